@@ -111,6 +111,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       },
       index: () => indexerOf(instance).jobs.indexAll(instance.served.records, false, abort.signal),
     });
+    opened.push(reread);
     const services = servicesOf(log, instance, directory, history, control, reread);
     server = await createServer({
       configuration,

@@ -1,8 +1,10 @@
-// Reads the configuration file again while the daemon runs (API.md 19.1, 21.3), and opens the log file again. What it says
-// counts from then on, without a restart; a file that is refused changes nothing, and is told of until it is right.
+// Reads the configuration file again while the daemon runs (API.md 19.1, 21.3): when it changes, and at SIGHUP, when the log
+// file is opened again too. What it says counts from then on, without a restart; a file that is refused changes nothing, and
+// is told of until it is right.
 
 import type { Configuration } from './base/config/configuration.ts';
-import { ConfigError } from './base/config/error.ts';
+import { ConfigError, RefusedFileError } from './base/config/error.ts';
+import { watchFile } from './base/config/file-watch.ts';
 import type { Log } from './base/log.ts';
 
 /** Settings that make docs come out differently. */
@@ -12,50 +14,89 @@ export interface RereadParts {
   readonly configuration: Configuration;
   readonly log: Log;
   /** Holds what runs to what the configuration says now. */
-  readonly obey: () => void;
+  readonly obey: (changed: readonly string[]) => void;
   /** Indexes what comes out differently now. */
   readonly index: () => Promise<unknown>;
 }
 
 export class Reread {
   readonly #parts: RereadParts;
-  #fault: string | undefined;
+  #fault: ConfigError | undefined;
+  #isClosed = false;
+  readonly #watch: { close(): Promise<void> } | undefined;
 
+  /** Begins to watch the file. */
   constructor(parts: RereadParts) {
     this.#parts = parts;
+    const { log, configuration } = parts;
+    const { source } = configuration;
+    if (source === undefined) return;
+    const onTrouble = (reason: string): void =>
+      log.warn('the configuration file is not watched; SIGHUP has it read again', { reason });
+    this.#watch = watchFile({ source, onChange: () => void this.#look(false), onTrouble });
   }
 
   /** What does not work as it should, in words for the owner (API.md 18.2); empty: nothing. */
   get degradations(): readonly string[] {
-    return this.#fault === undefined ? [] : [`the configuration file is refused: ${this.#fault}`];
+    const fault = this.#fault;
+    if (fault === undefined) return [];
+    const reasons = fault instanceof RefusedFileError ? fault.mistakes : [fault.message];
+    return reasons.map((reason) => `the configuration file is refused: ${reason}`);
   }
 
   /** Reads the file and obeys it. Errors: none: a refused file is told in the log, and nothing changes. */
   run(): void {
-    const { configuration, log, obey } = this.#parts;
+    const { configuration, log } = this.#parts;
     log.reopen();
-    const { file } = configuration;
-    if (file === undefined) {
+    if (configuration.source !== undefined) void this.#look(true);
+    else
       log.info(
         'there is no configuration file to read again; variables and flags count from the start on',
       );
-      return;
-    }
-    let changed: readonly string[];
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#watch?.close();
+  }
+
+  /** @param isAsked  somebody waits for a line in the log, whatever comes of it */
+  async #look(isAsked: boolean): Promise<void> {
+    const { configuration, log } = this.#parts;
     try {
-      changed = configuration.readAgain();
+      const isOther = await configuration.source?.refresh();
+      if (this.#isClosed || (isOther !== true && !isAsked && this.#fault === undefined)) return;
+      this.#obey(configuration.readAgain(), isAsked);
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      this.#fault = error.message;
-      const fields = { file, reason: error.message };
-      log.error('the configuration file is refused; what it said before stays in force', fields);
-      return;
+      if (error instanceof ConfigError) this.#refuse(error, isAsked);
+      else log.error('the configuration file could not be read again', { error });
     }
+  }
+
+  #obey(changed: readonly string[], isAsked: boolean): void {
+    const { configuration, log, obey } = this.#parts;
+    const isMended = this.#fault !== undefined;
     this.#fault = undefined;
     log.obey(configuration.log);
-    if (changed.length > 0) obey();
-    log.info('the configuration file was read again', { file, changed });
+    if (changed.length > 0) obey(changed);
+    if (changed.length > 0 || isAsked || isMended)
+      log.info('the configuration file was read again', {
+        file: configuration.source?.name,
+        changed,
+      });
+    if (changed.length > 0) for (const notice of configuration.notices) log.warn(notice);
     if (changed.some((name) => DOC_SETTINGS.includes(name))) this.#index();
+  }
+
+  #refuse(fault: ConfigError, isAsked: boolean): void {
+    const { configuration, log } = this.#parts;
+    const isKnown = this.#fault?.message === fault.message;
+    this.#fault = fault;
+    if (isKnown && !isAsked) return;
+    log.error('the configuration file is refused; what it said before stays in force', {
+      file: configuration.source?.name,
+      reason: fault.message,
+    });
   }
 
   #index(): void {

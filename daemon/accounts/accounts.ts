@@ -7,6 +7,7 @@ import type { SecretText } from '../base/config/secret-text.ts';
 import { openInstanceSecret } from '../base/config/secrets.ts';
 import { VARIABLES } from '../base/config/variables.ts';
 import type { RepoDirectory } from '../repos/directory.ts';
+import type { SearchContexts } from '../repos/search-context.ts';
 import type { Store } from './store/store.ts';
 import type { User } from './store/users.ts';
 import type { Log } from '../base/log.ts';
@@ -203,6 +204,12 @@ export class Accounts {
     this.settings.fix(fixedSettings(this.#configuration));
     void this.#configuredChanges.record();
     this.#warnOfGrants();
+    this.#warnOfContexts();
+  }
+
+  /** The search contexts that queries may name: as configured, or none without the entitlement. */
+  get contexts(): SearchContexts {
+    return this.isEntitled('search-contexts') ? this.#configuration.contexts : {};
   }
 
   isEntitled(name: Entitlement): boolean {
@@ -225,6 +232,7 @@ export class Accounts {
       isSecure: protocol === 'https:',
     };
     this.#warnOfGrants();
+    this.#warnOfContexts();
     await this.#configuredChanges.record();
     if ((await this.lastBaseUrl()) !== baseUrl)
       await this.store.settings.set(ADDRESS_SETTING, baseUrl);
@@ -258,6 +266,14 @@ export class Accounts {
     const isEnforced = this.directory.all.some(({ enforcement }) => enforcement !== undefined);
     if (!isEnforced || this.isEntitled('permissions')) return;
     this.#log.warn('grants count for nothing without the entitlement "permissions" in a licence');
+  }
+
+  #warnOfContexts(): void {
+    const isConfigured = Object.keys(this.#configuration.contexts).length > 0;
+    if (!isConfigured || this.isEntitled('search-contexts')) return;
+    this.#log.warn(
+      'the contexts of the configuration file are ignored without the entitlement "search-contexts" in a licence',
+    );
   }
 
   /** Reads again what has changed; until that can be done the strictest settings hold. */

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Configuration } from '../base/config/configuration.ts';
-import { NO_PERMISSIONS, type PermissionsConfiguration } from '../base/config/file.ts';
+import { NO_PERMISSIONS, type PermissionsConfiguration } from '../base/config/file-schema.ts';
 import { readOwn, replaceOwn } from '../base/own-file.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
@@ -22,7 +22,7 @@ const RECORDED_FILE = 'configuration-recorded.json';
 const SHOWN_MAX = 100;
 
 const recordedSchema = z.strictObject({
-  /** Path of the configuration file; null: there was none. */
+  /** Path or address of the configuration file; null: there was none. */
   file: z.string().nullable(),
   settings: z.record(z.string(), z.unknown()),
   permissions: z.strictObject({
@@ -74,9 +74,10 @@ export class ConfiguredChanges {
   }
 }
 
-function recordedOf({ file, fileSettings, permissions }: Configuration): Recorded {
+function recordedOf({ source, fileSettings, permissions }: Configuration): Recorded {
   const { groups, grants } = permissions;
-  const plain = { file: file ?? null, settings: fileSettings, permissions: { groups, grants } };
+  const file = source?.name ?? null;
+  const plain = { file, settings: fileSettings, permissions: { groups, grants } };
   return recordedSchema.parse(JSON.parse(JSON.stringify(plain)));
 }
 

@@ -2,7 +2,7 @@
 // names. What they come to is up to sights.ts.
 
 import picomatch from 'picomatch';
-import type { PermissionsConfiguration } from '../base/config/file.ts';
+import type { PermissionsConfiguration } from '../base/config/file-schema.ts';
 
 export interface ConfiguredGrant {
   readonly isForEveryone: boolean;

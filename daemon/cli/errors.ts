@@ -2,6 +2,7 @@
 // queries, the last with a caret under the culprit. Everything else is shown by its message alone.
 
 import path from 'node:path';
+import { RefusedFileError } from '../base/config/error.ts';
 import { escapeControls } from './terminal-text.ts';
 import type { ErrorObject } from '../http/api/shapes/api-error.ts';
 
@@ -45,6 +46,9 @@ export function isErrorObject(value: unknown): value is ErrorObject {
  * @param query  the query text, if the command had one: a syntax error then points at its culprit
  */
 export function describeError(error: unknown, query?: string): string {
+  // A line for each mistake.
+  if (error instanceof RefusedFileError)
+    return error.mistakes.map((mistake) => `error: ${escapeControls(mistake)}`).join('\n');
   if (!(error instanceof Error)) return `error: ${escapeControls(String(error))}`;
   const line = `error: ${escapeControls(error.message)}`;
   const isSyntaxError = isErrorObject(error) && error.errorCode === 'FAILED_TO_PARSE_QUERY';

@@ -66,7 +66,7 @@ export function addCommonOptions(command: Command): Command {
         .default('.trawl'),
     )
     .addOption(
-      new Option('--config <path>', 'configuration file: settings and permissions').env(
+      new Option('--config <place>', 'configuration file: a path or an http(s) address').env(
         'TRAWL_CONFIG',
       ),
     )

@@ -4,6 +4,7 @@
 import { Command, CommanderError } from 'commander';
 import { addAuditCommand } from './commands/audit.ts';
 import { addBackupCommands } from './commands/backup.ts';
+import { addConfigCommand } from './commands/config.ts';
 import { addExplainCommand } from './commands/explain.ts';
 import { addGrantCommand } from './commands/grant.ts';
 import { addIndexCommand } from './commands/index-sources.ts';
@@ -70,6 +71,7 @@ function createProgram(context: CliContext): Command {
   addRepoCommand(program, context);
   addAuditCommand(program, context);
   addLicenceCommand(program, context);
+  addConfigCommand(program, context);
   addBackupCommands(program, context);
   addVersionCommand(program, context);
   return program;

@@ -5,7 +5,10 @@ import path from 'node:path';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import type { BackupInput } from '../backup/make.ts';
 import type { RestoreReport } from '../backup/restore.ts';
-import { readConfiguration, type Configuration, type Flags } from '../base/config/configuration.ts';
+import { openConfiguration, type Configuration, type Flags } from '../base/config/configuration.ts';
+import { openSource } from '../base/config/file-source.ts';
+import { schemaDocument } from '../base/config/schema-document.ts';
+import { type FileSurvey, surveyFile } from '../base/config/survey.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { createLog, type Log } from '../base/log.ts';
@@ -17,6 +20,7 @@ import type { RepoChange } from '../sync/register/change-repo.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
 import { UsageError } from './errors.ts';
 import type { VerifyOptions } from './index-files.ts';
+import { type ProbedConnection, probeConnections } from './probe-connections.ts';
 import type { ProgressListener } from './progress.ts';
 
 const API_LABEL = 'v5.1.6';
@@ -26,7 +30,7 @@ export const SERVICES = {
   /** Opens the index of a data directory read-only; every repo is visible. Errors: no index there. */
   openLocalSearch: async (dataDir: string) =>
     (await import('./local-search.ts')).openLocalSearch(
-      configurationOf({ dataDir, logLevel: 'warn' }),
+      await configurationOf({ dataDir, logLevel: 'warn' }),
     ),
   serve,
   indexSources,
@@ -40,9 +44,11 @@ export const SERVICES = {
     (await import('./index-files.ts')).verifyShards(options),
   /** Errors: no data directory there, or somebody has it who takes no commands. */
   openOperator: async ({ isMaking, ...common }: OperatorOptions) =>
-    (await import('./operator.ts')).openOperator(configurationOf(common), isMaking),
+    (await import('./operator.ts')).openOperator(await configurationOf(common), isMaking),
   backup,
   restore,
+  surveyConfiguration,
+  configurationSchema: schemaDocument,
   versions: () => ({
     product: readProductVersion(),
     shardFormat: FORMAT_VERSION,
@@ -63,11 +69,10 @@ export interface CommonOptions {
 function configurationOf(
   { dataDir, logLevel, config }: CommonOptions,
   flags: Flags = {},
-): Configuration {
-  return readConfiguration({
-    env: process.env,
-    flags: { dataDir, logLevel, config, ...flags },
-  });
+  onWait?: (reason: string) => void,
+): Promise<Configuration> {
+  const given = { dataDir, logLevel, config, ...flags };
+  return openConfiguration({ env: process.env, flags: given }, onWait);
 }
 
 interface SourceOptions extends CommonOptions {
@@ -98,12 +103,21 @@ const NOT_WAITED_FOR =
   'a source that is missing is waited for beside others, or once it was indexed in this data directory; ' +
   'there is nothing to serve';
 
-/** Resolves once the daemon listens. */
-async function serve(options: ServeOptions, onProgress: ProgressListener): Promise<Serving> {
+/**
+ * Resolves once the daemon listens.
+ *
+ * @param onWait  told why while the configuration file is waited for
+ */
+async function serve(
+  options: ServeOptions,
+  onProgress: ProgressListener,
+  onWait: (reason: string) => void,
+): Promise<Serving> {
   const { startDaemon } = await import('../main.ts');
   const { host, port, baseUrl, isAnonymous, workers } = options;
   const anonymousAccess = isAnonymous ? true : undefined;
-  const configuration = configurationOf(options, { host, port, baseUrl, anonymousAccess, workers });
+  const flags = { host, port, baseUrl, anonymousAccess, workers };
+  const configuration = await configurationOf(options, flags, onWait);
   const log = createLog(configuration.log);
   const { ProbeError } = await import('../sources/git/layout.ts');
   const started = startDaemon({
@@ -148,7 +162,7 @@ async function indexSources(
 ): Promise<readonly JobResult[]> {
   const { indexerOf, openInstance } = await import('../instance.ts');
   const { jobLimitsOf } = await import('../sync/jobs/job-limits.ts');
-  const configuration = configurationOf(options);
+  const configuration = await configurationOf(options);
   const log = createLog(configuration.log);
   const listener = progressListener(configuration, log, onProgress);
   const instance = await openInstance({
@@ -268,7 +282,7 @@ async function backup(options: BackupOptions): Promise<{ readonly size: number }
   const { openOperator } = await import('./operator.ts');
   const { writeBackupFile } = await import('./backup-file.ts');
   const { file, withIndex, passphrase, ...common } = options;
-  const operator = await openOperator(configurationOf(common), false);
+  const operator = await openOperator(await configurationOf(common), false);
   try {
     return await writeBackupFile(file, operator.backup({ withIndex, passphrase }));
   } finally {
@@ -290,7 +304,7 @@ interface RestoreCall extends CommonOptions {
 async function restore(options: RestoreCall): Promise<RestoreReport> {
   const { restoreBackup } = await import('../backup/restore.ts');
   const { file, isForced, passphrase, isSecretGivenUp, ...common } = options;
-  const { dataDir, databaseUrl, secret, log } = configurationOf(common);
+  const { dataDir, databaseUrl, secret, log } = await configurationOf(common);
   return restoreBackup({
     dataDir,
     databaseUrl: databaseUrl?.reveal(),
@@ -301,4 +315,23 @@ async function restore(options: RestoreCall): Promise<RestoreReport> {
     secret: options.secret ?? secret?.reveal(),
     log: createLog(log),
   });
+}
+
+export interface SurveyedFile extends FileSurvey {
+  /** What hosts say; empty if they were not asked. */
+  readonly probed: readonly ProbedConnection[];
+}
+
+/** @param place  path or address. Errors: ConfigError where the file cannot be read. */
+async function surveyConfiguration(place: string, isOnline: boolean): Promise<SurveyedFile> {
+  const source = openSource(place, process.cwd());
+  await source.refresh();
+  const survey = surveyFile(source, process.env);
+  const { connections } = survey.file;
+  return { ...survey, probed: isOnline ? await probeConnections(connections, openHost) : [] };
+}
+
+/** Seam: becomes `openHost` of hosts/open-host.ts. */
+function openHost(): never {
+  throw new UsageError('this version does not ask hosts');
 }

@@ -190,6 +190,7 @@ export class Pipeline {
       caller,
       holder: holderOf(exchange),
       sight: caller?.sight ?? SEES_NOTHING,
+      contexts: accounts.contexts,
       actor: actorOf(caller, clientSource),
       address: exchange.address,
       accounts,

@@ -1,6 +1,7 @@
 // The command line over services that answer from the environment, to be run as a child process:
 // FAKE_RESPONSE is the search response or error object, every call is echoed on standard error.
 
+import { NO_FILE } from '../../daemon/base/config/file.ts';
 import { RequestError, isErrorObject } from '../../daemon/cli/errors.ts';
 import { createProcessContext } from '../../daemon/cli/process-context.ts';
 import { runProgram } from '../../daemon/cli/program.ts';
@@ -165,6 +166,11 @@ const services: CliServices = {
     echo('restore', options);
     return Promise.reject(new Error('there is no backup here'));
   },
+  surveyConfiguration(place, isOnline) {
+    echo('survey', { place, isOnline });
+    return Promise.resolve({ mistakes: [], file: NO_FILE, secrets: [], probed: [] });
+  },
+  configurationSchema: () => ({ type: 'object' }),
   versions: () => ({ product: '1.2.3', shardFormat: 4, api: 'v5' }),
 };
 

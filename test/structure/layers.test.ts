@@ -29,7 +29,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'daemon/base': [],
   'daemon/base/config': ['daemon/base'],
-  'daemon/repos': [],
+  'daemon/repos': ['daemon/base/config'],
   'daemon/hosts': ['daemon/base/config', 'daemon/repos'],
   'daemon/sources/git': ['daemon/base', 'daemon/repos'],
   'daemon/sources/disk': ['daemon/base'],
@@ -221,6 +221,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'daemon/http/api/instance': [
     'daemon/base',
+    'daemon/base/config',
     'daemon/accounts',
     'daemon/accounts/limits',
     'daemon/http/api/shapes',

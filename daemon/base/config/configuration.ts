@@ -8,8 +8,9 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { ConfigError } from './error.ts';
-import { type FileConfiguration, NO_PERMISSIONS, readConfigurationFile } from './file.ts';
-import type { PermissionsConfiguration } from './file.ts';
+import { type FileConfiguration, NO_FILE, parseConfiguration } from './file.ts';
+import { awaitSource, type ConfigurationSource, openSource } from './file-source.ts';
+import { memberOf } from './schema-document.ts';
 import { SecretText } from './secret-text.ts';
 import { readSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
@@ -58,20 +59,26 @@ export interface Configuration {
   /** As they are now: another object once the file was read again and differs. */
   readonly settings: Settings;
   /** As they are now, likewise. */
-  readonly permissions: PermissionsConfiguration;
+  readonly permissions: FileConfiguration['permissions'];
+  /** By name. As they are now; each is another object once it differs. */
+  readonly connections: FileConfiguration['connections'];
+  /** By name, likewise. */
+  readonly contexts: FileConfiguration['contexts'];
+  /** As they are now. */
+  readonly apps: FileConfiguration['apps'];
   /** What the file itself says of settings, by key. */
   readonly fileSettings: Readonly<Record<string, unknown>>;
-  /** Absolute path of the configuration file; undefined: there is none. */
-  readonly file: string | undefined;
+  /** Where the configuration file is; undefined: there is none. */
+  readonly source: ConfigurationSource | undefined;
   /**
    * Reads the file again. Environment and flags stay as they were at the start.
    *
-   * @returns  the settings that changed by name, and `permissions` if they did
+   * @returns  what changed: settings by name, `permissions`, `apps`, `connections.NAME`, `contexts.NAME`
    *
    * Errors: ConfigError; all stays as it was then.
    */
   readonly readAgain: () => readonly string[];
-  /** Things to tell the operator that do not keep the daemon from starting. */
+  /** Things to tell the operator that do not keep the daemon from starting, as they are now. */
   readonly notices: readonly string[];
 }
 
@@ -86,6 +93,8 @@ export interface ConfigurationInput {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Relative paths start here; default: the current folder. */
   readonly folder?: string;
+  /** Of the file; default: as variable or flag say. One that is an address has been asked already. */
+  readonly source?: ConfigurationSource | undefined;
 }
 
 type Values = {
@@ -99,12 +108,13 @@ type Values = {
  */
 export function readConfiguration(input: ConfigurationInput): Configuration {
   const { env, flags = {}, folder = process.cwd() } = input;
-  const notices = unknownVariables(env);
+  const unknown = unknownVariables(env);
   const values = readValues(env, flags);
   checkOwner(values);
   const dataDir = path.resolve(folder, values.dataDir ?? '');
-  const file = values.config === undefined ? undefined : path.resolve(folder, values.config);
-  let read = readFile(input, file);
+  const source =
+    input.source ?? (values.config === undefined ? undefined : openSource(values.config, folder));
+  let read = readFile(input, source);
   const logFile = values.logFile === undefined ? undefined : path.resolve(folder, values.logFile);
   return {
     host: values.host ?? '',
@@ -141,34 +151,75 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     get permissions() {
       return read.permissions;
     },
+    get connections() {
+      return read.connections;
+    },
+    get contexts() {
+      return read.contexts;
+    },
+    get apps() {
+      return read.apps;
+    },
     get fileSettings() {
       return read.fileSettings;
     },
-    file,
+    source,
     readAgain() {
       const before = read;
-      const next = readFile(input, file);
-      read = {
-        settings: keptIfEqual(before.settings, next.settings),
-        permissions: keptIfEqual(before.permissions, next.permissions),
-        fileSettings: next.fileSettings,
-      };
+      read = keepEqual(before, readFile(input, source));
       return changesOf(before, read);
     },
-    notices,
+    get notices() {
+      return [...unknown, ...read.notices];
+    },
   };
 }
 
+/**
+ * As readConfiguration, of a file that may be at an http(s) address, which is asked.
+ *
+ * @param onWait  waits a while for a file that is missing, and is told so; absent: it is an error at once
+ *
+ * Errors: as readConfiguration.
+ */
+export async function openConfiguration(
+  input: ConfigurationInput,
+  onWait?: (reason: string) => void,
+): Promise<Configuration> {
+  const { env, flags = {}, folder = process.cwd() } = input;
+  const place = String(flags.config ?? env[VARIABLES.config.name] ?? '');
+  if (place === '') return readConfiguration(input);
+  const source = openSource(place, folder);
+  if (onWait === undefined) await source.refresh();
+  else await awaitSource(source, onWait);
+  return readConfiguration({ ...input, source });
+}
+
 /** What the file decides, or would if there were one. */
-type FilePart = Pick<Configuration, 'settings' | 'permissions' | 'fileSettings'>;
+interface FilePart extends FileConfiguration {
+  readonly settings: Settings;
+  readonly fileSettings: Configuration['fileSettings'];
+}
 
 /** Errors: ConfigError. */
-function readFile(input: ConfigurationInput, path: string | undefined): FilePart {
-  const file = path === undefined ? undefined : readConfigurationFile(path);
+function readFile(input: ConfigurationInput, source: ConfigurationSource | undefined): FilePart {
+  const file = source === undefined ? NO_FILE : parseConfiguration(source.name, source.read());
   return {
-    settings: settingsOf(input, file),
-    permissions: file?.permissions ?? NO_PERMISSIONS,
-    fileSettings: file?.settings ?? {},
+    ...file,
+    settings: readSettings({ ...file.settings, ...input.settings }),
+    fileSettings: file.settings,
+  };
+}
+
+/** What is now; parts that equal those before are the same objects. */
+function keepEqual(before: FilePart, next: FilePart): FilePart {
+  return {
+    ...next,
+    settings: keptIfEqual(before.settings, next.settings),
+    permissions: keptIfEqual(before.permissions, next.permissions),
+    connections: keptByName(before.connections, next.connections),
+    contexts: keptByName(before.contexts, next.contexts),
+    apps: keptIfEqual(before.apps, next.apps),
   };
 }
 
@@ -176,28 +227,29 @@ function keptIfEqual<Value>(before: Value, next: Value): Value {
   return isDeepStrictEqual(before, next) ? before : next;
 }
 
+type Named<Value> = Readonly<Record<string, Value>>;
+
+function keptByName<Value extends object>(before: Named<Value>, next: Named<Value>): Named<Value> {
+  const kept = Object.entries(next).map(([name, value]): [string, Value] => {
+    const old = before[name];
+    return [name, old === undefined ? value : keptIfEqual(old, value)];
+  });
+  return keptIfEqual(before, Object.fromEntries(kept));
+}
+
 function changesOf(before: FilePart, next: FilePart): string[] {
-  const then: Readonly<Record<string, unknown>> = before.settings;
-  const now: Readonly<Record<string, unknown>> = next.settings;
-  const names = [...new Set([...Object.keys(then), ...Object.keys(now)])];
   return [
-    ...names.filter((name) => !isDeepStrictEqual(then[name], now[name])),
+    ...changedNames(before.settings, next.settings),
     ...(before.permissions === next.permissions ? [] : ['permissions']),
+    ...(before.apps === next.apps ? [] : ['apps']),
+    ...changedNames(before.connections, next.connections).map((name) => `connections.${name}`),
+    ...changedNames(before.contexts, next.contexts).map((name) => `contexts.${name}`),
   ];
 }
 
-/** Errors: ConfigError, with the line of the file where the key stands in it. */
-function settingsOf(input: ConfigurationInput, file: FileConfiguration | undefined): Settings {
-  try {
-    return readSettings({ ...file?.settings, ...input.settings });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const key = error.variable.replace('settings.', '');
-    const line = file?.lineOf(key);
-    if (line === undefined) throw error;
-    const value = JSON.stringify(file?.settings[key]);
-    throw new ConfigError(`line ${line}: ${error.variable}`, value, error.allowed);
-  }
+function changedNames(then: object, now: object): string[] {
+  const names = [...new Set([...Object.keys(then), ...Object.keys(now)])];
+  return names.filter((name) => !isDeepStrictEqual(memberOf(then, name), memberOf(now, name)));
 }
 
 function secretText(text: string | undefined): SecretText | undefined {

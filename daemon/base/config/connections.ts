@@ -1,148 +1,325 @@
 // The connections of the configuration file (API.md 19.4) as zod checks them: which repositories of which code host, and how
-// they are fetched and shown. Nothing here asks a host.
+// they are fetched and shown. Nothing here asks a host. What is said of each key is shown by editors (schema-document.ts).
 
 import { z } from 'zod';
+import { hostUrl } from './address.ts';
 import { secretSchema } from './secret-source.ts';
 
-const globs = z.array(z.string().min(1)).default([]);
-const names = z.array(z.string().min(1)).default([]);
+const text = z.string().min(1);
+const globs = z.array(text).default([]);
+const names = z.array(text).default([]);
 const flag = z.boolean().default(false);
-const size = z.strictObject({
-  min: z.number().int().nonnegative().exactOptional(),
-  max: z.number().int().nonnegative().exactOptional(),
-});
+const bytes = z.int().min(0);
+const size = z
+  .strictObject({
+    min: bytes.exactOptional().describe('Smaller ones are left out.'),
+    max: bytes.exactOptional().describe('Larger ones are left out.'),
+  })
+  .refine(({ min = 0, max = Infinity }) => min <= max, { error: 'min is above max' })
+  .describe('Leave out by size, in bytes.');
 const secret = secretSchema.exactOptional();
-/** Of a host: no path but the one it is installed below, no query, no credentials. */
-const hostUrl = z.url({ protocol: /^https?$/, error: 'expected an http or https address' });
+
+/** Paths of so many parts, `/` between them. */
+function paths(form: string, parts: RegExp): z.ZodDefault<z.ZodArray<z.ZodString>> {
+  return z.array(z.string().regex(parts, { error: `expected ${form}` })).default([]);
+}
+const TWO_PARTS = /^[^/]+\/[^/]+$/;
+const THREE_PARTS = /^[^/]+\/[^/]+\/[^/]+$/;
+const TWO_OR_MORE = /^[^/]+(?:\/[^/]+)+$/;
+
+const shortNames = z
+  .array(
+    text.refine((glob) => !glob.startsWith('refs/'), {
+      error: 'globs are matched against short names: main, not refs/heads/main',
+    }),
+  )
+  .default([]);
 
 const common = {
-  revisions: z.strictObject({ branches: globs, tags: globs }).prefault({}),
-  enforcePermissions: flag,
-  enforcePermissionsForPublicRepos: flag,
-  tls: z.strictObject({ caFile: z.string().min(1).exactOptional() }).prefault({}),
-  submodules: flag,
-  keepDeleted: flag,
+  revisions: z
+    .strictObject({
+      branches: shortNames.describe('Globs over short names of branches: main, release/**.'),
+      tags: shortNames.describe('Globs over short names of tags: v1.*, v{2,3}.?.'),
+    })
+    .prefault({})
+    .describe('What is indexed besides the default branch.'),
+  enforcePermissions: flag.describe(
+    'Only owners and users with a grant see the repositories, unless they are public, or internal and the user has signed in.',
+  ),
+  enforcePermissionsForPublicRepos: flag.describe(
+    'With enforcePermissions: public and internal ones too.',
+  ),
+  tls: z
+    .strictObject({
+      caFile: text
+        .exactOptional()
+        .describe(
+          "Path of certificates to trust besides the system's: for the host's API and for git.",
+        ),
+    })
+    .prefault({})
+    .describe('How the host is trusted.'),
+  submodules: flag.describe(
+    'Index submodules whose repositories are in this configuration too, under their paths.',
+  ),
+  keepDeleted: flag.describe(
+    'Repositories that the host no longer has stay searchable, marked as archived.',
+  ),
 };
-const ofMembers = { syncPermissions: flag };
+const ofMembers = {
+  syncPermissions: flag.describe('Who may read a private repository at the host may read it here.'),
+};
+const forks = flag.describe('Leave out forks.');
+const archived = flag.describe('Leave out archived repositories.');
+const topics = globs.describe('Keep only repositories with one of these topics (globs).');
+const noTopics = globs.describe('Leave out repositories with one of these topics (globs).');
 
-const github = z.strictObject({
-  type: z.literal('github'),
-  ...common,
-  ...ofMembers,
-  token: secret,
-  url: hostUrl.default('https://github.com'),
-  users: names,
-  orgs: names,
-  repos: names,
-  topics: globs,
-  exclude: z
-    .strictObject({
-      forks: flag,
-      archived: flag,
-      repos: globs,
-      topics: globs,
-      size: size.exactOptional(),
-    })
-    .prefault({}),
-});
+/** The refusal of a connection that selects nothing. */
+function selects(...keys: readonly string[]): [(given: object) => boolean, { error: string }] {
+  const isGiven = (value: unknown): boolean =>
+    Array.isArray(value) ? value.length > 0 : value === true;
+  return [
+    (given) => Object.entries(given).some(([key, value]) => keys.includes(key) && isGiven(value)),
+    { error: `selects nothing: give at least one of ${keys.join(', ')}` },
+  ];
+}
 
-const gitlab = z.strictObject({
-  type: z.literal('gitlab'),
-  ...common,
-  ...ofMembers,
-  token: secret,
-  url: hostUrl.default('https://gitlab.com'),
-  webUrl: hostUrl.exactOptional(),
-  all: flag,
-  users: names,
-  groups: names,
-  projects: names,
-  topics: globs,
-  exclude: z
-    .strictObject({
-      forks: flag,
-      archived: flag,
-      userOwnedProjects: flag,
-      projects: globs,
-      topics: globs,
-    })
-    .prefault({}),
-});
+const github = z
+  .strictObject({
+    type: z.literal('github').describe('GitHub, or GitHub Enterprise Server.'),
+    ...common,
+    ...ofMembers,
+    token: secret.describe('Personal access token; needed for private repositories.'),
+    url: hostUrl.default('https://github.com').describe('Address of an own server.'),
+    users: names.describe('All repositories of these users.'),
+    orgs: names.describe('All repositories of these organizations.'),
+    repos: paths('owner/name', TWO_PARTS).describe('Repositories as owner/name.'),
+    topics,
+    exclude: z
+      .strictObject({
+        forks,
+        archived,
+        repos: globs.describe('Leave out these: globs over owner/name.'),
+        topics: noTopics,
+        size: size.exactOptional(),
+      })
+      .prefault({})
+      .describe('Beats everything else.'),
+  })
+  .refine(...selects('users', 'orgs', 'repos'));
 
-const gitea = z.strictObject({
-  type: z.literal('gitea'),
-  ...common,
-  token: secret,
-  url: hostUrl.default('https://gitea.com'),
-  orgs: names,
-  users: names,
-  repos: names,
-  exclude: z.strictObject({ forks: flag, archived: flag, repos: globs }).prefault({}),
-});
+const gitlab = z
+  .strictObject({
+    type: z.literal('gitlab').describe('GitLab.com, or a GitLab of your own.'),
+    ...common,
+    ...ofMembers,
+    token: secret.describe('Personal, group or project access token.'),
+    url: hostUrl.default('https://gitlab.com').describe('Address of the API and for cloning.'),
+    webUrl: hostUrl
+      .exactOptional()
+      .describe('Public address for links, if it is another one than url.'),
+    all: flag.describe('Everything that the token sees; own servers only.'),
+    users: names.describe('All projects of these users.'),
+    groups: names.describe('All projects of these groups and their subgroups.'),
+    projects: paths('group/name, with all groups', TWO_OR_MORE).describe(
+      'Projects as group/sub/name.',
+    ),
+    topics,
+    exclude: z
+      .strictObject({
+        forks,
+        archived,
+        userOwnedProjects: flag.describe('Leave out projects that belong to users.'),
+        projects: globs.describe('Leave out these: globs over group/sub/name.'),
+        topics: noTopics,
+      })
+      .prefault({})
+      .describe('Beats everything else.'),
+  })
+  .refine(...selects('all', 'users', 'groups', 'projects'))
+  .refine(({ all, url }) => !all || url !== 'https://gitlab.com', {
+    error: 'allowed on own servers only: give url, or name users, groups or projects',
+    path: ['all'],
+  });
+
+const gitea = z
+  .strictObject({
+    type: z.literal('gitea').describe('Gitea or Forgejo.'),
+    ...common,
+    token: secret.describe('Access token; needed for private repositories.'),
+    url: hostUrl.default('https://gitea.com').describe('Address of a Gitea or Forgejo server.'),
+    orgs: names.describe('All repositories of these organizations.'),
+    users: names.describe('All repositories of these users.'),
+    repos: paths('owner/name', TWO_PARTS).describe('Repositories as owner/name.'),
+    exclude: z
+      .strictObject({
+        forks,
+        archived,
+        repos: globs.describe('Leave out these: globs over owner/name.'),
+      })
+      .prefault({})
+      .describe('Beats everything else.'),
+  })
+  .refine(...selects('orgs', 'users', 'repos'));
 
 const gerrit = z.strictObject({
-  type: z.literal('gerrit'),
+  type: z.literal('gerrit').describe('Gerrit.'),
   ...common,
-  url: hostUrl,
-  projects: globs,
-  user: z.string().min(1).exactOptional(),
-  token: secret,
-  exclude: z.strictObject({ projects: globs, readOnly: flag, hidden: flag }).prefault({}),
-});
-
-const bitbucket = z.strictObject({
-  type: z.literal('bitbucket'),
-  ...common,
-  deploymentType: z.enum(['cloud', 'server']).default('cloud'),
-  url: hostUrl.default('https://bitbucket.org'),
-  user: z.string().min(1).exactOptional(),
-  token: secret,
-  gitUser: z.string().min(1).exactOptional(),
-  all: flag,
-  workspaces: names,
-  projects: names,
-  repos: names,
-  exclude: z.strictObject({ forks: flag, archived: flag, repos: globs }).prefault({}),
-});
-
-const azuredevops = z.strictObject({
-  type: z.literal('azuredevops'),
-  ...common,
-  token: secretSchema,
-  deploymentType: z.enum(['cloud', 'server']),
-  url: hostUrl.default('https://dev.azure.com'),
-  useTfsPath: flag,
-  orgs: names,
-  projects: names,
-  repos: names,
+  url: hostUrl.describe('Address of the server.'),
+  projects: globs.describe('Globs over names of projects; none: all.'),
+  user: text.exactOptional().describe('Name for the HTTP credentials.'),
+  token: secret.describe('HTTP password of the user.'),
   exclude: z
-    .strictObject({ disabled: flag, projects: globs, repos: globs, size: size.exactOptional() })
-    .prefault({}),
+    .strictObject({
+      projects: globs.describe('Leave out these: globs over names of projects.'),
+      readOnly: flag.describe('Leave out projects in the state READ_ONLY.'),
+      hidden: flag.describe('Leave out projects in the state HIDDEN.'),
+    })
+    .prefault({})
+    .describe('Beats everything else.'),
 });
 
-const git = z.strictObject({
-  type: z.literal('git'),
-  ...common,
-  url: z.url({
-    protocol: /^(?:https?|ssh|file)$/,
-    error: 'expected http(s)://, ssh:// or file:///',
-  }),
-  token: secret,
-  user: z.string().min(1).exactOptional(),
-  name: z.string().min(1).exactOptional(),
-  mode: z.enum(['commits', 'worktree']).exactOptional(),
-  ignore: globs,
-});
+const bitbucket = z
+  .strictObject({
+    type: z.literal('bitbucket').describe('Bitbucket Cloud or Data Center.'),
+    ...common,
+    deploymentType: z
+      .enum(['cloud', 'server'])
+      .default('cloud')
+      .describe('bitbucket.org, or a Bitbucket Data Center of your own.'),
+    url: hostUrl.default('https://bitbucket.org').describe('Address; required for server.'),
+    user: text.exactOptional().describe('Name for the API.'),
+    token: secret.describe('App password, API token or HTTP access token.'),
+    gitUser: text.exactOptional().describe('Name for cloning, if it is another one than user.'),
+    all: flag.describe('Everything that the credential sees.'),
+    workspaces: names.describe('All repositories of these workspaces; cloud only.'),
+    projects: names.describe('Keys of projects; cloud: workspace/KEY.'),
+    repos: paths('workspace/name or PROJECT/name', TWO_PARTS).describe(
+      'Repositories: cloud workspace/name, server PROJECT/name.',
+    ),
+    exclude: z
+      .strictObject({
+        forks,
+        archived,
+        repos: globs.describe('Leave out these: globs over workspace/name or PROJECT/name.'),
+      })
+      .prefault({})
+      .describe('Beats everything else.'),
+  })
+  .refine(...selects('all', 'workspaces', 'projects', 'repos'))
+  .refine(
+    ({ deploymentType, url }) => deploymentType === 'cloud' || url !== 'https://bitbucket.org',
+    {
+      error: 'required for deploymentType server',
+      path: ['url'],
+    },
+  )
+  .refine(
+    ({ deploymentType, workspaces }) => deploymentType === 'cloud' || workspaces.length === 0,
+    {
+      error: 'allowed for deploymentType cloud only; a server has projects',
+      path: ['workspaces'],
+    },
+  )
+  .refine(
+    ({ deploymentType, projects }) =>
+      projects.every((project) => project.includes('/') === (deploymentType === 'cloud')),
+    { error: 'expected workspace/KEY (cloud) or KEY (server)', path: ['projects'] },
+  );
 
-export const connectionSchema = z.discriminatedUnion('type', [
-  github,
-  gitlab,
-  gitea,
-  gerrit,
-  bitbucket,
-  azuredevops,
-  git,
-]);
+const azuredevops = z
+  .strictObject({
+    type: z.literal('azuredevops').describe('Azure DevOps.'),
+    ...common,
+    token: secretSchema.describe('Personal access token.'),
+    deploymentType: z
+      .enum(['cloud', 'server'])
+      .describe('dev.azure.com, or an Azure DevOps Server of your own.'),
+    url: hostUrl.default('https://dev.azure.com').describe('Address; required for server.'),
+    useTfsPath: flag.describe('Addresses of the server have /tfs in them.'),
+    orgs: names.describe('All repositories of these organizations; server: collections.'),
+    projects: paths('org/project', TWO_PARTS).describe('Projects as org/project.'),
+    repos: paths('org/project/repo', THREE_PARTS).describe('Repositories as org/project/repo.'),
+    exclude: z
+      .strictObject({
+        disabled: flag.describe('Leave out disabled repositories.'),
+        projects: globs.describe('Leave out these: globs over org/project.'),
+        repos: globs.describe('Leave out these: globs over org/project/repo.'),
+        size: size.exactOptional(),
+      })
+      .prefault({})
+      .describe('Beats everything else.'),
+  })
+  .refine(
+    ({ deploymentType, url }) => deploymentType === 'cloud' || url !== 'https://dev.azure.com',
+    {
+      error: 'required for deploymentType server',
+      path: ['url'],
+    },
+  );
+
+const git = z
+  .strictObject({
+    type: z.literal('git').describe('A git repository at an address, or folders of this machine.'),
+    ...common,
+    url: z
+      .string()
+      .regex(/^(?:(?:https?|ssh):\/\/[^\s/]|file:\/\/\/)\S*$/i, {
+        error:
+          'expected http(s)://, ssh:// or file:///; for git@host:owner/name write ssh://git@host/owner/name',
+      })
+      .refine((url) => URL.canParse(url) && new URL(url).password === '', {
+        error: 'expected an address without a password; it goes to user and token',
+      })
+      .describe(
+        'http(s):// or ssh://: one repository; file:///, which may hold globs: folders of this machine.',
+      ),
+    token: secret.describe('Password or token; http(s) only.'),
+    user: text.exactOptional().describe('Name that goes with token; http(s) only.'),
+    name: text
+      .exactOptional()
+      .describe('Name of the repository, if url means one alone; else host and path.'),
+    mode: z
+      .enum(['commits', 'worktree'])
+      .exactOptional()
+      .describe('Of file:///: what is committed, or the files on disk as they are now.'),
+    ignore: globs.describe('Of file:/// in mode worktree: globs over paths that are left out.'),
+  })
+  .refine(({ url, token }) => token === undefined || isHttp(url), {
+    error: 'allowed with an http(s) url only',
+    path: ['token'],
+  })
+  .refine(({ url, user }) => user === undefined || isHttp(url), {
+    error: 'allowed with an http(s) url only; for ssh write ssh://user@host/path',
+    path: ['user'],
+  })
+  .refine(({ url, mode }) => mode !== 'worktree' || isFile(url), {
+    error: 'worktree is allowed with a file:/// url only',
+    path: ['mode'],
+  })
+  .refine(({ url, mode, ignore }) => ignore.length === 0 || (isFile(url) && mode !== 'commits'), {
+    error: 'allowed with a file:/// url in mode worktree only; .trawlignore holds everywhere',
+    path: ['ignore'],
+  })
+  .refine(({ url, name }) => name === undefined || !(isFile(url) && /[*?[\]{}]/.test(url)), {
+    error: 'allowed only where the url has no globs',
+    path: ['name'],
+  });
+
+function isHttp(url: string): boolean {
+  return /^https?:/i.test(url);
+}
+
+function isFile(url: string): boolean {
+  return /^file:/i.test(url);
+}
+
+const OPTIONS = [github, gitlab, gitea, gerrit, bitbucket, azuredevops, git] as const;
+const TYPES = OPTIONS.map(({ shape }) => shape.type.value);
+
+export const connectionSchema = z.discriminatedUnion('type', OPTIONS, {
+  error: ({ code }) => (code === 'invalid_union' ? `allowed: ${TYPES.join(', ')}` : undefined),
+});
 
 /** As the file says it, with defaults; secrets are not read yet. */
 export type ConnectionSettings = z.output<typeof connectionSchema>;

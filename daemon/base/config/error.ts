@@ -20,3 +20,16 @@ export class ConfigError extends Error {
     this.allowed = allowed;
   }
 }
+
+/** A configuration file is refused, as a whole. The message has a line for each mistake. */
+export class RefusedFileError extends ConfigError {
+  /** In the order of the file, each with file, line, key and what is allowed; at least one. */
+  readonly mistakes: readonly string[];
+
+  constructor(file: string, mistakes: readonly string[]) {
+    super(file, 'refused', 'correct what the message names');
+    this.name = 'RefusedFileError';
+    this.mistakes = mistakes;
+    this.message = mistakes.join('\n');
+  }
+}

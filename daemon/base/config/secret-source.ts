@@ -1,14 +1,41 @@
 // Where a secret of the configuration file is (API.md 19.2): a variable of the environment, or a file. It is read when it is
 // needed, so that a token that was exchanged on disk counts from the next request on.
 
-import { readFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { z } from 'zod';
+import { readOwn } from '../own-file.ts';
+import { TOKEN_START } from './address.ts';
 import { ConfigError } from './error.ts';
 import { SecretText } from './secret-text.ts';
 
+/** Bound: keys and tokens are far smaller, lists of certificates somewhat. */
+const SECRET_SIZE_MAX = 4 * 1024 * 1024;
+
+const VARIABLE = 'expected the name of a variable that holds the secret';
+const FILE = 'expected the path of a file that holds the secret';
+
 export const secretSchema = z.union(
-  [z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
-  { error: 'expected {"env": "NAME"} or {"file": "path"}; a secret itself is not allowed here' },
+  [
+    z.strictObject({
+      env: z
+        .string()
+        .regex(/^[A-Za-z_]\w*$/, { error: VARIABLE })
+        .refine((name) => !TOKEN_START.test(name), { error: VARIABLE })
+        .describe('Name of the variable that holds it.'),
+    }),
+    z.strictObject({
+      file: z
+        .string()
+        .min(1)
+        .refine((name) => !TOKEN_START.test(name), { error: FILE })
+        .describe('Path of the file that holds it; blanks around it do not count.'),
+    }),
+  ],
+  {
+    error:
+      'expected {"env": "NAME"} or {"file": "path"}, the name of a variable or file that holds the secret; ' +
+      'a secret itself is not allowed here',
+  },
 );
 
 export type SecretSource = z.output<typeof secretSchema>;
@@ -32,9 +59,11 @@ export function readSecretSource(
   return new SecretText(text.trim());
 }
 
+/** Undefined: there is no file that can be read. Why not any: a pipe would hold up all requests. */
 function readText(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    const { size } = statSync(file);
+    return size > SECRET_SIZE_MAX ? undefined : readOwn(file).toString('utf8');
   } catch {
     return undefined;
   }

@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { ConfigError } from './error.ts';
+import { type SecretSource, secretSchema } from './secret-source.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './variables.ts';
 
 /** An address, or all that begin with the first `prefix` bits. */
@@ -52,6 +53,41 @@ export const INTEGER_SETTINGS = {
     min: 1,
     defaultValue: 7200000,
     help: 'deadline of an index job',
+  },
+  reindexIntervalMs: {
+    min: 1,
+    defaultValue: 3600000,
+    help: 'how often a repository of a connection is fetched and indexed',
+  },
+  resyncConnectionIntervalMs: {
+    min: 1,
+    defaultValue: 86400000,
+    help: 'how often the repositories of a connection are listed',
+  },
+  maxConnectionSyncJobConcurrency: {
+    min: 1,
+    defaultValue: 8,
+    help: 'connections that are listed at a time',
+  },
+  maxRepoGarbageCollectionJobConcurrency: {
+    min: 1,
+    defaultValue: 8,
+    help: 'repositories that are removed at a time',
+  },
+  repoGarbageCollectionGracePeriodMs: {
+    min: 1,
+    defaultValue: 10000,
+    help: 'how long a repository that no connection lists any more is kept',
+  },
+  permissionSyncIntervalMs: {
+    min: 1,
+    defaultValue: 21600000,
+    help: 'how often hosts are asked who may read private repositories (`syncPermissions`)',
+  },
+  permissionSyncMaxAgeMs: {
+    min: 1,
+    defaultValue: 86400000,
+    help: 'how long the last answer counts while a host cannot be asked',
   },
   maxMatchCount: { min: 1, defaultValue: 100000, help: 'a search that asks for more gets this' },
   searchTimeoutMs: { min: 0, defaultValue: 30000, help: 'deadline of a search; 0 = none' },
@@ -117,6 +153,10 @@ export const OTHER_SETTINGS = {
     defaultNote: '{}',
     help: 'of any revision: `repos` (20), `docs` (50000), `timeoutMs` (10000), `diskBytes` (4294967296)',
   },
+  webhooks: {
+    defaultNote: '{}',
+    help: '`secret`: where the secret is that code hosts prove pushes with',
+  },
   logLevel: {
     defaultNote: 'info',
     help: 'least level that is logged, unless variable or flag says: `debug`, `info`, `warn`, `error`',
@@ -145,6 +185,11 @@ export interface OnDemandSettings {
   readonly diskBytes: number;
 }
 
+export interface WebhookSettings {
+  /** Absent: no webhook is taken. */
+  readonly secret?: SecretSource;
+}
+
 export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number } & {
   readonly alwaysIndexFilePatterns: readonly string[];
   readonly apiKeyHeaderAliases: readonly string[];
@@ -156,6 +201,7 @@ export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number
   readonly apiKeyUsage?: 'all' | 'owners';
   readonly rateLimit: RateLimitSettings;
   readonly onDemandRevisions: OnDemandSettings;
+  readonly webhooks: WebhookSettings;
   /** Absent: as usual. Variables and flags beat both. */
   readonly logLevel?: (typeof LOG_LEVELS)[number];
   readonly logFormat?: (typeof LOG_FORMATS)[number];
@@ -169,19 +215,7 @@ export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number
  * Errors: ConfigError naming the key.
  */
 export function readSettings(given: Readonly<Record<string, unknown>> = {}): Settings {
-  const settings: Record<string, unknown> = {
-    alwaysIndexFilePatterns: [],
-    apiKeyHeaderAliases: [],
-    trustedProxies: [],
-    rateLimit: {},
-    onDemandRevisions: {},
-  };
-  for (const [key, row] of Object.entries<IntegerSetting>(INTEGER_SETTINGS)) {
-    const { defaultValue } = row;
-    settings[key] = typeof defaultValue === 'number' ? defaultValue : 2 * availableParallelism();
-  }
-  for (const [key, value] of Object.entries(given)) settings[key] = value;
-  const result = settingsSchema.safeParse(settings);
+  const result = settingsSchema.safeParse(given);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
@@ -193,10 +227,13 @@ export function readSettings(given: Readonly<Record<string, unknown>> = {}): Set
   throw new ConfigError(`settings.${key}`, JSON.stringify(given[key]), allowed);
 }
 
-function integerField({ min }: IntegerSetting): z.ZodType<number> {
-  return z.int({ error: `allowed: integers from ${min}` }).min(min, {
-    error: `allowed: integers from ${min}`,
-  });
+function integerField({ min, defaultValue, help }: IntegerSetting): z.ZodDefault<z.ZodInt> {
+  const error = `allowed: integers from ${min}`;
+  return z
+    .int({ error })
+    .min(min, { error })
+    .default(() => (typeof defaultValue === 'number' ? defaultValue : 2 * availableParallelism()))
+    .describe(help);
 }
 
 type IntegerKey = keyof typeof INTEGER_SETTINGS;
@@ -205,48 +242,97 @@ type IntegerKey = keyof typeof INTEGER_SETTINGS;
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const integerFields = Object.fromEntries(
   Object.entries<IntegerSetting>(INTEGER_SETTINGS).map(([key, row]) => [key, integerField(row)]),
-) as Record<IntegerKey, z.ZodType<number>>;
+) as Record<IntegerKey, z.ZodDefault<z.ZodInt>>;
 
 const flag = z.boolean({ error: 'allowed: true or false' });
 const logLevel = z.enum(LOG_LEVELS, { error: `allowed: ${LOG_LEVELS.join(', ')}` });
 const logFormat = z.enum(LOG_FORMATS, { error: `allowed: ${LOG_FORMATS.join(', ')}` });
 const whoMay = z.enum(['all', 'owners'], { error: 'allowed: all or owners' });
 
-const settingsSchema = z.strictObject({
-  ...integerFields,
-  alwaysIndexFilePatterns: z.array(z.string(), { error: 'allowed: a list of globs' }),
-  apiKeyHeaderAliases: z.array(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/), {
-    error: 'allowed: a list of header names',
-  }),
-  trustedProxies: z.array(
-    z.string().refine((text) => readNetwork(text) !== undefined, {
-      error: 'allowed: a list of IP addresses and networks such as 10.0.0.0/8',
-    }),
-    { error: 'allowed: a list of IP addresses and networks such as 10.0.0.0/8' },
-  ),
+const GLOBS = 'allowed: a list of globs';
+const HEADERS = 'allowed: a list of header names';
+const NETWORKS = 'allowed: a list of IP addresses and networks such as 10.0.0.0/8';
+
+const otherFields = {
+  alwaysIndexFilePatterns: z.array(z.string({ error: GLOBS }), { error: GLOBS }).default([]),
+  apiKeyHeaderAliases: z
+    .array(
+      z.string({ error: HEADERS }).regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: HEADERS }),
+      {
+        error: HEADERS,
+      },
+    )
+    .default([]),
+  trustedProxies: z
+    .array(
+      z
+        .string({ error: NETWORKS })
+        .refine((text) => readNetwork(text) !== undefined, { error: NETWORKS }),
+      { error: NETWORKS },
+    )
+    .default([]),
   anonymousAccess: flag.exactOptional(),
   passwordLogin: flag.exactOptional(),
   apiKeyCreation: whoMay.exactOptional(),
   apiKeyUsage: whoMay.exactOptional(),
-  rateLimit: z.strictObject(
-    {
-      requestsPerDay: z.int().min(1).nullable().default(10_000),
-      contact: z.string().min(1).max(200).default('an owner of this instance'),
-    },
-    { error: 'allowed: requestsPerDay (an integer from 1, or null) and contact (a text)' },
-  ),
-  onDemandRevisions: z.strictObject(
-    {
-      repos: z.int().min(0).default(20),
-      docs: z.int().min(0).default(50_000),
-      timeoutMs: z.int().min(1).default(10_000),
-      diskBytes: z
-        .int()
-        .min(0)
-        .default(2 ** 32),
-    },
-    { error: 'allowed: repos, docs, diskBytes (integers from 0) and timeoutMs (one from 1)' },
-  ),
+  rateLimit: z
+    .strictObject(
+      {
+        requestsPerDay: z
+          .int()
+          .min(1)
+          .nullable()
+          .default(10_000)
+          .describe('Requests of a user a day; null: no limit.'),
+        contact: z
+          .string()
+          .min(1)
+          .max(200)
+          .default('an owner of this instance')
+          .describe('Whom to ask for a higher limit.'),
+      },
+      { error: 'allowed: requestsPerDay (an integer from 1, or null) and contact (a text)' },
+    )
+    .prefault({}),
+  onDemandRevisions: z
+    .strictObject(
+      {
+        repos: z
+          .int()
+          .min(0)
+          .default(20)
+          .describe('Repositories that one search may look for them in.'),
+        docs: z.int().min(0).default(50_000).describe('Files that differ from what is indexed.'),
+        timeoutMs: z.int().min(1).default(10_000).describe('How long a search waits for them.'),
+        diskBytes: z
+          .int()
+          .min(0)
+          .default(2 ** 32)
+          .describe('Room for all that are kept.'),
+      },
+      { error: 'allowed: repos, docs, diskBytes (integers from 0) and timeoutMs (one from 1)' },
+    )
+    .prefault({}),
+  webhooks: z
+    .strictObject(
+      { secret: secretSchema.exactOptional().describe('Code hosts prove pushes with it.') },
+      { error: 'allowed: secret' },
+    )
+    .prefault({}),
   logLevel: logLevel.exactOptional(),
   logFormat: logFormat.exactOptional(),
-});
+};
+
+// What editors show of a setting is what the table says of it.
+const described = Object.fromEntries(
+  Object.entries<z.ZodType>(otherFields).map(([key, field]) => [
+    key,
+    // Safety: the compiler compares the keys of both below.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    field.describe(OTHER_SETTINGS[key as keyof typeof OTHER_SETTINGS].help),
+  ]),
+);
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field as before, described
+const describedFields = described as Pick<typeof otherFields, keyof typeof OTHER_SETTINGS>;
+
+export const settingsSchema = z.strictObject({ ...integerFields, ...describedFields });

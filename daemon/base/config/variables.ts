@@ -97,8 +97,8 @@ export const VARIABLES = {
   config: variable({
     name: 'TRAWL_CONFIG',
     flag: 'config',
-    allowed: 'a path',
-    help: 'configuration file: settings and permissions, JSON with comments',
+    allowed: 'a path or an http(s) address',
+    help: 'configuration file, JSON with comments; an address is asked every minute',
     schema: anyText,
   }),
   secret: variable({

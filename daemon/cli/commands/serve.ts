@@ -19,6 +19,7 @@ import { createProgress } from '../progress.ts';
 import type { ProgressView } from '../progress.ts';
 import type { ServeOptions, Serving } from '../services.ts';
 import { setupCommand } from '../setup-command.ts';
+import { escapeControls } from '../terminal-text.ts';
 import { describeResult } from './index-sources.ts';
 
 interface ServeFlags extends CommonFlags {
@@ -134,7 +135,8 @@ async function runServe(options: ServeOptions, context: CliContext): Promise<voi
   const heedHangups = obeyHangups();
   let serving: Serving;
   try {
-    serving = await services.serve(options, progress.update);
+    const onWait = (reason: string): void => void stderr.write(`${escapeControls(reason)}\n`);
+    serving = await services.serve(options, progress.update, onWait);
   } finally {
     progress.stop();
   }

@@ -6,14 +6,16 @@ import { QueryError } from '../regex/error.ts';
 import { atOnce, type Steps } from '../regex/steps.ts';
 import { type Expression, expressionOf, type ProgramExpression } from './expressions.ts';
 import { type ExpressionNode, list, not, type PlanNode, tooManyConditions } from './plan-tree.ts';
-import { isOfRepos, joinRepos, planRepoPattern, planRepoValue, type RepoContext } from './repos.ts';
+import {
+  isOfRepos,
+  joinRepos,
+  planRepoContext,
+  planRepoPattern,
+  planRepoValue,
+  type RepoContext,
+} from './repos.ts';
 import { type DocsNode, planLiveDocs, planRevisions } from './revisions.ts';
 import type { ListNode, PatternNode, QueryNode, RegexNode, ValueNode } from './tree.ts';
-
-/** A query asks for a search context that there is not. */
-export class UnknownContextError extends Error {
-  readonly errorCode = 'SEARCH_CONTEXT_NOT_FOUND';
-}
 
 /** What a plan depends on beside its query. */
 export interface PlanContext extends RepoContext {
@@ -35,6 +37,8 @@ interface Planning extends PlanContext {
   programsLeft: number;
   readonly expressions: Map<string, Expression>;
   readonly revisions: Map<string, DocsNode>;
+  /** Repos of search contexts. */
+  readonly picked: Map<string, PlanNode>;
 }
 
 /**
@@ -52,7 +56,7 @@ export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
 export function* planSteps(query: QueryNode, context: PlanContext): Steps<PlanNode> {
   if (countLeaves(query) > PLAN_NODES_MAX) throw tooManyConditions();
   const limits = { statesLeft: QUERY_STATES_MAX, programsLeft: PROGRAMS_MAX };
-  const known = { expressions: new Map(), revisions: new Map() };
+  const known = { expressions: new Map(), revisions: new Map(), picked: new Map() };
   const plan = yield* planNode(query, { ...context, ...limits, ...known });
   return context.needsDocSets
     ? list('and', [planLiveDocs(query, context.hasDemanded ?? false), plan])
@@ -81,7 +85,7 @@ function* planNode(query: QueryNode, context: Planning): Steps<PlanNode> {
     case 'pattern':
       return yield* planPattern(query, context);
     case 'value':
-      return planValue(query, context);
+      return yield* planValue(query, context);
   }
 }
 
@@ -153,7 +157,7 @@ function* planPattern(node: PatternNode, context: Planning): Steps<PlanNode> {
   );
 }
 
-function planValue(node: ValueNode, context: Planning): PlanNode {
+function* planValue(node: ValueNode, context: Planning): Steps<PlanNode> {
   const { value } = node;
   switch (node.prefix) {
     case 'lang': {
@@ -165,8 +169,11 @@ function planValue(node: ValueNode, context: Planning): PlanNode {
       context.revisions.set(value, plan);
       return plan;
     }
-    case 'context':
-      throw new UnknownContextError(`Search context ${JSON.stringify(value)} not found.`);
+    case 'context': {
+      const plan = context.picked.get(value) ?? (yield* planRepoContext(value, context));
+      context.picked.set(value, plan);
+      return plan;
+    }
     default:
       return planRepoValue(node.prefix, value, context.repos());
   }

@@ -2,12 +2,22 @@
 // says about a repo.
 
 import type { RepoRecord } from '../../repos/records.ts';
+import {
+  type ContextRepo,
+  reposOfContext,
+  type SearchContexts,
+} from '../../repos/search-context.ts';
 import { foldText } from '../regex/fold.ts';
 import type { LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
 import type { Steps } from '../regex/steps.ts';
 import type { ChoiceOrProgram } from './expressions.ts';
 import { not, type PlanNode } from './plan-tree.ts';
 import type { ValuePrefix } from './tree.ts';
+
+/** A query asks for a search context that there is not. */
+export class UnknownContextError extends Error {
+  readonly errorCode = 'SEARCH_CONTEXT_NOT_FOUND';
+}
 
 /** Names of repos that are tested in one step. */
 const NAMES_AT_ONCE = 256;
@@ -18,6 +28,8 @@ export interface RepoContext {
   readonly repos: () => readonly RepoRecord[];
   /** Which of the names the program matches (engine/host/searcher.ts). */
   testNames(program: Uint8Array, names: readonly string[]): readonly boolean[];
+  /** Absent: there are none. */
+  readonly contexts?: SearchContexts | undefined;
 }
 
 /** The repos whose names an expression matches; a step is about NAMES_AT_ONCE of them. */
@@ -38,6 +50,29 @@ export function* planRepoPattern(
     yield;
   }
   return reposNode(repos, (repo) => kept.has(repo));
+}
+
+/** The repos of a search context. Errors: UnknownContextError. */
+export function* planRepoContext(
+  name: string,
+  { repos, contexts = {} }: RepoContext,
+): Steps<PlanNode> {
+  const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
+  if (context === undefined)
+    throw new UnknownContextError(`Search context ${JSON.stringify(name)} not found.`);
+  const all = repos();
+  const kept = new Set<number>();
+  for (let start = 0; start < all.length; start += NAMES_AT_ONCE) {
+    const some = all.slice(start, start + NAMES_AT_ONCE);
+    for (const { repoId } of reposOfContext(context, some.map(contextRepoOf))) kept.add(repoId);
+    yield;
+  }
+  return reposNode(all, ({ repoId }) => kept.has(repoId));
+}
+
+/** No repo comes from a configured connection yet, and none has topics. */
+function contextRepoOf({ repoId, name }: RepoRecord): ContextRepo & { readonly repoId: number } {
+  return { repoId, name, connections: [], topics: [] };
 }
 
 function standsInName({ alternatives, letterCase }: LiteralChoice, name: string): boolean {

@@ -68,7 +68,7 @@ function mayDemand({ query }: SearchRequest): boolean {
 function* demandSteps(
   { searcher }: EngineParts,
   { query: given, isRegexEnabled, isCaseSensitivityEnabled }: SearchRequest,
-  { sight }: SearchEnvironment,
+  { sight, contexts }: SearchEnvironment,
   snapshot: Snapshot,
 ): Steps<Demand | undefined> {
   const isFolded = !isCaseSensitivityEnabled;
@@ -79,6 +79,7 @@ function* demandSteps(
   const seen = visibleRepos(snapshot, sight);
   const plan = yield* planSteps(query, {
     repos: () => seen,
+    contexts,
     needsDocSets: needsDocSets(snapshot, sight),
     testNames: (program, names) => searcher.testNames(program, names),
   });

@@ -23,6 +23,7 @@ import { revisionHints } from './revision-hints.ts';
 import { hasRevisionFilter, shownRevisionTexts, withDemanded } from '../query/revisions.ts';
 import type { RunOptions } from './run.ts';
 import type { RepoRecord } from '../../repos/records.ts';
+import type { SearchContexts } from '../../repos/search-context.ts';
 import type { Sight } from '../../repos/sight.ts';
 import { repoOrderOf, type Scope, scopeOf, ScopeView } from './scope.ts';
 import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
@@ -49,6 +50,8 @@ export interface SearchEnvironment {
   readonly baseUrl: string;
   /** The repos that the search may see. */
   readonly sight: Sight;
+  /** Absent: `context:` knows none. */
+  readonly contexts?: SearchContexts | undefined;
 }
 
 /**
@@ -126,7 +129,7 @@ export function prepareSearch(
 function* prepareSteps(
   parts: EngineParts,
   request: SearchRequest,
-  { signal, place, takeMemory, baseUrl, sight }: SearchEnvironment,
+  { signal, place, takeMemory, baseUrl, sight, contexts }: SearchEnvironment,
   snapshot: Snapshot,
 ): Steps<Prepared> {
   const { searcher, pool, timeoutMs, inlineNs } = parts;
@@ -140,6 +143,7 @@ function* prepareSteps(
   const meant = demanded === undefined ? query : withDemanded(query, demanded);
   const conditions = yield* planSteps(meant, {
     repos: () => visibleRepos(snapshot, sight),
+    contexts,
     needsDocSets: needsDocSets(snapshot, sight),
     hasDemanded: demanded !== undefined,
     testNames: (program, names) => searcher.testNames(program, names),

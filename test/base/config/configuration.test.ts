@@ -48,11 +48,14 @@ describe('configuration', () => {
       anonymousAccess: undefined,
       localAccess: true,
       permissions: { groups: {}, grants: [] },
+      connections: {},
+      contexts: {},
+      apps: [],
       fileSettings: {},
       workerCount: availableParallelism(),
       http: 'node',
       log: { level: 'info', format: 'text', file: undefined },
-      file: undefined,
+      source: undefined,
       notices: [],
     });
   });
@@ -188,6 +191,13 @@ describe('settings', () => {
       maxTrigramCount: 0,
       maxRepoIndexingJobConcurrency: 8,
       repoIndexTimeoutMs: 7200000,
+      reindexIntervalMs: 3600000,
+      resyncConnectionIntervalMs: 86400000,
+      maxConnectionSyncJobConcurrency: 8,
+      maxRepoGarbageCollectionJobConcurrency: 8,
+      repoGarbageCollectionGracePeriodMs: 10000,
+      permissionSyncIntervalMs: 21600000,
+      permissionSyncMaxAgeMs: 86400000,
       alwaysIndexFilePatterns: ['*.min.js'],
       maxMatchCount: 5,
       searchTimeoutMs: 30000,
@@ -203,6 +213,7 @@ describe('settings', () => {
       trustedProxies: [],
       rateLimit: { requestsPerDay: 10000, contact: 'an owner of this instance' },
       onDemandRevisions: { repos: 20, docs: 50000, timeoutMs: 10000, diskBytes: 4294967296 },
+      webhooks: {},
     });
     assert.deepEqual(readSettings({ onDemandRevisions: { docs: 7 } }).onDemandRevisions, {
       repos: 20,
@@ -230,6 +241,8 @@ describe('settings', () => {
       ['trustedProxies', ['10.0.0.0/33']],
       ['trustedProxies', ['proxy.example']],
       ['anonymousAccess', 'true'],
+      ['webhooks', { secret: 'hunter2' }],
+      ['reindexIntervalMs', 0],
     ];
     for (const [key, value] of cases) {
       assert.throws(

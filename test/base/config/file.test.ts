@@ -1,4 +1,5 @@
-// The configuration file: comments and commas, settings and permissions, refusals with line, key and what is allowed.
+// The configuration file: comments and commas, every part of it, refusals with line, key and what is allowed, and what is
+// told when it was read again.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -7,8 +8,10 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { configuredGrants } from '../../../daemon/accounts/configured-grants.ts';
 import { readConfiguration } from '../../../daemon/base/config/configuration.ts';
-import { ConfigError } from '../../../daemon/base/config/error.ts';
+import { ConfigError, RefusedFileError } from '../../../daemon/base/config/error.ts';
+import { parseConfiguration } from '../../../daemon/base/config/file.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';
+import { WRONG_FILES } from './wrong-files.ts';
 
 const folder = temporaryFolder();
 
@@ -18,18 +21,19 @@ function read(text: string) {
   return readConfiguration({ env: { TRAWL_CONFIG: file }, folder });
 }
 
-function refusal(text: string): string {
+function mistakesIn(text: string): readonly string[] {
   try {
-    read(text);
+    parseConfiguration('f', text);
   } catch (error) {
-    assert.ok(error instanceof ConfigError);
-    return error.message;
+    assert.ok(error instanceof RefusedFileError, String(error));
+    assert.equal(error.message, error.mistakes.join('\n'));
+    return error.mistakes;
   }
   return assert.fail(`accepted: ${text}`);
 }
 
 void test('settings and permissions, with comments and trailing commas', () => {
-  const { settings, permissions } = read(`{
+  const { settings, permissions } = read(`\uFEFF{
     // What programs may do.
     "settings": { "rateLimit": { "requestsPerDay": 500, }, "maxMatchCount": 7, /* few */ },
     "permissions": {
@@ -49,48 +53,113 @@ void test('settings and permissions, with comments and trailing commas', () => {
   assert.deepEqual(read('{}').permissions, { groups: {}, grants: [] });
 });
 
-void test('what is wrong is refused with its line', () => {
-  const cases: [string, RegExp][] = [
-    [
-      '{\n"settings": {\n"maxMatchCount": 0\n}}',
-      /^line 3: settings\.maxMatchCount: 0; allowed: integers from 1/,
-    ],
-    [
-      '{\n"settings": {\n"maxMatchcount": 5\n}}',
-      /^line 3: settings\.maxMatchcount: 5; no such setting; allowed: .*maxMatchCount, /,
-    ],
-    ['{\n\n"models": {}}', /trawl\.json:3: models; not supported; allowed: .*settings/],
-    ['{"connections": {}}', /:1: connections; not supported/],
-    ['{\n"settings": {', /:2: the text; /],
-    ['[]', /:1: the text; expected an object/],
-    ['{"settings": 5}', /settings; expected an object/],
-    [
-      '{"permissions": {\n"grants": [{\n"to": ["bob"], "repos": ["x"]}]}}',
-      /:3: permissions\.grants\.0\.to\.0; expected user:/,
-    ],
-    [
-      '{"permissions": {"grants": [{"to": ["group:none"], "repos": ["x"]}]}}',
-      /no group for group:none/,
-    ],
-    ['{"permissions": {"groups": {"a": ["nobody"]}}}', /expected an e-mail address/],
-    ['{"permissions": {"teams": {}}}', /permissions/],
-  ];
-  for (const [text, message] of cases) assert.match(refusal(text), message, text);
-  assert.throws(
-    () => readConfiguration({ env: { TRAWL_CONFIG: 'absent.json' }, folder }),
-    /TRAWL_CONFIG: "absent\.json"|ENOENT/,
+void test('connections, contexts and apps with their defaults', () => {
+  const { connections, contexts, apps, notices } = read(`{
+    "connections": {
+      "acme": { "type": "github", "orgs": ["acme"], "token": { "env": "NO_SUCH_VARIABLE" } },
+      "own": { "type": "gitlab", "url": "https://git.example.com/lab/", "all": true },
+      "all": { "type": "gerrit", "url": "https://review.example.com" },
+      "disk": { "type": "git", "url": "file:///srv/git/*/*.git", "mode": "worktree", "ignore": ["*.min.js"] },
+    },
+    "contexts": { "web": { "include": ["github.com/acme/web-*"] } },
+    "apps": [{ "type": "githubApp", "id": 7, "privateKey": { "file": "/run/secrets/app" } }],
+    "identityProviders": {
+      "sso": {
+        "type": "oidc", "issuer": "https://id.example.com", "clientId": "trawl",
+        "clientSecret": { "env": "SSO_SECRET" }
+      }
+    }
+  }`);
+  assert.deepEqual(connections['acme'], {
+    type: 'github',
+    revisions: { branches: [], tags: [] },
+    enforcePermissions: false,
+    enforcePermissionsForPublicRepos: false,
+    tls: {},
+    submodules: false,
+    keepDeleted: false,
+    syncPermissions: false,
+    token: { env: 'NO_SUCH_VARIABLE' },
+    url: 'https://github.com',
+    users: [],
+    orgs: ['acme'],
+    repos: [],
+    topics: [],
+    exclude: { forks: false, archived: false, repos: [], topics: [] },
+  });
+  const { own } = connections;
+  assert.equal(own?.type === 'gitlab' && own.all && own.url, 'https://git.example.com/lab');
+  assert.deepEqual(Object.keys(connections), ['acme', 'own', 'all', 'disk']);
+  assert.deepEqual(contexts['web'], {
+    include: ['github.com/acme/web-*'],
+    exclude: [],
+    includeConnections: [],
+    excludeConnections: [],
+    includeTopics: [],
+    excludeTopics: [],
+  });
+  assert.deepEqual(
+    apps.map(({ id, url }) => [id, url]),
+    [[7, 'https://github.com']],
   );
+  assert.deepEqual(notices, ['identityProviders have no effect in this version']);
+});
+
+void test('what is wrong is refused with its line, key and what is allowed, all of it', () => {
+  for (const { text, expected } of WRONG_FILES)
+    assert.deepEqual(
+      mistakesIn(text),
+      expected.map((line) => `f:${line}`),
+      text,
+    );
+});
+
+void test('of many mistakes the first twenty are told, and how many more there are', () => {
+  const keys = Array.from({ length: 25 }, (_, i) => `"key${i}": ${i}`);
+  const mistakes = mistakesIn(`{\n${keys.join(',\n')}\n}`);
+  assert.equal(mistakes.length, 21);
+  assert.match(mistakes[0]!, /^f:2: key0: no such key/);
+  assert.equal(mistakes.at(-1), 'f: and 5 more');
+});
+
+void test('a text that lies too deep in itself is refused', () => {
+  const depth = 200_000;
+  assert.match(mistakesIn(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`)[0]!, /too deep/);
+});
+
+void test('no refusal holds what may be a secret', () => {
+  const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
+  const places = [
+    `"connections": {"a": {"type": "github", "orgs": ["x"], "token": "${secret}"}}`,
+    `"connections": {"a": {"type": "github", "orgs": ["x"], "token": ["${secret}"]}}`,
+    `"connections": {"a": {"type": "github", "orgs": ["x"], "token": {"env": "${secret}"}}}`,
+    `"connections": {"a": {"type": "github", "orgs": ["x"], "token": {"evn": "${secret}"}}}`,
+    `"connections": {"a": {"type": "github", "orgs": ["x"], "tokn": "${secret}"}}`,
+    `"connections": {"a": {"type": "github", "orgs": ["x"], "url": "https://u:${secret}@host"}}`,
+    `"connections": {"a": {"type": "github", "orgs": ["x"], "url": "https://host?t=${secret}"}}`,
+    `"connections": {"a": {"type": "git", "url": "https://u:${secret}@host/x"}}`,
+    `"connections": {"a": {"type": "git", "url": "ftp://u:${secret}@host/x"}}`,
+    `"connections": {"a": {"type": "${secret}"}}`,
+    `"connections": {"a": "${secret}"}`,
+    `"apps": [{"type": "githubApp", "id": 1, "privateKey": "${secret}"}]`,
+    `"settings": {"webhooks": {"secret": "${secret}"}}`,
+    `"settings": {"webhooks": "${secret}"}`,
+    `"secret": "${secret}"`,
+    `"a": "${secret}" "b"`,
+  ];
+  for (const place of places) {
+    const told = mistakesIn(`{${place}}`).join('\n');
+    assert.ok(!told.includes(secret) && !told.includes(secret.slice(4)), `${place}: ${told}`);
+  }
 });
 
 void test('the file read again: what changed is named and counts; a refused one changes nothing', () => {
   const configuration = read('{"settings": {"memory": 5}, "permissions": {"grants": []}}');
-  const { settings, permissions, file } = configuration;
+  const { settings, permissions, source } = configuration;
+  const write = (text: string): void => writeFileSync(source?.name ?? '', text);
   assert.deepEqual(configuration.readAgain(), []);
   assert.equal(configuration.settings, settings);
-  writeFileSync(
-    file ?? '',
-    '{"settings": {"maxMatchCount": 7}, "permissions": {"groups": {"a": []}}}',
-  );
+  write('{"settings": {"maxMatchCount": 7}, "permissions": {"groups": {"a": []}}}');
   assert.deepEqual([...configuration.readAgain()].sort(), [
     'maxMatchCount',
     'memory',
@@ -99,18 +168,38 @@ void test('the file read again: what changed is named and counts; a refused one 
   const now = [configuration.settings.maxMatchCount, configuration.settings.memory];
   assert.deepEqual(now, [7, 536870912]);
   assert.notEqual(configuration.permissions, permissions);
-  writeFileSync(file ?? '', '{"settings": {"maxMatchCount": 8, "nosuch": 1}}');
+  write('{"settings": {"maxMatchCount": 8, "nosuch": 1}}');
   assert.throws(() => configuration.readAgain(), ConfigError);
   assert.equal(configuration.settings.maxMatchCount, 7);
 });
 
-void test('a pipe, a device or a folder is refused instead of being waited for', () => {
+void test('the file read again: connections and contexts are named, and those that stay are the same objects', () => {
+  const a = '"a": {"type": "github", "orgs": ["x"]}';
+  const b = (name: string): string => `"b": {"type": "gitea", "orgs": ["${name}"]}`;
+  const configuration = read(`{"connections": {${a}, ${b('x')}}}`);
+  const { connections } = configuration;
+  writeFileSync(
+    configuration.source?.name ?? '',
+    `{"connections": {${b('y')}, ${a}}, "contexts": {"c": {"include": ["*"]}}}`,
+  );
+  assert.deepEqual(configuration.readAgain(), ['connections.b', 'contexts.c']);
+  assert.equal(configuration.connections['a'], connections['a']);
+  assert.notEqual(configuration.connections['b'], connections['b']);
+  writeFileSync(configuration.source?.name ?? '', `{"connections": {${b('y')}}, "apps": []}`);
+  assert.deepEqual(configuration.readAgain(), ['connections.a', 'contexts.c']);
+});
+
+void test('a pipe, a device, a folder or a huge file is refused instead of being waited for', () => {
   const pipe = path.join(folder, 'pipe.json');
   execFileSync('mkfifo', [pipe]);
-  for (const file of [pipe, '/dev/zero', folder]) {
+  const refuses = (file: string, told: string): void =>
     assert.throws(
       () => readConfiguration({ env: { TRAWL_CONFIG: file }, folder }),
-      (error) => error instanceof ConfigError && error.message.includes('; no file; allowed: a'),
+      (error) => error instanceof ConfigError && error.message.includes(told),
     );
-  }
+  for (const file of [pipe, '/dev/zero', folder]) refuses(file, '; no file; allowed: a');
+  const huge = path.join(folder, 'huge.json');
+  writeFileSync(huge, `{}${' '.repeat(4 * 1024 * 1024)}`);
+  refuses(huge, 'too large; allowed: 4194304 bytes');
+  refuses('absent.json', 'ENOENT');
 });

@@ -1,14 +1,15 @@
 // GET /api/openapi.json and /api/reference: the API describes itself, to programs and to people. The document is made by
-// the build (write-document.ts) but for the address of the daemon.
+// the build (write-document.ts) but for the address of the daemon. GET /schemas/config.json: what a configuration file may hold.
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { makeAsset } from '../shapes/asset.ts';
+import { contentTypeOf, makeAsset } from '../shapes/asset.ts';
 import type { Asset } from '../shapes/asset.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import type { Endpoint } from '../shapes/endpoint.ts';
 import { PAGE, pageFile } from './reference-page.ts';
 import { ASSET_HEADERS, NOT_MODIFIED, assetEndpoint } from '../shapes/static-files.ts';
+import { schemaDocument } from '../../../base/config/schema-document.ts';
 import { programFile } from '../../../base/program-files.ts';
 
 /** The document as the build left it, and what stands in it for the address. */
@@ -36,6 +37,14 @@ function documentFor(baseUrl: string): Asset {
   return served.asset;
 }
 
+let schema: Asset | undefined;
+
+/** The JSON schema of the configuration file. */
+function configurationSchema(): Asset {
+  schema ??= makeAsset(Buffer.from(JSON.stringify(schemaDocument())), contentTypeOf('config.json'));
+  return schema;
+}
+
 const getDescription = endpoint(
   {
     operationId: 'getApiDescription',
@@ -60,5 +69,6 @@ const getDescription = endpoint(
 export const DESCRIPTION_ENDPOINTS: readonly Endpoint[] = [
   getDescription,
   assetEndpoint('getReferencePage', '/api/reference', () => PAGE),
+  assetEndpoint('getConfigurationSchema', '/schemas/config.json', configurationSchema),
   assetEndpoint('getReferenceFile', '/api/reference/{file}', pageFile),
 ];

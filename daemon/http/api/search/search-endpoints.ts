@@ -110,9 +110,9 @@ export const streamSearch = endpoint(
     errors: SEARCH_ERRORS,
   },
   async ({ body }, context) => {
-    const { services, signal, place, baseUrl, sight, eventSizeMax, accounts } = context;
+    const { services, signal, place, baseUrl, sight, contexts, eventSizeMax, accounts } = context;
     // Why not all of the context: what a stream renders is not counted as one answer.
-    const environment = { signal, place, baseUrl, sight, eventSizeMax };
+    const environment = { signal, place, baseUrl, sight, contexts, eventSizeMax };
     const found = services.search.stream(callOf(body, context), environment);
     const events = await withContexts(accounts, found);
     return { status: 200, content: { events } };

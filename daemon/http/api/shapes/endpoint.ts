@@ -10,6 +10,7 @@ import type { Actor } from '../../../accounts/audit-trail.ts';
 import type { Caller } from '../../../accounts/caller.ts';
 import type { Entitlement } from '../../../accounts/licence.ts';
 import type { Ledger } from '../../../accounts/limits/ledger.ts';
+import type { SearchContexts } from '../../../repos/search-context.ts';
 import type { Sight } from '../../../repos/sight.ts';
 import type { SearchPlace } from '../../../base/place.ts';
 import type { ErrorCode } from './api-error.ts';
@@ -81,6 +82,8 @@ export interface CallContext {
   readonly holder: string;
   /** What the caller sees; nothing where there is no caller. */
   readonly sight: Sight;
+  /** Those that queries may name; none without the entitlement. */
+  readonly contexts: SearchContexts;
   /** Whom audit records name; undefined: what is done leaves none. */
   readonly actor: Actor | undefined;
   /** Of the client. */

@@ -1,0 +1,107 @@
+// The configuration file as a whole (API.md 19), as zod checks it. What is said of each key is shown by editors.
+
+import { z } from 'zod';
+import { hostUrl } from './address.ts';
+import { connectionSchema } from './connections.ts';
+import { contextSchema } from './contexts.ts';
+import { secretSchema } from './secret-source.ts';
+import { settingsSchema } from './settings.ts';
+
+const RECEIVER = /^(?:everyone|group:.+|user:[^@\s]+@[^@\s]+)$/;
+
+const permissionsSchema = z
+  .strictObject({
+    groups: z
+      .record(z.string(), z.array(z.email({ error: 'expected an e-mail address' })))
+      .default({})
+      .describe('Name of a group -> e-mail addresses of its users.'),
+    grants: z
+      .array(
+        z.strictObject({
+          to: z
+            .array(
+              z.string().regex(RECEIVER, {
+                error: 'expected user:<email>, group:<name> or everyone',
+              }),
+            )
+            .min(1)
+            .describe('user:<email>, group:<name> or everyone.'),
+          repos: z.array(z.string().min(1)).min(1).describe('Globs over names of repositories.'),
+        }),
+      )
+      .default([])
+      .describe('Who sees which repositories whose permissions are enforced.'),
+  })
+  .superRefine(({ groups, grants }, { addIssue }) => {
+    for (const [index, { to }] of grants.entries())
+      for (const [place, one] of to.entries()) {
+        if (!one.startsWith('group:') || Object.hasOwn(groups, one.slice('group:'.length)))
+          continue;
+        const path = ['grants', index, 'to', place];
+        addIssue({ code: 'custom', path, message: 'there is no such group' });
+      }
+  });
+
+const appSchema = z.strictObject({
+  type: z
+    .literal('githubApp')
+    .describe('Used for GitHub connections of its address that have no token.'),
+  id: z
+    .union([z.int().min(1), z.string().min(1)], { error: 'expected the id of the app' })
+    .describe('Id of the app.'),
+  privateKey: secretSchema.describe('Its private key (PEM).'),
+  url: hostUrl.default('https://github.com').describe('Address of the host that has the app.'),
+});
+
+const identityProviderSchema = z
+  .strictObject({
+    type: z.literal('oidc').describe('OpenID Connect.'),
+    issuer: hostUrl.describe('Address of the issuer.'),
+    clientId: z.string().min(1).describe('What the issuer calls Trawl.'),
+    clientSecret: secretSchema.describe('Proves that to the issuer.'),
+    displayName: z.string().min(1).exactOptional().describe('What the sign-in page calls it.'),
+    scopes: z.string().min(1).default('openid email profile').describe('Blanks between them.'),
+    allowSignUp: z.boolean().default(false).describe('Makes users that are not known yet.'),
+    acceptBearer: z.boolean().default(false).describe('Takes access tokens of the issuer.'),
+    audience: z.string().min(1).exactOptional().describe('Of these tokens.'),
+  })
+  .refine(({ acceptBearer, audience }) => !acceptBearer || audience !== undefined, {
+    error: 'required with acceptBearer',
+    path: ['audience'],
+  });
+
+const connectionName = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]+$/, { error: 'a name of letters, digits, _ and - is expected' });
+const plainName = z
+  .string()
+  .regex(/^[^\p{Cc}"]{1,100}$/u, { error: 'a name of 1 to 100 characters is expected' });
+
+export const fileSchema = z.strictObject({
+  $schema: z.string().exactOptional().describe('Where this schema is; for editors.'),
+  settings: settingsSchema.prefault({}).describe('How the instance behaves.'),
+  connections: z
+    .record(connectionName, connectionSchema)
+    .default({})
+    .describe('Name -> where repositories come from.'),
+  contexts: z
+    .record(plainName, contextSchema)
+    .default({})
+    .describe('Name -> repositories that context:NAME of a query picks. Needs a licence.'),
+  permissions: permissionsSchema
+    .prefault({})
+    .describe('Groups and grants. Grants count with a licence.'),
+  apps: z.array(appSchema).default([]).describe('Credentials of apps at code hosts.'),
+  identityProviders: z
+    .record(plainName, identityProviderSchema)
+    .default({})
+    .describe('Id -> who signs users in. Not used by this version.'),
+});
+
+type FileContent = z.output<typeof fileSchema>;
+/** Who sees which repos whose permissions are enforced. */
+export type PermissionsConfiguration = FileContent['permissions'];
+export type AppSettings = FileContent['apps'][number];
+export type ProviderSettings = FileContent['identityProviders'][string];
+
+export const NO_PERMISSIONS: PermissionsConfiguration = { groups: {}, grants: [] };

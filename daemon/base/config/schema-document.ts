@@ -1,0 +1,74 @@
+// The JSON schema of the configuration file, for editors: made of what zod checks (file-schema.ts), with what is said of each
+// key. It knows the shape; what depends on several keys is refused by the daemon alone. Also: which keys there are at a place.
+
+import { z } from 'zod';
+import { fileSchema } from './file-schema.ts';
+import { INTEGER_SETTINGS } from './settings.ts';
+
+/** As far as it is looked at here. */
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: SchemaNode | boolean;
+  readonly items?: SchemaNode;
+  readonly oneOf?: readonly SchemaNode[];
+  readonly anyOf?: readonly SchemaNode[];
+  readonly const?: unknown;
+  default?: unknown;
+}
+
+let made: SchemaNode | undefined;
+
+/** The schema, draft 7, which editors know best. */
+export function schemaDocument(): object {
+  return document();
+}
+
+function document(): SchemaNode {
+  if (made !== undefined) return made;
+  const { $schema, ...rest } = z.toJSONSchema(fileSchema, { io: 'input', target: 'draft-7' });
+  const title = 'Configuration of Trawl';
+  // Safety: a JSON schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  made = { $schema, title, allowComments: true, allowTrailingCommas: true, ...rest } as SchemaNode;
+  const settings = made.properties?.['settings']?.properties ?? {};
+  for (const [key, { defaultValue }] of Object.entries(INTEGER_SETTINGS))
+    // It is that of this machine.
+    if (typeof defaultValue !== 'number') delete settings[key]?.default;
+  return made;
+}
+
+/**
+ * The keys that an object of the file may have.
+ *
+ * @param path  keys and indexes that lead to it
+ * @param content  the file; which keys a connection may have depends on its type
+ */
+export function knownKeys(path: readonly PropertyKey[], content: unknown): readonly string[] {
+  let node: SchemaNode | undefined = document();
+  let value = content;
+  for (const key of path) {
+    node = inner(chosen(node, value), String(key));
+    value = memberOf(value, key);
+  }
+  return Object.keys(chosen(node, value)?.properties ?? {});
+}
+
+function inner(node: SchemaNode | undefined, key: string): SchemaNode | undefined {
+  const named = node?.properties?.[key] ?? node?.items;
+  if (named !== undefined) return named;
+  const others = node?.additionalProperties;
+  return typeof others === 'object' ? others : undefined;
+}
+
+/** Of alternatives the one of the type that the value says. */
+function chosen(node: SchemaNode | undefined, value: unknown): SchemaNode | undefined {
+  const type = memberOf(value, 'type');
+  return (
+    (node?.oneOf ?? node?.anyOf)?.find((one) => one.properties?.['type']?.const === type) ?? node
+  );
+}
+
+export function memberOf(value: unknown, key: PropertyKey): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return Reflect.get(value, key);
+}

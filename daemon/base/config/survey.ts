@@ -1,0 +1,112 @@
+// A configuration file as `trawl config check` shows it: its mistakes, what each connection selects, and which secrets and
+// certificates it would read, each looked for now. What is in them goes nowhere.
+
+import type { ConnectionSettings } from './connections.ts';
+import { ConfigError, RefusedFileError } from './error.ts';
+import { type FileConfiguration, NO_FILE, parseConfiguration } from './file.ts';
+import type { ConfigurationSource } from './file-source.ts';
+import { readSecretSource, type SecretSource } from './secret-source.ts';
+import { readSettings } from './settings.ts';
+
+/** Something outside of the file that it names. */
+export interface NamedSecret {
+  /** Path of the key: `connections.acme.token`. */
+  readonly key: string;
+  /** `variable NAME` or `file PATH`. */
+  readonly from: string;
+  /** Why it cannot be had; undefined: it is there. */
+  readonly problem: string | undefined;
+}
+
+export interface FileSurvey {
+  /** Empty: the file is right. */
+  readonly mistakes: readonly string[];
+  /** What the file says; nothing if it has mistakes. */
+  readonly file: FileConfiguration;
+  readonly secrets: readonly NamedSecret[];
+}
+
+/** Errors: ConfigError where the file cannot be read. */
+export function surveyFile(
+  source: ConfigurationSource,
+  env: Readonly<Record<string, string | undefined>>,
+): FileSurvey {
+  const text = source.read();
+  try {
+    const file = parseConfiguration(source.name, text);
+    return { mistakes: [], file, secrets: namedSecrets(file, env) };
+  } catch (error) {
+    if (!(error instanceof RefusedFileError)) throw error;
+    return { mistakes: error.mistakes, file: NO_FILE, secrets: [] };
+  }
+}
+
+function namedSecrets(
+  { connections, apps, identityProviders, settings }: FileConfiguration,
+  env: Readonly<Record<string, string | undefined>>,
+): NamedSecret[] {
+  const named: [string, SecretSource | undefined][] = [];
+  for (const [name, { token, tls }] of Object.entries(connections)) {
+    const caFile = tls.caFile === undefined ? undefined : { file: tls.caFile };
+    named.push([`connections.${name}.token`, token], [`connections.${name}.tls.caFile`, caFile]);
+  }
+  named.push(['settings.webhooks.secret', readSettings(settings).webhooks.secret]);
+  for (const [index, { privateKey }] of apps.entries())
+    named.push([`apps.${index}.privateKey`, privateKey]);
+  for (const [id, { clientSecret }] of Object.entries(identityProviders))
+    named.push([`identityProviders.${id}.clientSecret`, clientSecret]);
+  return named.flatMap(([key, source]) =>
+    source === undefined ? [] : [{ key, from: placeOf(source), problem: problemOf(source, env) }],
+  );
+}
+
+function placeOf(source: SecretSource): string {
+  return 'env' in source ? `variable ${source.env}` : `file ${source.file}`;
+}
+
+function problemOf(
+  source: SecretSource,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  try {
+    readSecretSource(source, env);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return 'env' in source ? 'not set' : 'not readable, or empty';
+  }
+}
+
+const SELECTING = ['users', 'orgs', 'groups', 'workspaces', 'projects', 'repos'] as const;
+
+/** What a connection selects, in words. */
+export function selectionOf(connection: ConnectionSettings): string {
+  if (connection.type === 'git') return connection.url;
+  const all = 'all' in connection && connection.all ? ['everything the credential sees'] : [];
+  const lists = listsOf(connection, SELECTING);
+  const selected = [...all, ...lists];
+  const topics = listsOf(connection, ['topics']);
+  const left = Object.entries(connection.exclude).flatMap(([key, value]) => excludedBy(key, value));
+  return [
+    selected.length === 0 ? 'everything the credential can list' : selected.join('; '),
+    ...topics.map((text) => `only with ${text}`),
+    ...(left.length === 0 ? [] : [`without ${left.join(', ')}`]),
+    `at ${connection.url}`,
+  ].join('; ');
+}
+
+function listsOf(connection: object, keys: readonly string[]): string[] {
+  return Object.entries(connection).flatMap(([key, value]) =>
+    keys.includes(key) && Array.isArray(value) && value.length > 0
+      ? [`${key} ${value.join(', ')}`]
+      : [],
+  );
+}
+
+function excludedBy(key: string, value: unknown): string[] {
+  if (value === true) return [key];
+  if (Array.isArray(value)) return value.length > 0 ? [`${key} ${value.join(' ')}`] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  const bounds = Object.entries(value).map(([bound, bytes]) => `${bound} ${String(bytes)}`);
+  return bounds.length > 0 ? [`${key} beyond ${bounds.join(' and ')} bytes`] : [];
+}

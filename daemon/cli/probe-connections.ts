@@ -1,0 +1,57 @@
+// Asks the host of each connection of a configuration file whether address and credential are right.
+
+import { messageOf } from '../base/caught.ts';
+import type { ConnectionSettings } from '../base/config/connections.ts';
+import type { Host } from '../hosts/host.ts';
+
+export interface ProbedConnection {
+  readonly connection: string;
+  readonly state: 'reached' | 'failed';
+  /** What the host calls the caller, or why it failed. */
+  readonly says: string;
+}
+
+/** Opens the host of a connection. Errors: those of a missing secret. */
+export type HostOpener = (
+  name: string,
+  settings: ConnectionSettings,
+) => Pick<Host, 'probe' | 'close'>;
+
+/** Guess: of each host. */
+const TIMEOUT_MS = 60_000;
+/** Hosts that are asked at a time. */
+const PROBES_MAX = 8;
+
+/** What the hosts say, in the order of the connections. Errors: none. */
+export async function probeConnections(
+  connections: Readonly<Record<string, ConnectionSettings>>,
+  open: HostOpener,
+): Promise<ProbedConnection[]> {
+  const all = Object.entries(connections);
+  const probed: ProbedConnection[] = [];
+  for (let start = 0; start < all.length; start += PROBES_MAX) {
+    const some = all.slice(start, start + PROBES_MAX);
+    probed.push(
+      ...(await Promise.all(some.map(([name, settings]) => probe(name, settings, open)))),
+    );
+  }
+  return probed;
+}
+
+async function probe(
+  connection: string,
+  settings: ConnectionSettings,
+  open: HostOpener,
+): Promise<ProbedConnection> {
+  try {
+    const host = open(connection, settings);
+    try {
+      const says = await host.probe(AbortSignal.timeout(TIMEOUT_MS));
+      return { connection, state: 'reached', says };
+    } finally {
+      await host.close();
+    }
+  } catch (error) {
+    return { connection, state: 'failed', says: messageOf(error) };
+  }
+}

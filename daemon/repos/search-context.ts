@@ -1,0 +1,54 @@
+// Search contexts (API.md 19.5): which repositories are in one. Who may see these is another matter: a context picks among
+// what it is handed.
+
+import picomatch from 'picomatch';
+import type { ContextSettings } from '../base/config/contexts.ts';
+
+/** By name, as configured. */
+export type SearchContexts = Readonly<Record<string, ContextSettings>>;
+
+/** What of a repo decides. */
+export interface ContextRepo {
+  readonly name: string;
+  /** Names of the connections that list it. */
+  readonly connections: readonly string[];
+  readonly topics: readonly string[];
+}
+
+type RepoTest = (repo: ContextRepo) => boolean;
+
+/** Made once for each context that is configured. */
+const tests = new WeakMap<ContextSettings, RepoTest>();
+
+/** Those of `repos` that an include of the context names and no exclude does, in their order. */
+export function reposOfContext<Repo extends ContextRepo>(
+  context: ContextSettings,
+  repos: readonly Repo[],
+): Repo[] {
+  let test = tests.get(context);
+  if (test === undefined) tests.set(context, (test = testOf(context)));
+  return repos.filter(test);
+}
+
+function testOf(context: ContextSettings): RepoTest {
+  const { include, includeConnections, includeTopics } = context;
+  const { exclude, excludeConnections, excludeTopics } = context;
+  const isIncluded = namedBy(include, includeConnections, includeTopics);
+  const isExcluded = namedBy(exclude, excludeConnections, excludeTopics);
+  return (repo) => isIncluded(repo) && !isExcluded(repo);
+}
+
+function namedBy(
+  globs: readonly string[],
+  connections: readonly string[],
+  topics: readonly string[],
+): RepoTest {
+  // Of no globs picomatch makes a test that holds for none.
+  const hasName = picomatch([...globs], { dot: true, nonegate: true });
+  const wanted = new Set(connections);
+  const lowered = new Set(topics.map((topic) => topic.toLowerCase()));
+  return (repo) =>
+    hasName(repo.name) ||
+    repo.connections.some((connection) => wanted.has(connection)) ||
+    repo.topics.some((topic) => lowered.has(topic.toLowerCase()));
+}

@@ -1,0 +1,177 @@
+// Where a configuration file comes from: an address that is asked of a real server, and a file that comes late.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { openConfiguration } from '../../../daemon/base/config/configuration.ts';
+import { ConfigError } from '../../../daemon/base/config/error.ts';
+import { awaitSource, openSource } from '../../../daemon/base/config/file-source.ts';
+import { temporaryFolder } from '../../sources/git/fixture.ts';
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+interface Server {
+  origin: string;
+  /** Of the requests so far: path, and the tag that they had. */
+  readonly asked: string[];
+  answer: Answer;
+  close(): void;
+}
+
+async function startServer(t: TestContext, answer: Answer): Promise<Server> {
+  const asked: string[] = [];
+  const started: Server = { origin: '', asked, answer, close: () => server.close() };
+  const server = createServer((request, response) => {
+    asked.push(`${request.url} ${request.headers['if-none-match'] ?? '-'}`);
+    started.answer(response, request);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  started.origin = `http://127.0.0.1:${port}`;
+  return started;
+}
+
+function says(text: string, headers: Record<string, string> = {}): Answer {
+  return (response) => response.writeHead(200, headers).end(text);
+}
+
+function redirects(place: string): Answer {
+  return (response) => response.writeHead(302, { location: place }).end('elsewhere');
+}
+
+async function refusal(place: string): Promise<string> {
+  try {
+    await openSource(place, '/').refresh();
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    return error.message;
+  }
+  return assert.fail('not refused');
+}
+
+void test('an address: what it said last counts, and is asked with its tag', async (t) => {
+  const server = await startServer(t, says('{"settings": {"memory": 1}}', { etag: '"one"' }));
+  const source = openSource(`${server.origin}/trawl.json?key=hunter2`, '/');
+  assert.equal(source.name, `${server.origin}/trawl.json`);
+  assert.throws(() => source.read(), /not fetched yet/);
+  assert.equal(await source.refresh(), true);
+  assert.equal(source.read(), '{"settings": {"memory": 1}}');
+  server.answer = (response) => response.writeHead(304).end();
+  assert.equal(await source.refresh(), false);
+  server.answer = says('\uFEFF{}');
+  assert.equal(await source.refresh(), true);
+  assert.equal(await source.refresh(), false, 'the same without a tag');
+  assert.equal(source.read(), '{}');
+  server.answer = (response) => response.writeHead(500).end('{"settings": {}}');
+  await assert.rejects(source.refresh(), /status 500/);
+  assert.equal(source.read(), '{}');
+  const target = '/trawl.json?key=hunter2';
+  assert.deepEqual(server.asked.slice(0, 4), [
+    `${target} -`,
+    `${target} "one"`,
+    `${target} "one"`,
+    `${target} -`,
+  ]);
+});
+
+void test('an address: redirects of the same host are followed, others and too many are not', async (t) => {
+  const other = await startServer(t, says('{}'));
+  const server = await startServer(t, (response, { url }) =>
+    (url === '/new.json' ? says('{"apps": []}') : redirects('/new.json'))(response, undefined!),
+  );
+  const source = openSource(`${server.origin}/old.json`, '/');
+  await source.refresh();
+  assert.equal(source.read(), '{"apps": []}');
+  server.answer = redirects(`${other.origin}/x.json?key=hunter2`);
+  const told = await refusal(`${server.origin}/old.json`);
+  assert.ok(told.includes(`redirects to ${other.origin}; give that address`), told);
+  assert.ok(!told.includes('hunter2'));
+  assert.deepEqual(other.asked, []);
+  server.answer = redirects('/old.json');
+  assert.match(await refusal(`${server.origin}/old.json`), /redirects more than 5 times/);
+  server.answer = redirects('http://[');
+  assert.match(await refusal(`${server.origin}/old.json`), /no address/);
+});
+
+void test('an address: what is too large, cut off or not there is refused', async (t) => {
+  const server = await startServer(t, (response) => {
+    // Endless: who reads to its end never ends.
+    const write = (): boolean => response.write(' '.repeat(65_536)) && setImmediate(write) && true;
+    response.on('drain', write);
+    write();
+  });
+  assert.match(await refusal(server.origin), /too large; allowed: 4194304 bytes/);
+  server.answer = (response) => {
+    response.writeHead(200, { 'content-length': '100' }).write('{');
+    setImmediate(() => response.destroy());
+  };
+  assert.match(await refusal(server.origin), /TRAWL_CONFIG: "http:\/\/127/);
+  server.answer = (response) => response.writeHead(404).end();
+  assert.match(await refusal(server.origin), /status 404/);
+  server.close();
+  assert.match(await refusal(server.origin), /ECONNREFUSED/);
+});
+
+void test('an address with a user and password, or that is none, is refused and not shown', () => {
+  for (const place of [
+    'https://ann:hunter2@host/x',
+    'https://hunter2@host/',
+    'http://',
+    'https://[hunter2',
+  ])
+    assert.throws(
+      () => openSource(place, '/'),
+      (error) => error instanceof ConfigError && !error.message.includes('hunter2'),
+    );
+});
+
+void test('what is missing at the start is waited for, with the reason; what is wrong is not', async (t) => {
+  const file = path.join(temporaryFolder(), 'late.json');
+  const waits: string[] = [];
+  const source = openSource('late.json', path.dirname(file));
+  await awaitSource(
+    source,
+    (reason) => {
+      waits.push(reason);
+      if (waits.length === 2) writeFileSync(file, '{}');
+    },
+    1,
+  );
+  assert.equal(waits.length, 2);
+  assert.match(waits[1]!, /late\.json"; ENOENT; .*\(2 of 5\)$/);
+
+  const server = await startServer(t, (response) => response.writeHead(503).end());
+  const late = openSource(server.origin, '/');
+  await assert.rejects(
+    awaitSource(late, (reason) => waits.push(reason), 1),
+    /status 503/,
+  );
+  assert.equal(server.asked.length, 6);
+  assert.equal(waits.length, 2 + 5);
+  const folder = openSource('.', path.dirname(file));
+  await assert.rejects(
+    awaitSource(folder, () => assert.fail('waited'), 1),
+    /no file/,
+  );
+});
+
+void test('a configuration may come from an address', async (t) => {
+  const server = await startServer(t, says('{"settings": {"maxMatchCount": 7}}'));
+  const env = { TRAWL_CONFIG: `${server.origin}/trawl.json` };
+  const configuration = await openConfiguration({ env });
+  assert.equal(configuration.settings.maxMatchCount, 7);
+  server.answer = says('{"settings": {"maxMatchCount": 8}}');
+  assert.deepEqual(configuration.readAgain(), []);
+  await configuration.source?.refresh();
+  assert.deepEqual(configuration.readAgain(), ['maxMatchCount']);
+  assert.equal(configuration.source?.name, `${server.origin}/trawl.json`);
+  const other = await openConfiguration({ env: {}, flags: { config: `${server.origin}/a` } });
+  assert.equal(other.settings.maxMatchCount, 8);
+});

@@ -1,0 +1,21 @@
+// The known word that was meant.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nearest } from '../../../daemon/base/config/nearest.ts';
+
+void test('what differs in a third of its characters is near; swaps and case count little', () => {
+  const words = ['users', 'orgs', 'repos', 'topics', 'enforcePermissions'];
+  const cases: [string, string | undefined][] = [
+    ['user', 'users'],
+    ['ogrs', 'orgs'],
+    ['ORGS', 'orgs'],
+    ['repositories', undefined],
+    ['enforcepermision', 'enforcePermissions'],
+    ['x', undefined],
+    ['', undefined],
+    ['u'.repeat(1000), undefined],
+  ];
+  for (const [word, expected] of cases) assert.equal(nearest(word, words), expected, word);
+  assert.equal(nearest('users', []), undefined);
+});

@@ -1,0 +1,86 @@
+// Which repositories are in a search context: cases, and random contexts against what the contract says word by word.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { contextSchema } from '../../daemon/base/config/contexts.ts';
+import { reposOfContext } from '../../daemon/repos/search-context.ts';
+
+const REPOS = [
+  { name: 'github.com/acme/web-shop', connections: ['acme'], topics: ['Frontend', 'shop'] },
+  { name: 'github.com/acme/web-old', connections: ['acme', 'all'], topics: [] },
+  { name: 'github.com/acme/.github', connections: ['acme'], topics: ['meta'] },
+  { name: 'git.example.com:8443/lab/deep/tool', connections: ['lab'], topics: ['frontend'] },
+  { name: 'local/tools', connections: [], topics: [] },
+];
+
+function names(context: object): string {
+  const found = reposOfContext(contextSchema.parse(context), REPOS);
+  return found.map(({ name }) => name.split('/').at(-1)).join(' ');
+}
+
+void test('includes by name, connection and topic; an exclude beats them all', () => {
+  const all = 'web-shop web-old .github tool tools';
+  assert.equal(names({ include: ['**'] }), all);
+  assert.equal(names({ include: ['*'] }), '', 'a star stops at slashes');
+  assert.equal(names({ include: ['github.com/*/{web-*,.g*}'] }), 'web-shop web-old .github');
+  assert.equal(names({ include: ['git.example.com:8443/**', 'local/too?s'] }), 'tool tools');
+  assert.equal(names({ include: ['**/[a-t]*'] }), 'tool tools');
+  assert.equal(names({ include: ['!local/tools'] }), '', 'a ! has no meaning');
+  assert.equal(names({ include: ['**/WEB-shop'] }), '', 'case counts in names');
+  assert.equal(names({ includeConnections: ['acme'] }), 'web-shop web-old .github');
+  assert.equal(names({ includeTopics: ['FRONTEND'] }), 'web-shop tool');
+  assert.equal(names({ includeTopics: ['meta'], include: ['local/*'] }), '.github tools');
+  assert.equal(names({ include: ['**'], exclude: ['**/*-old'] }), 'web-shop .github tool tools');
+  assert.equal(
+    names({ include: ['**'], excludeConnections: ['all', 'lab'] }),
+    'web-shop .github tools',
+  );
+  assert.equal(names({ include: ['**'], excludeTopics: ['fRontend', 'meta'] }), 'web-old tools');
+  assert.equal(names({ includeConnections: ['nosuch'] }), '');
+});
+
+const place = fc.constantFrom('a', 'b', 'c');
+const places = fc.uniqueArray(place);
+const repo = fc.record({
+  name: fc.tuple(place, place).map((parts) => parts.join('/')),
+  connections: places,
+  topics: places,
+});
+
+void test('random contexts hold what an include names and no exclude does', () => {
+  const globs = fc.array(
+    fc.tuple(fc.oneof(place, fc.constant('*')), fc.oneof(place, fc.constant('*'))),
+  );
+  const lists = fc.record({
+    include: globs,
+    exclude: globs,
+    includeConnections: places,
+    excludeConnections: places,
+    includeTopics: places.map((topics) => topics.map((topic) => topic.toUpperCase())),
+    excludeTopics: places,
+  });
+  fc.assert(
+    fc.property(lists, fc.array(repo), (given, repos) => {
+      const fits = (parts: readonly string[], name: string): boolean =>
+        name.split('/').every((part, i) => parts[i] === '*' || parts[i] === part);
+      const expected = repos.filter(({ name, connections, topics }) => {
+        const isIn =
+          given.include.some((parts) => fits(parts, name)) ||
+          connections.some((one) => given.includeConnections.includes(one)) ||
+          topics.some((one) => given.includeTopics.includes(one.toUpperCase()));
+        const isOut =
+          given.exclude.some((parts) => fits(parts, name)) ||
+          connections.some((one) => given.excludeConnections.includes(one)) ||
+          topics.some((one) => given.excludeTopics.includes(one));
+        return isIn && !isOut;
+      });
+      const context = {
+        ...given,
+        include: given.include.map((parts) => parts.join('/')),
+        exclude: given.exclude.map((parts) => parts.join('/')),
+      };
+      assert.deepEqual(reposOfContext(context, repos), expected);
+    }),
+  );
+});
