@@ -14,8 +14,8 @@ export class TimeLimit {
 
   constructor(timeoutMs: number, outer: AbortSignal) {
     this.#outer = outer;
-    // Each piece of the work listens.
-    setMaxListeners(0, this.signal);
+    // Each piece of the work listens. Why not 0: who asks for that number gets an error (Node.js 20), and undici asks.
+    setMaxListeners(Infinity, this.signal);
     this.#timer = setTimeout(() => {
       this.isOver = true;
       this.#controller.abort(new DOMException('The time is over.', 'TimeoutError'));

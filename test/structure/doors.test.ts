@@ -62,6 +62,7 @@ const DOORS: readonly Door[] = [
     // git.ts gives each git the settings that keep a repository from running programs.
     places: ['daemon/base/spawn.ts', 'daemon/sources/git/git.ts', 'daemon/symbols/confine.ts'],
   },
+  { what: 'requests to other machines', module: ['undici'], places: ['daemon/hosts/'] },
   { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
   {
     what: 'standard output',

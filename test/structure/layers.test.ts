@@ -30,7 +30,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/base': [],
   'daemon/base/config': ['daemon/base'],
   'daemon/repos': ['daemon/base/config'],
-  'daemon/hosts': ['daemon/base/config', 'daemon/repos'],
+  'daemon/hosts': ['daemon/base', 'daemon/base/config', 'daemon/repos'],
   'daemon/sources/git': ['daemon/base', 'daemon/repos'],
   'daemon/sources/disk': ['daemon/base'],
   'daemon/sources/docs': [

@@ -1,0 +1,65 @@
+// How long a code host asks to be left alone, as it says so in an answer. Pure.
+//
+// GitHub: 403 or 429 with `X-RateLimit-Remaining: 0` and the time of `X-RateLimit-Reset` (primary), with `Retry-After`, or with
+// nothing but words (secondary). GitLab: 429 with `Retry-After` and `RateLimit-Reset`. Azure DevOps: `Retry-After`, also on
+// answers that are right. Bitbucket: 429 alone.
+
+/** What a host has answered. */
+export interface Limited {
+  readonly status: number;
+  readonly headers: Pick<Headers, 'get'>;
+  /** Of the body, the beginning. */
+  readonly text: string;
+}
+
+/** Guess: of a limit whose end the host does not name; GitHub asks for a minute at least. */
+const UNKNOWN_PAUSE_MS = 60_000;
+const YEAR_MS = 31_536_000_000;
+
+/** Whether a request was refused for its rate alone, so that it may be sent again. */
+export function isRateLimited({ status, headers, text }: Limited): boolean {
+  if (status === 429) return true;
+  if (status === 503) return headers.get('retry-after') !== null;
+  if (status !== 403) return false;
+  return headers.get('retry-after') !== null || isUsedUp(headers) || /\brate limit/i.test(text);
+}
+
+/**
+ * For how many milliseconds nothing more is to be asked of the host; 0: go on.
+ *
+ * @param nowMs  Unix time; counts where the answer does not say what time it is at the host
+ */
+export function askedPauseMs(answer: Limited, nowMs: number): number {
+  const { headers } = answer;
+  const isLimited = isRateLimited(answer);
+  if (!isLimited && !isUsedUp(headers) && headers.get('retry-after') === null) return 0;
+  const date = Date.parse(headers.get('date') ?? '');
+  const hostNowMs = Number.isNaN(date) ? nowMs : date;
+  const named = retryAfterMs(headers, hostNowMs) ?? resetMs(headers, hostNowMs);
+  return Math.min(named ?? (isLimited ? UNKNOWN_PAUSE_MS : 0), YEAR_MS);
+}
+
+function isUsedUp(headers: Limited['headers']): boolean {
+  return (headers.get('x-ratelimit-remaining') ?? headers.get('ratelimit-remaining')) === '0';
+}
+
+/** Seconds, or a date. */
+function retryAfterMs(headers: Limited['headers'], nowMs: number): number | undefined {
+  const text = headers.get('retry-after');
+  if (text === null) return undefined;
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+/** Values above are times, those below are pauses. Unit: s; no pause is of 30 years. */
+const EPOCH_MIN = 1e9;
+
+function resetMs(headers: Limited['headers'], nowMs: number): number | undefined {
+  const text = headers.get('x-ratelimit-reset') ?? headers.get('ratelimit-reset');
+  if (text === null || !/^\d+(?:\.\d+)?$/.test(text)) return undefined;
+  const seconds = Number(text);
+  if (seconds < EPOCH_MIN) return seconds * 1000;
+  // Both times are whole seconds.
+  return Math.max(0, seconds * 1000 - nowMs) + 1000;
+}

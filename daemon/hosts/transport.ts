@@ -1,0 +1,322 @@
+// How a code host is asked: one transport a connection, whose `fetch` client libraries take in place of the global one. It goes to
+// the host of the connection and nowhere else, whatever a redirect or a page link says, so that credentials reach nobody else;
+// waits as the host says; tries again; and holds each answer as a whole, within bounds.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fetch as fetchOnce, type Dispatcher } from 'undici';
+import { isShortage } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
+import { Slots } from '../base/slots.ts';
+import { TimeLimit } from '../base/time-limit.ts';
+import { isCertificateFault, networkFailure, type Question } from './failures.ts';
+import { HostError } from './host.ts';
+import { askedPauseMs, isRateLimited, type Limited } from './rate-limit.ts';
+import { openWay, type Environment } from './way.ts';
+
+export type Fetch = typeof globalThis.fetch;
+
+export interface TransportOptions {
+  /** Of the host's API; only its origin counts. */
+  readonly url: string;
+  /** PEM; its certificates count besides those of the system. */
+  readonly caFile?: string | undefined;
+  readonly log: Log;
+  /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are. */
+  readonly env: Environment;
+  /** Other bounds than LIMITS; for tests. */
+  readonly limits?: Partial<typeof LIMITS>;
+}
+
+export interface HostTransport {
+  /** Name of the host in messages, with a port that is not the usual one. */
+  readonly host: string;
+  /**
+   * As the global fetch, but: other hosts are refused, redirects to them, too; bodies are texts or bytes; an answer has arrived as
+   * a whole, and its status may be any that is no redirect.
+   *
+   * Errors: HostError, the reason of the signal.
+   */
+  readonly fetch: Fetch;
+  /** `fetch` that ends when the signal is aborted, for libraries that do not hand on one. */
+  readonly fetchUntil: (signal: AbortSignal) => Fetch;
+  close(): Promise<void>;
+}
+
+export const LIMITS = {
+  connectMs: 10_000,
+  /** Of headers, and between two pieces of a body. */
+  silenceMs: 30_000,
+  /** Of one attempt, redirects included. */
+  attemptMs: 120_000,
+  /** Of an answer, uncompressed. */
+  bytes: 64 * 1024 * 1024,
+  redirects: 5,
+  /** After the first attempt. */
+  retries: 3,
+  /** Before the first of them; doubles, and is up to half as much longer by chance. */
+  retryMs: 1_000,
+  /** How long one request waits in all because the host asks for it: GitHub counts by the hour. */
+  waitMs: 3_900_000,
+};
+
+/** Requests at a time to one host, those of all connections together. */
+const REQUESTS_MAX = 8;
+
+/** By origin. Bound: the hosts that the configuration names. */
+const slotsOf = new Map<string, Slots>();
+
+/** Errors: ConfigError, where a file of certificates or the address of a proxy is of no use. */
+export function openTransport(options: TransportOptions): HostTransport {
+  return new Transport(options);
+}
+
+/** Statuses after which a request is sent again: it is the host's trouble, and for a moment often. Every request of ours reads. */
+const TROUBLES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Guess: in so many bytes of an answer a host says that it was asked too often. */
+const TEXT_MAX = 2_000;
+
+/** A request as it is sent again and again. */
+interface Asked extends Question {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: string | Uint8Array | undefined;
+  readonly signal: AbortSignal;
+}
+
+interface Answer extends Limited {
+  readonly url: URL;
+  readonly statusText: string;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+}
+
+class Transport implements HostTransport {
+  readonly #url: URL;
+  readonly #options: TransportOptions;
+  readonly #limits: typeof LIMITS;
+  readonly #slots: Slots;
+  readonly #ways = new Map<string, Dispatcher>();
+  /** When the host may be asked again; of performance.now, which no change of the clock moves. */
+  #pausedUntilMs = 0;
+
+  constructor(options: TransportOptions) {
+    this.#url = new URL(options.url);
+    this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
+    this.#slots = slotsOf.get(this.#url.origin) ?? new Slots({ runningMax: REQUESTS_MAX });
+    slotsOf.set(this.#url.origin, this.#slots);
+    // What is wrong with certificates or proxy is to be told now.
+    this.#wayOf(this.#url);
+  }
+
+  get host(): string {
+    return this.#url.host;
+  }
+
+  readonly fetch: Fetch = async (input, init) => {
+    const answer = await this.#ask(await askedBy(input, init, this.host));
+    return responseOf(answer);
+  };
+
+  readonly fetchUntil =
+    (signal: AbortSignal): Fetch =>
+    (input, init) => {
+      const own = init?.signal ?? signal;
+      const both = own === signal ? signal : AbortSignal.any([own, signal]);
+      return this.fetch(input, { ...init, signal: both });
+    };
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#ways.values()].map((way) => way.destroy()));
+  }
+
+  /** One answer, after as many attempts and pauses as it takes. */
+  async #ask(asked: Asked): Promise<Answer> {
+    const endMs = performance.now() + this.#limits.waitMs;
+    for (let failureCount = 0; ;) {
+      await this.#waitForHost(asked, endMs);
+      const outcome = await this.#slots.run('', asked.signal, () => this.#attempt(asked));
+      // While it waited for its turn another one was told to wait.
+      if (outcome === undefined) continue;
+      if (outcome instanceof HostError) {
+        if (++failureCount > this.#limits.retries) throw outcome;
+        await this.#pause(failureCount, asked);
+        continue;
+      }
+      if (isRateLimited(outcome)) continue;
+      if (!TROUBLES.has(outcome.status) || ++failureCount > this.#limits.retries) return outcome;
+      await this.#pause(failureCount, asked);
+    }
+  }
+
+  /** Errors: HostError, where the host asks for more time than there is. */
+  async #waitForHost({ signal, host, what }: Asked, endMs: number): Promise<void> {
+    for (;;) {
+      const nowMs = performance.now();
+      const leftMs = this.#pausedUntilMs - nowMs;
+      if (leftMs <= 0) return;
+      if (this.#pausedUntilMs > endMs) {
+        const retryAt = new Date(Date.now() + leftMs).toISOString();
+        const reason = `${host}: ${what}: the host takes no more requests until ${retryAt}`;
+        throw new HostError(
+          'RATE_LIMITED',
+          `${reason}; list less often, or use a credential with a higher limit`,
+          retryAt,
+        );
+      }
+      await wait(leftMs, signal);
+    }
+  }
+
+  #obey(pauseMs: number, { host, what }: Question): void {
+    const untilMs = performance.now() + pauseMs;
+    if (pauseMs === 0 || untilMs <= this.#pausedUntilMs) return;
+    this.#pausedUntilMs = untilMs;
+    this.#options.log.warn('the code host asks to wait', { host, what, pauseMs });
+  }
+
+  async #pause(failureCount: number, { signal, host, what }: Asked): Promise<void> {
+    const pauseMs = this.#limits.retryMs * 2 ** (failureCount - 1) * (1 + Math.random() / 2);
+    const fields = { host, what, failureCount, pauseMs: Math.round(pauseMs) };
+    this.#options.log.debug('the code host is asked again after a pause', fields);
+    await wait(pauseMs, signal);
+  }
+
+  /**
+   * An answer; the failure after which another attempt is worth it; undefined: the host is to be left alone now.
+   *
+   * Errors: HostError of what no attempt mends.
+   */
+  async #attempt(asked: Asked): Promise<Answer | HostError | undefined> {
+    if (this.#pausedUntilMs > performance.now()) return undefined;
+    const limit = new TimeLimit(this.#limits.attemptMs, asked.signal);
+    try {
+      const answer = await this.#follow({ ...asked, signal: limit.signal });
+      this.#obey(askedPauseMs(answer, Date.now()), asked);
+      return answer;
+    } catch (error) {
+      asked.signal.throwIfAborted();
+      if (error instanceof HostError) throw error;
+      const failure = networkFailure(limit.isOver ? limit.signal.reason : error, asked);
+      if (isCertificateFault(error) || isShortage(error)) throw failure;
+      return failure;
+    } finally {
+      limit.end();
+    }
+  }
+
+  async #follow(asked: Asked): Promise<Answer> {
+    let url = this.#allowed(asked.url, asked);
+    for (let count = 0; count <= this.#limits.redirects; count++) {
+      const answer = await this.#once({ ...asked, url });
+      const location = answer.headers.get('location');
+      if (!REDIRECTS.has(answer.status) || location === null) return answer;
+      if (!URL.canParse(location, url.href)) break;
+      url = this.#allowed(new URL(location, url), asked);
+    }
+    throw new HostError(
+      'REDIRECT_REFUSED',
+      `${asked.host}: ${asked.what}: redirects lead nowhere; check \`url\` of the connection`,
+    );
+  }
+
+  /** The address itself, if it is of the host of the connection: the same origin, or the same name by https in place of http. */
+  #allowed(url: URL, { host, what }: Question): URL {
+    const isUpgrade = url.protocol === 'https:' && url.hostname === this.#url.hostname;
+    const isOwn = url.origin === this.#url.origin || (isUpgrade && this.#url.protocol === 'http:');
+    if (isOwn && url.username === '' && url.password === '') return url;
+    throw new HostError(
+      'REDIRECT_REFUSED',
+      `${host}: ${what}: the host points to ${url.origin}, which gets no request of ours; if that is the right address, name it as \`url\` of the connection`,
+    );
+  }
+
+  async #once(asked: Asked): Promise<Answer> {
+    const { url, method, body, signal, host, what } = asked;
+    const startMs = performance.now();
+    const response = await fetchOnce(url, {
+      method,
+      headers: [...asked.headers],
+      ...(body === undefined ? {} : { body }),
+      signal,
+      redirect: 'manual',
+      dispatcher: this.#wayOf(url),
+    });
+    const bytes = await this.#read(response.body, { host, what });
+    const { status, statusText } = response;
+    const ms = Math.round(performance.now() - startMs);
+    this.#options.log.debug('the code host was asked', { host, what, status, ms });
+    const headers = new Headers([...response.headers]);
+    const text = bytes.toString('utf8', 0, TEXT_MAX);
+    return { url, status, statusText, headers, bytes, text };
+  }
+
+  async #read(body: AsyncIterable<Uint8Array> | null, question: Question): Promise<Buffer> {
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    for await (const piece of body ?? []) {
+      size += piece.length;
+      if (size > this.#limits.bytes)
+        throw new HostError(
+          'ANSWER_TOO_LARGE',
+          `${question.host}: ${question.what}: the answer has more than ${this.#limits.bytes} bytes; check \`url\` of the connection`,
+        );
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces);
+  }
+
+  #wayOf({ protocol }: URL): Dispatcher {
+    const known = this.#ways.get(protocol);
+    if (known !== undefined) return known;
+    const way = openWay(protocol === 'https:' ? 'https:' : 'http:', {
+      caFile: this.#options.caFile,
+      env: this.#options.env,
+      connectMs: this.#limits.connectMs,
+      silenceMs: this.#limits.silenceMs,
+      connectionsMax: REQUESTS_MAX,
+    });
+    this.#ways.set(protocol, way);
+    return way;
+  }
+}
+
+/** What fetch was called with, as it can be sent more than once. */
+async function askedBy(
+  input: Parameters<Fetch>[0],
+  init: RequestInit | undefined,
+  host: string,
+): Promise<Asked> {
+  const request = input instanceof Request ? input : undefined;
+  const url = new URL(input instanceof Request ? input.url : input);
+  const method = (init?.method ?? request?.method ?? 'GET').toUpperCase();
+  const signal = init?.signal ?? request?.signal ?? new AbortController().signal;
+  const headers = new Headers(init?.headers ?? request?.headers);
+  const body =
+    init?.body ?? (request?.body ? new Uint8Array(await request.arrayBuffer()) : undefined);
+  if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array))
+    throw new TypeError('a body that can be sent again is a text, or bytes');
+  return { url, method, headers, body, signal, host, what: `${method} ${url.pathname}` };
+}
+
+function responseOf({ url, status, statusText, headers, bytes }: Answer): Response {
+  const isEmpty = status === 204 || status === 205 || status === 304;
+  const response = new Response(isEmpty ? null : new Uint8Array(bytes), {
+    status,
+    statusText,
+    headers,
+  });
+  // As fetch has it: libraries resolve what comes next against it.
+  return Object.defineProperty(response, 'url', { value: url.href });
+}
+
+/** Errors: the reason of the signal. */
+async function wait(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  // What a timer takes at most is 2^31 ms.
+  await sleep(Math.min(ms, 2_000_000_000), undefined, { signal }).catch(() => {});
+  signal.throwIfAborted();
+}

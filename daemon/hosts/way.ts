@@ -1,0 +1,103 @@
+// The way to a code host: which certificates count besides the usual ones, which proxy stands between, how long a connection may
+// take. The same variables and files count as for git, so that listing and fetching go one way.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import { X509Certificate } from 'node:crypto';
+import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici';
+import { messageOf } from '../base/caught.ts';
+import { ConfigError } from '../base/config/error.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface WayOptions {
+  /** PEM; its certificates count besides those of the system and of Node.js. */
+  readonly caFile: string | undefined;
+  readonly env: Environment;
+  readonly connectMs: number;
+  /** Of headers, and between two pieces of a body. */
+  readonly silenceMs: number;
+  readonly connectionsMax: number;
+}
+
+/**
+ * What opens connections for requests of a protocol. The caller closes it.
+ *
+ * Errors: ConfigError, where a file of certificates or the address of a proxy is of no use.
+ */
+export function openWay(protocol: 'http:' | 'https:', options: WayOptions): Dispatcher {
+  const { connectMs, silenceMs, connectionsMax, env } = options;
+  const secureContext = protocol === 'https:' ? readCertificates(options) : undefined;
+  const tls = secureContext === undefined ? {} : { secureContext };
+  const agent = {
+    connect: { timeout: connectMs, ...tls },
+    headersTimeout: silenceMs,
+    bodyTimeout: silenceMs,
+    connections: connectionsMax,
+  };
+  const proxy = proxyOf(protocol, env);
+  if (proxy === undefined) return new Agent(agent);
+  return new EnvHttpProxyAgent({
+    ...agent,
+    httpProxy: proxy,
+    httpsProxy: proxy,
+    noProxy: env['no_proxy'] ?? env['NO_PROXY'] ?? '',
+    requestTls: { timeout: connectMs, ...tls },
+    proxyTls: { timeout: connectMs, ...tls },
+    // As git does: the proxy gets requests without TLS whole, and many allow tunnels to port 443 alone.
+    proxyTunnel: false,
+  });
+}
+
+function proxyOf(protocol: string, env: Environment): string | undefined {
+  const own = protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  const names = [own, own.toUpperCase(), 'all_proxy', 'ALL_PROXY'];
+  const name = names.find((name) => (env[name] ?? '') !== '');
+  if (name === undefined) return undefined;
+  const text = env[name]!;
+  const address = /^[a-z0-9]+:\/\//i.test(text) ? text : `http://${text}`;
+  const isUsable = URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
+  // Its value may hold a password.
+  if (!isUsable)
+    throw new ConfigError(name, 'no address of a proxy', 'allowed: http(s)://host:port');
+  return address;
+}
+
+/** Where systems keep the certificates that they trust, as one file; git reads it, too. */
+const SYSTEM_FILES = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/cert.pem',
+];
+
+function readCertificates({ caFile, env }: WayOptions): SecureContext {
+  const system = env['SSL_CERT_FILE'] ?? SYSTEM_FILES.find((file) => existsSync(file));
+  const files = [system, env['NODE_EXTRA_CA_CERTS']].filter((file) => (file ?? '') !== '');
+  const usual = files.map((file) => readIfThere(file!));
+  const own = caFile === undefined ? [] : [readCaFile(caFile)];
+  return createSecureContext({ ca: [...rootCertificates, ...usual, ...own] });
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function readCaFile(file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8');
+    // Why here: what is no certificate is passed over without a word later.
+    checkCertificate(text);
+    return text;
+  } catch (error) {
+    throw new ConfigError('tls.caFile', `${file} (${messageOf(error)})`, 'allowed: a PEM file');
+  }
+}
+
+/** Errors: that of OpenSSL. */
+function checkCertificate(text: string): X509Certificate {
+  return new X509Certificate(text);
+}

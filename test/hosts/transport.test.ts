@@ -1,0 +1,453 @@
+// The transport against real servers on loopback: what a host says of its limits, what goes wrong on the way, where credentials go.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { ConfigError } from '../../daemon/base/config/error.ts';
+import { HostError } from '../../daemon/hosts/host.ts';
+import {
+  openTransport,
+  type HostTransport,
+  type TransportOptions,
+} from '../../daemon/hosts/transport.ts';
+import { makeCertificates, recordingLog, startProxy, startServer, type Told } from './servers.ts';
+
+const TOKEN = 'ghp_0123456789abcdef';
+const HEADERS = { authorization: `Bearer ${TOKEN}`, 'private-token': TOKEN };
+const QUICK = { retryMs: 1 };
+
+function transportTo(
+  t: TestContext,
+  url: string,
+  options: Partial<TransportOptions> = {},
+): HostTransport {
+  const { log } = recordingLog();
+  const transport = openTransport({ url, log, env: {}, limits: QUICK, ...options });
+  t.after(() => transport.close());
+  return transport;
+}
+
+/** One of the answers after the other; the last one again and again. */
+function inTurn(...answers: Told[]): () => Told {
+  let count = 0;
+  return () => answers[Math.min(count++, answers.length - 1)]!;
+}
+
+function failsWith(code: string, ...words: RegExp[]) {
+  return (error: unknown): boolean => {
+    assert.ok(error instanceof HostError, String(error));
+    assert.equal(error.code, code, error.message);
+    for (const word of words) assert.match(error.message, word);
+    assert.doesNotMatch(error.message, new RegExp(TOKEN));
+    return true;
+  };
+}
+
+test('what is asked arrives, and the answer comes back whole', async (t) => {
+  const server = await startServer(t, () => ({
+    status: 404,
+    headers: { link: '<next>' },
+    body: { a: [1] },
+  }));
+  const { fetch, host } = transportTo(t, server.url);
+  const response = await fetch(`${server.url}/v3/repos?page=2`, {
+    method: 'POST',
+    headers: HEADERS,
+    body: '{}',
+  });
+  assert.equal(response.status, 404);
+  assert.equal(response.headers.get('link'), '<next>');
+  assert.equal(response.url, `${server.url}/v3/repos?page=2`);
+  assert.deepEqual(await response.json(), { a: [1] });
+  const [asked] = server.asked;
+  assert.equal(asked?.headers.authorization, `Bearer ${TOKEN}`);
+  assert.equal(asked?.query.get('page'), '2');
+  assert.equal(asked?.body, '{}');
+  assert.equal(host, new URL(server.url).host);
+});
+
+test('a request may be of the global class, and bytes may be sent', async (t) => {
+  const server = await startServer(t, () => ({ body: {} }));
+  const { fetch } = transportTo(t, server.url);
+  await fetch(new Request(`${server.url}/x`, { method: 'PUT', body: 'text', headers: { a: 'b' } }));
+  await fetch(`${server.url}/y`, { method: 'POST', body: Buffer.from('bytes') });
+  assert.deepEqual(
+    server.asked.map(({ method, body }) => [method, body]),
+    [
+      ['PUT', 'text'],
+      ['POST', 'bytes'],
+    ],
+  );
+  assert.equal(server.asked[0]?.headers['a'], 'b');
+});
+
+for (const status of [500, 502, 503, 504]) {
+  test(`${status} is asked again, three times`, async (t) => {
+    const server = await startServer(
+      t,
+      inTurn({ status }, { status }, { status }, { body: 'here' }),
+    );
+    const { fetch } = transportTo(t, server.url);
+    assert.equal(await (await fetch(server.url)).text(), 'here');
+    assert.equal(server.asked.length, 4);
+  });
+}
+
+test('a host that stays in trouble is told as it is after four requests', async (t) => {
+  const server = await startServer(t, () => ({ status: 502, body: 'bad gateway' }));
+  const response = await transportTo(t, server.url).fetch(server.url);
+  assert.equal(response.status, 502);
+  assert.equal(server.asked.length, 4);
+});
+
+for (const status of [400, 401, 403, 404, 422, 501]) {
+  test(`${status} is asked once`, async (t) => {
+    const server = await startServer(t, () => ({ status, body: { message: 'Bad credentials' } }));
+    assert.equal((await transportTo(t, server.url).fetch(server.url)).status, status);
+    assert.equal(server.asked.length, 1);
+  });
+}
+
+test('an answer that breaks off, and a connection that does, are asked again', async (t) => {
+  let count = 0;
+  const whole = { repos: 'x'.repeat(100_000) };
+  const server = await startServer(t, () => {
+    count++;
+    if (count === 1) return 'hang up';
+    return count === 2 ? { body: whole, cutAt: 5_000 } : { body: whole };
+  });
+  const response = await transportTo(t, server.url).fetch(server.url);
+  assert.deepEqual(await response.json(), whole);
+  assert.equal(server.asked.length, 3);
+});
+
+test('nobody at the address: host, path, cause and next step, without the query', async (t) => {
+  const server = await startServer(t, () => ({}));
+  await server.close();
+  const { log, lines } = recordingLog();
+  const { fetch } = transportTo(t, server.url, { log });
+  await assert.rejects(
+    fetch(`${server.url}/orgs/acme?private_token=${TOKEN}`, { headers: HEADERS }),
+    failsWith(
+      'HOST_UNAVAILABLE',
+      /127\.0\.0\.1:\d+: GET \/orgs\/acme: .*ECONNREFUSED.*HTTPS_PROXY/,
+    ),
+  );
+  assert.equal(lines.length, 3);
+  assert.ok(!lines.join('').includes(TOKEN));
+});
+
+test('a host without an address is told by its name', async (t) => {
+  const { fetch } = transportTo(t, 'http://no-such-host.invalid');
+  await assert.rejects(
+    fetch('http://no-such-host.invalid/x'),
+    failsWith('HOST_UNAVAILABLE', /^no-such-host\.invalid: GET \/x: .*no-such-host/),
+  );
+});
+
+test('a host that says nothing, or not enough, is given up', async (t) => {
+  const server = await startServer(t, () => 'silence');
+  const limits = { ...QUICK, retries: 1, silenceMs: 50 };
+  await assert.rejects(
+    transportTo(t, server.url, { limits }).fetch(server.url),
+    failsWith('HOST_UNAVAILABLE', /Timeout/),
+  );
+  assert.equal(server.asked.length, 2);
+  const whole = { ...QUICK, retries: 0, attemptMs: 50 };
+  await assert.rejects(
+    transportTo(t, server.url, { limits: whole }).fetch(server.url),
+    failsWith('HOST_UNAVAILABLE', /time is over/),
+  );
+});
+
+test('an answer above the bound is refused, also one that grows when it is uncompressed', async (t) => {
+  const { gzipSync } = await import('node:zlib');
+  const bomb = gzipSync(Buffer.alloc(1_000_000));
+  const headers = { 'content-encoding': 'gzip' };
+  const server = await startServer(t, ({ path }) =>
+    path === '/bomb' ? { body: bomb, headers } : { body: 'x'.repeat(20_000) },
+  );
+  const limits = { ...QUICK, bytes: 10_000 };
+  const { fetch } = transportTo(t, server.url, { limits });
+  assert.ok(bomb.length < 10_000);
+  for (const where of ['/bomb', '/long'])
+    await assert.rejects(fetch(server.url + where), failsWith('ANSWER_TOO_LARGE', /10000 bytes/));
+  assert.equal(server.asked.length, 2, 'asked once each');
+});
+
+test('an aborted request ends with the reason of its signal: while it runs, waits or pauses', async (t) => {
+  const reason = new Error('stopped');
+  for (const answer of [
+    'silence',
+    { status: 503 },
+    { status: 429, headers: { 'retry-after': '60' } },
+  ] as const) {
+    const controller = new AbortController();
+    const server = await startServer(t, () => {
+      setTimeout(() => controller.abort(reason), 5);
+      return answer;
+    });
+    const { fetchUntil } = transportTo(t, server.url, { limits: { retryMs: 60_000 } });
+    await assert.rejects(fetchUntil(controller.signal)(server.url), reason);
+    await assert.rejects(fetchUntil(controller.signal)(server.url), reason);
+    assert.equal(server.asked.length, 1);
+  }
+});
+
+const nowS = (): number => Math.floor(Date.now() / 1000);
+const LIMITED: Readonly<Record<string, () => Told>> = {
+  'GitHub, primary': () => ({
+    status: 403,
+    headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(nowS()) },
+    body: { message: 'API rate limit exceeded for user ID 1.' },
+  }),
+  'GitHub, secondary': () => ({
+    status: 403,
+    headers: { 'retry-after': '1', 'x-ratelimit-remaining': '4000' },
+    body: { message: 'You have exceeded a secondary rate limit.' },
+  }),
+  'GitHub, 429': () => ({ status: 429, headers: { 'retry-after': '0' } }),
+  GitLab: () => ({
+    status: 429,
+    headers: { 'ratelimit-remaining': '0', 'ratelimit-reset': String(nowS()) },
+    body: 'Retry later',
+  }),
+  'a pause in seconds': () => ({ status: 429, headers: { 'ratelimit-reset': '0' } }),
+  'Azure DevOps': () => ({ status: 503, headers: { 'retry-after': '0' } }),
+  'a date': () => ({
+    status: 429,
+    headers: { 'retry-after': new Date(Date.now() + 500).toUTCString() },
+  }),
+  'a host whose clock is an hour ahead': () => ({
+    status: 403,
+    headers: {
+      date: new Date(Date.now() + 3_600_000).toUTCString(),
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(nowS() + 3_600),
+    },
+  }),
+};
+
+for (const [name, limited] of Object.entries(LIMITED)) {
+  test(`a rate limit is waited for as the host says: ${name}`, async (t) => {
+    let count = 0;
+    const server = await startServer(t, () => (count++ < 2 ? limited() : { body: 'here' }));
+    const { log, lines } = recordingLog();
+    const { fetch } = transportTo(t, server.url, { log, limits: { ...QUICK, retries: 0 } });
+    assert.equal(await (await fetch(`${server.url}/repos`, { headers: HEADERS })).text(), 'here');
+    assert.equal(server.asked.length, 3, 'pauses are no failures');
+    assert.ok(!lines.join('').includes(TOKEN));
+  });
+}
+
+test('words of a secondary limit without a time count as a minute', async (t) => {
+  const message = 'You have exceeded a secondary rate limit. Please wait a few minutes.';
+  const server = await startServer(t, () => ({ status: 403, body: { message } }));
+  const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 1_000 } });
+  await assert.rejects(fetch(server.url), (error: unknown) => {
+    failsWith('RATE_LIMITED', /takes no more requests until 20/)(error);
+    const pause = Date.parse((error as HostError).retryAt ?? '') - Date.now();
+    assert.ok(pause > 55_000 && pause <= 60_000, String(pause));
+    return true;
+  });
+});
+
+test('a host that asks for more time than there is is not waited for, and not asked again meanwhile', async (t) => {
+  for (const asks of ['86400', '1e999', '999999999999999999999', 'soon']) {
+    const server = await startServer(t, () => ({ status: 429, headers: { 'retry-after': asks } }));
+    const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 30_000 } });
+    await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
+    await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
+    assert.equal(server.asked.length, 1);
+  }
+});
+
+test('a host that limits for ever is given up', async (t) => {
+  const server = await startServer(t, () => ({ status: 429, headers: { 'retry-after': '0.05' } }));
+  const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 300 } });
+  await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
+  assert.ok(server.asked.length > 2);
+});
+
+test('the last request that a limit allows counts, and the next one waits before it is sent', async (t) => {
+  const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(nowS() + 3_600) };
+  const server = await startServer(t, () => ({ body: 'here', headers }));
+  const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 1_000 } });
+  assert.equal(await (await fetch(server.url)).text(), 'here');
+  await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
+  assert.equal(server.asked.length, 1);
+});
+
+test('one that was told to wait holds up those that wait for their turn', async (t) => {
+  const server = await startServer(t, () => ({ status: 429, headers: { 'retry-after': '3600' } }));
+  const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 1_000 } });
+  const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => fetch(server.url)));
+  assert.ok(outcomes.every(({ status }) => status === 'rejected'));
+  assert.ok(server.asked.length <= 8, String(server.asked.length));
+});
+
+test('no more than eight requests at a time, all connections to a host together', async (t) => {
+  let running = 0;
+  let most = 0;
+  const server = await startServer(t, async () => {
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    running--;
+    return { body: 'here' };
+  });
+  const fetches = [transportTo(t, server.url), transportTo(t, server.url)].map(
+    ({ fetch }) => fetch,
+  );
+  await Promise.all(Array.from({ length: 40 }, (_, at) => fetches[at % 2]!(server.url)));
+  assert.equal(most, 8);
+});
+
+test('a redirect within the host is followed with credentials, five at most', async (t) => {
+  const server = await startServer(t, ({ path }) => {
+    const step = Number(path.slice(1));
+    return step === 0 ? { body: 'here' } : { status: 301, headers: { location: `/${step - 1}` } };
+  });
+  const { fetch } = transportTo(t, server.url);
+  assert.equal(await (await fetch(`${server.url}/5`, { headers: HEADERS })).text(), 'here');
+  assert.ok(server.asked.every(({ headers }) => headers.authorization === HEADERS.authorization));
+  await assert.rejects(
+    fetch(`${server.url}/6`),
+    failsWith('REDIRECT_REFUSED', /GET \/6: redirects/),
+  );
+});
+
+test('no other host gets a request: of another name, port, address of a private network, or with a credential in it', async (t) => {
+  const other = await startServer(t, () => ({ body: 'secrets of the cloud' }));
+  const port = new URL(other.url).port;
+  let target = '';
+  const server = await startServer(t, () => ({ status: 302, headers: { location: target } }));
+  const { fetch } = transportTo(t, server.url);
+  const targets = [
+    `${other.url}/latest/meta-data?token=${TOKEN}`,
+    `http://localhost:${port}/`,
+    `http://[::1]:${port}/`,
+    'http://169.254.169.254/latest/meta-data',
+    'http://10.0.0.1/',
+    `//127.0.0.1:${port}/`,
+    server.url.replace('//', '//user:password@'),
+    'file:///etc/passwd',
+    'ftp://127.0.0.1/',
+    'javascript:0',
+  ];
+  for (target of targets)
+    await assert.rejects(
+      fetch(server.url, { headers: HEADERS }),
+      failsWith('REDIRECT_REFUSED', /^127\.0\.0\.1:\d+: GET \/: the host points to/),
+    );
+  assert.equal(server.asked.length, targets.length);
+  assert.deepEqual(other.asked, []);
+  await assert.rejects(
+    fetch(`${other.url}/page/2`, { headers: HEADERS }),
+    failsWith('REDIRECT_REFUSED'),
+  );
+  assert.deepEqual(other.asked, []);
+});
+
+test('a host that has moved from http to https is followed, one that leaves https is not', async (t) => {
+  const certificates = makeCertificates(t);
+  const secure = await startServer(t, () => ({ body: 'here' }), certificates);
+  const plain = await startServer(t, () => ({
+    status: 301,
+    headers: { location: `${secure.url}/x` },
+  }));
+  const { caFile } = certificates;
+  const upwards = transportTo(t, plain.url, { caFile });
+  assert.equal(await (await upwards.fetch(plain.url, { headers: HEADERS })).text(), 'here');
+  assert.equal(secure.asked[0]?.headers.authorization, HEADERS.authorization);
+  const back = await startServer(
+    t,
+    () => ({ status: 301, headers: { location: plain.url } }),
+    certificates,
+  );
+  await assert.rejects(
+    transportTo(t, back.url, { caFile }).fetch(back.url),
+    failsWith('REDIRECT_REFUSED'),
+  );
+  assert.equal(plain.asked.length, 1);
+});
+
+test('certificates of an own authority count where they are named, and are asked for once where they are not', async (t) => {
+  const certificates = makeCertificates(t);
+  const server = await startServer(t, () => ({ body: 'here' }), certificates);
+  const { caFile } = certificates;
+  const named = transportTo(t, server.url, { caFile });
+  assert.equal(await (await named.fetch(server.url)).text(), 'here');
+  const extra = transportTo(t, server.url, { env: { NODE_EXTRA_CA_CERTS: caFile } });
+  assert.equal(await (await extra.fetch(server.url)).text(), 'here');
+  await assert.rejects(
+    transportTo(t, server.url).fetch(server.url),
+    failsWith('CERTIFICATE_REFUSED', /UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED/, /tls\.caFile/),
+  );
+  const byName = server.url.replace('127.0.0.1', 'localhost');
+  await assert.rejects(
+    transportTo(t, byName, { caFile }).fetch(byName),
+    failsWith('CERTIFICATE_REFUSED', /ALTNAME/),
+  );
+  assert.equal(server.asked.length, 2);
+});
+
+test('a file of certificates that is missing or none is refused when the transport is opened', (t) => {
+  const { caFile } = makeCertificates(t);
+  const none = path.join(path.dirname(caFile), 'none.pem');
+  for (const file of [`${caFile}.missing`, none]) {
+    writeFileSync(none, 'no certificate');
+    assert.throws(
+      () => transportTo(t, 'https://127.0.0.1', { caFile: file }),
+      (error) => error instanceof ConfigError && error.message.includes(file),
+    );
+  }
+});
+
+test('a proxy is used for what its variable names, with its credential, and not for what NO_PROXY names', async (t) => {
+  const certificates = makeCertificates(t);
+  const { caFile } = certificates;
+  const secure = await startServer(t, () => ({ body: 'secure' }), certificates);
+  const plain = await startServer(t, () => ({ body: 'plain' }));
+  const proxy = await startProxy(t);
+  const ask = async (url: string, env: Record<string, string>): Promise<string> =>
+    (await transportTo(t, url, { caFile, env }).fetch(`${url}/a?b=c`, { headers: HEADERS })).text();
+  const address = `http://name:word@${proxy.url}`;
+  const both = { HTTP_PROXY: address, HTTPS_PROXY: address };
+  assert.equal(await ask(secure.url, both), 'secure');
+  assert.equal(await ask(plain.url, both), 'plain');
+  assert.equal(await ask(plain.url, { http_proxy: proxy.url }), 'plain');
+  assert.equal(await ask(secure.url, { ALL_PROXY: `http://${proxy.url}` }), 'secure');
+  const expected = [
+    `CONNECT ${new URL(secure.url).host}`,
+    `GET ${plain.url}/a?b=c`,
+    `GET ${plain.url}/a?b=c`,
+    `CONNECT ${new URL(secure.url).host}`,
+  ];
+  assert.deepEqual(proxy.asked, expected);
+  const basic = `Basic ${Buffer.from('name:word').toString('base64')}`;
+  assert.deepEqual(proxy.credentials, [basic, basic, undefined, undefined]);
+  assert.equal(await ask(secure.url, { HTTP_PROXY: address }), 'secure');
+  for (const noProxy of ['127.0.0.1', '*', 'example.com, 127.0.0.1'])
+    assert.equal(await ask(secure.url, { ...both, NO_PROXY: noProxy }), 'secure');
+  assert.equal(proxy.asked.length, expected.length);
+  for (const { asked } of [secure, plain])
+    assert.ok(asked.every(({ headers }) => headers['proxy-authorization'] === undefined));
+});
+
+test('a proxy that is away or of no use is told, without its password', async (t) => {
+  const away = await startServer(t, () => ({}));
+  await away.close();
+  const env = { HTTPS_PROXY: away.url.replace('//', '//name:pass-word@') };
+  await assert.rejects(
+    transportTo(t, 'https://127.0.0.1:1', { env }).fetch('https://127.0.0.1:1/x'),
+    (error) => {
+      assert.doesNotMatch(String(error), /pass-word/);
+      return failsWith('HOST_UNAVAILABLE', /HTTPS_PROXY/)(error);
+    },
+  );
+  assert.throws(
+    () => transportTo(t, 'https://127.0.0.1', { env: { HTTPS_PROXY: 'socks4://a:pass-word@b' } }),
+    (error) => error instanceof ConfigError && /^HTTPS_PROXY: (?!.*pass-word)/.test(error.message),
+  );
+});
