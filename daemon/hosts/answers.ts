@@ -1,0 +1,93 @@
+// Answers of code hosts as values: right status, right form, right shape, or an error that says which is not.
+
+import { z } from 'zod';
+import { messageOf } from '../base/caught.ts';
+import type { SecretText } from '../base/config/secret-text.ts';
+import { answerFailure, statusFailure, type Question } from './failures.ts';
+
+/**
+ * The JSON of an answer.
+ *
+ * @param secret  its text is taken out of what the host says of a refusal
+ * @param prefix  what stands before the JSON
+ *
+ * Errors: HostError.
+ */
+export async function jsonOf(
+  response: Response,
+  question: Question,
+  secret: SecretText | undefined,
+  prefix = '',
+): Promise<unknown> {
+  const text = await textOf(response, question, secret);
+  try {
+    if (!text.startsWith(prefix)) throw new Error(`it does not begin with ${prefix}`);
+    return JSON.parse(text.slice(prefix.length));
+  } catch (error) {
+    throw answerFailure(messageOf(error), question);
+  }
+}
+
+/** The body of an answer that is no refusal. Errors: HostError. */
+export async function textOf(
+  response: Response,
+  question: Question,
+  secret: SecretText | undefined,
+): Promise<string> {
+  const text = await response.text();
+  if (response.ok) return text;
+  const said = reasonIn(text);
+  const safe = secret === undefined ? said : said.replaceAll(secret.reveal(), '(hidden)');
+  throw statusFailure(response.status, safe, question);
+}
+
+/** What a host may call the reason of a refusal. */
+const REASONS = ['message', 'error_description', 'error', 'detail', 'errors'] as const;
+
+/** The reason in the body of a refusal: that of its JSON, or a plain line; nothing of a page for people. */
+function reasonIn(text: string): string {
+  if (/^\s*</.test(text)) return '';
+  try {
+    const said: unknown = JSON.parse(text);
+    return reasonOf(said) ?? '';
+  } catch {
+    return text;
+  }
+}
+
+function reasonOf(said: unknown): string | undefined {
+  if (typeof said === 'string') return said;
+  if (typeof said !== 'object' || said === null) return undefined;
+  if (Array.isArray(said)) return reasonOf(said[0]);
+  for (const name of REASONS) {
+    const inner = reasonOf(Reflect.get(said, name));
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+/** The answer, if it has the shape. Errors: HostError. */
+export function checked<Schema extends z.ZodType>(
+  schema: Schema,
+  answer: unknown,
+  question: Question,
+): z.output<Schema> {
+  const result = schema.safeParse(answer);
+  if (result.success) return result.data;
+  throw answerFailure(z.prettifyError(result.error), question);
+}
+
+/** A time of a host as ISO 8601 in UTC; undefined for what is none. */
+export function isoTime(text: string | null | undefined): string | undefined {
+  const timeMs = Date.parse(text ?? '');
+  return Number.isNaN(timeMs) ? undefined : new Date(timeMs).toISOString();
+}
+
+export function questionOf(method: string, url: URL): Question {
+  return { host: url.host, what: `${method} ${url.pathname}` };
+}
+
+/** An address that paths are put behind. */
+export function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}

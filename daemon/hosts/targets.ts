@@ -1,0 +1,154 @@
+// A listing that goes from one thing that a connection names to the next, page by page: `groups: acme`, `users: ann`, and so
+// on. A target that fails is an issue, and the rest goes on; a host that repeats its pages ends the target, not the daemon.
+
+import { answerFailure, issueOf } from './failures.ts';
+import { HostError, type HostRepo, type ListingIssue, type ListingPage } from './host.ts';
+
+/** Where a target goes on: an address, the number of a page, an id. */
+export type Cursor = string | number;
+
+/** A repository as it came. */
+export interface Listed {
+  readonly hostId: string;
+  /** Undefined: the connection leaves it out. */
+  readonly repo: HostRepo | undefined;
+}
+
+export interface TargetPage {
+  readonly listed: readonly Listed[];
+  /** Undefined: it was the last page. */
+  readonly next?: Cursor | undefined;
+}
+
+/** Something that a connection names. */
+export interface Target {
+  /** As the configuration says it: `groups: acme`. */
+  readonly name: string;
+  /** Errors: HostError; the reason of the signal. */
+  readonly readPage: (cursor: Cursor | undefined) => Promise<TargetPage>;
+}
+
+export interface Targets {
+  readonly targets: readonly Target[];
+  /** What could not become targets. */
+  readonly issues: readonly ListingIssue[];
+}
+
+/** Of one target. Guess: ten times what a large company has. */
+const REPOS_MAX = 500_000;
+/** Pages in a row without a repository that the target did not bring before. Hosts leave out of a page what may not be seen. */
+const IDLE_PAGES_MAX = 20;
+/** Targets in a row for which the host had no answer, after which it is not asked for the others. */
+const UNANSWERED_MAX = 3;
+/** What is true of the host, not of the target. */
+const HOST_CODES: ReadonlySet<string> = new Set(['HOST_UNAVAILABLE', 'RATE_LIMITED']);
+/** Nothing can be listed until somebody mends it. */
+const FATAL_CODES: ReadonlySet<string> = new Set(['NOT_AUTHENTICATED', 'CERTIFICATE_REFUSED']);
+
+/**
+ * The pages of the targets in their order. `next` of a page names a target by its name, so that a listing goes on where it was
+ * also after other targets came or went; where the target itself is gone it begins anew.
+ *
+ * Errors: HostError where the host has no answer, or refuses the credential; the reason of the signal.
+ */
+export async function* listTargets(
+  { targets, issues }: Targets,
+  from: unknown,
+  signal: AbortSignal,
+): AsyncIterable<ListingPage> {
+  const listing = new Listing();
+  let place = placeOf(from, targets);
+  if (issues.length > 0 || place === undefined)
+    yield { repos: [], issues, next: nextOf(place, targets) };
+  while (place !== undefined) {
+    const target = targets[place.index]!;
+    const { repos, next, error } = await listing.read(target, place.cursor, signal);
+    place = next === undefined ? beginning(place.index + 1, targets) : { ...place, cursor: next };
+    const failures = error === undefined ? [] : [issueOf(error, target.name)];
+    yield { repos, issues: failures, next: nextOf(place, targets) };
+  }
+}
+
+interface Place {
+  readonly index: number;
+  readonly cursor: Cursor | undefined;
+}
+
+function beginning(index: number, targets: readonly Target[]): Place | undefined {
+  return index < targets.length ? { index, cursor: undefined } : undefined;
+}
+
+function nextOf(place: Place | undefined, targets: readonly Target[]): unknown {
+  if (place === undefined) return undefined;
+  return { target: targets[place.index]!.name, cursor: place.cursor };
+}
+
+function placeOf(from: unknown, targets: readonly Target[]): Place | undefined {
+  if (typeof from !== 'object' || from === null || !('target' in from))
+    return beginning(0, targets);
+  const index = targets.findIndex(({ name }) => name === from.target);
+  if (index < 0) return beginning(0, targets);
+  const cursor = 'cursor' in from ? from.cursor : undefined;
+  const isKnown = typeof cursor === 'string' || typeof cursor === 'number';
+  return { index, cursor: isKnown ? cursor : undefined };
+}
+
+interface ReadPage {
+  readonly repos: readonly HostRepo[];
+  readonly next?: Cursor | undefined;
+  readonly error?: HostError;
+}
+
+/** What one listing has seen. */
+class Listing {
+  /** Ids of the host; and the last target that brought each, for two may hold the same. */
+  readonly #seen = new Map<string, Target>();
+  #ofTarget: { target: Target | undefined; repoCount: number; idlePages: number } = {
+    target: undefined,
+    repoCount: 0,
+    idlePages: 0,
+  };
+  #unanswered = 0;
+
+  /** Errors: those that end the listing. */
+  async read(target: Target, cursor: Cursor | undefined, signal: AbortSignal): Promise<ReadPage> {
+    signal.throwIfAborted();
+    try {
+      const { listed, next } = await target.readPage(cursor);
+      this.#unanswered = 0;
+      const repos = this.#take(target, listed);
+      return next === undefined ? { repos } : this.#goOn(target, repos, next);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof HostError) || FATAL_CODES.has(error.code)) throw error;
+      this.#unanswered = HOST_CODES.has(error.code) ? this.#unanswered + 1 : 0;
+      if (this.#unanswered >= UNANSWERED_MAX) throw error;
+      return { repos: [], error };
+    }
+  }
+
+  #take(target: Target, listed: readonly Listed[]): HostRepo[] {
+    if (this.#ofTarget.target !== target) this.#ofTarget = { target, repoCount: 0, idlePages: 0 };
+    const repos: HostRepo[] = [];
+    let newCount = 0;
+    for (const { hostId, repo } of listed) {
+      const last = this.#seen.get(hostId);
+      this.#seen.set(hostId, target);
+      if (last !== target) newCount++;
+      if (last === undefined && repo !== undefined) repos.push(repo);
+    }
+    this.#ofTarget.repoCount += newCount;
+    this.#ofTarget.idlePages = newCount === 0 ? this.#ofTarget.idlePages + 1 : 0;
+    return repos;
+  }
+
+  #goOn(target: Target, repos: readonly HostRepo[], next: Cursor): ReadPage {
+    const { repoCount, idlePages } = this.#ofTarget;
+    if (repoCount < REPOS_MAX && idlePages < IDLE_PAGES_MAX) return { repos, next };
+    const reason =
+      idlePages >= IDLE_PAGES_MAX
+        ? `${idlePages} pages without a repository that was not on a page before`
+        : `more than ${REPOS_MAX} repositories`;
+    return { repos, error: answerFailure(reason, { host: 'the host', what: target.name }) };
+  }
+}
