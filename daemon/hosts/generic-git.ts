@@ -1,0 +1,110 @@
+// Any address of a git repository, by http(s) or ssh: a host with one repository, which lists itself. Nothing but git can be asked
+// of it, so that what is not in the address is unknown.
+
+import type { SettingsOf } from '../base/config/connections.ts';
+import { ConfigError } from '../base/config/error.ts';
+import { repoNameFromUrl } from '../repos/repo-name.ts';
+import { answerFailure, statusFailure } from './failures.ts';
+import { type GitCredential, type Host, type HostRepo, type ListingPage } from './host.ts';
+import { secretNow, type HostParts } from './parts.ts';
+import { openTransport, type HostTransport } from './transport.ts';
+
+type Settings = SettingsOf<'git'>;
+
+/** Who gives a token alone: hosts want a name beside it, and most take any. */
+const ANY_USER = 'git';
+
+/** Errors: ConfigError, where the address is none of a repository, or certificates or proxy are of no use. */
+export function openGenericGit(settings: Settings, parts: HostParts): Host {
+  return new GenericGit(settings, parts);
+}
+
+class GenericGit implements Host {
+  readonly codeHostType = 'genericGitHost';
+  readonly nameHost: string;
+  readonly #settings: Settings;
+  readonly #parts: HostParts;
+  /** By ssh nothing but git gets there. */
+  readonly #transport: HostTransport | undefined;
+  readonly #repo: HostRepo;
+
+  constructor(settings: Settings, parts: HostParts) {
+    const url = new URL(settings.url);
+    const name = repoNameFromUrl(settings.url.replace(/^(ssh:\/\/[^/]*):22\//i, '$1/'));
+    if (!/^(?:https?|ssh):$/.test(url.protocol) || name === undefined)
+      throw new ConfigError('url', settings.url, 'allowed: http(s):// or ssh://, host and path');
+    this.#settings = settings;
+    this.#parts = parts;
+    this.nameHost = name.slice(0, name.indexOf('/'));
+    const path = name.slice(this.nameHost.length + 1);
+    this.#repo = {
+      // The address is all that tells it from others.
+      hostId: path,
+      path,
+      displayName: settings.name ?? path,
+      cloneUrl: cloneUrlOf(url),
+      isFork: false,
+      isArchived: false,
+      visibility: 'unknown',
+      topics: [],
+    };
+    if (url.protocol !== 'ssh:')
+      this.#transport = openTransport({ url: url.origin, caFile: settings.tls.caFile, ...parts });
+  }
+
+  async *list(_from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+    signal.throwIfAborted();
+    yield { repos: [this.#repo], issues: [], next: undefined };
+  }
+
+  async gitCredential(): Promise<GitCredential | undefined> {
+    const password = secretNow(this.#settings.token, this.#parts.env);
+    if (password === undefined) return undefined;
+    const named = decoded(new URL(this.#settings.url).username);
+    return { user: this.#settings.user ?? (named || ANY_USER), password };
+  }
+
+  async probe(signal: AbortSignal): Promise<string> {
+    const transport = this.#transport;
+    if (transport === undefined) return 'git over ssh, which is asked when it is fetched';
+    const url = new URL(`${this.#repo.cloneUrl}/info/refs`);
+    const question = { host: transport.host, what: `GET ${url.pathname}` };
+    url.searchParams.set('service', 'git-upload-pack');
+    const response = await transport.fetchUntil(signal)(url, { headers: await this.#headers() });
+    if (!response.ok) throw statusFailure(response.status, '', question);
+    const type = response.headers.get('content-type') ?? '';
+    if (type === 'application/x-git-upload-pack-advertisement') return 'git over http';
+    throw answerFailure(`content type ${type}`, question);
+  }
+
+  /** With version 2 the host does not list all refs. */
+  async #headers(): Promise<Record<string, string>> {
+    const credential = await this.gitCredential();
+    const version = { 'git-protocol': 'version=2' };
+    if (credential === undefined) return version;
+    const text = `${credential.user}:${credential.password.reveal()}`;
+    return { ...version, authorization: `Basic ${Buffer.from(text).toString('base64')}` };
+  }
+
+  async close(): Promise<void> {
+    await this.#transport?.close();
+  }
+}
+
+/** By ssh the name is a part of the address, by http of the credential. */
+function cloneUrlOf(url: URL): string {
+  const clone = new URL(url);
+  clone.hash = '';
+  clone.search = '';
+  clone.password = '';
+  if (url.protocol !== 'ssh:') clone.username = '';
+  return clone.href.replace(/\/+$/, '');
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,35 @@
+// Opens the code host of a connection, by its type. Each kind of host is loaded when the first connection of its type is opened:
+// client libraries are large, and a daemon without connections needs none.
+
+import type { ConnectionSettings } from '../base/config/connections.ts';
+import { ConfigError } from '../base/config/error.ts';
+import type { GithubApp } from './github-app.ts';
+import type { Host } from './host.ts';
+import type { HostParts } from './parts.ts';
+
+export interface HostOptions extends HostParts {
+  /** `apps` of the configuration. */
+  readonly apps: readonly GithubApp[];
+}
+
+/**
+ * The host of a connection; the caller closes it. Nothing is asked of it yet, and no secret read.
+ *
+ * @param name  of the connection
+ *
+ * Errors: ConfigError, where certificates or the address of a proxy are of no use, or there is nothing for the type.
+ */
+export async function openHost(
+  name: string,
+  settings: ConnectionSettings,
+  options: HostOptions,
+): Promise<Host> {
+  const log = options.log.labelled(`connection ${name}`);
+  const own = { ...options, log };
+  switch (settings.type) {
+    case 'git':
+      return (await import('./generic-git.ts')).openGenericGit(settings, own);
+    default:
+      throw new ConfigError(`connections.${name}.type`, settings.type, 'not there yet');
+  }
+}

@@ -1,0 +1,161 @@
+// A connection to any address of a git repository, against git's own http-backend.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { connectionSchema } from '../../daemon/base/config/connections.ts';
+import { ConfigError } from '../../daemon/base/config/error.ts';
+import type { Host, ListingPage } from '../../daemon/hosts/host.ts';
+import { openHost } from '../../daemon/hosts/open-host.ts';
+import { startGitServer } from './git-server.ts';
+import { makeCertificates, recordingLog, startServer } from './servers.ts';
+
+const SIGNAL = new AbortController().signal;
+
+async function open(
+  t: TestContext,
+  settings: Record<string, unknown>,
+  env: Record<string, string> = {},
+): Promise<Host> {
+  const { log } = recordingLog();
+  const parsed = connectionSchema.parse({ type: 'git', ...settings });
+  const host = await openHost('one', parsed, { log, env, apps: [], limits: { retryMs: 1 } });
+  t.after(() => host.close());
+  return host;
+}
+
+async function pagesOf(host: Host): Promise<ListingPage[]> {
+  const pages: ListingPage[] = [];
+  for await (const page of host.list(undefined, SIGNAL)) pages.push(page);
+  return pages;
+}
+
+function makeRepository(t: TestContext): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-git-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  execFileSync('git', ['init', '-q', '--bare', path.join(folder, 'owner', 'name.git')]);
+  return folder;
+}
+
+const NAMES: readonly [url: string, nameHost: string, path: string, cloneUrl: string][] = [
+  [
+    'https://Git.Example.com/owner/name.git',
+    'git.example.com',
+    'owner/name',
+    'https://git.example.com/owner/name.git',
+  ],
+  [
+    'https://ann@git.example.com:8443/name/',
+    'git.example.com:8443',
+    'name',
+    'https://git.example.com:8443/name',
+  ],
+  [
+    'http://git.example.com/a/b/c?x=y#z',
+    'git.example.com',
+    'a/b/c',
+    'http://git.example.com/a/b/c',
+  ],
+  [
+    'ssh://git@git.example.com/owner/name',
+    'git.example.com',
+    'owner/name',
+    'ssh://git@git.example.com/owner/name',
+  ],
+  [
+    'ssh://git@git.example.com:22/owner/name',
+    'git.example.com',
+    'owner/name',
+    'ssh://git@git.example.com:22/owner/name',
+  ],
+  [
+    'ssh://git.example.com:2222/~ann/name.git',
+    'git.example.com:2222',
+    '~ann/name',
+    'ssh://git.example.com:2222/~ann/name.git',
+  ],
+];
+
+for (const [url, nameHost, repoPath, cloneUrl] of NAMES) {
+  test(`an address lists itself: ${url}`, async (t) => {
+    const host = await open(t, { url });
+    assert.equal(host.nameHost, nameHost);
+    const [page, ...more] = await pagesOf(host);
+    assert.deepEqual(more, []);
+    assert.equal(page?.next, undefined);
+    const [repo] = page?.repos ?? [];
+    assert.equal(repo?.path, repoPath);
+    assert.equal(repo?.cloneUrl, cloneUrl);
+    assert.equal(repo?.visibility, 'unknown');
+  });
+}
+
+test('what is no address of a repository is refused', async (t) => {
+  for (const url of ['https://git.example.com', 'https://git.example.com/', 'file:///a/b'])
+    await assert.rejects(open(t, { url }), (error) => error instanceof ConfigError);
+});
+
+test('the credential: the name beside the token, that in the address, or any', async (t) => {
+  const token = { env: 'TOKEN' };
+  const env = { TOKEN: ' secret-word \n' };
+  const names = [
+    [{ url: 'https://ann@h.example/a', token, user: 'bob' }, 'bob'],
+    [{ url: 'https://an%20n@h.example/a', token }, 'an n'],
+    [{ url: 'https://%zz@h.example/a', token }, '%zz'],
+    [{ url: 'https://h.example/a', token }, 'git'],
+  ] as const;
+  for (const [settings, user] of names) {
+    const credential = await (
+      await open(t, settings, env)
+    ).gitCredential({ path: 'a', cloneUrl: settings.url }, SIGNAL);
+    assert.equal(credential?.user, user);
+    assert.equal(credential.password.reveal(), 'secret-word');
+  }
+  const without = await open(t, { url: 'https://h.example/a', user: 'bob' });
+  assert.equal(await without.gitCredential({ path: 'a', cloneUrl: '' }, SIGNAL), undefined);
+  const missing = await open(t, { url: 'https://h.example/a', token });
+  await assert.rejects(
+    missing.gitCredential({ path: 'a', cloneUrl: '' }, SIGNAL),
+    /TOKEN: no secret/,
+  );
+});
+
+test('git is asked whether it is there, and lets in who knows the password', async (t) => {
+  const server = await startGitServer(t, makeRepository(t), 'ann:secret-word');
+  const ask = async (name: string, word: string): Promise<string> => {
+    const settings = { url: `${server.url}/owner/${name}`, user: 'ann', token: { env: 'TOKEN' } };
+    return (await open(t, settings, { TOKEN: word })).probe(SIGNAL);
+  };
+  assert.equal(await ask('name.git', 'secret-word'), 'git over http');
+  await assert.rejects(ask('name.git', 'wrong-word'), (error: Error) => {
+    assert.match(error.message, /GET \/owner\/name\.git\/info\/refs: the credential is not taken/);
+    assert.doesNotMatch(error.message, /wrong-word/);
+    return true;
+  });
+  await assert.rejects(
+    ask('other.git', 'secret-word'),
+    /owner\/other\.git\/info\/refs: there is nothing/,
+  );
+  const page = await startServer(t, () => ({ body: '<html>Welcome</html>' }));
+  const elsewhere = await open(t, { url: `${page.url}/a/b` });
+  await assert.rejects(
+    elsewhere.probe(SIGNAL),
+    /not of the expected form \(content type text\/html\)/,
+  );
+});
+
+test('a repository behind an own certificate is reached with the file that names it', async (t) => {
+  const certificates = makeCertificates(t);
+  const type = 'application/x-git-upload-pack-advertisement';
+  const server = await startServer(
+    t,
+    () => ({ headers: { 'content-type': type }, body: '' }),
+    certificates,
+  );
+  const { caFile } = certificates;
+  const host = await open(t, { url: `${server.url}/a/b`, tls: { caFile } });
+  assert.equal(await host.probe(SIGNAL), 'git over http');
+});

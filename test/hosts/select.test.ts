@@ -1,0 +1,80 @@
+// What a connection keeps of what its host lists.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HostRepo } from '../../daemon/hosts/host.ts';
+import { keeperOf, type Selection } from '../../daemon/hosts/select.ts';
+
+const repo = (path: string, more: Partial<HostRepo> = {}): HostRepo => ({
+  hostId: path,
+  path,
+  cloneUrl: `https://host/${path}.git`,
+  isFork: false,
+  isArchived: false,
+  visibility: 'private',
+  topics: [],
+  ...more,
+});
+
+const REPOS = [
+  repo('acme/web', { topics: ['frontend', 'Public'], size: 1_000 }),
+  repo('acme/.dot', { isFork: true, size: 10 }),
+  repo('Acme/Api', { isArchived: true, topics: ['backend'] }),
+  repo('acme/sub/deep', { topics: ['backend-old'], size: 5_000 }),
+];
+
+const CASES: readonly [string, Selection, readonly string[]][] = [
+  [
+    'nothing asked, nothing excluded',
+    { exclude: {} },
+    ['acme/web', 'acme/.dot', 'Acme/Api', 'acme/sub/deep'],
+  ],
+  ['forks', { exclude: { forks: true } }, ['acme/web', 'Acme/Api', 'acme/sub/deep']],
+  ['archived', { exclude: { archived: true } }, ['acme/web', 'acme/.dot', 'acme/sub/deep']],
+  ['a star stays in its folder', { exclude: { paths: ['acme/*'] } }, ['acme/sub/deep']],
+  ['two stars do not', { exclude: { paths: ['acme/**'] } }, []],
+  [
+    'names without case',
+    { exclude: { paths: ['ACME/{web,api}'] } },
+    ['acme/.dot', 'acme/sub/deep'],
+  ],
+  [
+    'classes and single characters',
+    { exclude: { paths: ['acme/w?[a-c]'] } },
+    ['acme/.dot', 'Acme/Api', 'acme/sub/deep'],
+  ],
+  [
+    'an exclamation mark is a character',
+    { exclude: { paths: ['!acme/web'] } },
+    ['acme/web', 'acme/.dot', 'Acme/Api', 'acme/sub/deep'],
+  ],
+  [
+    'topics that are wanted',
+    { topics: ['backend*', 'none'], exclude: {} },
+    ['Acme/Api', 'acme/sub/deep'],
+  ],
+  [
+    'exclusion beats what is wanted',
+    { topics: ['backend*'], exclude: { topics: ['*-OLD'] } },
+    ['Acme/Api'],
+  ],
+  [
+    'sizes outside; an unknown one stays',
+    { exclude: { size: { min: 11, max: 1_000 } } },
+    ['acme/web', 'Acme/Api'],
+  ],
+  [
+    'a size at the bound stays',
+    { exclude: { size: { min: 10 } } },
+    ['acme/web', 'acme/.dot', 'Acme/Api', 'acme/sub/deep'],
+  ],
+];
+
+for (const [name, selection, expected] of CASES) {
+  test(`kept: ${name}`, () => {
+    assert.deepEqual(
+      REPOS.filter(keeperOf(selection)).map(({ path }) => path),
+      expected,
+    );
+  });
+}
