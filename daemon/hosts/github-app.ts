@@ -1,6 +1,18 @@
-// Credentials of a GitHub app (API.md 19.6): one for each organization or user that installed it.
+// Credentials of GitHub apps (API.md 19.6): one for each organization or user that installed an app, good for an hour.
 
+import { createPrivateKey } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import appToken from 'universal-github-app-jwt';
+import { z } from 'zod';
 import type { SecretSource } from '../base/config/secret-source.ts';
+import { SecretText } from '../base/config/secret-text.ts';
+import { SharedWork } from '../base/shared-work.ts';
+import { checked } from './answers.ts';
+import type { GithubAnswer, GithubClient, GithubQuestion } from './github-client.ts';
+import { HostError } from './host.ts';
+import { secretNow } from './parts.ts';
+import type { HostTransport } from './transport.ts';
+import type { Environment } from './way.ts';
 
 /** An app of the configuration. */
 export interface GithubApp {
@@ -8,4 +20,172 @@ export interface GithubApp {
   readonly id: number | string;
   readonly privateKey: SecretSource;
   readonly url: string;
+}
+
+/** An app that somebody installed. */
+interface Installation {
+  readonly app: GithubApp;
+  readonly id: number;
+}
+
+const installationPage = z.array(
+  z.object({
+    id: z.int().positive(),
+    // Enterprises have no login; they own no repositories.
+    account: z.object({ login: z.string().optional() }).nullable(),
+    suspended_at: z.string().nullish(),
+  }),
+);
+const tokenSchema = z.object({ token: z.string().min(1) });
+const appSchema = z.object({ slug: z.string().optional(), name: z.string().optional() });
+
+/** Of those that GitHub makes for an hour: git gets what is good for half of one at least. */
+const TOKEN_AGE_MS = 1_500_000;
+/** How long it takes at most until a new installation counts. Guess. */
+const INSTALLATIONS_AGE_MS = 300_000;
+/** Guess: organizations that install one app. */
+const TOKENS_MAX = 10_000;
+const PAGE_SIZE = 100;
+/** Guess. */
+const PAGES_MAX = 1_000;
+/** What the credential of an app allows for by itself. */
+const CLOCK_SLACK_MS = 20_000;
+
+export interface GithubAppsOptions {
+  /** Those of the host. */
+  readonly apps: readonly GithubApp[];
+  readonly client: GithubClient;
+  readonly transport: HostTransport;
+  readonly env: Environment;
+}
+
+type Installations = ReadonlyMap<string, Installation>;
+
+export class GithubApps {
+  readonly #options: GithubAppsOptions;
+  readonly #installations = new LRUCache<'all', Installations>({
+    max: 1,
+    ttl: INSTALLATIONS_AGE_MS,
+  });
+  readonly #looks = new SharedWork<'all', Installations>();
+  readonly #tokens = new LRUCache<Installation, SecretText>({ max: TOKENS_MAX, ttl: TOKEN_AGE_MS });
+  readonly #requests = new SharedWork<Installation, SecretText>();
+
+  constructor(options: GithubAppsOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#options.apps.length === 0;
+  }
+
+  /**
+   * A credential for what somebody owns; undefined: no app is installed there.
+   *
+   * Errors: HostError; the reason of the signal.
+   */
+  async tokenOf(owner: string, signal: AbortSignal): Promise<SecretText | undefined> {
+    const installation = await this.#installationAt(owner, signal);
+    if (installation === undefined) return undefined;
+    const known = this.#tokens.get(installation);
+    if (known !== undefined) return known;
+    return this.#requests.get(installation, signal, (signal) =>
+      this.#request(installation, signal),
+    );
+  }
+
+  /** Errors: as tokenOf. */
+  async isInstalled(owner: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#installationAt(owner, signal)) !== undefined;
+  }
+
+  /** What the apps are called, and how many have installed them. Errors: as tokenOf. */
+  async describe(signal: AbortSignal): Promise<string> {
+    const names: string[] = [];
+    for (const app of this.#options.apps) {
+      const { data, question } = await this.#askAs(app, { route: 'GET /app', signal });
+      const { slug, name } = checked(appSchema, data, question);
+      names.push(`app ${slug ?? name ?? app.id}`);
+    }
+    const { size } = await this.#allInstallations(signal);
+    return `${names.join(', ')}, installed by ${size}`;
+  }
+
+  async #installationAt(owner: string, signal: AbortSignal): Promise<Installation | undefined> {
+    if (this.isEmpty) return undefined;
+    return (await this.#allInstallations(signal)).get(owner.toLowerCase());
+  }
+
+  async #allInstallations(signal: AbortSignal): Promise<Installations> {
+    return (
+      this.#installations.get('all') ??
+      this.#looks.get('all', signal, async (signal) => {
+        const found = new Map<string, Installation>();
+        for (const app of this.#options.apps)
+          for await (const [owner, id] of this.#installationsOf(app, signal))
+            if (!found.has(owner)) found.set(owner, { app, id });
+        this.#installations.set('all', found);
+        return found;
+      })
+    );
+  }
+
+  /** Who has installed an app, in lower case, and the id of the installation; without those that are suspended. */
+  async *#installationsOf(app: GithubApp, signal: AbortSignal): AsyncIterable<[string, number]> {
+    for (let page = 1; page <= PAGES_MAX; page++) {
+      const parameters = { per_page: PAGE_SIZE, page };
+      const asked = { route: 'GET /app/installations', parameters, signal };
+      const { data, link, question } = await this.#askAs(app, asked);
+      for (const { id, account, suspended_at: suspendedAt } of checked(
+        installationPage,
+        data,
+        question,
+      ))
+        if (account?.login !== undefined && (suspendedAt ?? null) === null)
+          yield [account.login.toLowerCase(), id];
+      if (!/\brel="next"/.test(link)) return;
+    }
+  }
+
+  async #request(installation: Installation, signal: AbortSignal): Promise<SecretText> {
+    const { data, question } = await this.#askAs(installation.app, {
+      route: 'POST /app/installations/{installation_id}/access_tokens',
+      parameters: { installation_id: installation.id },
+      signal,
+    });
+    const token = new SecretText(checked(tokenSchema, data, question).token);
+    this.#tokens.set(installation, token);
+    return token;
+  }
+
+  /** Asks as the app itself: once more by the clock of the host, where that is another one than ours. */
+  async #askAs(app: GithubApp, asked: Omit<GithubQuestion, 'token'>): Promise<GithubAnswer> {
+    const { client, transport } = this.#options;
+    const aheadMs = transport.clockAheadMs;
+    try {
+      return await client.ask({ ...asked, token: await this.#tokenAs(app, aheadMs) });
+    } catch (error) {
+      const movedMs = Math.abs(transport.clockAheadMs - aheadMs);
+      const isRefused = error instanceof HostError && error.code === 'NOT_AUTHENTICATED';
+      if (!isRefused || movedMs < CLOCK_SLACK_MS) throw error;
+      return client.ask({ ...asked, token: await this.#tokenAs(app, transport.clockAheadMs) });
+    }
+  }
+
+  /** Errors: HostError, where the key is missing or none. */
+  async #tokenAs({ id, privateKey: source }: GithubApp, aheadMs: number): Promise<SecretText> {
+    const key = secretNow(source, this.#options.env)?.reveal() ?? '';
+    const now = Math.floor((Date.now() + aheadMs) / 1000);
+    try {
+      const privateKey = createPrivateKey(key.replaceAll(String.raw`\n`, '\n'));
+      const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+      const { token } = await appToken({ id, privateKey: pem, now });
+      return new SecretText(token);
+    } catch {
+      throw new HostError(
+        'NO_SECRET',
+        `app ${id}: privateKey is no private key; expected the PEM file that GitHub made`,
+      );
+    }
+  }
 }

@@ -27,6 +27,8 @@ export async function openHost(
   const log = options.log.labelled(`connection ${name}`);
   const own = { ...options, log };
   switch (settings.type) {
+    case 'github':
+      return (await import('./github.ts')).openGithub(settings, own);
     case 'git':
       return (await import('./generic-git.ts')).openGenericGit(settings, own);
     default:

@@ -30,6 +30,8 @@ export interface TransportOptions {
 export interface HostTransport {
   /** Name of the host in messages, with a port that is not the usual one. */
   readonly host: string;
+  /** How far the clock of the host was ahead of ours when it last answered; 0: not known. */
+  readonly clockAheadMs: number;
   /**
    * As the global fetch, but: other hosts are refused, redirects to them, too; bodies are texts or bytes; an answer has arrived as
    * a whole, and its status may be any that is no redirect.
@@ -101,6 +103,7 @@ class Transport implements HostTransport {
   readonly #ways = new Map<string, Dispatcher>();
   /** When the host may be asked again; of performance.now, which no change of the clock moves. */
   #pausedUntilMs = 0;
+  #clockAheadMs = 0;
 
   constructor(options: TransportOptions) {
     this.#url = new URL(options.url);
@@ -114,6 +117,10 @@ class Transport implements HostTransport {
 
   get host(): string {
     return this.#url.host;
+  }
+
+  get clockAheadMs(): number {
+    return this.#clockAheadMs;
   }
 
   readonly fetch: Fetch = async (input, init) => {
@@ -196,6 +203,8 @@ class Transport implements HostTransport {
     try {
       const answer = await this.#follow({ ...asked, signal: limit.signal });
       this.#obey(askedPauseMs(answer, Date.now()), asked);
+      const aheadMs = Date.parse(answer.headers.get('date') ?? '') - Date.now();
+      if (!Number.isNaN(aheadMs)) this.#clockAheadMs = aheadMs;
       return answer;
     } catch (error) {
       asked.signal.throwIfAborted();

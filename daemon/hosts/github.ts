@@ -1,0 +1,269 @@
+// GitHub: github.com, ghe.com and own servers. A connection has a token, or the apps of its address, or asks as nobody.
+
+import { z } from 'zod';
+import type { SettingsOf } from '../base/config/connections.ts';
+import type { SecretText } from '../base/config/secret-text.ts';
+import { checked, withoutSlash } from './answers.ts';
+import { GithubApps, type GithubApp } from './github-app.ts';
+import { GithubClient, githubApiUrl, type GithubAnswer } from './github-client.ts';
+import {
+  listedRepository,
+  repositorySchema,
+  type GithubRepository,
+} from './github-repositories.ts';
+import {
+  HostError,
+  type GitCredential,
+  type Host,
+  type HostMember,
+  type HostRepo,
+  type ListingIssue,
+  type ListingPage,
+} from './host.ts';
+import { readNumbered, type NumberedPage } from './numbered-pages.ts';
+import { secretNow, type HostParts } from './parts.ts';
+import { keeperOf } from './select.ts';
+import { listTargets, type Target } from './targets.ts';
+import { openTransport, type HostTransport } from './transport.ts';
+
+type Settings = SettingsOf<'github'>;
+
+export interface GithubOptions extends HostParts {
+  /** Those of the configuration; the ones of the connection's address count. */
+  readonly apps: readonly GithubApp[];
+}
+
+/** The name that goes with tokens of every kind. */
+const TOKEN_USER = 'x-access-token';
+const PAGE_SIZE = 100;
+/** Guess: a hundred times what a large company has. */
+const MEMBER_PAGES_MAX = 10_000;
+
+const repositoryPage = z.array(repositorySchema);
+const callerSchema = z.object({ login: z.string() });
+const memberPage = z.array(
+  z.object({
+    id: z.int().positive(),
+    permissions: z.object({ pull: z.boolean().default(false) }).optional(),
+  }),
+);
+
+/** Errors: ConfigError, where certificates or proxy are of no use. */
+export function openGithub(settings: Settings, options: GithubOptions): Host {
+  return new Github(settings, options);
+}
+
+class Github implements Host {
+  readonly codeHostType = 'github';
+  readonly nameHost: string;
+  readonly #settings: Settings;
+  readonly #options: GithubOptions;
+  readonly #transport: HostTransport;
+  readonly #client: GithubClient;
+  /** None, where the connection has a token. */
+  readonly #apps: GithubApps;
+  readonly #isKept: (repo: HostRepo) => boolean;
+
+  constructor(settings: Settings, options: GithubOptions) {
+    const { url, tls, topics, exclude } = settings;
+    this.#settings = settings;
+    this.#options = options;
+    this.nameHost = new URL(url).host;
+    this.#transport = openTransport({ ...options, url: githubApiUrl(url), caFile: tls.caFile });
+    this.#client = new GithubClient(url, this.#transport, options.log);
+    this.#apps = new GithubApps({
+      apps: settings.token === undefined ? options.apps.filter((app) => isSame(app.url, url)) : [],
+      client: this.#client,
+      transport: this.#transport,
+      env: options.env,
+    });
+    this.#isKept = keeperOf({ topics, exclude: { ...exclude, paths: exclude.repos } });
+  }
+
+  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+    const { orgs, users, repos } = this.#settings;
+    // Where there is none, all targets would fail for one reason.
+    this.#token();
+    let asking: Promise<string | undefined> | undefined;
+    const isCaller = async (user: string): Promise<boolean> => {
+      asking ??= this.#callerIfAny(signal);
+      return (await asking)?.toLowerCase() === user.toLowerCase();
+    };
+    const targets = [
+      ...orgs.map((org) => this.#ofOrg(org, signal)),
+      ...users.flatMap((user) => this.#ofUser(user, isCaller, signal)),
+      ...repos.map((path) => this.#ofRepo(path, signal)),
+    ];
+    const issues = from === undefined ? await this.#notInstalled(signal) : [];
+    yield* listTargets({ targets, issues }, from, signal);
+  }
+
+  async gitCredential(
+    { path }: Pick<HostRepo, 'path'>,
+    signal: AbortSignal,
+  ): Promise<GitCredential | undefined> {
+    const password = await this.#tokenFor(path, signal);
+    return password === undefined ? undefined : { user: TOKEN_USER, password };
+  }
+
+  async probe(signal: AbortSignal): Promise<string> {
+    if (!this.#apps.isEmpty) return this.#apps.describe(signal);
+    const token = this.#token();
+    if (token !== undefined) return this.#caller(signal);
+    await this.#client.ask({ route: 'GET /meta', token, signal });
+    return 'anonymous';
+  }
+
+  async *members({ path }: Pick<HostRepo, 'path'>, signal: AbortSignal): AsyncIterable<HostMember> {
+    const [owner = '', repo = ''] = path.split('/');
+    for (let page = 1; page <= MEMBER_PAGES_MAX; page++) {
+      const { data, link, question } = await this.#client.ask({
+        route: 'GET /repos/{owner}/{repo}/collaborators',
+        parameters: { owner, repo, affiliation: 'all', per_page: PAGE_SIZE, page },
+        token: await this.#tokenFor(path, signal),
+        signal,
+      });
+      for (const { id, permissions } of checked(memberPage, data, question))
+        // GitHub tells nobody which addresses of others are verified.
+        if (permissions?.pull === true) yield { accountId: String(id), emails: [] };
+      if (lastPageOf(link, page) === page) return;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #ofOrg(org: string, signal: AbortSignal): Target {
+    return this.#paged(`orgs: ${org}`, signal, async () => ({
+      route: 'GET /orgs/{org}/repos',
+      parameters: { org, type: 'all' },
+      token: await this.#tokenFor(org, signal),
+    }));
+  }
+
+  /** Others show what is public; who asks for his own sees all, and so does an app of what it was given. */
+  #ofUser(
+    username: string,
+    isCaller: (user: string) => Promise<boolean>,
+    signal: AbortSignal,
+  ): Target[] {
+    const publicOnes = this.#paged(`users: ${username}`, signal, async () => {
+      const token = await this.#tokenFor(username, signal);
+      return (await isCaller(username))
+        ? { route: 'GET /user/repos', parameters: { affiliation: 'owner' }, token }
+        : { route: 'GET /users/{username}/repos', parameters: { username, type: 'owner' }, token };
+    });
+    return this.#apps.isEmpty ? [publicOnes] : [publicOnes, this.#ofInstallation(username, signal)];
+  }
+
+  #ofInstallation(owner: string, signal: AbortSignal): Target {
+    const name = `users: ${owner}, what the app was given`;
+    return this.#paged(name, signal, async () => {
+      const token = await this.#tokenFor(owner, signal);
+      return token && { route: 'GET /installation/repositories', parameters: {}, token };
+    });
+  }
+
+  #ofRepo(path: string, signal: AbortSignal): Target {
+    const [owner = '', repo = ''] = path.split('/');
+    return {
+      name: `repos: ${path}`,
+      readPage: async () => {
+        const { data, question } = await this.#client.ask({
+          route: 'GET /repos/{owner}/{repo}',
+          parameters: { owner, repo },
+          token: await this.#tokenFor(owner, signal),
+          signal,
+        });
+        return { listed: [this.#listed(checked(repositorySchema, data, question))] };
+      },
+    };
+  }
+
+  /** @param ask  what is asked for; undefined: nothing */
+  #paged(name: string, signal: AbortSignal, ask: () => Promise<Paged | undefined>): Target {
+    const read = async (page: number): Promise<NumberedPage> => {
+      const asked = await ask();
+      if (asked === undefined) return { listed: [], last: 1 };
+      const order = { sort: 'created', direction: 'asc', per_page: PAGE_SIZE, page };
+      const parameters = { ...asked.parameters, ...order };
+      const answer = await this.#client.ask({ ...asked, parameters, signal });
+      const listed = repositoriesIn(answer).map((repository) => this.#listed(repository));
+      return { listed, last: lastPageOf(answer.link, page) };
+    };
+    const question = { host: this.#transport.host, what: name };
+    return { name, readPage: (cursor) => readNumbered(cursor, question, read) };
+  }
+
+  #listed(repository: GithubRepository) {
+    return listedRepository(repository, this.#settings.url, this.#isKept);
+  }
+
+  #token(): SecretText | undefined {
+    return secretNow(this.#settings.token, this.#options.env);
+  }
+
+  /** @param path  of a repository, or its owner */
+  async #tokenFor(path: string, signal: AbortSignal): Promise<SecretText | undefined> {
+    return this.#token() ?? this.#apps.tokenOf(path.split('/')[0] ?? '', signal);
+  }
+
+  async #caller(signal: AbortSignal): Promise<string> {
+    const asked = { route: 'GET /user', token: this.#token(), signal };
+    const { data, question } = await this.#client.ask(asked);
+    return checked(callerSchema, data, question).login;
+  }
+
+  /** Whose the token is; there are tokens of nobody in particular. */
+  async #callerIfAny(signal: AbortSignal): Promise<string | undefined> {
+    if (this.#token() === undefined) return undefined;
+    try {
+      return await this.#caller(signal);
+    } catch (error) {
+      if (error instanceof HostError && error.code === 'NOT_ALLOWED') return undefined;
+      throw error;
+    }
+  }
+
+  /** Of whom only what is public can be listed. */
+  async #notInstalled(signal: AbortSignal): Promise<ListingIssue[]> {
+    if (this.#apps.isEmpty) return [];
+    const { orgs, users } = this.#settings;
+    const owners = [
+      ...orgs.map((owner) => ({ owner, target: `orgs: ${owner}` })),
+      ...users.map((owner) => ({ owner, target: `users: ${owner}` })),
+    ];
+    const issues: ListingIssue[] = [];
+    for (const { owner, target } of owners) {
+      if (await this.#apps.isInstalled(owner, signal)) continue;
+      const message = `${this.nameHost}: ${owner} has not installed the app, so that only what is public is listed; install it there, or give the connection a token`;
+      issues.push({ code: 'APP_NOT_INSTALLED', target, effect: 'DISCOVERY_INCOMPLETE', message });
+    }
+    return issues;
+  }
+}
+
+/** A request whose answer has pages. */
+interface Paged {
+  readonly route: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly token: SecretText | undefined;
+}
+
+/** Those of an installation lie in an object. */
+function repositoriesIn({ data, question }: GithubAnswer): GithubRepository[] {
+  const isWrapped = typeof data === 'object' && data !== null && 'repositories' in data;
+  return checked(repositoryPage, isWrapped ? data.repositories : data, question);
+}
+
+/** The number of the last page, as the links of a page say; undefined: they tell of a next one alone. */
+function lastPageOf(link: string, page: number): number | undefined {
+  const last = /[?&]page=(\d+)[^<>]*>; rel="last"/.exec(link)?.[1];
+  if (last !== undefined) return Number(last);
+  return /\brel="next"/.test(link) ? undefined : page;
+}
+
+function isSame(one: string, other: string): boolean {
+  return withoutSlash(one).toLowerCase() === withoutSlash(other).toLowerCase();
+}

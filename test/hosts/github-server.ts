@@ -1,0 +1,410 @@
+// A server that speaks GitHub's REST API as far as we ask it, with answers of the shapes that GitHub publishes (their types are
+// those of its OpenAPI document), its paging, its renames and its errors.
+
+import { createVerify } from 'node:crypto';
+import type { TestContext } from 'node:test';
+import type { components } from '@octokit/openapi-types';
+import { startServer, type Asked, type RunningServer, type Told } from './servers.ts';
+
+type Schemas = components['schemas'];
+
+export interface FakeRepository {
+  readonly id: number;
+  readonly path: string;
+  readonly visibility?: 'public' | 'internal' | 'private';
+  readonly fork?: boolean;
+  readonly archived?: boolean;
+  readonly topics?: string[];
+  /** KiB. */
+  readonly size?: number;
+  readonly pushedAt?: string | null;
+  /** Logins and what they may. */
+  readonly collaborators?: Readonly<Record<string, 'read' | 'none'>>;
+  /** What it was called. */
+  readonly formerPath?: string;
+}
+
+export interface FakeApp {
+  readonly id: number;
+  readonly publicKey: string;
+  /** Owners, their installations, and which repositories these were given. */
+  readonly installations: Readonly<
+    Record<
+      string,
+      {
+        readonly id: number;
+        readonly repositories: readonly number[];
+        readonly suspended?: boolean;
+      }
+    >
+  >;
+}
+
+export interface GithubState {
+  /** In the order of their creation. */
+  repositories: FakeRepository[];
+  readonly orgs: readonly string[];
+  readonly users: readonly string[];
+  /** Tokens by whom they are of, who sees everything; '': of nobody. */
+  readonly tokens: Map<string, string>;
+  readonly app?: FakeApp;
+  /** How far its clock is ahead. */
+  clockAheadMs?: number;
+  /** Whether links name the last page. */
+  hasNoLastLink?: boolean;
+  delayMs?: number;
+  /** What is answered instead. */
+  instead?: (asked: Asked) => Told | undefined;
+}
+
+export interface GithubServer extends RunningServer {
+  readonly state: GithubState;
+}
+
+const PREFIX = '/api/v3';
+
+export async function startGithub(
+  t: Pick<TestContext, 'after'>,
+  given: Partial<GithubState>,
+): Promise<GithubServer> {
+  const state: GithubState = {
+    repositories: [],
+    orgs: ['acme'],
+    users: ['ann', 'bob'],
+    tokens: new Map([['the-token', 'ann']]),
+    ...given,
+  };
+  let url = '';
+  const server = await startServer(t, async (asked) => {
+    if (state.delayMs !== undefined)
+      await new Promise((resolve) => setTimeout(resolve, state.delayMs));
+    const told = state.instead?.(asked) ?? new Answering(state, url, asked).answer();
+    const date = new Date(Date.now() + (state.clockAheadMs ?? 0)).toUTCString();
+    return { ...told, headers: { date, ...told.headers } };
+  });
+  url = server.url + PREFIX;
+  return { ...server, state };
+}
+
+export function refusal(
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+): Told {
+  const body = {
+    message,
+    documentation_url: 'https://docs.github.com/rest',
+    status: String(status),
+  };
+  return { status, headers, body };
+}
+
+const NOT_FOUND = refusal(404, 'Not Found');
+const BAD_CREDENTIALS = refusal(401, 'Bad credentials');
+
+/** One request. */
+class Answering {
+  readonly #state: GithubState;
+  readonly #url: string;
+  readonly #asked: Asked;
+  /** Undefined: nobody asks; null: a credential that does not count. */
+  readonly #caller: Caller | undefined | null;
+
+  constructor(state: GithubState, url: string, asked: Asked) {
+    this.#state = state;
+    this.#url = url;
+    this.#asked = asked;
+    this.#caller = this.#callerOf(asked.headers.authorization);
+  }
+
+  answer(): Told {
+    if (this.#caller === null) return BAD_CREDENTIALS;
+    const { method, path } = this.#asked;
+    const parts = path.slice(PREFIX.length + 1).split('/');
+    const route = `${method} ${parts[0]}/${parts.length}${parts.length > 2 ? ` ${parts.at(-1)}` : ''}`;
+    if (!path.startsWith(PREFIX)) return { status: 404, body: '<html>GitHub</html>' };
+    switch (`${method} ${parts[0]}`) {
+      case 'GET meta':
+        return { body: { verifiable_password_authentication: true } };
+      case 'GET app':
+      case 'POST app':
+        return this.#app(parts);
+      case 'GET user':
+        return this.#user(parts);
+      case 'GET orgs':
+        return this.#ofOwner(this.#state.orgs, parts[1]!, () => true);
+      case 'GET users':
+        return this.#ofOwner(
+          this.#state.users,
+          parts[1]!,
+          ({ visibility }) => visibility === 'public',
+        );
+      case 'GET installation':
+        return this.#ofInstallation();
+      case 'GET repos':
+        return this.#repository(parts);
+      case 'GET repositories':
+        return this.#found(this.#state.repositories.find(({ id }) => id === Number(parts[1])));
+      default:
+        return refusal(404, `no route ${route}`);
+    }
+  }
+
+  #callerOf(authorization: string | undefined): Caller | undefined | null {
+    if (authorization === undefined) return undefined;
+    const token = authorization.replace(/^(?:bearer|token) /i, '');
+    const login = this.#state.tokens.get(token);
+    if (login !== undefined) return { login };
+    const installation = Object.values(this.#state.app?.installations ?? {}).find(
+      ({ id }) => token === `installation-${id}`,
+    );
+    if (installation !== undefined) return { given: installation.repositories };
+    return this.#isApp(token) ? { isApp: true } : null;
+  }
+
+  /** A token that the app has signed, not too old, not of the future. */
+  #isApp(token: string): boolean {
+    const [head = '', payload = '', signature = ''] = token.split('.');
+    if (this.#state.app === undefined || signature === '') return false;
+    const verify = createVerify('RSA-SHA256').update(`${head}.${payload}`);
+    if (!verify.verify(this.#state.app.publicKey, Buffer.from(signature, 'base64url')))
+      return false;
+    const { iat, exp, iss } = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    const now = (Date.now() + (this.#state.clockAheadMs ?? 0)) / 1000;
+    return iss === this.#state.app.id && iat <= now && exp > now && exp <= now + 600;
+  }
+
+  #sees({ id, visibility = 'private' }: FakeRepository): boolean {
+    if (visibility === 'public') return true;
+    return this.#caller?.login !== undefined || (this.#caller?.given?.includes(id) ?? false);
+  }
+
+  #app(parts: readonly string[]): Told {
+    if (this.#caller?.isApp !== true) return refusal(401, 'A JSON web token could not be decoded');
+    const { app } = this.#state;
+    const all = Object.entries(app?.installations ?? {});
+    if (parts.length === 1) return { body: { id: app?.id, slug: 'trawl-app', name: 'Trawl app' } };
+    if (parts.length === 2)
+      return this.#page(
+        all.map(([login, { id, suspended }]) => installationOf(login, id, suspended)),
+      );
+    const found = all.find(([, { id }]) => id === Number(parts[2]));
+    if (found === undefined) return NOT_FOUND;
+    if (found[1].suspended) return refusal(403, 'This installation has been suspended');
+    const body: Partial<Schemas['installation-token']> = {
+      token: `installation-${found[1].id}`,
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+      repository_selection: 'selected',
+    };
+    return { status: 201, body };
+  }
+
+  #user(parts: readonly string[]): Told {
+    const login = this.#caller?.login;
+    if (login === undefined) return refusal(401, 'Requires authentication');
+    if (login === '') return refusal(403, 'Resource not accessible by integration');
+    if (parts.length === 1) return { body: userOf(login) };
+    return this.#page(
+      this.#state.repositories
+        .filter(({ path }) => path.startsWith(`${login}/`))
+        .map((one) => this.#shape(one)),
+    );
+  }
+
+  #ofOwner(
+    owners: readonly string[],
+    owner: string,
+    isShown: (one: FakeRepository) => boolean,
+  ): Told {
+    if (!owners.includes(owner.toLowerCase())) return NOT_FOUND;
+    const own = this.#state.repositories.filter(({ path }) =>
+      path.toLowerCase().startsWith(`${owner.toLowerCase()}/`),
+    );
+    return this.#page(
+      own.filter((one) => isShown(one) && this.#sees(one)).map((one) => this.#shape(one)),
+    );
+  }
+
+  #ofInstallation(): Told {
+    const given = this.#caller?.given;
+    if (given === undefined)
+      return refusal(403, 'You must authenticate with an installation access token');
+    const own = this.#state.repositories.filter(({ id }) => given.includes(id));
+    const { body, ...told } = this.#page(own.map((one) => this.#shape(one)));
+    return { ...told, body: { total_count: own.length, repositories: body } };
+  }
+
+  #repository([, owner = '', name = '', what]: readonly string[]): Told {
+    const path = `${owner}/${name}`.toLowerCase();
+    const moved = this.#state.repositories.find(
+      ({ formerPath }) => formerPath?.toLowerCase() === path,
+    );
+    if (moved !== undefined) {
+      const location = `${this.#url}/repositories/${moved.id}`;
+      return { ...refusal(301, 'Moved Permanently', { location }) };
+    }
+    const found = this.#state.repositories.find((one) => one.path.toLowerCase() === path);
+    return what === 'collaborators' ? this.#collaborators(found) : this.#found(found);
+  }
+
+  #found(found: FakeRepository | undefined): Told {
+    return found !== undefined && this.#sees(found) ? { body: this.#shape(found) } : NOT_FOUND;
+  }
+
+  #collaborators(found: FakeRepository | undefined): Told {
+    if (found === undefined || !this.#sees(found)) return NOT_FOUND;
+    if (this.#asked.query.get('affiliation') !== 'all') return this.#page([]);
+    return this.#page(
+      Object.entries(found.collaborators ?? {}).map(([login, role]) => ({
+        ...userOf(login),
+        permissions: {
+          pull: role === 'read',
+          triage: false,
+          push: false,
+          maintain: false,
+          admin: false,
+        },
+        role_name: role,
+      })),
+    );
+  }
+
+  /** The page that is asked for, with links to others. */
+  #page(all: readonly object[]): Told {
+    const { query, path } = this.#asked;
+    const size = Math.min(Number(query.get('per_page') ?? 30), 100);
+    const page = Number(query.get('page') ?? 1);
+    const last = Math.max(1, Math.ceil(all.length / size));
+    const linkTo = (number: number, rel: string): string => {
+      query.set('page', String(number));
+      return `<${this.#url}${path.slice(PREFIX.length)}?${query.toString()}>; rel="${rel}"`;
+    };
+    const links = [
+      ...(page > 1 ? [linkTo(page - 1, 'prev')] : []),
+      ...(page < last ? [linkTo(page + 1, 'next')] : []),
+      ...(page < last && !this.#state.hasNoLastLink ? [linkTo(last, 'last')] : []),
+      ...(page > 1 ? [linkTo(1, 'first')] : []),
+    ];
+    const headers = links.length === 0 ? {} : { link: links.join(', ') };
+    return { headers, body: all.slice((page - 1) * size, page * size) };
+  }
+
+  #shape(one: FakeRepository): Schemas['minimal-repository'] {
+    const [owner = '', name = ''] = one.path.split('/');
+    const { visibility = 'private', size = 10, pushedAt = '2026-11-01T10:00:00Z' } = one;
+    return {
+      ...addressesOf(`${this.#url}/repos/${one.path}`),
+      id: one.id,
+      node_id: `R_${one.id}`,
+      name,
+      full_name: one.path,
+      owner: userOf(owner),
+      private: visibility !== 'public',
+      html_url: `https://elsewhere.example/${one.path}`,
+      clone_url: `https://elsewhere.example/${one.path}.git`,
+      description: 'What it is for',
+      fork: one.fork ?? false,
+      archived: one.archived ?? false,
+      disabled: false,
+      topics: one.topics ?? [],
+      visibility,
+      size,
+      default_branch: 'main',
+      pushed_at: pushedAt,
+      created_at: '2020-01-01T00:00:00Z',
+      updated_at: '2026-11-01T10:00:00Z',
+      permissions: { admin: false, push: false, pull: true },
+    };
+  }
+}
+
+interface Caller {
+  readonly login?: string;
+  readonly given?: readonly number[];
+  readonly isApp?: boolean;
+}
+
+/** Ids of accounts: their first letters. */
+export function accountId(login: string): number {
+  return login.codePointAt(0)! * 1000 + login.length;
+}
+
+function userOf(login: string): Schemas['simple-user'] {
+  const url = `https://elsewhere.example/users/${login}`;
+  return {
+    login,
+    id: accountId(login),
+    node_id: `U_${login}`,
+    avatar_url: `https://avatars.example/u/${login}`,
+    gravatar_id: '',
+    url,
+    html_url: url,
+    followers_url: url,
+    following_url: url,
+    gists_url: url,
+    starred_url: url,
+    subscriptions_url: url,
+    organizations_url: url,
+    repos_url: url,
+    events_url: url,
+    received_events_url: url,
+    type: 'User',
+    site_admin: false,
+  };
+}
+
+function installationOf(
+  login: string,
+  id: number,
+  isSuspended = false,
+): Partial<Schemas['installation']> {
+  return {
+    id,
+    account: userOf(login),
+    repository_selection: 'selected',
+    app_slug: 'trawl-app',
+    suspended_at: isSuspended ? '2026-01-01T00:00:00Z' : null,
+  };
+}
+
+function addressesOf(url: string) {
+  return {
+    url,
+    archive_url: url,
+    assignees_url: url,
+    blobs_url: url,
+    branches_url: url,
+    collaborators_url: url,
+    comments_url: url,
+    commits_url: url,
+    compare_url: url,
+    contents_url: url,
+    contributors_url: url,
+    deployments_url: url,
+    downloads_url: url,
+    events_url: url,
+    forks_url: url,
+    git_commits_url: url,
+    git_refs_url: url,
+    git_tags_url: url,
+    issue_comment_url: url,
+    issue_events_url: url,
+    issues_url: url,
+    keys_url: url,
+    labels_url: url,
+    languages_url: url,
+    merges_url: url,
+    milestones_url: url,
+    notifications_url: url,
+    pulls_url: url,
+    releases_url: url,
+    stargazers_url: url,
+    statuses_url: url,
+    subscribers_url: url,
+    subscription_url: url,
+    tags_url: url,
+    teams_url: url,
+    trees_url: url,
+    hooks_url: url,
+  };
+}

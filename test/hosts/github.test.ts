@@ -1,0 +1,610 @@
+// A connection to GitHub, against a server that speaks its API: what is listed, as whom, what goes wrong, and where credentials go.
+
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { HostError, type HostRepo } from '../../daemon/hosts/host.ts';
+import {
+  accountId,
+  refusal,
+  startGithub,
+  type FakeApp,
+  type FakeRepository,
+  type GithubServer,
+  type GithubState,
+} from './github-server.ts';
+import { collect, listAll, openedHost, SIGNAL, type OpenedHost } from './opened.ts';
+import { startServer } from './servers.ts';
+
+const ENV = { TOKEN: 'the-token' };
+const token = { env: 'TOKEN' };
+
+/** Repositories of an owner, `count` of them. */
+function many(owner: string, count: number, more: Partial<FakeRepository> = {}): FakeRepository[] {
+  return Array.from({ length: count }, (_, at) => ({
+    id: accountId(owner) * 100_000 + at + 1,
+    path: `${owner}/repo-${at}`,
+    ...more,
+  }));
+}
+
+interface Opened extends OpenedHost {
+  readonly server: GithubServer;
+}
+
+async function open(
+  t: TestContext,
+  state: Partial<GithubState>,
+  settings: Readonly<Record<string, unknown>>,
+  options: Parameters<typeof openedHost>[2] = {},
+): Promise<Opened> {
+  const server = await startGithub(t, state);
+  const { token: given = token, ...others } = settings;
+  const credential = given === null ? {} : { token: given };
+  const all = { type: 'github', url: server.url, ...credential, ...others };
+  const opened = await openedHost(t, all, { env: ENV, ...options });
+  return { ...opened, server };
+}
+
+function paths(repos: readonly HostRepo[]): string[] {
+  return repos.map(({ path }) => path).sort();
+}
+
+test('a repository is described as GitHub does, with addresses of the connection', async (t) => {
+  const { host, server } = await open(
+    t,
+    {
+      repositories: [
+        {
+          id: 7,
+          path: 'Acme/Web.js',
+          visibility: 'internal',
+          topics: ['web'],
+          size: 3,
+          pushedAt: '2026-11-02T03:04:05Z',
+        },
+        {
+          id: 8,
+          path: 'acme/empty',
+          visibility: 'public',
+          fork: true,
+          archived: true,
+          pushedAt: null,
+        },
+      ],
+    },
+    { orgs: ['acme'] },
+  );
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(issues, []);
+  assert.deepEqual(repos[0], {
+    hostId: '7',
+    path: 'Acme/Web.js',
+    displayName: 'Acme/Web.js',
+    cloneUrl: `${server.url}/Acme/Web.js.git`,
+    webUrl: `${server.url}/Acme/Web.js`,
+    imageUrl: 'https://avatars.example/u/Acme',
+    isFork: false,
+    isArchived: false,
+    visibility: 'internal',
+    topics: ['web'],
+    size: 3072,
+    defaultBranch: 'main',
+    pushedAt: '2026-11-02T03:04:05.000Z',
+  });
+  const { isFork, isArchived, visibility, pushedAt } = repos[1]!;
+  assert.deepEqual([isFork, isArchived, visibility, pushedAt], [true, true, 'public', undefined]);
+  assert.equal(host.nameHost, new URL(server.url).host);
+  assert.equal(host.codeHostType, 'github');
+});
+
+test('all that a connection names is listed, once, without what it excludes', async (t) => {
+  const { host } = await open(
+    t,
+    {
+      repositories: [
+        ...many('acme', 3),
+        { id: 1, path: 'acme/old', archived: true },
+        { id: 2, path: 'ann/mine', visibility: 'private' },
+        { id: 3, path: 'bob/open', visibility: 'public' },
+        { id: 4, path: 'bob/closed', visibility: 'private' },
+        { id: 5, path: 'other/one' },
+      ],
+    },
+    {
+      orgs: ['acme'],
+      users: ['ANN', 'bob'],
+      repos: ['other/one', 'acme/repo-1'],
+      exclude: { archived: true, repos: ['*/repo-2'] },
+    },
+  );
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(issues, []);
+  // Of others GitHub lists what is public, whoever asks.
+  assert.deepEqual(paths(repos), [
+    'acme/repo-0',
+    'acme/repo-1',
+    'ann/mine',
+    'bob/open',
+    'other/one',
+  ]);
+});
+
+for (const count of [0, 1, 99, 100, 101, 250]) {
+  test(`pages: ${count} repositories are listed once each`, async (t) => {
+    const repositories = many('acme', count);
+    const { host, server } = await open(t, { repositories }, { orgs: ['acme'] });
+    const { repos, issues } = await listAll(host);
+    assert.deepEqual(issues, []);
+    assert.deepEqual(paths(repos), repositories.map((one) => one.path).sort());
+    assert.equal(repos.length, count);
+    const pages = Math.ceil(count / 100);
+    assert.equal(server.asked.length, pages > 1 ? pages + 1 : 1);
+  });
+}
+
+test('a host that does not say which page is the last is read from the first on', async (t) => {
+  const repositories = many('acme', 250);
+  const { host } = await open(t, { repositories, hasNoLastLink: true }, { orgs: ['acme'] });
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(issues, []);
+  assert.equal(new Set(paths(repos)).size, 250);
+});
+
+test('what stays is listed, whatever comes and goes between two pages', async (t) => {
+  const repositories = many('acme', 350);
+  const { host, server } = await open(t, { repositories }, { orgs: ['acme'] });
+  const gone = new Set<string>();
+  let newest = 1;
+  const { repos, issues } = await listAll(host, undefined, () => {
+    const { state } = server;
+    // Of each page that is left one goes, the oldest too, and one comes in.
+    for (const at of [0, 90, 150, 210]) gone.add(state.repositories[at]!.path);
+    state.repositories = [
+      ...state.repositories.filter((one) => !gone.has(one.path)),
+      { id: newest, path: `acme/new-${newest++}` },
+    ];
+  });
+  assert.deepEqual(issues, []);
+  const listed = new Set(paths(repos));
+  const missing = repositories.filter((one) => !gone.has(one.path) && !listed.has(one.path));
+  assert.deepEqual(missing, []);
+  assert.equal(listed.size, repos.length, 'each once');
+});
+
+test('a listing goes on behind any page, by what JSON can hold', async (t) => {
+  const repositories = [...many('acme', 250), ...many('ann', 150), { id: 9, path: 'other/one' }];
+  const state = { repositories };
+  const settings = { orgs: ['acme'], users: ['ann'], repos: ['other/one'] };
+  const { host, server } = await open(t, state, settings);
+  const { pages } = await listAll(host);
+  for (const [index, page] of pages.slice(0, -1).entries()) {
+    const before = pages.slice(0, index + 1).flatMap(({ repos }) => repos);
+    const restarted = await openedHost(
+      t,
+      { type: 'github', url: server.url, token, ...settings },
+      { env: ENV },
+    );
+    const { repos } = await listAll(restarted.host, JSON.parse(JSON.stringify(page.next)));
+    assert.deepEqual(
+      new Set(paths([...before, ...repos])),
+      new Set(repositories.map((one) => one.path)),
+    );
+  }
+  assert.equal(pages.at(-1)?.next, undefined);
+  for (const from of [
+    'nonsense',
+    { target: 'orgs: acme', cursor: 'from NaN' },
+    { target: 'orgs: acme', cursor: -3 },
+    { target: 'orgs: acme', cursor: 1e9 },
+  ])
+    assert.ok(paths((await listAll(host, from)).repos).includes('other/one'));
+});
+
+test('one target that fails is an issue, and the others are listed', async (t) => {
+  const { host } = await open(
+    t,
+    {
+      orgs: ['acme', 'broken', 'closed'],
+      repositories: [...many('acme', 2), ...many('broken', 2)],
+      instead: ({ path }) => {
+        if (path.includes('/orgs/broken/')) return refusal(500, 'Server Error');
+        if (path.includes('/orgs/closed/'))
+          return refusal(
+            403,
+            'Resource protected by organization SAML enforcement. Grant your the-token access.',
+          );
+        return undefined;
+      },
+    },
+    { orgs: ['nobody', 'broken', 'closed', 'acme'], repos: ['acme/none', 'acme/repo-0'] },
+  );
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(paths(repos), ['acme/repo-0', 'acme/repo-1']);
+  assert.deepEqual(
+    issues.map(({ code, target, effect }) => [code, target, effect]),
+    [
+      ['NOT_FOUND', 'orgs: nobody', 'DISCOVERY_INCOMPLETE'],
+      ['HOST_UNAVAILABLE', 'orgs: broken', 'DISCOVERY_INCOMPLETE'],
+      ['NOT_ALLOWED', 'orgs: closed', 'DISCOVERY_INCOMPLETE'],
+      ['NOT_FOUND', 'repos: acme/none', 'TARGET_SKIPPED'],
+    ],
+  );
+  assert.match(
+    issues[2]!.message,
+    /\/orgs\/closed\/repos: .*403 "Resource protected by organization SAML.*\(hidden\)/,
+  );
+  assert.doesNotMatch(JSON.stringify(issues), /the-token/);
+});
+
+test('500 in the middle: what was listed stays, and the rest is not taken for gone', async (t) => {
+  let count = 0;
+  const { host } = await open(
+    t,
+    {
+      repositories: many('acme', 350),
+      instead: () => (++count > 2 ? refusal(500, 'Server Error') : undefined),
+    },
+    { orgs: ['acme'] },
+  );
+  const { repos, issues } = await listAll(host);
+  assert.equal(repos.length, 50);
+  assert.deepEqual(
+    issues.map(({ code, effect }) => [code, effect]),
+    [['HOST_UNAVAILABLE', 'DISCOVERY_INCOMPLETE']],
+  );
+});
+
+test('500 in the middle that passes is not noticed', async (t) => {
+  let count = 0;
+  const instead = () => (++count % 2 === 0 ? refusal(502, 'Server Error') : undefined);
+  const { host } = await open(t, { repositories: many('acme', 350), instead }, { orgs: ['acme'] });
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(issues, []);
+  assert.equal(repos.length, 350);
+});
+
+const BROKEN: Readonly<Record<string, { body: unknown; headers?: Record<string, string> }>> = {
+  'half a page': {
+    body: '[{"id": 1, "full_name": "acme/o',
+    headers: { 'content-type': 'application/json' },
+  },
+  'a page for people': { body: '<html>Please sign in</html>' },
+  'another shape': { body: { items: [] } },
+  'a repository without an id': { body: [{ full_name: 'acme/one', fork: false, private: true }] },
+  'a path that leads elsewhere': {
+    body: [{ id: 1, full_name: 'acme/..', fork: false, private: true }],
+  },
+  'a path of three parts': { body: [{ id: 1, full_name: 'acme/a/b', fork: false, private: true }] },
+  'nothing at all': { body: '' },
+};
+
+for (const [name, told] of Object.entries(BROKEN)) {
+  test(`an answer that is none is an issue: ${name}`, async (t) => {
+    const instead = () => told;
+    const { host } = await open(t, { instead }, { orgs: ['acme'] });
+    const { repos, issues } = await listAll(host);
+    assert.deepEqual(repos, []);
+    assert.deepEqual(
+      issues.map(({ code, effect }) => [code, effect]),
+      [['HOST_ANSWER_INVALID', 'DISCOVERY_INCOMPLETE']],
+    );
+  });
+}
+
+test('a host that repeats a page for ever is left, and nothing is taken for gone', async (t) => {
+  const server = await startServer(t, ({ path, query }) => {
+    query.set('page', String(Number(query.get('page')) + 1));
+    const headers = { link: `<${server.url}${path}?${query.toString()}>; rel="next"` };
+    return { headers, body: [{ id: 1, full_name: 'acme/one', fork: false, private: true }] };
+  });
+  const { host } = await openedHost(t, { type: 'github', url: server.url, orgs: ['acme'] });
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(paths(repos), ['acme/one']);
+  assert.equal(issues[0]?.effect, 'DISCOVERY_INCOMPLETE');
+  assert.ok(server.asked.length < 100);
+});
+
+test('a page in the middle that is empty is not believed', async (t) => {
+  const instead = ({ query }: { query: URLSearchParams }) =>
+    query.get('page') === '2' ? { body: [] } : undefined;
+  const { host } = await open(t, { repositories: many('acme', 350), instead }, { orgs: ['acme'] });
+  const { issues } = await listAll(host);
+  assert.equal(issues[0]?.effect, 'DISCOVERY_INCOMPLETE');
+  assert.match(issues[0]?.message ?? '', /page 2 is empty/);
+});
+
+test('a link to another host gets no credential', async (t) => {
+  const other = await startServer(t, () => ({ body: [] }));
+  const instead = ({ path }: { path: string }) =>
+    path.endsWith('/acme/moved')
+      ? refusal(301, 'Moved', { location: `${other.url}/x` })
+      : undefined;
+  const { host } = await open(
+    t,
+    { repositories: many('acme', 1), instead },
+    { repos: ['acme/moved', 'acme/repo-0'] },
+  );
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(paths(repos), ['acme/repo-0']);
+  assert.deepEqual(
+    issues.map(({ code }) => code),
+    ['REDIRECT_REFUSED'],
+  );
+  assert.deepEqual(other.asked, []);
+});
+
+test('a repository that was renamed is found by its former name, with the id that it had', async (t) => {
+  const repositories = [{ id: 12, path: 'acme/new', formerPath: 'acme/old' }];
+  const { host } = await open(t, { repositories }, { repos: ['acme/old'] });
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(issues, []);
+  assert.deepEqual(
+    repos.map(({ hostId, path }) => [hostId, path]),
+    [['12', 'acme/new']],
+  );
+});
+
+test('a wrong, expired or revoked token ends the listing, and says what to do', async (t) => {
+  for (const settings of [{ orgs: ['acme'] }, { users: ['ann'] }, { repos: ['acme/repo-0'] }]) {
+    const { host, lines } = await open(t, { repositories: many('acme', 1) }, settings, {
+      env: { TOKEN: 'revoked' },
+    });
+    await assert.rejects(listAll(host), (error) => {
+      assert.ok(error instanceof HostError);
+      assert.equal(error.code, 'NOT_AUTHENTICATED');
+      assert.match(error.message, /401 "Bad credentials.*wrong, expired or revoked.*`token`/);
+      assert.doesNotMatch(error.message + lines.join(''), /revoked"|Bearer/);
+      return true;
+    });
+    await assert.rejects(host.probe(SIGNAL), /Bad credentials/);
+  }
+});
+
+test('a token that is revoked in the middle ends the listing; one that was exchanged on disk counts at once', async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-token-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'token');
+  writeFileSync(file, ' the-token\n');
+  const state = { repositories: many('acme', 350) };
+  const { host, server } = await open(t, state, { orgs: ['acme'], token: { file } });
+  const exchange = (now: string): void => {
+    server.state.tokens.clear();
+    server.state.tokens.set('another-token', 'ann');
+    writeFileSync(file, now);
+  };
+  await assert.rejects(
+    listAll(host, undefined, () => exchange('the-token')),
+    /Bad credentials/,
+  );
+  exchange('another-token');
+  assert.equal((await listAll(host)).repos.length, 350);
+  rmSync(file);
+  await assert.rejects(listAll(host), /no secret/);
+  writeFileSync(file, 'another-token');
+});
+
+test('without a token what is public is listed, and nobody is asked for', async (t) => {
+  const repositories = [
+    ...many('acme', 2),
+    { id: 3, path: 'acme/open', visibility: 'public' as const },
+  ];
+  const { host, server } = await open(
+    t,
+    { repositories },
+    { orgs: ['acme'], users: ['ann'], token: null },
+  );
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual([paths(repos), issues], [['acme/open'], []]);
+  assert.equal(await host.gitCredential({ path: 'acme/open', cloneUrl: '' }, SIGNAL), undefined);
+  assert.equal(await host.probe(SIGNAL), 'anonymous');
+  assert.ok(server.asked.every(({ headers }) => headers.authorization === undefined));
+});
+
+test('a token of nobody in particular lists what is public of users', async (t) => {
+  const tokens = new Map([['the-token', '']]);
+  const repositories = [{ id: 3, path: 'ann/open', visibility: 'public' as const }];
+  const { host } = await open(t, { repositories, tokens }, { users: ['ann'] });
+  assert.deepEqual(paths((await listAll(host)).repos), ['ann/open']);
+});
+
+test('the rate limit is waited for in the middle of a listing, primary and secondary', async (t) => {
+  let count = 0;
+  const reset = (): string => String(Math.floor(Date.now() / 1000));
+  const instead = () => {
+    count++;
+    if (count === 2)
+      return refusal(403, 'API rate limit exceeded for user ID 1.', {
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': reset(),
+      });
+    if (count === 4)
+      return refusal(403, 'You have exceeded a secondary rate limit.', { 'retry-after': '1' });
+    return undefined;
+  };
+  const { host, lines } = await open(
+    t,
+    { repositories: many('acme', 250), instead },
+    { orgs: ['acme'] },
+  );
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(issues, []);
+  assert.equal(repos.length, 250);
+  assert.equal(lines.filter((line) => line.includes('asks to wait')).length, 2);
+});
+
+test('a listing ends at once when its signal is aborted', async (t) => {
+  const controller = new AbortController();
+  const { host, server } = await open(t, { repositories: many('acme', 350) }, { orgs: ['acme'] });
+  const reason = new Error('stopped');
+  await assert.rejects(async () => {
+    for await (const page of host.list(undefined, controller.signal))
+      if (page.repos.length > 0) controller.abort(reason);
+  }, reason);
+  assert.equal(server.asked.length, 2);
+});
+
+test('git gets the token; the probe says who it is', async (t) => {
+  const { host } = await open(t, {}, { orgs: ['acme'] });
+  const credential = await host.gitCredential({ path: 'acme/one', cloneUrl: '' }, SIGNAL);
+  assert.deepEqual(
+    [credential?.user, credential?.password.reveal()],
+    ['x-access-token', 'the-token'],
+  );
+  assert.equal(await host.probe(SIGNAL), 'ann');
+});
+
+test('members: all who may read, by the ids of their accounts', async (t) => {
+  const readers = Object.fromEntries(
+    Array.from(
+      { length: 230 },
+      (_, at) =>
+        [`${'abcdefghij'[at % 10]}${'x'.repeat(at)}`, at % 7 === 0 ? 'none' : 'read'] as const,
+    ),
+  );
+  const repositories = [{ id: 1, path: 'acme/one', collaborators: readers }];
+  const { host } = await open(t, { repositories }, { orgs: ['acme'] });
+  const members = await collect(host.members!({ hostId: '1', path: 'acme/one' }, SIGNAL));
+  const expected = Object.entries(readers)
+    .filter(([, role]) => role === 'read')
+    .map(([login]) => String(accountId(login)));
+  assert.deepEqual(
+    members.map(({ accountId }) => accountId),
+    expected,
+  );
+  assert.ok(members.every(({ emails }) => emails.length === 0));
+  await assert.rejects(
+    collect(host.members!({ hostId: '2', path: 'acme/none' }, SIGNAL)),
+    /acme\/none\/collaborators: there is nothing/,
+  );
+});
+
+const KEYS = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+});
+
+function appState(installations: FakeApp['installations']): Partial<GithubState> {
+  return {
+    orgs: ['acme', 'other', 'sleepy'],
+    app: { id: 99, publicKey: KEYS.publicKey, installations },
+    repositories: [
+      { id: 1, path: 'acme/given' },
+      { id: 2, path: 'acme/kept' },
+      { id: 3, path: 'acme/open', visibility: 'public' },
+      { id: 4, path: 'other/open', visibility: 'public' },
+      { id: 5, path: 'other/kept' },
+      { id: 6, path: 'ann/given' },
+      { id: 7, path: 'ann/kept' },
+      { id: 8, path: 'ann/open', visibility: 'public' },
+    ],
+  };
+}
+
+async function openWithApp(
+  t: TestContext,
+  state: Partial<GithubState>,
+  settings: Readonly<Record<string, unknown>>,
+  key: string = KEYS.privateKey,
+): Promise<Opened> {
+  const server = await startGithub(t, state);
+  const app = {
+    type: 'githubApp' as const,
+    id: 99,
+    privateKey: { env: 'KEY' },
+    url: `${server.url}/`,
+  };
+  const elsewhere = { ...app, id: 1, url: 'https://github.com' };
+  const opened = await openedHost(
+    t,
+    { type: 'github', url: server.url, ...settings },
+    { env: { KEY: key }, apps: [elsewhere, app] },
+  );
+  return { ...opened, server };
+}
+
+const INSTALLED = {
+  Acme: { id: 11, repositories: [1] },
+  ann: { id: 12, repositories: [6] },
+  sleepy: { id: 13, repositories: [], suspended: true },
+};
+
+test('an app lists what each organization and user gave it, and what is public', async (t) => {
+  const { host, server } = await openWithApp(t, appState(INSTALLED), {
+    orgs: ['acme'],
+    users: ['ann'],
+    repos: ['acme/given', 'acme/kept'],
+  });
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(paths(repos), ['acme/given', 'acme/open', 'ann/given', 'ann/open']);
+  assert.deepEqual(
+    issues.map(({ code, target }) => [code, target]),
+    [['NOT_FOUND', 'repos: acme/kept']],
+  );
+  const made = server.asked.filter(({ path }) => path.endsWith('/access_tokens'));
+  assert.equal(made.length, 2, 'one credential for each installation');
+  assert.equal(await host.probe(SIGNAL), 'app trawl-app, installed by 2');
+  const credentialFor = async (repo: string) =>
+    (await host.gitCredential({ path: repo, cloneUrl: '' }, SIGNAL))?.password.reveal();
+  assert.equal(await credentialFor('acme/given'), 'installation-11');
+  assert.equal(await credentialFor('ANN/given'), 'installation-12');
+  assert.equal(await credentialFor('other/open'), undefined);
+});
+
+test('who has not installed the app, or suspended it, is told; what is public is listed', async (t) => {
+  const { host } = await openWithApp(t, appState(INSTALLED), { orgs: ['other', 'sleepy', 'acme'] });
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(paths(repos), ['acme/given', 'acme/open', 'other/open']);
+  assert.deepEqual(
+    issues.map(({ code, target, effect }) => [code, target, effect]),
+    ['orgs: other', 'orgs: sleepy'].map((target) => [
+      'APP_NOT_INSTALLED',
+      target,
+      'DISCOVERY_INCOMPLETE',
+    ]),
+  );
+});
+
+test('a connection with a token uses no app', async (t) => {
+  const { host, server } = await openWithApp(
+    t,
+    appState(INSTALLED),
+    { orgs: ['acme'], token: { env: 'KEY' } },
+    'the-token',
+  );
+  assert.deepEqual(paths((await listAll(host)).repos), ['acme/given', 'acme/kept', 'acme/open']);
+  assert.ok(server.asked.every(({ path }) => !path.includes('/app')));
+});
+
+test('an app is let in though the clock of the host is hours away', async (t) => {
+  for (const hours of [-5, 5]) {
+    const state = { ...appState(INSTALLED), clockAheadMs: hours * 3_600_000 };
+    const { host } = await openWithApp(t, state, { orgs: ['acme'] });
+    assert.equal((await listAll(host)).repos.length, 2);
+  }
+});
+
+test('a key that is none, or of another app, is told without showing it', async (t) => {
+  const other = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString();
+  for (const [key, message] of [
+    ['-----BEGIN no key at all', /app 99: privateKey is no private key/],
+    ['', /KEY: no secret/],
+    [other, /app\/installations: the credential is not taken/],
+  ] as const) {
+    const { host } = await openWithApp(t, appState(INSTALLED), { orgs: ['acme'] }, key);
+    await assert.rejects(listAll(host), (error: Error) => {
+      assert.match(error.message, message);
+      assert.doesNotMatch(error.message, /BEGIN/);
+      return true;
+    });
+  }
+  const escaped = KEYS.privateKey.replaceAll('\n', String.raw`\n`);
+  const { host } = await openWithApp(t, appState(INSTALLED), { orgs: ['acme'] }, escaped);
+  assert.equal((await listAll(host)).repos.length, 2);
+});

@@ -1,0 +1,59 @@
+// Opening a host in a test, and reading its listing to the end.
+
+import type { TestContext } from 'node:test';
+import { connectionSchema } from '../../daemon/base/config/connections.ts';
+import type { Host, HostRepo, ListingIssue, ListingPage } from '../../daemon/hosts/host.ts';
+import { openHost, type HostOptions } from '../../daemon/hosts/open-host.ts';
+import { recordingLog } from './servers.ts';
+
+export const SIGNAL = new AbortController().signal;
+
+export interface OpenedHost {
+  readonly host: Host;
+  /** Of its log. */
+  readonly lines: readonly string[];
+}
+
+/** @param settings  of a connection, as in the configuration file */
+export async function openedHost(
+  t: Pick<TestContext, 'after'>,
+  settings: Readonly<Record<string, unknown>>,
+  options: Partial<HostOptions> = {},
+): Promise<OpenedHost> {
+  const { log, lines } = recordingLog();
+  const limits = { retryMs: 1, ...options.limits };
+  const given = { log, env: {}, apps: [], ...options, limits };
+  const host = await openHost('test', connectionSchema.parse(settings), given);
+  t.after(() => host.close());
+  return { host, lines };
+}
+
+export interface Listed {
+  readonly repos: readonly HostRepo[];
+  readonly issues: readonly ListingIssue[];
+  readonly pages: readonly ListingPage[];
+}
+
+/** @param onPage  called with each page before the next one is asked for */
+export async function listAll(
+  host: Host,
+  from?: unknown,
+  onPage: (page: ListingPage) => void = () => {},
+): Promise<Listed> {
+  const pages: ListingPage[] = [];
+  for await (const page of host.list(from, SIGNAL)) {
+    pages.push(page);
+    onPage(page);
+  }
+  return {
+    repos: pages.flatMap(({ repos }) => repos),
+    issues: pages.flatMap(({ issues }) => issues),
+    pages,
+  };
+}
+
+export async function collect<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
+  const all: Value[] = [];
+  for await (const value of values) all.push(value);
+  return all;
+}
