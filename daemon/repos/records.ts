@@ -46,6 +46,10 @@ export interface RepoRecord {
   readonly displayName?: string;
   /** Page at the code host. */
   readonly webUrl?: string;
+  /** Picture of the repo or its owner at the code host. */
+  readonly imageUrl?: string;
+  /** As the code host has them. */
+  readonly topics?: readonly string[];
   readonly isFork: boolean;
   readonly isArchived: boolean;
   readonly visibility: 'public' | 'internal' | 'private' | 'unknown';

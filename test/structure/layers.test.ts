@@ -79,7 +79,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/engine/shards',
   ],
   'daemon/symbols': ['daemon/base', 'daemon/engine/host', 'daemon/engine/shards'],
-  'daemon/accounts/store': ['daemon/base'],
+  'daemon/accounts/store': ['daemon/base', 'daemon/repos'],
   'daemon/accounts/limits': ['daemon/base', 'daemon/accounts/store'],
   'daemon/accounts': ['daemon/base', 'daemon/base/config', 'daemon/repos', 'daemon/accounts/store'],
   'daemon/sync/catalog': [

@@ -39,11 +39,14 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
   repos: { key: ['id'] },
   counters: { key: ['name'] },
   jobs: { key: ['id'], rowCount: 10 },
+  connections: { key: ['id'] },
+  connection_repos: { key: ['connection_id', 'repo_id'] },
+  repo_hosts: { key: ['repo_id'] },
 };
 
 const HEADER_TABLE = 'store';
 /** Forms whose dumps are read too: they lack tables, or have columns that are gone. */
-const READ_VERSIONS: readonly string[] = ['0001', '0002', '0003', STORE_VERSION];
+const READ_VERSIONS: readonly string[] = ['0001', '0002', '0003', '0004', STORE_VERSION];
 const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   usage: ['leases', 'wanted_until'],
 };

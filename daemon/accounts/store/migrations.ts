@@ -8,10 +8,11 @@ import { migration0001 } from './migration-0001.ts';
 import { migration0002 } from './migration-0002.ts';
 import { migration0003 } from './migration-0003.ts';
 import { migration0004 } from './migration-0004.ts';
+import { migration0005 } from './migration-0005.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
 /** Name of the form of the tables that this version reads and writes. */
-export const STORE_VERSION = '0004';
+export const STORE_VERSION = '0005';
 
 /** Table in which the Migrator notes what has run. */
 const MIGRATION_TABLE = 'trawl_migrations';
@@ -23,6 +24,7 @@ function migrations(kind: StoreKind): Record<string, Migration> {
     '0002': migration0002(kind),
     '0003': migration0003,
     '0004': migration0004(kind),
+    '0005': migration0005(kind),
   };
 }
 

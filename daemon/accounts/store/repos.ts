@@ -1,10 +1,21 @@
-// What of repos must not be lost with the index: id, name, who may see them, and how a source is known again. The caller
-// decides which repo a source is. It gets all repos for that, and what it says is kept in the same transaction, so that
+// What of repos must not be lost with the index: id, name, who may see them, how a source is known again, and which connections
+// list them. The caller decides which repo a source is. It gets all repos for that, and what it says is kept in the same transaction, so that
 // daemons that share a store cannot give one id to two repos.
 
 import type { Kysely, Transaction } from 'kysely';
+import type { CodeHostType } from '../../repos/records.ts';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
-import { selectBatches } from './batches.ts';
+import { inBatches, selectBatches } from './batches.ts';
+import {
+  nextConnectionId,
+  putConnections,
+  putLinks,
+  readConnections,
+  readLinks,
+  removeConnections,
+  type StoredConnection,
+  type StoredLink,
+} from './connections.ts';
 import type { Database } from './database.ts';
 import type { RepoTable, Schema } from './schema.ts';
 import { storable, storableOrNull } from './text.ts';
@@ -20,6 +31,31 @@ export interface RepoPlace {
   readonly fileId?: string;
 }
 
+/** What a host says of a repo that it has. */
+export interface HostFacts {
+  readonly codeHostType: CodeHostType;
+  /** Below the address of the host: `owner/name`. */
+  readonly path: string;
+  /** Without credentials. */
+  readonly cloneUrl: string;
+  readonly displayName?: string;
+  /** Its page, and a picture. */
+  readonly webUrl?: string;
+  readonly imageUrl?: string;
+  readonly isFork: boolean;
+  readonly isArchived: boolean;
+  readonly topics: readonly string[];
+  /** ISO 8601. */
+  readonly pushedAt?: string;
+}
+
+/** The code host of a repo: its address, and the id that it gave the repo, which stays when that is renamed. */
+export interface RepoHost {
+  readonly address: string;
+  readonly hostId: string;
+  readonly facts: HostFacts;
+}
+
 export interface StoredRepo {
   readonly repoId: number;
   readonly name: string;
@@ -28,6 +64,8 @@ export interface StoredRepo {
   /** Absent: another repo is there now. */
   readonly place?: RepoPlace;
   readonly remote?: string;
+  /** Absent: it is a source of this machine. */
+  readonly host?: RepoHost;
   readonly selection?: { readonly branches: readonly string[]; readonly tags: readonly string[] };
 }
 
@@ -36,11 +74,23 @@ export interface RepoBook {
   readonly repos: readonly StoredRepo[];
   /** The lowest id that no repo had and no grant named, ever. */
   readonly nextRepoId: number;
+  /** Those of all instances, by id. */
+  readonly connections: readonly StoredConnection[];
+  readonly links: readonly StoredLink[];
+  /** The lowest id that no connection had, ever. */
+  readonly nextConnectionId: number;
 }
 
 export interface RepoDecision<Result> {
   /** New repos, and old ones as they are to be. An id from `nextRepoId` on is used up with this. */
   readonly changed: readonly StoredRepo[];
+  /** Repos that go, with their grants and links. */
+  readonly removed?: readonly number[];
+  /** New connections, and old ones as they are to be; those that go, with their links. */
+  readonly connections?: readonly StoredConnection[];
+  readonly removedConnections?: readonly number[];
+  /** Of the repos and connections that are left. */
+  readonly links?: readonly StoredLink[];
   /** What the audit says of it, kept with it; default: nothing. */
   readonly records?: readonly NewAuditRecord[];
   readonly result: Result;
@@ -62,25 +112,74 @@ export function reposIn(database: Database): Repos {
         await holdCounter(db);
         const book = await readBook(db);
         const decision = decide(book);
-        if (decision.changed.length === 0) return decision.result;
-        for (const repo of decision.changed) await put(db, rowOf(repo));
-        const used = Math.max(...decision.changed.map(({ repoId }) => repoId));
-        if (used >= book.nextRepoId) await setCounter(db, used + 1);
+        if (!(await keep(db, book, decision))) return decision.result;
         await appendAudit(db, decision.records ?? [], () => database.nextOrdinal());
-        changed({ topic: 'repos' });
+        const isOfGrants = (decision.removed ?? []).length > 0;
+        changed({ topic: isOfGrants ? 'all' : 'repos' });
         return decision.result;
       }),
   };
 }
 
+/** Returns whether there was anything to keep. */
+async function keep(
+  db: Transaction<Schema>,
+  { repos, nextRepoId }: RepoBook,
+  { changed, ...decision }: RepoDecision<unknown>,
+): Promise<boolean> {
+  const { removed = [], connections = [], removedConnections = [], links = [] } = decision;
+  const all = [changed, removed, connections, removedConnections, links];
+  if (all.every(({ length }) => length === 0)) return false;
+  await remove(db, removed);
+  const names = new Map(repos.map(({ repoId, name }) => [repoId, name]));
+  const renamed = changed.filter(({ repoId, name }) => (names.get(repoId) ?? name) !== name);
+  // Why aside: names that repos exchange are free in between.
+  for (const { repoId } of renamed)
+    await db
+      .updateTable('repos')
+      .set({ name: `#${repoId}` })
+      .where('id', '=', repoId)
+      .execute();
+  for (const repo of changed) await put(db, repo);
+  const used = changed.reduce((last, { repoId }) => Math.max(last, repoId), nextRepoId - 1);
+  // Why with those that go: the last id is known by its repo alone.
+  if (used >= nextRepoId || removed.length > 0) await setCounter(db, used + 1);
+  await putConnections(db, connections);
+  await removeConnections(db, removedConnections);
+  await putLinks(db, links);
+  return true;
+}
+
+async function remove(db: Transaction<Schema>, repoIds: readonly number[]): Promise<void> {
+  for await (const batch of inBatches(repoIds)) {
+    await db.deleteFrom('grants').where('repo_id', 'in', batch).execute();
+    await db.deleteFrom('repos').where('id', 'in', batch).execute();
+  }
+}
+
 async function readBook(db: Kysely<Schema>): Promise<RepoBook> {
+  const hosts = await readHosts(db);
   const repos: StoredRepo[] = [];
   for await (const rows of selectBatches(db.selectFrom('repos').selectAll(), ['id']))
-    repos.push(...rows.map(repoOf));
+    repos.push(...rows.map((row) => repoOf(row, hosts.get(row.id))));
   const query = db.selectFrom('counters').select('value').where('name', '=', COUNTER);
   const { value } = (await query.executeTakeFirst()) ?? { value: 1 };
   const last = repos.at(-1)?.repoId ?? 0;
-  return { repos, nextRepoId: Math.max(value, last + 1, (await lastGranted(db)) + 1) };
+  return {
+    repos,
+    nextRepoId: Math.max(value, last + 1, (await lastGranted(db)) + 1),
+    connections: await readConnections(db),
+    links: await readLinks(db),
+    nextConnectionId: await nextConnectionId(db),
+  };
+}
+
+async function readHosts(db: Kysely<Schema>): Promise<ReadonlyMap<number, RepoHost>> {
+  const hosts = new Map<number, RepoHost>();
+  for await (const rows of selectBatches(db.selectFrom('repo_hosts').selectAll(), ['repo_id']))
+    for (const { repo_id: repoId, address, host_id: hostId, facts } of rows)
+      hosts.set(repoId, { address, hostId, facts: JSON.parse(facts) });
+  return hosts;
 }
 
 /** A store from before it held repos has grants that name some. */
@@ -107,12 +206,25 @@ async function setCounter(db: Transaction<Schema>, value: number): Promise<void>
   await db.updateTable('counters').set({ value }).where('name', '=', COUNTER).execute();
 }
 
-async function put(db: Transaction<Schema>, row: RepoTable): Promise<void> {
+async function put(db: Transaction<Schema>, repo: StoredRepo): Promise<void> {
+  const row = rowOf(repo);
   const { id: _, ...rest } = row;
   await db
     .insertInto('repos')
     .values(row)
     .onConflict((conflict) => conflict.column('id').doUpdateSet(rest))
+    .execute();
+  if (repo.host === undefined) return;
+  const { address, hostId, facts } = repo.host;
+  const host = {
+    address: storable(address),
+    host_id: storable(hostId),
+    facts: storable(JSON.stringify(facts)),
+  };
+  await db
+    .insertInto('repo_hosts')
+    .values({ ...host, repo_id: row.id })
+    .onConflict((conflict) => conflict.column('repo_id').doUpdateSet(host))
     .execute();
 }
 
@@ -129,7 +241,10 @@ function rowOf(repo: StoredRepo): RepoTable {
   };
 }
 
-function repoOf({ id, name, visibility, enforcement, ...row }: RepoTable): StoredRepo {
+function repoOf(
+  { id, name, visibility, enforcement, ...row }: RepoTable,
+  host: RepoHost | undefined,
+): StoredRepo {
   // Safety: written by rowOf alone.
   /* oxlint-disable typescript/no-unsafe-type-assertion */
   const { place, selection } = {
@@ -148,5 +263,6 @@ function repoOf({ id, name, visibility, enforcement, ...row }: RepoTable): Store
     ...(place === undefined ? {} : { place }),
     ...(row.remote === null ? {} : { remote: row.remote }),
     ...(selection === undefined ? {} : { selection }),
+    ...(host === undefined ? {} : { host }),
   };
 }

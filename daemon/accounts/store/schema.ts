@@ -134,6 +134,47 @@ export interface JobTable {
   lines: string;
 }
 
+/** A connection of the configuration of one daemon. */
+export interface ConnectionTable {
+  /** From a counter of its own. */
+  id: number;
+  /** The daemon whose configuration has it. */
+  instance: string;
+  name: string;
+  type: string;
+  /** Of the host, the same text for all connections to it. */
+  address: string;
+  /** JSON of ConnectionRules: always read and written as a whole. */
+  rules: string;
+  /** When a listing of it ended last. */
+  synced_at: number | null;
+  /** The same, of one that was whole. */
+  whole_at: number | null;
+  /** JSON: how far the listing is that is under way; null: none is. */
+  listing: string | null;
+}
+
+/** A repo that a connection lists, or did. */
+export interface ConnectionRepoTable {
+  connection_id: number;
+  repo_id: number;
+  /** Number of the last listing that had it. */
+  listing: number;
+  /** Null: it is there. */
+  missing_since: number | null;
+}
+
+/** What the host of a repo says of it. */
+export interface RepoHostTable {
+  repo_id: number;
+  /** Of the host. */
+  address: string;
+  /** The id that the host gave it. */
+  host_id: string;
+  /** JSON of HostFacts: always read and written as a whole. */
+  facts: string;
+}
+
 export interface Schema {
   users: UserTable;
   sessions: SessionTable;
@@ -147,4 +188,7 @@ export interface Schema {
   repos: RepoTable;
   counters: CounterTable;
   jobs: JobTable;
+  connections: ConnectionTable;
+  connection_repos: ConnectionRepoTable;
+  repo_hosts: RepoHostTable;
 }

@@ -8,6 +8,8 @@ import { apiKeysIn } from './api-keys.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { auditIn } from './audit.ts';
 import type { Audit } from './audit.ts';
+import { connectionsIn } from './connections.ts';
+import type { Connections } from './connections.ts';
 import { Database } from './database.ts';
 import { openEmbedded } from './embedded.ts';
 import { dump, load } from './dump.ts';
@@ -61,6 +63,7 @@ export interface Store {
   readonly settings: Settings;
   readonly usage: Usage;
   readonly repos: Repos;
+  readonly connections: Connections;
   readonly jobs: JobRows;
   /**
    * Calls `listener` for every change that caches may hold, before the operation that made it here is done,
@@ -136,6 +139,7 @@ function joined(database: Database): Store {
     settings: settingsIn(database),
     usage: usageIn(database),
     repos: reposIn(database),
+    connections: connectionsIn(database),
     jobs: jobsIn(database),
     onChange: (listener) => database.onChange(listener),
     get isInformed() {

@@ -41,6 +41,8 @@ const recordSchema = z.strictObject({
   codeHostType: z.enum(CODE_HOST_TYPES),
   displayName: z.string().exactOptional(),
   webUrl: z.string().exactOptional(),
+  imageUrl: z.string().exactOptional(),
+  topics: z.array(z.string()).readonly().exactOptional(),
   isFork: z.boolean(),
   isArchived: z.boolean(),
   visibility: z.enum(['public', 'internal', 'private', 'unknown']),

@@ -2,7 +2,7 @@
 // record of a repo that the daemon works with follows from what the store says of it.
 
 import type { RepoRecord, RevisionSelection } from '../../repos/records.ts';
-import type { StoredRepo } from '../../accounts/store/repos.ts';
+import type { HostFacts, StoredRepo } from '../../accounts/store/repos.ts';
 
 /** Absent: it stays. */
 export interface RepoChange extends Partial<RevisionSelection> {
@@ -36,16 +36,34 @@ function withSelection(
 /** The record of a repo: what the store says, and beside it what the index knew. */
 export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
   const { enforcement: _, selection: __, ...known } = before ?? NEW_RECORD;
-  const { repoId, name, visibility, enforcement, place, selection } = repo;
+  const { repoId, name, visibility, enforcement, place, selection, host } = repo;
   const source = place === undefined ? known.source : { kind: place.kind, path: place.path };
   return {
-    ...known,
+    ...(host === undefined ? known : withFacts(known, host.facts)),
     repoId,
     name,
     visibility,
     source,
     ...(enforcement === 'none' ? {} : { enforcement }),
     ...(selection === undefined ? {} : { selection }),
+  };
+}
+
+/** What the host of a repo says of it, as its record has it. */
+function withFacts(known: Omit<RepoRecord, 'enforcement' | 'selection'>, facts: HostFacts) {
+  const { displayName: _, webUrl: __, imageUrl: ___, ...rest } = known;
+  const { codeHostType, displayName, webUrl, imageUrl, isFork, isArchived, topics, pushedAt } =
+    facts;
+  return {
+    ...rest,
+    codeHostType,
+    isFork,
+    isArchived,
+    topics,
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(webUrl === undefined ? {} : { webUrl }),
+    ...(imageUrl === undefined ? {} : { imageUrl }),
+    ...(pushedAt === undefined ? {} : { pushedAt }),
   };
 }
 

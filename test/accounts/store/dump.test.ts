@@ -7,6 +7,8 @@ import { DumpError } from '../../../daemon/accounts/store/error.ts';
 import type { DumpPart } from '../../../daemon/accounts/store/dump.ts';
 import type { Store } from '../../../daemon/accounts/store/store.ts';
 import {
+  connectionOf,
+  hostOf,
   newHash,
   newRecord,
   newToken,
@@ -65,9 +67,18 @@ async function fill(store: Store): Promise<void> {
       name,
       visibility: 'unknown',
       enforcement: 'none',
+      host: hostOf(name),
+    })),
+    connections: texts.map((name, index) => connectionOf(index + 1, { name })),
+    links: texts.map((_, index) => ({
+      connectionId: index + 1,
+      repoId: nextRepoId + index,
+      listing: 2 ** 52,
+      missingSince: index === 0 ? null : index,
     })),
     result: undefined,
   }));
+  await store.connections.noteListing(1, { next: ['ü', 3] });
   const metadata = { a: '\0', b: [1.5, null] };
   await store.audit.append(
     Array.from({ length: 450 }, (_, timestamp) => newRecord(timestamp, { metadata })),
@@ -94,7 +105,7 @@ onBothEngines('dumps', ({ within, withStore }) => {
       const from = await source.open();
       await fill(from);
       const parts = await partsOf(from);
-      assert.deepEqual(parts[0], { table: 'store', rows: [{ version: '0004' }] });
+      assert.deepEqual(parts[0], { table: 'store', rows: [{ version: '0005' }] });
       await within(async (target) => {
         const to = await target.open();
         await to.load(stream(parts));
@@ -170,12 +181,12 @@ onBothEngines('dumps', ({ within, withStore }) => {
   test('what is no dump of an empty store is refused, and nothing is kept', () =>
     within(async (place) => {
       const store = await place.open();
-      const header = { table: 'store', rows: [{ version: '0004' }] };
+      const header = { table: 'store', rows: [{ version: '0005' }] };
       const setting = { table: 'settings', rows: [{ name: 'a', value: 'b' }] };
       const cases: [DumpPart[], RegExp][] = [
         [[], /empty/],
         [[setting], /does not begin with its version/],
-        [[{ table: 'store', rows: [{ version: '9999' }] }], /version 9999.* reads 0004/],
+        [[{ table: 'store', rows: [{ version: '9999' }] }], /version 9999.* reads 0005/],
         [[header, setting, { table: 'nothing', rows: [] }], /unknown table: nothing/],
         [[header, setting, { table: 'sqlite_master', rows: [{ a: 1 }] }], /unknown table/],
         [[header, setting, { table: 'settings', rows: [{ name: 'c' }] }], /row of settings/],

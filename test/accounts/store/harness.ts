@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe } from 'node:test';
 import type { NewAuditRecord } from '../../../daemon/accounts/store/audit.ts';
+import type { StoredConnection } from '../../../daemon/accounts/store/connections.ts';
+import type { RepoHost } from '../../../daemon/accounts/store/repos.ts';
 import { openStore } from '../../../daemon/accounts/store/store.ts';
 import type { Store, StoreOptions } from '../../../daemon/accounts/store/store.ts';
 import type { User } from '../../../daemon/accounts/store/users.ts';
@@ -122,6 +124,47 @@ export function newRecord(timestamp: number, fields: Partial<NewAuditRecord> = {
     metadata: null,
     orgId: '1',
     ...fields,
+  };
+}
+
+/** A connection that was never listed. */
+export function connectionOf(
+  connectionId: number,
+  more: Partial<StoredConnection> = {},
+): StoredConnection {
+  return {
+    connectionId,
+    instance: 'embedded',
+    name: `c${connectionId}`,
+    type: 'gitea',
+    address: 'https://host',
+    rules: {
+      isEnforcing: false,
+      isEnforcingPublic: false,
+      keepsDeleted: false,
+      branches: [],
+      tags: [],
+    },
+    syncedAt: null,
+    wholeAt: null,
+    ...more,
+  };
+}
+
+/** Of a repo at a host. */
+export function hostOf(hostId: string, facts: Partial<RepoHost['facts']> = {}): RepoHost {
+  return {
+    address: 'https://host',
+    hostId,
+    facts: {
+      codeHostType: 'gitea',
+      path: `owner/${hostId}`,
+      cloneUrl: `https://host/owner/${hostId}.git`,
+      isFork: false,
+      isArchived: false,
+      topics: [],
+      ...facts,
+    },
   };
 }
 

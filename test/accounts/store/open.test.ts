@@ -33,7 +33,10 @@ onBothEngines('opening', (world) => {
         `ALTER TABLE usage ADD COLUMN wanted_until bigint NOT NULL DEFAULT 0`,
         `INSERT INTO usage (user_id, day, used) VALUES ('u', '2026-06-01', 7)`,
         `DROP TABLE jobs`,
-        `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004')`,
+        `DROP TABLE connection_repos`,
+        `DROP TABLE connections`,
+        `DROP TABLE repo_hosts`,
+        `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004', '0005')`,
       ])
         await runSql(place, text);
       const store = await place.open();
@@ -54,7 +57,7 @@ onBothEngines('opening', (world) => {
       const error = await refuses(place.open(), 'NOT_READY');
       assert.match(
         error.message,
-        /newer version of Trawl: .* 9999.* 0004; .*install the newer.*trawl restore/,
+        /newer version of Trawl: .* 9999.* 0005; .*install the newer.*trawl restore/,
       );
       await run(`DELETE FROM trawl_migrations WHERE name = '9999'`);
       assert.notEqual(await (await place.open()).users.get(id), undefined);

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DumpPart } from '../../../daemon/accounts/store/dump.ts';
-import type { StoredRepo } from '../../../daemon/accounts/store/repos.ts';
+import type { StoredLink } from '../../../daemon/accounts/store/connections.ts';
+import type { RepoDecision, StoredRepo } from '../../../daemon/accounts/store/repos.ts';
 import type { Store } from '../../../daemon/accounts/store/store.ts';
-import { newUser, onBothEngines } from './harness.ts';
+import { connectionOf, hostOf, newUser, onBothEngines } from './harness.ts';
 
 function repoOf(repoId: number, more: Partial<StoredRepo> = {}): StoredRepo {
   return { repoId, name: `r${repoId}`, visibility: 'unknown', enforcement: 'none', ...more };
@@ -35,7 +36,8 @@ onBothEngines('repos', ({ within, withStore }) => {
         selection: { branches: ['a*'], tags: [] },
       });
       await store.repos.change(() => ({ changed: [full, repoOf(1)], result: 0 }));
-      assert.deepEqual(await store.repos.read(), { repos: [repoOf(1), full], nextRepoId: 4 });
+      const { repos, nextRepoId } = await store.repos.read();
+      assert.deepEqual([repos, nextRepoId], [[repoOf(1), full], 4]);
       const { place: _, selection: __, ...bare } = full;
       await store.repos.change(() => ({ changed: [bare], result: 0 }));
       assert.deepEqual((await store.repos.read()).repos, [repoOf(1), bare]);
@@ -82,6 +84,61 @@ onBothEngines('repos', ({ within, withStore }) => {
         );
         assert.equal(await addOne(loaded), 41);
       });
+    }));
+
+  test('what a host says comes back; names are exchanged; what goes takes grants and links along, and its id', () =>
+    withStore(async (store) => {
+      const { id } = await newUser(store);
+      await store.grants.add(id, [1, 2]);
+      const facts = { displayName: 'ü', topics: ['a'], pushedAt: '2026-01-01T00:00:00.000Z' };
+      const [one, two] = [
+        repoOf(1, { host: hostOf('1', facts) }),
+        repoOf(2, { host: hostOf('2') }),
+      ];
+      const connection = connectionOf(7, { syncedAt: 5, wholeAt: 4 });
+      const linkOf = (repoId: number, listing: number): StoredLink => ({
+        connectionId: 7,
+        repoId,
+        listing,
+        missingSince: null,
+      });
+      const change = (decision: Partial<RepoDecision<0>>): Promise<0> =>
+        store.repos.change(() => ({ changed: [], result: 0, ...decision }));
+      await change({
+        changed: [one, two],
+        connections: [connection],
+        links: [linkOf(1, 9), linkOf(2, 3)],
+      });
+      const first = await store.repos.read();
+      assert.deepEqual(first.repos, [one, two]);
+      assert.deepEqual(first.connections, [connection]);
+      assert.deepEqual(first.links, [linkOf(1, 9), linkOf(2, 3)]);
+      assert.equal(first.nextConnectionId, 1_000_000_001);
+      await store.connections.noteSeen(7, 5, [1, 2]);
+      await change({
+        changed: [
+          { ...one, name: two.name },
+          { ...two, name: one.name },
+        ],
+      });
+      const swapped = await store.repos.read();
+      assert.deepEqual(
+        swapped.repos.map(({ name }) => name),
+        ['r2', 'r1'],
+      );
+      assert.deepEqual(swapped.links, [linkOf(1, 9), linkOf(2, 5)]);
+      await change({ removed: [2] });
+      const { repos, links } = await store.repos.read();
+      assert.deepEqual([repos.map(({ repoId }) => repoId), links], [[1], [linkOf(1, 9)]]);
+      assert.deepEqual(await store.grants.repoIdsOf(id), [1]);
+      assert.equal(await addOne(store), 3);
+      await store.connections.noteListing(7, { next: [1] });
+      assert.deepEqual(await store.connections.listingOf(7), { next: [1] });
+      await change({ connections: [{ ...connection, wholeAt: 6 }] });
+      assert.deepEqual(await store.connections.listingOf(7), { next: [1] });
+      await change({ removedConnections: [7] });
+      const last = await store.repos.read();
+      assert.deepEqual([last.connections, last.links], [[], []]);
     }));
 
   test('a change is told to all, one that changes nothing to nobody', () =>

@@ -1,0 +1,193 @@
+// Connections to code hosts: which there are, how far each has been listed, and which repos it lists. Daemons that share a store
+// have a configuration each, so a connection is of one of them, its instance; whether somebody may see a repo follows from all.
+// They are changed together with repos (repos.ts); what a listing notes of itself alone is here.
+
+import { sql } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import { inBatches, selectBatches } from './batches.ts';
+import type { Database } from './database.ts';
+import type { ConnectionTable, Schema } from './schema.ts';
+import { storable } from './text.ts';
+
+/** What the configuration says of all repos of a connection. */
+export interface ConnectionRules {
+  readonly isEnforcing: boolean;
+  /** Of public repos too. */
+  readonly isEnforcingPublic: boolean;
+  readonly keepsDeleted: boolean;
+  /** Globs of further revisions. */
+  readonly branches: readonly string[];
+  readonly tags: readonly string[];
+}
+
+export interface StoredConnection {
+  readonly connectionId: number;
+  readonly instance: string;
+  readonly name: string;
+  readonly type: string;
+  /** Of the host, the same text for all connections to it. */
+  readonly address: string;
+  readonly rules: ConnectionRules;
+  /** Milliseconds since the epoch, as the next: when a listing of it ended last, and one that was whole; null: none did. */
+  readonly syncedAt: number | null;
+  readonly wholeAt: number | null;
+}
+
+/** A repo that a connection lists, or did. */
+export interface StoredLink {
+  readonly connectionId: number;
+  readonly repoId: number;
+  /** Number of the last listing that had it; they ascend. */
+  readonly listing: number;
+  /** Milliseconds since the epoch; null: it is there. */
+  readonly missingSince: number | null;
+}
+
+export interface Connections {
+  /** How far the listing is that is under way, as JSON can hold it; undefined: none is. */
+  listingOf(connectionId: number): Promise<unknown>;
+  /** @param state  undefined: none is under way any more. A connection that is gone is passed over. */
+  noteListing(connectionId: number, state: unknown): Promise<void>;
+  /** Repos of which nothing changed were in a listing. */
+  noteSeen(connectionId: number, listing: number, repoIds: readonly number[]): Promise<void>;
+}
+
+/** Connections of the configuration have ids from here on, so that none is that of a source, which is its repo's. */
+const CONNECTION_ID_MIN = 1_000_000_001;
+const COUNTER = 'connection';
+/** Repos of one statement. */
+const STEP_COUNT = 250;
+
+export function connectionsIn(database: Database): Connections {
+  return {
+    listingOf: (connectionId) =>
+      database.read(async (db) => {
+        const query = db.selectFrom('connections').select('listing').where('id', '=', connectionId);
+        const text = (await query.executeTakeFirst())?.listing ?? null;
+        const state: unknown = text === null ? undefined : JSON.parse(text);
+        return state;
+      }),
+    noteListing: (connectionId, state) =>
+      database.write(async ({ db }) => {
+        const listing = state === undefined ? null : storable(JSON.stringify(state));
+        const update = db.updateTable('connections').set({ listing });
+        await update.where('id', '=', connectionId).execute();
+      }),
+    noteSeen: (connectionId, listing, repoIds) =>
+      database.write(async ({ db }) => {
+        for await (const batch of inBatches(repoIds, STEP_COUNT))
+          await db
+            .updateTable('connection_repos')
+            .set({ listing })
+            .where('connection_id', '=', connectionId)
+            .where('repo_id', 'in', batch)
+            .where('listing', '<', listing)
+            .execute();
+      }),
+  };
+}
+
+/** By id. */
+export async function readConnections(db: Kysely<Schema>): Promise<StoredConnection[]> {
+  const columns = [
+    'id',
+    'instance',
+    'name',
+    'type',
+    'address',
+    'rules',
+    'synced_at',
+    'whole_at',
+  ] as const;
+  const rows = await db.selectFrom('connections').select(columns).orderBy('id').execute();
+  return rows.map(connectionOf);
+}
+
+function connectionOf(row: Omit<ConnectionTable, 'listing'>): StoredConnection {
+  const { id: connectionId, rules, synced_at: syncedAt, whole_at: wholeAt, ...same } = row;
+  return { ...same, connectionId, rules: JSON.parse(rules), syncedAt, wholeAt };
+}
+
+/** By connection, then by repo. */
+export async function readLinks(db: Kysely<Schema>): Promise<StoredLink[]> {
+  const links: StoredLink[] = [];
+  const query = db.selectFrom('connection_repos').selectAll();
+  for await (const rows of selectBatches(query, ['connection_id', 'repo_id']))
+    for (const row of rows)
+      links.push({
+        connectionId: row.connection_id,
+        repoId: row.repo_id,
+        listing: row.listing,
+        missingSince: row.missing_since,
+      });
+  return links;
+}
+
+/** The lowest id that no connection had. */
+export async function nextConnectionId(db: Kysely<Schema>): Promise<number> {
+  const query = db.selectFrom('counters').select('value').where('name', '=', COUNTER);
+  return (await query.executeTakeFirst())?.value ?? CONNECTION_ID_MIN;
+}
+
+export async function putConnections(
+  db: Transaction<Schema>,
+  connections: readonly StoredConnection[],
+): Promise<void> {
+  for (const { connectionId, rules, syncedAt, wholeAt, ...same } of connections) {
+    const row = {
+      ...same,
+      name: storable(same.name),
+      rules: storable(JSON.stringify(rules)),
+      synced_at: syncedAt,
+      whole_at: wholeAt,
+    };
+    await db
+      .insertInto('connections')
+      .values({ ...row, id: connectionId, listing: null })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+      .execute();
+  }
+  if (connections.length === 0) return;
+  const used = Math.max(...connections.map(({ connectionId }) => connectionId));
+  const value = Math.max(used + 1, await nextConnectionId(db));
+  await db
+    .insertInto('counters')
+    .values({ name: COUNTER, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute();
+}
+
+/** With what they list. */
+export async function removeConnections(
+  db: Transaction<Schema>,
+  connectionIds: readonly number[],
+): Promise<void> {
+  for await (const batch of inBatches(connectionIds, STEP_COUNT))
+    await db.deleteFrom('connections').where('id', 'in', batch).execute();
+}
+
+export async function putLinks(
+  db: Transaction<Schema>,
+  links: readonly StoredLink[],
+): Promise<void> {
+  for await (const batch of inBatches(links, STEP_COUNT))
+    await db
+      .insertInto('connection_repos')
+      .values(
+        batch.map(({ connectionId, repoId, listing, missingSince }) => ({
+          connection_id: connectionId,
+          repo_id: repoId,
+          listing,
+          missing_since: missingSince,
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['connection_id', 'repo_id']).doUpdateSet((set) => ({
+          // Another daemon may be further.
+          listing: sql<number>`case when connection_repos.listing > excluded.listing
+            then connection_repos.listing else excluded.listing end`,
+          missing_since: set.ref('excluded.missing_since'),
+        })),
+      )
+      .execute();
+}

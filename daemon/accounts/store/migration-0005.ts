@@ -1,0 +1,47 @@
+// The fifth form of the store: connections to code hosts, which repos each of them lists, and what a host says of a repo. A
+// migration that has been released is never changed; the next form is the next file.
+
+import { sql } from 'kysely';
+import type { Kysely, Migration } from 'kysely';
+import { type Dialect, DIALECTS } from './dialects.ts';
+import type { StoreKind } from './schema.ts';
+
+function statements({ text, clustered }: Dialect): string[] {
+  return [
+    `create table connections (
+      id bigint not null primary key,
+      instance ${text} not null,
+      name ${text} not null,
+      type ${text} not null,
+      address ${text} not null,
+      rules ${text} not null,
+      synced_at bigint,
+      whole_at bigint,
+      listing ${text},
+      unique (instance, name)
+    )`,
+    `create table connection_repos (
+      connection_id bigint not null references connections (id) on delete cascade,
+      repo_id bigint not null references repos (id) on delete cascade,
+      listing bigint not null,
+      missing_since bigint,
+      primary key (connection_id, repo_id)
+    ) ${clustered}`,
+    `create index connection_repos_by_repo on connection_repos (repo_id)`,
+    `create table repo_hosts (
+      repo_id bigint not null primary key references repos (id) on delete cascade,
+      address ${text} not null,
+      host_id ${text} not null,
+      facts ${text} not null,
+      unique (address, host_id)
+    )`,
+  ];
+}
+
+export function migration0005(kind: StoreKind): Migration {
+  return {
+    async up(db: Kysely<unknown>): Promise<void> {
+      for (const statement of statements(DIALECTS[kind])) await sql.raw(statement).execute(db);
+    },
+  };
+}
