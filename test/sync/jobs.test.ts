@@ -386,7 +386,7 @@ void test('a job that ends while jobs are listed is listed once', async () => {
   const rows = emptyRows();
   const { jobs, desk, attempts } = await daemonOn(rows);
   await jobs.askKept(recordOf(1));
-  const [{ row }] = jobs.open as [Job<unknown>];
+  const [{ row }] = jobs.open as [Job<unknown, unknown>];
   rows.list = async () => {
     await attempts[0]!.end();
     return { total: 1, rows: [{ ...row, state: 'COMPLETED' }] };

@@ -2,10 +2,11 @@
 
 import type { JobState, StoredJob } from '../../accounts/store/jobs.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import { INDEX_QUEUE, type Job, type JobProgress } from './job.ts';
+import type { Job, JobProgress } from './job.ts';
 import type { JobBook } from './job-book.ts';
 import { type JobLine, JobLines } from './job-lines.ts';
-import type { JobResult, Jobs } from './jobs.ts';
+import type { JobRunner } from './job-runner.ts';
+import { INDEX_QUEUE, type Jobs } from './jobs.ts';
 
 export interface JobView extends StoredJob {
   /** Absent: it is not under way, or has said nothing yet. */
@@ -22,13 +23,21 @@ export interface JobListQuery {
 const OPEN: readonly JobState[] = ['PENDING', 'IN_PROGRESS'];
 const ENDED: readonly JobState[] = ['COMPLETED', 'FAILED'];
 
+/** Jobs of a queue that have not ended. */
+export type OpenJobs = Pick<JobRunner<unknown, unknown>, 'left'> & {
+  readonly open: readonly Pick<Job<unknown, unknown>, 'row' | 'progress' | 'lines'>[];
+};
+
 export class JobDesk {
   readonly #jobs: Jobs;
   readonly #book: JobBook;
+  readonly #others: readonly OpenJobs[];
 
-  constructor(jobs: Jobs, book: JobBook) {
+  /** @param others  those of other queues */
+  constructor(jobs: Jobs, book: JobBook, others: readonly OpenJobs[] = []) {
     this.#jobs = jobs;
     this.#book = book;
+    this.#others = others;
   }
 
   /** Has a repo indexed; returns the id of the job. Errors: the index is being closed. */
@@ -36,11 +45,12 @@ export class JobDesk {
     return this.#jobs.askKept(record);
   }
 
-  /** The last job of each of these repos, by repoId, as far as there is one. Errors: NOT_READY, as for all that read. */
-  async latest(repoIds: readonly number[]): Promise<ReadonlyMap<number, JobView>> {
-    const found = new Map<number, JobView>(await this.#book.latest(INDEX_QUEUE, repoIds));
-    const wanted = new Set(repoIds);
-    for (const job of this.#open()) if (wanted.has(job.targetId)) found.set(job.targetId, job);
+  /** The last job of each of these targets, by id, as far as there is one. Errors: NOT_READY, as for all that read. */
+  async latest(ids: readonly number[], queue = INDEX_QUEUE): Promise<ReadonlyMap<number, JobView>> {
+    const found = new Map<number, JobView>(await this.#book.latest(queue, ids));
+    const wanted = new Set(ids);
+    for (const job of this.#open())
+      if (job.queue === queue && wanted.has(job.targetId)) found.set(job.targetId, job);
     return found;
   }
 
@@ -71,7 +81,8 @@ export class JobDesk {
 
   /** The last log lines of a job; undefined: there is no such job. */
   async lines(queue: string, id: string): Promise<readonly JobLine[] | undefined> {
-    const job = this.#jobs.open.find(({ row }) => row.id === id);
+    const open = [this.#jobs, ...this.#others].flatMap((one): OpenJobs['open'] => one.open);
+    const job = open.find(({ row }) => row.id === id);
     if (job !== undefined) return queue === job.row.queue ? job.lines.all : undefined;
     const text = await this.#book.linesOf(queue, id);
     return text === undefined ? undefined : new JobLines(text).all;
@@ -95,11 +106,12 @@ export class JobDesk {
 
   /** By age; of a repo the one that is under way before the one that waits. */
   #open(): JobView[] {
-    const open = [...this.#jobs.left, ...this.#jobs.open.map(viewOf)];
+    const all: readonly OpenJobs[] = [this.#jobs, ...this.#others];
+    const open = all.flatMap(({ left, open }): JobView[] => [...left, ...open.map(viewOf)]);
     return open.sort((a, b) => a.ordinal - b.ordinal);
   }
 }
 
-function viewOf({ row, progress }: Job<JobResult>): JobView {
+function viewOf({ row, progress }: OpenJobs['open'][number]): JobView {
   return progress === undefined ? row : { ...row, progress };
 }

@@ -1,21 +1,21 @@
-// Which job is next: by priority, then in the order of asking; one job a repo at a time, so many at a time in all. What must
-// not happen beside a job of a repo waits here too.
+// Which job of a queue is next: by priority, then in the order of asking; one job a target (a repo, a connection) at a time, so
+// many at a time in all. What must not happen beside a job of a target waits here too.
 
 import type { Job } from './job.ts';
 
-/** Guess: how long jobs of other repos are held up for one that is under way. */
+/** Guess: how long jobs of other targets are held up for one that is under way. */
 const PATIENCE_MS = 10_000;
 
-export class JobQueue<Result> {
+export class JobQueue<Target, Result> {
   readonly #runningMax: () => number;
   /** Called when a job may begin. */
   readonly #onReady: () => void;
   /** Those that may begin, by priority. */
-  readonly #ready = new Map<number, Set<Job<Result>>>();
-  /** Those that have not begun, by repoId; one that is not ready waits until it is put again. */
-  readonly #queued = new Map<number, Job<Result>>();
-  readonly #running = new Map<number, Job<Result>>();
-  /** Repos no job of which may begin. */
+  readonly #ready = new Map<number, Set<Job<Target, Result>>>();
+  /** Those that have not begun, by targetId; one that is not ready waits until it is put again. */
+  readonly #queued = new Map<number, Job<Target, Result>>();
+  readonly #running = new Map<number, Job<Target, Result>>();
+  /** Targets no job of which may begin. */
   readonly #held = new Set<number>();
   #onChange: (() => void)[] = [];
 
@@ -25,93 +25,93 @@ export class JobQueue<Result> {
   }
 
   /** All of them, those that are under way first. */
-  get all(): Job<Result>[] {
+  get all(): Job<Target, Result>[] {
     return [...this.#running.values(), ...this.#queued.values()];
   }
 
   /** The job that has been under way for the longest time. */
-  get first(): Job<Result> | undefined {
+  get first(): Job<Target, Result> | undefined {
     return this.#running.values().next().value;
   }
 
-  running(repoId: number): Job<Result> | undefined {
-    return this.#running.get(repoId);
+  running(targetId: number): Job<Target, Result> | undefined {
+    return this.#running.get(targetId);
   }
 
   /** That which has not begun. */
-  queued(repoId: number): Job<Result> | undefined {
-    return this.#queued.get(repoId);
+  queued(targetId: number): Job<Target, Result> | undefined {
+    return this.#queued.get(targetId);
   }
 
   /** Adds a job, or puts it where its priority says now. */
-  put(job: Job<Result>): void {
+  put(job: Job<Target, Result>): void {
     // Why: who is asked for again keeps the place among its like.
     if (this.#ready.get(job.row.priority)?.has(job) === true) return;
     this.remove(job);
     const { priority } = job.row;
     const same = this.#ready.get(priority) ?? new Set();
     this.#ready.set(priority, same.add(job));
-    this.#queued.set(job.repoId, job);
+    this.#queued.set(job.targetId, job);
     this.#onReady();
   }
 
   /** A job that may not begin before it is put again. */
-  park(job: Job<Result>): void {
+  park(job: Job<Target, Result>): void {
     this.remove(job);
-    this.#queued.set(job.repoId, job);
+    this.#queued.set(job.targetId, job);
   }
 
   /** Removes a job that has not begun. */
-  remove(job: Job<Result>): void {
-    if (this.#queued.get(job.repoId) !== job) return;
-    this.#queued.delete(job.repoId);
+  remove(job: Job<Target, Result>): void {
+    if (this.#queued.get(job.targetId) !== job) return;
+    this.#queued.delete(job.targetId);
     for (const jobs of this.#ready.values()) jobs.delete(job);
     this.#tell();
   }
 
   /** The job that is to begin now, which counts as under way from here on. */
-  next(): Job<Result> | undefined {
+  next(): Job<Target, Result> | undefined {
     if (this.#running.size >= this.#runningMax()) return undefined;
     for (const priority of [...this.#ready.keys()].sort((a, b) => a - b))
       for (const job of this.#ready.get(priority)!) {
-        const { repoId } = job;
-        if (this.#running.has(repoId) || this.#held.has(repoId)) continue;
+        const { targetId } = job;
+        if (this.#running.has(targetId) || this.#held.has(targetId)) continue;
         this.remove(job);
-        this.#running.set(repoId, job);
+        this.#running.set(targetId, job);
         return job;
       }
     return undefined;
   }
 
   /** A job is under way no more. */
-  done({ repoId }: Job<Result>): void {
-    this.#running.delete(repoId);
+  done({ targetId }: Job<Target, Result>): void {
+    this.#running.delete(targetId);
     this.#tell();
     this.#onReady();
   }
 
   /**
-   * Does `work` with those of these repos of which no job is under way; those that are asked for meanwhile begin afterwards.
+   * Does `work` with those of these targets of which no job is under way; those that are asked for meanwhile begin afterwards.
    * A job that takes long is not waited for, as it would hold up all others.
    */
   async without<Value>(
-    repoIds: readonly number[],
+    targetIds: readonly number[],
     work: (free: ReadonlySet<number>) => Promise<Value>,
   ): Promise<Value> {
-    while (repoIds.some((repoId) => this.#held.has(repoId))) await this.#change();
-    for (const repoId of repoIds) this.#held.add(repoId);
+    while (targetIds.some((targetId) => this.#held.has(targetId))) await this.#change();
+    for (const targetId of targetIds) this.#held.add(targetId);
     const late = new AbortController();
     const timer = setTimeout(() => {
       late.abort();
       this.#tell();
     }, PATIENCE_MS);
     try {
-      const isRunning = (repoId: number): boolean => this.#running.has(repoId);
-      while (!late.signal.aborted && repoIds.some(isRunning)) await this.#change();
-      return await work(new Set(repoIds.filter((repoId) => !isRunning(repoId))));
+      const isRunning = (targetId: number): boolean => this.#running.has(targetId);
+      while (!late.signal.aborted && targetIds.some(isRunning)) await this.#change();
+      return await work(new Set(targetIds.filter((targetId) => !isRunning(targetId))));
     } finally {
       clearTimeout(timer);
-      for (const repoId of repoIds) this.#held.delete(repoId);
+      for (const targetId of targetIds) this.#held.delete(targetId);
       this.#tell();
       this.#onReady();
     }

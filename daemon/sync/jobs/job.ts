@@ -1,15 +1,11 @@
-// One job: what is to be done for a repo, how far it is, and what came of it (API.md 20.2). It lives as long as it has
+// One job: what is to be done for a repo or a connection, how far it is, and what came of it (API.md 20.2). It lives as long as it has
 // attempts left; what is kept of it is a row of the store.
 
 import { randomUUID } from 'node:crypto';
 import type { JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
 import type { LogFields, LogLevel } from '../../base/log.ts';
 import type { BuildProgress } from '../../engine/build/build.ts';
-import type { RepoRecord } from '../../repos/records.ts';
 import { JobLines } from './job-lines.ts';
-
-/** The queue of index jobs. */
-export const INDEX_QUEUE = 'repo-index';
 
 /** Lower ones go first. */
 export const PRIORITIES = { user: 1, first: 5, scheduled: 10 } as const;
@@ -32,9 +28,15 @@ function nextOrdinal(): number {
   return lastOrdinal;
 }
 
-export class Job<Result> {
-  /** The repo as it is to be indexed. */
-  record: RepoRecord;
+/** Whose job it is: the id is one of its queue (API.md 20.2). */
+export interface JobTarget {
+  readonly queue: string;
+  readonly id: number;
+}
+
+export class Job<Target, Result> {
+  /** As it was when it was asked for last. */
+  target: Target;
   isForced = false;
   /** It has a row in the store, or is to get one. */
   isKept = false;
@@ -47,14 +49,14 @@ export class Job<Result> {
   #outcome = newOutcome<Result>();
 
   /** @param left  what a process before this one has left of it */
-  constructor(record: RepoRecord, priority: number, left?: JobWrite) {
-    this.record = record;
+  constructor({ queue, id }: JobTarget, target: Target, priority: number, left?: JobWrite) {
+    this.target = target;
     this.isKept = left !== undefined;
     this.lines = new JobLines(left?.lines);
     this.#row = left ?? {
       id: randomUUID(),
-      queue: INDEX_QUEUE,
-      targetId: record.repoId,
+      queue,
+      targetId: id,
       priority,
       state: 'PENDING',
       attempt: 0,
@@ -75,8 +77,8 @@ export class Job<Result> {
     return { ...this.#row, lines: this.lines.toString() };
   }
 
-  get repoId(): number {
-    return this.record.repoId;
+  get targetId(): number {
+    return this.#row.targetId;
   }
 
   /** Of the attempt that is under way, or of the next one. */
@@ -100,8 +102,8 @@ export class Job<Result> {
   }
 
   /** Asked for again before it has begun. */
-  askedAgain(record: RepoRecord, priority: number, isForced: boolean): void {
-    this.record = record;
+  askedAgain(target: Target, priority: number, isForced: boolean): void {
+    this.target = target;
     this.isForced ||= isForced;
     this.#row = { ...this.#row, priority: Math.min(priority, this.#row.priority) };
   }

@@ -1,0 +1,345 @@
+// The jobs of one queue, several at a time, whoever asks for them: attempts, pauses after failures (failure-pauses.ts), what is
+// kept of them, and what the process before has left undone. What an attempt does is up to the kind of job.
+
+import type { JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
+import { messageOf } from '../../base/caught.ts';
+import { nextTurn } from '../../base/next-turn.ts';
+import type { Log, LogFields, LogLevel } from '../../base/log.ts';
+import { FailedJobs, type JobWords } from './failed-jobs.ts';
+import { FailurePauses } from './failure-pauses.ts';
+import { Job, PRIORITIES } from './job.ts';
+import type { JobBook } from './job-book.ts';
+import type { JobLimits } from './job-limits.ts';
+import { JobQueue } from './job-queue.ts';
+
+/** What the jobs of a queue are of, and what they do. */
+export interface JobKind<Target, Result> {
+  readonly queue: string;
+  /** What a target is, many of them, and what is done with them: `repository`, `repositories`, `indexed`. */
+  readonly words: JobWords & { readonly target: string };
+  /** What the log says where an attempt fails. */
+  readonly failing: string;
+  readonly idOf: (target: Target) => number;
+  readonly nameOf: (target: Target) => string;
+  /** The target as it is now; undefined: it is not served any more. */
+  readonly targetOf: (id: number) => Target | undefined;
+  /** Of a job whose priority nobody says. */
+  readonly priorityOf: (target: Target) => number;
+  /** One attempt. Errors: why it failed; the reason of the signal of the job. */
+  readonly attempt: (job: Job<Target, Result>) => Promise<Result>;
+  /** What the store keeps of a result (API.md 13.3). */
+  readonly keptOf: (result: Result) => Readonly<Record<string, unknown>>;
+  /** What those who wait are told of an attempt that failed. */
+  readonly failureOf: (target: Target, error: string, durationMs: number) => Result;
+  /** Told of a failure before anybody else. Errors: none. */
+  readonly onFailure?: (target: Target, cause: unknown) => Promise<void>;
+  /** Told when the job ended well, before that is kept. */
+  readonly onCompleted?: (job: Job<Target, Result>, result: Result) => void;
+}
+
+export interface JobRunnerOptions {
+  readonly book: JobBook;
+  readonly log: Log;
+  /** As they are now. */
+  readonly limits: () => JobLimits;
+  /** Setting that limits the time of an attempt. */
+  readonly timeoutSetting: string;
+}
+
+/** How a job is asked for. */
+export interface JobWish {
+  /** Default: that of a first index, or of a scheduled one. */
+  readonly priority?: number;
+  /** Build again even if nothing changed. */
+  readonly isForced?: boolean;
+}
+
+/** The longest time that a timer takes. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+/** Guess: a job that finds the same look takes 0.2 ms. */
+const BEGUN_PER_TURN = 8;
+
+export class JobRunner<Target, Result> {
+  readonly #kind: JobKind<Target, Result>;
+  readonly #options: JobRunnerOptions;
+  readonly #pauses = new FailurePauses((id) => {
+    const target = this.#kind.targetOf(id);
+    if (target !== undefined) this.ask(target);
+  });
+  readonly #stop = new AbortController();
+  /** Attempts that have begun. */
+  #begunCount = 0;
+  readonly #queue: JobQueue<Target, Result>;
+  /** What the process before has left undone, by id of the target. */
+  readonly #left = new Map<number, JobWrite>();
+  /** The last job of each target where that failed for good. */
+  readonly #lastFailed = new Map<number, StoredJob>();
+  readonly failed: FailedJobs;
+
+  constructor(kind: JobKind<Target, Result>, options: JobRunnerOptions) {
+    this.#kind = kind;
+    this.#options = options;
+    this.failed = new FailedJobs(kind.words);
+    this.#queue = new JobQueue(
+      () => this.#options.limits().runningMax,
+      () => this.#beginNext(),
+    );
+  }
+
+  /** Errors of jobs that are ended because nobody wants them any more; their targets do not count as failed. */
+  get #gone(): string {
+    return `the ${this.#kind.words.target} is gone`;
+  }
+  get #unserved(): string {
+    return `the ${this.#kind.words.target} is not served any more`;
+  }
+
+  /** Ends with the jobs: nothing begins any more. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /**
+   * Takes over what the process before has noted. Before anything is asked for.
+   *
+   * @param jobs    those that the book has read, of all queues
+   * @param nameOf  the name of a target that is known; undefined: there is none of this id
+   */
+  recall(jobs: readonly JobWrite[], nameOf: (id: number) => string | undefined): void {
+    for (const job of jobs.filter(({ queue }) => queue === this.#kind.queue)) {
+      const name = nameOf(job.targetId);
+      const isOver = job.state === 'FAILED';
+      if (isOver && (job.error === this.#gone || job.error === this.#unserved)) continue;
+      if (job.error !== null && name !== undefined) this.failed.note(name, job.error);
+      if (isOver) this.#lastFailed.set(job.targetId, job);
+      else {
+        const { target } = this.#kind.words;
+        this.#endLeft(job.targetId, `interrupted; a later job of the ${target} takes its place`);
+        this.#left.set(job.targetId, { ...job, state: 'PENDING' });
+      }
+    }
+  }
+
+  /** Ends what the process before has left undone and nobody has asked for: those targets are not served any more. */
+  forgetLeft(): void {
+    for (const id of this.#left.keys()) this.#endLeft(id, this.#unserved);
+  }
+
+  #endLeft(id: number, error: string): void {
+    const job = this.#left.get(id);
+    if (job === undefined) return;
+    this.#left.delete(id);
+    this.#options.book.keep({ ...job, state: 'FAILED', finishedAt: Date.now(), error });
+  }
+
+  /** Those that have not ended, and those that wait to be taken up again. */
+  get open(): readonly Job<Target, Result>[] {
+    return this.#queue.all;
+  }
+
+  get left(): readonly JobWrite[] {
+    return [...this.#left.values()];
+  }
+
+  /** The job that has been under way for the longest time. */
+  get first(): Job<Target, Result> | undefined {
+    return this.#queue.first;
+  }
+
+  /**
+   * Asks for a job: the one that is queued already, if there is one; one more after that which is under way.
+   *
+   * Errors: the index is being closed.
+   */
+  ask(target: Target, { priority, isForced = false }: JobWish = {}): Job<Target, Result> {
+    this.#stop.signal.throwIfAborted();
+    const { idOf, priorityOf, queue } = this.#kind;
+    const id = idOf(target);
+    const wanted = priority ?? priorityOf(target);
+    const left = this.#left.get(id);
+    this.#left.delete(id);
+    const job =
+      this.#queue.queued(id) ?? new Job<Target, Result>({ queue, id }, target, wanted, left);
+    job.askedAgain(target, wanted, isForced);
+    this.#pauses.end(id);
+    this.#queue.put(job);
+    return job;
+  }
+
+  /** Asks, for a user, for a job that is kept from now on; returns its id. Errors: as `ask`. */
+  async askKept(target: Target): Promise<string> {
+    const job = this.ask(target, { priority: PRIORITIES.user });
+    this.keep(job);
+    await this.#options.book.settled();
+    return job.row.id;
+  }
+
+  /** Of a target that waits after a failure the next attempt comes soon; returns whether it waits. */
+  hasten(id: number): boolean {
+    return this.#pauses.shorten(id);
+  }
+
+  /** Does `work` with those of these targets of which no job is under way, nor begins meanwhile. */
+  without<Value>(
+    ids: readonly number[],
+    work: (free: ReadonlySet<number>) => Promise<Value>,
+  ): Promise<Value> {
+    return this.#queue.without(ids, work);
+  }
+
+  /** Resolves when no job is under way, and none could begin. */
+  whenIdle(): Promise<void> {
+    return this.#queue.whenIdle();
+  }
+
+  /** Ends the job of a target that is gone. */
+  cancel(id: number): void {
+    const reason = new Error(this.#gone);
+    this.#lastFailed.delete(id);
+    this.#pauses.forget(id);
+    this.#endLeft(id, reason.message);
+    const running = this.#queue.running(id);
+    if (running !== undefined) {
+      running.isCancelled = true;
+      running.stop(reason);
+    }
+    const queued = this.#queue.queued(id);
+    if (queued === undefined) return;
+    this.#queue.remove(queued);
+    queued.end('FAILED', { error: reason.message });
+    if (queued.isKept) this.keep(queued);
+    queued.settle(this.#kind.failureOf(queued.target, reason.message, 0));
+  }
+
+  #beginNext(): void {
+    for (;;) {
+      if (this.#stop.signal.aborted) return;
+      const job = this.#queue.next();
+      if (job === undefined) return;
+      void this.#run(job);
+    }
+  }
+
+  /** Errors: none. */
+  async #run(job: Job<Target, Result>): Promise<void> {
+    const { timeoutMs } = this.#options.limits();
+    const { timeoutSetting } = this.#options;
+    const late = new Error(`the job took longer than ${timeoutMs} ms (${timeoutSetting})`);
+    const timer = setTimeout(() => job.stop(late), Math.min(timeoutMs, TIMER_MS_MAX)).unref();
+    const startMs = performance.now();
+    job.begin();
+    if (job.isKept) this.keep(job);
+    try {
+      // Why: a job that finds the same look waits for nothing, and thousands may follow each other.
+      if (++this.#begunCount % BEGUN_PER_TURN === 0) await nextTurn();
+      this.#complete(job, await this.#kind.attempt(job));
+    } catch (error) {
+      const { aborted, reason } = job.signal;
+      if (aborted && reason !== late && !job.isCancelled) this.#leave(job, reason);
+      else await this.#fail(job, aborted ? reason : error, Math.round(performance.now() - startMs));
+    } finally {
+      clearTimeout(timer);
+      this.#queue.done(job);
+    }
+  }
+
+  #complete(job: Job<Target, Result>, result: Result): void {
+    const { keptOf, nameOf, onCompleted } = this.#kind;
+    this.failed.clear(nameOf(job.target));
+    this.#pauses.forget(job.targetId);
+    // Why: thousands of looks that find nothing are not worth a write each; one that ends a failure is.
+    const hadFailed = this.#lastFailed.delete(job.targetId);
+    job.isKept ||= hadFailed;
+    onCompleted?.(job, result);
+    job.end('COMPLETED', { error: null, result: keptOf(result) });
+    if (job.isKept) this.keep(job);
+    job.settle(result);
+  }
+
+  async #fail(job: Job<Target, Result>, cause: unknown, durationMs: number): Promise<void> {
+    const { nameOf, onFailure, failing, failureOf, words } = this.#kind;
+    const name = nameOf(job.target);
+    await onFailure?.(job.target, cause);
+    const error = messageOf(cause);
+    this.say(job, 'error', failing, { [fieldOf(words.target)]: name, error });
+    if (job.isCancelled) this.#noteFailed(job, error);
+    else {
+      this.failed.note(name, error);
+      this.#endAttempt(job, error);
+    }
+    job.settle(failureOf(job.target, error, durationMs));
+  }
+
+  /** An attempt has failed; the next one comes after a pause, unless a user asked for it meanwhile. */
+  #endAttempt(job: Job<Target, Result>, error: string): void {
+    const { attemptsMax } = this.#options.limits();
+    const next = this.#queue.queued(job.targetId);
+    if (job.row.attempt >= attemptsMax || next !== undefined) this.#noteFailed(job, error);
+    else {
+      job.end('PENDING', { error });
+      this.keep(job);
+      this.#queue.park(job);
+    }
+    if (attemptsMax === 1 || next?.row.priority === PRIORITIES.user) return;
+    this.#pauses.begin(job.targetId);
+    if (next === undefined) return;
+    this.#queue.park(next);
+    this.#pauses.shorten(job.targetId);
+  }
+
+  /** A job has failed for good. */
+  #noteFailed(job: Job<Target, Result>, error: string): void {
+    job.end('FAILED', { error });
+    const before = this.#lastFailed.get(job.targetId);
+    // What fails in the same way again and again is one job to whoever reads of it.
+    if (before?.error === error && before.priority !== PRIORITIES.user)
+      this.#options.book.drop(before.id);
+    if (!job.isCancelled) this.#lastFailed.set(job.targetId, job.row);
+    this.keep(job);
+  }
+
+  /** The job has a row in the store from now on. */
+  keep(job: Job<Target, Result>): void {
+    job.isKept = true;
+    this.#options.book.keep(job.write);
+  }
+
+  /** Logs a line, which is one of the job too. */
+  say(job: Job<Target, Result>, level: LogLevel, message: string, fields: LogFields = {}): void {
+    this.#options.log[level](message, fields);
+    if (job.isKept || level !== 'info') job.say(level, message, fields);
+  }
+
+  /** Ends waiting for a job without a result; it is to be done by the next process. */
+  interrupt(job: Job<Target, Result>, reason: unknown): void {
+    if (this.#queue.running(job.targetId) === job) {
+      job.stop(reason);
+      return;
+    }
+    if (this.#queue.queued(job.targetId) !== job) return;
+    this.#queue.remove(job);
+    job.giveUp(reason);
+  }
+
+  /** What was stopped in an attempt waits as before. */
+  #leave(job: Job<Target, Result>, reason: unknown): void {
+    job.say('info', 'the job was interrupted');
+    job.end('PENDING');
+    if (job.isKept) this.keep(job);
+    job.giveUp(reason);
+  }
+
+  /** Stops what is under way, to be done by the next process; resolves when nothing is, and nothing begins any more. */
+  async close(): Promise<void> {
+    const reason = new Error('the index is being closed');
+    this.#stop.abort(reason);
+    this.#pauses.close();
+    for (const job of this.#queue.all) this.interrupt(job, reason);
+    await this.whenIdle();
+  }
+}
+
+/** Name of a target in log lines. */
+function fieldOf(target: string): string {
+  return target === 'repository' ? 'repo' : target;
+}
