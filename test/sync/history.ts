@@ -74,7 +74,7 @@ export const RULES = [
   'run linguist-language=Go\n*.c linguist-documentation\n',
   '# nothing\n',
 ];
-export const IGNORES = ['docs/\n', '*.js\n*.h\n', '# nothing\n'];
+export const IGNORES = ['docs/\n', '*.js\n*.h\n', '# nothing\n', 'lib/**\n!lib/deep/\n', 'src\n'];
 const MODES = ['100644', '100644', '100644', '100755', '120000', '160000'] as const;
 
 /** A repository whose branches are written by hand. */
@@ -202,6 +202,14 @@ export class History {
     if (dice < 0.22) {
       git(this.repo, 'tag', '-f', this.#pick(['v1', 'v2']), `refs/heads/${branch}`);
       return `a tag of ${branch}`;
+    }
+    if (dice < 0.26) {
+      const tree = new Map(this.#trees.get(branch)!);
+      const content = this.#pick(IGNORES);
+      if (this.#random() < 0.2) tree.delete('.trawlignore');
+      else tree.set('.trawlignore', { mode: '100644', content });
+      this.#commit(branch, tree);
+      return `.trawlignore alone of ${branch}`;
     }
     const count = this.#random() < 0.1 ? 0 : 1 + Math.floor(this.#random() * 4);
     let tree = this.#trees.get(branch)!;

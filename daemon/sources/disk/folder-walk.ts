@@ -5,6 +5,7 @@
 import {
   closeSync,
   existsSync,
+  fstatSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -17,7 +18,7 @@ import { isInOwnFolder, isOwnFolder } from './own-folder.ts';
 import { decodePath, joinPath, type NamedPath, REPLACEMENT } from '../../base/paths.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { diskPathOf, errorCodeOf, isGone, READ_FLAGS } from './disk.ts';
-import { IgnoreRules, RULE_FILES, type RuleFile } from './ignore-rules.ts';
+import { IgnoreRules, RULE_FILES, RULES_SIZE_MAX, type RuleFile } from './ignore-rules.ts';
 import type { LeftOut } from './left-out.ts';
 
 interface Folder {
@@ -80,8 +81,7 @@ export async function* walkFolders(
       (isFolder ? folders : files).push(named);
       if (isDoc) docs.push(named);
     }
-    for (const named of folders)
-      if (isEntered(named.path)) pending.push({ named, rules: rules.inside(named.path) });
+    for (const named of folders) if (isEntered(named.path)) pending.push({ named, rules });
     yield { path: folder.named.path, files, docs, folders };
   }
 }
@@ -132,10 +132,16 @@ function rulesAbove(root: string): IgnoreRules {
   for (let folder = path.dirname(root); !above.includes(folder); folder = path.dirname(folder)) {
     above.unshift(folder);
     if (!existsSync(`${folder}/.git`)) continue;
-    let rules = IgnoreRules.none().inRepository(`${path.relative(folder, root)}/`);
-    for (const one of above)
-      rules = withFile(rules, '.gitignore', path.relative(folder, one), `${one}/.gitignore`);
-    return rules.inside('');
+    const place = `${path.relative(folder, root)}/`;
+    const none = IgnoreRules.none();
+    const withAll = (rules: IgnoreRules): IgnoreRules =>
+      above.reduce(
+        (all, one) => withFile(all, '.gitignore', path.relative(folder, one), `${one}/.gitignore`),
+        rules,
+      );
+    // That the root is ignored says nothing to whoever asks for it.
+    const isIgnored = withAll(none.inRepository()).ruleForAny(place) !== undefined;
+    return isIgnored ? none.inRepository(place) : withAll(none.inRepository(place));
   }
   return IgnoreRules.none();
 }
@@ -181,6 +187,7 @@ function withFile(
 function readRules(place: string | Buffer): string {
   const fd = openSync(place, READ_FLAGS);
   try {
+    if (fstatSync(fd).size > RULES_SIZE_MAX) throw new Error(`larger than ${RULES_SIZE_MAX} bytes`);
     return readFileSync(fd, 'utf8');
   } finally {
     closeSync(fd);
@@ -209,7 +216,6 @@ export function isIgnoredInFolder(root: string, file: NamedPath): boolean {
     rules = rulesInside(root, { named, rules }, children, []);
     const path = segments.slice(0, depth + 1).join('/');
     if (rules.ruleFor(depth + 1 < segments.length ? `${path}/` : path) !== undefined) return true;
-    rules = rules.inside(path);
   }
   return false;
 }

@@ -1,37 +1,46 @@
-// Rules of `.trawlignore`, `.ignore` and `.gitignore` files, the nested ones too, through the `ignore` package. All have
-// the form of gitignore(5). Those of the file named first count more, at whatever depth, as in ripgrep; `.gitignore`
-// counts inside git repositories only, each with rules of its own. This is for folders on disk: of a repository only the
-// `.trawlignore` at its root counts (docs/committed-rules.ts).
-//
-// Quirk: a manager of that package takes a path as ignored where a folder above it is, so rules of a nested file cannot
-// be asked on their own: they must be able to take back what an upper file of their kind said. Hence the rules of all
-// files of a kind on the way down are in one manager, those of a nested file with its folder put in front.
+// Rules of `.trawlignore`, `.ignore` and `.gitignore` files, the nested ones too. All have the form of gitignore(5). Those
+// of the file named first count more, at whatever depth, as in ripgrep; `.gitignore` counts inside git repositories only,
+// each with rules of its own. This is for folders on disk: of a repository only the `.trawlignore` at its root counts
+// (docs/committed-rules.ts).
 
-import ignore, { type Ignore } from 'ignore';
+import { folderOf } from '../../base/paths.ts';
+import { type IgnorePattern, parsePattern } from './ignore-pattern.ts';
 
 /** Names of the files that hold rules, those that count more first. */
 export const RULE_FILES = ['.trawlignore', '.ignore', '.gitignore'] as const;
 export type RuleFile = (typeof RULE_FILES)[number];
 
+/** Bytes of a file of rules; a larger one counts for nothing. Guess: a million paths go through each of its lines. */
+export const RULES_SIZE_MAX = 1 << 20;
+export const RULES_TOO_LARGE = `unreadable: larger than ${RULES_SIZE_MAX} bytes` as const;
+/** Folders that are known to be ignored or not; more are looked at again. */
+const FOLDERS_MAX = 100_000;
+
+interface Rule extends IgnorePattern {
+  readonly mark: string;
+}
+
+/** What one file says. */
+interface RuleSet {
+  /** Of the file, from the root of its layer's rules, with a slash at its end; "" for that root. */
+  readonly folder: string;
+  /** The last one first: it decides. */
+  readonly rules: readonly Rule[];
+}
+
 /** What one kind of file says. */
 interface Layer {
   readonly file: RuleFile;
-  readonly manager: Ignore;
   /** The root of the walk as seen from the root of the rules, with a slash at its end, or "". */
   readonly prefix: string;
-}
-
-function newManager(): Ignore {
-  // Why relative paths: bytes of names that are no path must not throw.
-  return ignore({ ignorecase: false, allowRelativePaths: true });
-}
-
-function newLayer(file: RuleFile, prefix = ''): Layer {
-  return { file, manager: newManager(), prefix };
+  /** That of the deepest folder first. */
+  readonly sets: readonly RuleSet[];
 }
 
 export class IgnoreRules {
   readonly #layers: readonly Layer[];
+  /** The rules that ignore folders, or one above them; "" for none. */
+  readonly #folders = new Map<string, string>();
 
   private constructor(layers: readonly Layer[]) {
     this.#layers = layers;
@@ -39,7 +48,15 @@ export class IgnoreRules {
 
   /** No rules yet; `.gitignore` does not count. */
   static none(): IgnoreRules {
-    return new IgnoreRules([newLayer('.trawlignore'), newLayer('.ignore')]);
+    return new IgnoreRules([
+      { file: '.trawlignore', prefix: '', sets: [] },
+      { file: '.ignore', prefix: '', sets: [] },
+    ]);
+  }
+
+  /** No rules, whatever files say. */
+  static never(): IgnoreRules {
+    return new IgnoreRules([]);
   }
 
   /** The names of files that count here. */
@@ -53,8 +70,9 @@ export class IgnoreRules {
    * @param prefix  the root of the walk as seen from the root of the repository, with a slash at its end
    */
   inRepository(prefix = ''): IgnoreRules {
+    if (this.#layers.length === 0) return this;
     const others = this.#layers.filter(({ file }) => file !== '.gitignore');
-    return new IgnoreRules([...others, newLayer('.gitignore', prefix)]);
+    return new IgnoreRules([...others, { file: '.gitignore', prefix, sets: [] }]);
   }
 
   /**
@@ -63,19 +81,11 @@ export class IgnoreRules {
    * @param folder  path of the folder that holds the file, from the root of its layer's rules; "" for that root
    */
   with(file: RuleFile, folder: string, text: string): IgnoreRules {
-    const name = folder === '' ? file : `${folder}/${file}`;
-    const rules = text
-      .replace(/^\uFEFF/, '')
-      .split(/\r?\n/)
-      .map((line) => ({
-        pattern: folder === '' ? line : rebase(line, folder),
-        mark: `${name}: ${line.trim()}`,
-      }));
-    return this.#change((layer) =>
-      layer.file === file
-        ? { ...layer, manager: newManager().add(layer.manager).add(rules) }
-        : layer,
+    const set = { folder: folder === '' ? '' : `${folder}/`, rules: rulesIn(text, file, folder) };
+    const layers = this.#layers.map((layer) =>
+      layer.file === file ? { ...layer, sets: [set, ...layer.sets] } : layer,
     );
+    return new IgnoreRules(layers);
   }
 
   /** Path of a folder as the rules of a file's kind name it. */
@@ -84,58 +94,52 @@ export class IgnoreRules {
     return `${prefix}${folder}`.replace(/\/$/, '');
   }
 
-  #change(change: (layer: Layer) => Layer): IgnoreRules {
-    return new IgnoreRules(this.#layers.map(change));
-  }
-
   /**
-   * The rule that ignores a path, `sub/.ignore: *.log`; undefined: none does.
+   * The rule that ignores a path in a folder that is not ignored, `sub/.ignore: *.log`; undefined: none does.
    *
    * @param path  relative to the root of the walk; of a folder with a `/` at the end
    */
   ruleFor(path: string): string | undefined {
-    for (const { manager, prefix } of this.#layers) {
-      const { ignored, unignored, rule } = manager.test(prefix + path);
-      if (ignored) return rule?.mark ?? '';
-      if (unignored) return undefined;
+    const isFolder = path.endsWith('/');
+    const plain = isFolder ? path.slice(0, -1) : path;
+    for (const { prefix, sets } of this.#layers) {
+      const place = prefix + plain;
+      for (const { folder, rules } of sets) {
+        if (!place.startsWith(folder)) continue;
+        const inner = place.slice(folder.length);
+        const rule = rules.find((one) => one.matches(inner, isFolder));
+        if (rule !== undefined) return rule.isNegated ? undefined : rule.mark;
+      }
     }
     return undefined;
   }
 
-  /**
-   * The rules for what is in a folder that is not ignored: where a file of one kind took back what one that counts less
-   * says of the folder, the latter ignores that folder no more; what it says of other paths stays.
-   *
-   * @param folder  "" for the root of the walk: that was asked for, so rules that ignore it count for nothing in it
-   */
-  inside(folder: string): IgnoreRules {
-    const nameIn = ({ prefix }: Layer): string => (folder === '' ? prefix : `${prefix}${folder}/`);
-    const isOverruled = (layer: Layer): boolean => layer.manager.test(nameIn(layer)).ignored;
-    if (!this.#layers.some(isOverruled)) return this;
-    return this.#change((layer) => {
-      if (!isOverruled(layer)) return layer;
-      if (folder === '') return newLayer(layer.file, layer.prefix);
-      const manager = newManager()
-        .add(layer.manager)
-        .add(`!/${escaped(nameIn(layer))}`);
-      return { ...layer, manager };
-    });
+  /** As `ruleFor`, or the rule that ignores a folder above the path. */
+  ruleForAny(path: string): string | undefined {
+    const rule = this.#ruleForFolder(folderOf(path.replace(/\/$/, '')));
+    return rule === '' ? this.ruleFor(path) : rule;
+  }
+
+  #ruleForFolder(folder: string): string {
+    if (folder === '') return '';
+    const known = this.#folders.get(folder);
+    if (known !== undefined) return known;
+    const above = this.#ruleForFolder(folderOf(folder));
+    const rule = above === '' ? (this.ruleFor(`${folder}/`) ?? '') : above;
+    if (this.#folders.size >= FOLDERS_MAX) this.#folders.clear();
+    this.#folders.set(folder, rule);
+    return rule;
   }
 }
 
-/** A path as a pattern that means it alone. */
-function escaped(path: string): string {
-  return path.replace(/[\\*?[\]!#\s]/g, '\\$&');
-}
-
-/** The rule as it would stand in the root folder; "" for empty lines and comments. */
-function rebase(line: string, folder: string): string {
-  if (line.trim() === '' || line.startsWith('#')) return '';
-  const negation = line.startsWith('!') ? '!' : '';
-  const pattern = line.slice(negation.length);
-  const place = escaped(folder);
-  // Source: gitignore(5): a slash at the start or in the middle ties the pattern to the folder of
-  // its file.
-  const isTied = pattern.trimEnd().slice(0, -1).includes('/');
-  return `${negation}/${place}/${isTied ? '' : '**/'}${pattern.replace(/^\//, '')}`;
+function rulesIn(text: string, file: RuleFile, folder: string): Rule[] {
+  const name = folder === '' ? file : `${folder}/${file}`;
+  return text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .flatMap((line) => {
+      const pattern = parsePattern(line);
+      return pattern === undefined ? [] : [{ ...pattern, mark: `${name}: ${line.trim()}` }];
+    })
+    .reverse();
 }

@@ -4,20 +4,24 @@
 import { BlobReader } from '../git/blob-reader.ts';
 import { findObjects, listTree } from '../git/objects.ts';
 import type { TreeDoc, TreeUnion } from '../git/trees.ts';
-import { IgnoreRules } from '../disk/ignore-rules.ts';
+import { Breather } from '../../base/next-turn.ts';
+import { IgnoreRules, RULES_SIZE_MAX } from '../disk/ignore-rules.ts';
 import { FileList } from './file-list.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
 
 export const RULES_PATH = '.trawlignore';
 
-/** The rules in blobs, in their order; of one that is missing none. Errors: GitError. */
+/** The rules in blobs, in their order; of one that is missing, or too large, none. Errors: GitError. */
 async function readRules(repoPath: string, ids: readonly string[]): Promise<IgnoreRules[]> {
+  const blobs = await findObjects(repoPath, ids, { timeoutMs: 0 });
+  const read = [...ids.keys()].filter((index) => (blobs[index]?.size ?? 0) <= RULES_SIZE_MAX);
+  const rules = ids.map(() => IgnoreRules.none());
   const reader = await BlobReader.open(repoPath);
   try {
-    const rules: IgnoreRules[] = [];
-    await reader.readBlobs(ids, (index, bytes) => {
+    const wanted = read.map((index) => ids[index]!);
+    await reader.readBlobs(wanted, (index, bytes) => {
       const text = Buffer.from(bytes ?? []).toString('utf8');
-      rules[index] = IgnoreRules.none().with('.trawlignore', '', text);
+      rules[read[index]!] = IgnoreRules.none().with('.trawlignore', '', text);
     });
     return rules;
   } finally {
@@ -53,7 +57,7 @@ export async function rulesOfCommits(
       });
       if (!isFile) return undefined;
       const [rules] = await readRules(repoPath, [blob.oid]);
-      return { oid: blob.oid, ruleFor: (path: string) => rules?.ruleFor(path) };
+      return { oid: blob.oid, ruleFor: (path: string) => rules?.ruleForAny(path) };
     }),
   );
 }
@@ -71,8 +75,10 @@ export async function withoutIgnored(
   const [rules] = await readRules(repoPath, [rulesId]);
   const counter = new IgnoredCounter();
   const kept = new FileList();
+  const breather = new Breather();
   for (const file of files) {
-    const rule = rules?.ruleFor(file.path);
+    await breather.pause();
+    const rule = rules?.ruleForAny(file.path);
     if (rule === undefined) kept.add(file);
     else counter.add(rule);
   }
@@ -103,8 +109,17 @@ export async function filterUnion(
     repoPath,
     files.map(([, { oid }]) => oid),
   );
-  const rulesByDoc = new Map(files.map(([doc], index) => [doc, rules[index]!]));
-  const filtered = new Filtered(union, rulesByDoc);
+  const verdicts = new Map<number, readonly string[]>();
+  const breather = new Breather();
+  for (const [index, [doc]] of files.entries()) {
+    const ofDocs: string[] = [];
+    for (const { path } of union.docs) {
+      await breather.pause();
+      ofDocs.push(rules[index]!.ruleForAny(path) ?? '');
+    }
+    verdicts.set(doc, ofDocs);
+  }
+  const filtered = new Filtered(union, verdicts);
   for (let commit = 0; commit < commitCount; commit++) filtered.add(commit);
   return filtered;
 }
@@ -114,24 +129,23 @@ class Filtered implements FilteredUnion {
   readonly submodulePaths: readonly string[];
   readonly outerPaths: readonly string[];
   readonly #union: TreeUnion;
-  readonly #rulesByDoc: ReadonlyMap<number, IgnoreRules>;
-  /** Rules of each commit; undefined: it has none. */
-  readonly #rules: (IgnoreRules | undefined)[] = [];
-  /** Rule that leaves a doc out, "" for none, by rules. */
-  readonly #verdicts = new Map<IgnoreRules, string[]>();
+  /** By doc that is a file of rules: the rule that leaves a doc out, "" for none. */
+  readonly #verdicts: ReadonlyMap<number, readonly string[]>;
+  /** Of the file of rules of each commit; undefined: it has none. */
+  readonly #ofCommits: (readonly string[] | undefined)[] = [];
   /** Place among the docs that are left, of each doc. */
   readonly #places = new Map<number, number>();
 
-  constructor(union: TreeUnion, rulesByDoc: ReadonlyMap<number, IgnoreRules>) {
+  constructor(union: TreeUnion, verdicts: ReadonlyMap<number, readonly string[]>) {
     this.#union = union;
     this.submodulePaths = union.submodulePaths;
     this.outerPaths = union.outerPaths;
-    this.#rulesByDoc = rulesByDoc;
+    this.#verdicts = verdicts;
   }
 
   /** Looks at the next commit. */
   add(commit: number): void {
-    this.#union.visit(commit, (doc) => (this.#rules[commit] ??= this.#rulesByDoc.get(doc)));
+    this.#union.visit(commit, (doc) => (this.#ofCommits[commit] ??= this.#verdicts.get(doc)));
     this.#visit(commit, (doc, rule) => {
       if (rule !== '' || this.#places.has(doc)) return;
       this.#places.set(doc, this.docs.push(this.#union.docs[doc]!) - 1);
@@ -139,13 +153,8 @@ class Filtered implements FilteredUnion {
   }
 
   #visit(commit: number, onDoc: (doc: number, rule: string) => void): void {
-    const rules = this.#rules[commit];
-    const verdicts = rules === undefined ? [] : (this.#verdicts.get(rules) ?? []);
-    if (rules !== undefined) this.#verdicts.set(rules, verdicts);
-    this.#union.visit(commit, (doc) => {
-      verdicts[doc] ??= rules?.ruleFor(this.#union.docs[doc]!.path) ?? '';
-      onDoc(doc, verdicts[doc]);
-    });
+    const verdicts = this.#ofCommits[commit];
+    this.#union.visit(commit, (doc) => onDoc(doc, verdicts?.[doc] ?? ''));
   }
 
   visit(commit: number, onDoc: (doc: number) => void): void {

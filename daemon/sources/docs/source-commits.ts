@@ -3,6 +3,8 @@
 
 import { listTree } from '../git/objects.ts';
 import { RULES_PATH, withoutIgnored } from './committed-rules.ts';
+import { RULES_SIZE_MAX, RULES_TOO_LARGE } from '../disk/ignore-rules.ts';
+import type { LeftOut } from '../disk/left-out.ts';
 import { FileList } from './file-list.ts';
 import type { IngestSource, SourceListing, SourceSpec } from './source.ts';
 
@@ -20,8 +22,12 @@ async function listCommit(spec: SourceSpec, fingerprint: string): Promise<Source
   if (spec.commit === undefined)
     return { files: listed, leftOut: [], ignored: () => Promise.resolve({}), fingerprint };
   let rulesId: string | undefined;
+  const unread: LeftOut[] = [];
   const { submodulePaths, outerPaths } = await listTree(spec.path, spec.commit, {}, (entry) => {
-    if (entry.path === RULES_PATH && !entry.isSymlink) rulesId = entry.oid;
+    if (entry.path === RULES_PATH && !entry.isSymlink) {
+      if (entry.size > RULES_SIZE_MAX) unread.push({ path: RULES_PATH, reason: RULES_TOO_LARGE });
+      rulesId = entry.oid;
+    }
     listed.add(entry);
   });
   const { files, ignored } =
@@ -29,6 +35,7 @@ async function listCommit(spec: SourceSpec, fingerprint: string): Promise<Source
       ? { files: listed, ignored: {} }
       : await withoutIgnored(spec.path, listed, rulesId);
   const leftOut = [
+    ...unread,
     ...submodulePaths.map((path) => ({ path, reason: 'submodule' as const })),
     ...outerPaths.map((path) => ({ path, reason: 'outer_path' as const })),
   ];

@@ -117,7 +117,7 @@ async function addWorktree(
   for (const named of await listWorktree(root, within === undefined ? {} : { within })) {
     await breather.pause();
     if (guard.isOwn(named)) continue;
-    const rule = rules.ruleFor(named.path);
+    const rule = rules.ruleForAny(named.path);
     if (rule !== undefined) found.ignored.add(rule);
     else if (guard.isInside(named)) addPath(root, named, found);
     else if (statOf(root, named) !== undefined)

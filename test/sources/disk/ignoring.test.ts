@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { isIgnoredInFolder } from '../../../daemon/sources/disk/folder-walk.ts';
+import { IgnoreRules } from '../../../daemon/sources/disk/ignore-rules.ts';
 import { openSource } from '../../../daemon/sources/docs/open-source.ts';
 import type { SourceSpec } from '../../../daemon/sources/docs/source.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../git/fixture.ts';
@@ -71,8 +72,22 @@ test('a plain folder within a repository: the rules above count, unless they ign
 });
 
 const PATTERNS = ['a', 'b', '*.c', 'a*', '/a', '**/b', 'q/b', '/d/q', '[ab]', 'd/'];
+const MORE = [
+  'e/**',
+  'd/**/a',
+  '/**/e/q/',
+  '[!a]',
+  'f?',
+  String.raw`f\a`,
+  '*',
+  '/*',
+  'fa*b',
+  '# no',
+];
 const lines = fc
-  .array(fc.tuple(fc.constantFrom('', '', '!'), fc.constantFrom(...PATTERNS)), { maxLength: 3 })
+  .array(fc.tuple(fc.constantFrom('', '', '!'), fc.constantFrom(...PATTERNS, ...MORE)), {
+    maxLength: 3,
+  })
   .map((rows) => rows.map((row) => `${row.join('')}\n`).join(''));
 const FOLDERS = ['', 'd/', 'd/q/', 'r/', 'r/d/'];
 
@@ -171,4 +186,98 @@ test('commits: .trawlignore as committed in each revision', async () => {
   });
   assert.deepEqual(held, [['a.c'], ['a.c', 'gen/x.c'], ['b.tmp', 'gen/x.c', 'only.c']]);
   assert.deepEqual(await listing.ignored(), one.ignored);
+});
+
+/** Pieces of patterns, and names that they may match. */
+const PIECES = [
+  'a',
+  'b',
+  '*',
+  '**',
+  '?',
+  '[ab]',
+  '[!a]',
+  '[a-c]',
+  '[[:alpha:]]',
+  '[]a]',
+  '/',
+  '/',
+  '.',
+];
+PIECES.push(
+  '**/',
+  '/**',
+  'a*',
+  '*b',
+  '#',
+  '!',
+  ' ',
+  '[',
+  '[a-]',
+  String.raw`\*`,
+  String.raw`\ `,
+  '\\',
+);
+const NAMES = ['a', 'b', 'ab', 'abc', 'aab', '#', '!a', ' ', 'a ', '*', '[a]', '-', '.', 'A', '\\'];
+
+test('a file of rules says what git makes of it', { timeout: 120_000 }, async () => {
+  const root = temporaryFolder();
+  git(root, 'init', '-q');
+  const names = NAMES.filter((name) => name !== '.');
+  const paths = names.flatMap((one) => [
+    one,
+    ...names.flatMap((two) => [`${one}/${two}`, `${one}/${two}/a`, `${one}/${two}/b`]),
+  ]);
+  const input = paths.map((one) => `./${one}\0`).join('');
+  const pattern = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 4 });
+  const line = fc
+    .tuple(fc.constantFrom('', '', '', '!'), pattern)
+    .map(([negation, pieces]) => negation + pieces.join(''))
+    // git looks for `**` behind the letters that a pattern begins with as for one that stands alone.
+    .filter((text) => !/^!?[^*?[\\]+\*\*/.test(text) || /^!?[^*?[\\]*\/\*\*/.test(text));
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 3 }), async (lines) => {
+      const text = lines.join('\n');
+      writeFiles(root, { '.gitignore': text });
+      const args = ['check-ignore', '-z', '--stdin', '--no-index'];
+      const { stdout } = spawnSync('git', args, { cwd: root, input });
+      const expected = stdout.toString().split('\0').slice(0, -1);
+      const rules = IgnoreRules.none().with('.trawlignore', '', text);
+      const found = paths.filter((one) => rules.ruleForAny(one) !== undefined);
+      assert.deepEqual(
+        found,
+        expected.map((one) => one.slice('./'.length)),
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a pattern that is made to keep us busy does not', () => {
+  const folders = `${'a/'.repeat(1_000)}c`;
+  const rules = IgnoreRules.none()
+    .with('.trawlignore', '', `x/\n${'**/a/'.repeat(200)}b\n${'*a'.repeat(100)}b\n`)
+    .with('.trawlignore', '', '**/[!'.repeat(500));
+  // With backtracking these would not end.
+  assert.equal(rules.ruleFor(folders), undefined);
+  assert.equal(rules.ruleFor('a'.repeat(4_000)), undefined);
+  assert.notEqual(rules.ruleFor(`${'a/'.repeat(1_000)}b`), undefined);
+});
+
+test('a file of rules that is too large counts for nothing, and is told of', async () => {
+  const text = `*.c\n${'#'.repeat(1 << 20)}`;
+  const repo = makeRepo({ 'a.c': '', '.trawlignore': text });
+  const commit = git(repo, 'rev-parse', 'HEAD');
+  const committed = await openSource({ kind: 'commits', path: repo, commit }).list();
+  assert.ok([...committed.files].some(({ path }) => path === 'a.c'));
+  const told = { path: '.trawlignore', reason: 'unreadable: larger than 1048576 bytes' };
+  assert.deepEqual(committed.leftOut, [told]);
+  const root = temporaryFolder();
+  writeFiles(root, { 'a.c': '', '.ignore': text });
+  const { leftOut, files } = await openSource({ kind: 'folder', path: root }).list();
+  assert.deepEqual(
+    [...files].map(({ path }) => path),
+    ['.ignore', 'a.c'],
+  );
+  assert.match(leftOut[0]!.reason, /^unreadable: .*larger than 1048576 bytes$/);
 });

@@ -1,0 +1,219 @@
+// One line of a file of rules in the form of gitignore(5), and whether it matches a path. Who writes such a file may want
+// to keep us busy: a match takes at most the length of the pattern times that of the path, whatever they are.
+//
+// Difference to git: a character is one of UTF-16 here, and a byte there (`?` and "é").
+
+/** Whether a name without slashes matches. */
+type NameTest = (name: string) => boolean;
+
+/** A segment of a pattern: some of the name's; `**`: any number of segments. */
+type Segment = NameTest | '**';
+
+export interface IgnorePattern {
+  readonly isNegated: boolean;
+  /**
+   * Whether it matches a path itself, whatever is said of the folders above.
+   *
+   * @param path  from the folder of the file of rules, without a slash at its end
+   */
+  matches(path: string, isFolder: boolean): boolean;
+}
+
+/** Undefined: an empty line, a comment, or a pattern that matches nothing. Errors: none. */
+export function parsePattern(line: string): IgnorePattern | undefined {
+  if (line.startsWith('#')) return undefined;
+  const isNegated = line.startsWith('!');
+  const text = withoutTrailingSpaces(line).slice(isNegated ? 1 : 0);
+  const isForFolders = text.endsWith('/');
+  const pattern = isForFolders ? text.slice(0, -1) : text;
+  if (pattern === '') return undefined;
+  const isTied = pattern.includes('/');
+  const segments = segmentsOf(pattern.startsWith('/') ? pattern.slice(1) : pattern);
+  if (segments === undefined) return undefined;
+  const matchesPath = isTied ? pathTest(segments) : baseNameTest(segments[0]!);
+  return {
+    isNegated,
+    matches: (path, isFolder) => (isFolder || !isForFolders) && matchesPath(path),
+  };
+}
+
+/** Source: gitignore(5): spaces at the end count only behind a backslash. */
+function withoutTrailingSpaces(line: string): string {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === ' ' && !isEscaped(line, end - 1)) end--;
+  return line.slice(0, end);
+}
+
+/** Whether an odd number of backslashes is before a place. */
+function isEscaped(text: string, place: number): boolean {
+  let start = place;
+  while (start > 0 && text[start - 1] === '\\') start--;
+  return (place - start) % 2 === 1;
+}
+
+function baseNameTest(segment: Segment): NameTest {
+  if (segment === '**') return () => true;
+  return (path) => segment(path.slice(path.lastIndexOf('/') + 1));
+}
+
+/** As a wildcard `*` among characters, `**` among segments: what failed goes on behind the last one. */
+function pathTest(segments: readonly Segment[]): NameTest {
+  // At the end it is not nothing: `a/**` is what is in the folder, not the folder.
+  const needsMore = segments.at(-1) === '**';
+  const wanted = needsMore ? [...segments, () => true] : segments;
+  return (path) => {
+    const names = path.split('/');
+    let [at, name, star, starName] = [0, 0, -1, 0];
+    while (name < names.length) {
+      const segment = wanted[at];
+      if (segment === '**') [star, starName] = [at++, name];
+      else if (segment?.(names[name]!) === true) [at, name] = [at + 1, name + 1];
+      else if (star >= 0) [at, name] = [star + 1, ++starName];
+      else return false;
+    }
+    return at === wanted.length;
+  };
+}
+
+/** Undefined: it matches nothing, as a set without end. */
+function segmentsOf(pattern: string): Segment[] | undefined {
+  const segments: Segment[] = [];
+  let tokens: Token[] = [];
+  for (let place = 0; place <= pattern.length;) {
+    const isEnd = place === pattern.length;
+    const slash = slashAt(pattern, place);
+    if (isEnd || slash > 0) {
+      segments.push(segmentOf(tokens));
+      tokens = [];
+      place += Math.max(slash, 1);
+      continue;
+    }
+    const read = readToken(pattern, place);
+    if (read === undefined) return undefined;
+    tokens.push(read.token);
+    place = read.end;
+  }
+  return segments;
+}
+
+/** Characters of the slash at a place; 0: there is none. */
+function slashAt(pattern: string, place: number): number {
+  if (pattern[place] === '/') return 1;
+  return pattern.startsWith('\\/', place) ? 2 : 0;
+}
+
+/** A character, any one (`?`), any number (`*`), or one of a set. */
+type Token = string | typeof ANY | typeof STAR | ((code: number) => boolean);
+const ANY = Symbol('?');
+const STAR = Symbol('*');
+
+interface Read {
+  readonly token: Token;
+  readonly end: number;
+}
+
+function readToken(pattern: string, place: number): Read | undefined {
+  const one = pattern[place]!;
+  if (one === '*') return { token: STAR, end: place + 1 };
+  if (one === '?') return { token: ANY, end: place + 1 };
+  if (one === '[') return readSet(pattern, place + 1);
+  if (one !== '\\') return { token: one, end: place + 1 };
+  const escaped = pattern[place + 1];
+  return escaped === undefined ? undefined : { token: escaped, end: place + 2 };
+}
+
+/** Source: wildmatch.c of git, whose classes are those of ASCII. */
+const CLASSES: Readonly<Record<string, RegExp>> = {
+  alnum: /[A-Za-z0-9]/,
+  alpha: /[A-Za-z]/,
+  blank: /[ \t]/,
+  cntrl: /[\0-\x1f\x7f]/,
+  digit: /\d/,
+  graph: /[!-~]/,
+  lower: /[a-z]/,
+  print: /[ -~]/,
+  punct: /[!-/:-@[-`{-~]/,
+  space: /[ \t-\r]/,
+  upper: /[A-Z]/,
+  xdigit: /[0-9A-Fa-f]/,
+};
+
+/** @param start  behind the bracket */
+function readSet(pattern: string, start: number): Read | undefined {
+  const isNegated = pattern[start] === '!' || pattern[start] === '^';
+  const parts: ((code: number) => boolean)[] = [];
+  const first = isNegated ? start + 1 : start;
+  for (let place = first; ;) {
+    if (place >= pattern.length) return undefined;
+    if (pattern[place] === ']' && place > first) {
+      const isIn = (code: number): boolean => parts.some((part) => part(code));
+      const token = isNegated ? (code: number) => !isIn(code) : isIn;
+      return { token, end: place + 1 };
+    }
+    const read = readSetPart(pattern, place);
+    if (read === undefined) return undefined;
+    parts.push(read.isIn);
+    place = read.end;
+  }
+}
+
+/** A class, a range, or a character of a set; undefined: the set makes no sense. */
+function readSetPart(
+  pattern: string,
+  place: number,
+): { readonly isIn: (code: number) => boolean; readonly end: number } | undefined {
+  const named = /^\[:([^\]]*):\]/.exec(pattern.slice(place, place + CLASS_SIZE_MAX));
+  if (named !== null) {
+    const letters = CLASSES[named[1]!];
+    if (letters === undefined) return undefined;
+    const isIn = (code: number): boolean => letters.test(String.fromCharCode(code));
+    return { isIn, end: place + named[0].length };
+  }
+  const low = readMember(pattern, place);
+  const next = pattern[low.end + 1];
+  const isRange = pattern[low.end] === '-' && next !== undefined && next !== ']';
+  if (!isRange) return { isIn: (code) => code === low.code, end: low.end };
+  const high = readMember(pattern, low.end + 1);
+  return { isIn: (code) => code >= low.code && code <= high.code, end: high.end };
+}
+
+/** Characters of `[:xdigit:]`, and some more. */
+const CLASS_SIZE_MAX = 16;
+
+function readMember(pattern: string, place: number): { code: number; end: number } {
+  const at = pattern[place] === '\\' ? place + 1 : place;
+  return { code: pattern.charCodeAt(at), end: at + 1 };
+}
+
+function segmentOf(tokens: readonly Token[]): Segment {
+  if (tokens.length > 1 && tokens.every((token) => token === STAR)) return '**';
+  const stars = tokens.filter((token) => token === STAR).length;
+  const literal = tokens.filter((token) => typeof token === 'string').join('');
+  // Why: nearly all rules are of these three forms.
+  if (literal.length === tokens.length) return (name) => name === literal;
+  if (stars === 1 && literal.length === tokens.length - 1) {
+    if (tokens[0] === STAR) return (name) => name.endsWith(literal);
+    if (tokens.at(-1) === STAR) return (name) => name.startsWith(literal);
+  }
+  return (name) => matchesTokens(tokens, name);
+}
+
+/** What failed goes on behind the last star: those before it need not be tried again. */
+function matchesTokens(tokens: readonly Token[], name: string): boolean {
+  let [at, place, star, starPlace] = [0, 0, -1, 0];
+  while (place < name.length) {
+    const token = tokens[at];
+    if (token === STAR) [star, starPlace] = [at++, place];
+    else if (token !== undefined && isOne(token, name, place)) [at, place] = [at + 1, place + 1];
+    else if (star >= 0) [at, place] = [star + 1, ++starPlace];
+    else return false;
+  }
+  while (tokens[at] === STAR) at++;
+  return at === tokens.length;
+}
+
+function isOne(token: Token, name: string, place: number): boolean {
+  if (token === ANY) return true;
+  if (typeof token === 'string') return name[place] === token;
+  return typeof token === 'function' && token(name.charCodeAt(place));
+}
