@@ -2,10 +2,11 @@
 // is refused changes nothing.
 
 import assert from 'node:assert/strict';
-import { renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { licenceEnvironment } from '../accounts/licences.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import {
   eventually,
@@ -184,7 +185,7 @@ void test('a file that is refused changes nothing, and owners are told until it 
   await reread('{"settings": {"maxMatchCount": 3,\n"maxFileSise": 1}}', /refused.*maxFileSise/);
   assert.match(
     JSON.stringify(await degraded()),
-    /configuration file is refused: line 2: .*maxFileSise/,
+    /configuration file is refused: \S+:2: .*maxFileSise/,
   );
   const { body } = await post(served.url, { query: 'plum' }, OWNER);
   assert.equal(body.stats['actualMatchCount'], 2);
@@ -224,4 +225,132 @@ void test('a log file that was moved away is made again at SIGHUP; at debug it s
   await eventually(() => holds(file, /third/));
   assert.equal(await holds(`${file}.1`, /third/), false);
   await served.process.stop();
+});
+
+void test('a file that is replaced is read by itself, again and again, and no request is dropped', async () => {
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  const replace = (content: unknown): void => {
+    writeFileSync(`${file}.new`, typeof content === 'string' ? content : JSON.stringify(content));
+    renameSync(`${file}.new`, file);
+  };
+  replace({ settings: { maxMatchCount: 1, anonymousAccess: true } });
+  const repo = makeRepo({ 'a.txt': 'plum\n'.repeat(50) });
+  const served = await serveIndexed(temporaryFolder(), [repo], { flags: ['--config', file] });
+  const over = new AbortController();
+  const counts = new Set<number>();
+  const ask = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const { status, body } = await post(served.url, { query: 'plum' });
+      assert.equal(status, 200);
+      counts.add(body.stats['actualMatchCount']);
+    }
+  };
+  const asking = [ask(), ask(), ask()];
+  for (let round = 2; round <= 10; round++) {
+    replace(
+      round % 3 === 0
+        ? '{"settings": {'
+        : { settings: { maxMatchCount: round, anonymousAccess: true } },
+    );
+    if (round % 3 === 0) await served.process.until(/is refused/, round / 3);
+    else await eventually(async () => counts.has(round));
+  }
+  over.abort();
+  await Promise.all(asking);
+  // What was refused never counted.
+  assert.deepEqual(
+    [...counts].sort((left, right) => left - right),
+    [1, 2, 4, 5, 7, 8, 10],
+  );
+  const { stderr } = await served.process.stop();
+  assert.equal(stderr.match(/is refused/g)?.length, 3);
+});
+
+void test('a file that is refused is logged once, however often it is touched', async () => {
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  writeFileSync(file, '{}');
+  const served = await serveIndexed(temporaryFolder(), [makeRepo({ 'a.txt': 'plum\n' })], {
+    flags: ['--config', file],
+    env: { TRAWL_OWNER_EMAIL: 'ann@example.com', TRAWL_OWNER_API_KEY: KEY },
+  });
+  const wrong = '{"setings": {},\n"conections": {}}';
+  writeFileSync(file, wrong);
+  await served.process.until(/is refused/);
+  const degraded = async (): Promise<readonly string[]> =>
+    (await get<{ degraded?: string[] }>(`${served.url}/api/ready`, OWNER)).body.degraded ?? [];
+  const told = await degraded();
+  assert.deepEqual(
+    told.map((line) => line.replace(/ \S*trawl/, ' trawl')),
+    [
+      'the configuration file is refused: trawl.json:1: setings: no such key; did you mean settings?',
+      'the configuration file is refused: trawl.json:2: conections: no such key; did you mean connections?',
+    ],
+  );
+  writeFileSync(file, wrong);
+  writeFileSync(`${file}.new`, wrong);
+  renameSync(`${file}.new`, file);
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  writeFileSync(file, '{}');
+  await served.process.until(/read again/);
+  assert.deepEqual(await degraded(), []);
+  const { stderr } = await served.process.stop();
+  assert.equal(stderr.match(/is refused/g)?.length, 1);
+});
+
+void test('contexts of the file pick among what a caller sees, with the entitlement alone', async () => {
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  const contexts = { mine: { include: ['local/*'], exclude: ['local/c'] } };
+  writeFileSync(file, JSON.stringify({ contexts, settings: { anonymousAccess: true } }));
+  const place = temporaryFolder();
+  const sources = ['a', 'b', 'c'].map((name) => path.join(place, name));
+  for (const source of sources) {
+    mkdirSync(source);
+    writeFileSync(path.join(source, 'x.txt'), 'plum\n');
+  }
+  const dataDir = temporaryFolder();
+  const licence = licenceEnvironment();
+  const owner = { TRAWL_OWNER_EMAIL: 'ann@example.com', TRAWL_OWNER_API_KEY: KEY };
+  const start = (env: Record<string, string>): Promise<Served> =>
+    serve(dataDir, sources, { env: { ...owner, ...env }, flags: ['--config', file] });
+  const first = await serveIndexed(dataDir, sources, {
+    env: { ...owner, ...licence },
+    flags: ['--config', file],
+  });
+  const hide = ['repo', 'set', '--visibility', 'private', '--enforce-permissions', 'local/b'];
+  assert.equal((await trawl([...hide, '--data-dir', dataDir])).code, 0);
+  const found = async (query: string, headers = {}): Promise<string> => {
+    const { status, body } = await post(first.url, { query }, headers);
+    if (status !== 200) return (body as unknown as { errorCode: string }).errorCode;
+    return body.files
+      .map(({ repository }) => repository)
+      .sort()
+      .join(' ');
+  };
+  assert.equal(await found('context:mine plum', OWNER), 'local/a local/b');
+  assert.equal(await found('context:mine plum'), 'local/a');
+  assert.equal(await found('-context:mine plum', OWNER), 'local/c');
+  assert.equal(await found('context:other plum', OWNER), 'SEARCH_CONTEXT_NOT_FOUND');
+  assert.equal(await found('context:other (', OWNER), 'SEARCH_CONTEXT_NOT_FOUND');
+  const ask = (endpoint: string): Promise<string> =>
+    fetch(`${first.url}/api/${endpoint}`, {
+      method: 'POST',
+      headers: { ...OWNER, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: 'context:mine plum', matches: 10 }),
+    }).then((answer) => answer.text());
+  assert.match(await ask('explain'), /"canonical":"and\(context:\\"mine\\", text:\\"plum\\"\)"/);
+  assert.match(await ask('stream_search'), /local\/b/);
+  writeFileSync(file, JSON.stringify({ contexts: { other: contexts.mine } }));
+  await first.process.until(/read again .*contexts\.mine.*contexts\.other/);
+  assert.equal(await found('context:other plum', OWNER), 'local/a local/b');
+  assert.equal(await found('context:mine plum', OWNER), 'SEARCH_CONTEXT_NOT_FOUND');
+  await first.process.stop();
+
+  const second = await start({});
+  await second.process.until(
+    /contexts of the configuration file are ignored without the entitlement/,
+  );
+  const { status, body } = await post<unknown>(second.url, { query: 'context:other plum' }, OWNER);
+  assert.equal(status, 403);
+  assert.match(JSON.stringify(body), /INSUFFICIENT_PERMISSIONS.*search-contexts/);
+  await second.process.stop();
 });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { contextSchema } from '../../daemon/base/config/contexts.ts';
 import { reposOfContext } from '../../daemon/repos/search-context.ts';
 

@@ -74,10 +74,12 @@ const archived = flag.describe('Leave out archived repositories.');
 const topics = globs.describe('Keep only repositories with one of these topics (globs).');
 const noTopics = globs.describe('Leave out repositories with one of these topics (globs).');
 
+function isGiven(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value === true;
+}
+
 /** The refusal of a connection that selects nothing. */
 function selects(...keys: readonly string[]): [(given: object) => boolean, { error: string }] {
-  const isGiven = (value: unknown): boolean =>
-    Array.isArray(value) ? value.length > 0 : value === true;
   return [
     (given) => Object.entries(given).some(([key, value]) => keys.includes(key) && isGiven(value)),
     { error: `selects nothing: give at least one of ${keys.join(', ')}` },

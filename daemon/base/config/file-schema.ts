@@ -32,13 +32,13 @@ const permissionsSchema = z
       .default([])
       .describe('Who sees which repositories whose permissions are enforced.'),
   })
-  .superRefine(({ groups, grants }, { addIssue }) => {
+  .superRefine(({ groups, grants }, context) => {
     for (const [index, { to }] of grants.entries())
       for (const [place, one] of to.entries()) {
         if (!one.startsWith('group:') || Object.hasOwn(groups, one.slice('group:'.length)))
           continue;
         const path = ['grants', index, 'to', place];
-        addIssue({ code: 'custom', path, message: 'there is no such group' });
+        context.addIssue({ code: 'custom', path, message: 'there is no such group' });
       }
   });
 

@@ -58,7 +58,7 @@ export function parseConfiguration(name: string, text: string): FileConfiguratio
   if (mistakes.length > 0 || !result.success)
     throw new RefusedFileError(name, mistakeLines(name, text, mistakes));
   const { permissions, connections, contexts, apps, identityProviders } = result.data;
-  const settings = { ...(memberOf(parsed.content, 'settings') ?? {}) };
+  const settings = Object.fromEntries(Object.entries(memberOf(parsed.content, 'settings') ?? {}));
   const hasProviders = Object.keys(identityProviders).length > 0;
   const notices = hasProviders ? ['identityProviders have no effect in this version'] : [];
   return { settings, permissions, connections, contexts, apps, identityProviders, notices };

@@ -18,8 +18,9 @@ interface CheckFlags {
 async function check(
   given: string | undefined,
   { online }: CheckFlags,
-  { services, stdout, stderr, env, setExitCode }: CliContext,
+  context: CliContext,
 ): Promise<void> {
+  const { services, stdout, stderr, env } = context;
   const place = given ?? readVariable(env, 'TRAWL_CONFIG');
   if (place === undefined) throw new UsageError('name a file, or set TRAWL_CONFIG');
   const survey = await services.surveyConfiguration(place, online === true);
@@ -35,7 +36,7 @@ async function check(
     ...(online === true ? [`${countOf(failed.length, 'host')} not reached`] : []),
   ];
   stderr.write(isRight ? `right: ${describeParts(survey)}\n` : `${counts.join(', ')}\n`);
-  setExitCode(isRight ? EXIT_OK : EXIT_NONE);
+  context.setExitCode(isRight ? EXIT_OK : EXIT_NONE);
 }
 
 /** Its mistakes a line each; else tables of its connections, of what it reads, and of what hosts say. */

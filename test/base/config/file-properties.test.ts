@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { parseConfiguration } from '../../../daemon/base/config/file.ts';
 
 const word = fc.stringMatching(/^[a-z][a-z0-9_-]{0,8}$/);

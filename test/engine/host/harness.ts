@@ -4,6 +4,7 @@
 
 import { hash } from 'node:crypto';
 import assert from 'node:assert/strict';
+import type { SearchContexts } from '../../../daemon/repos/search-context.ts';
 import { SEES_ALL, type Sight } from '../../../daemon/repos/sight.ts';
 import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -303,6 +304,8 @@ function needsEngine(plan: PlanNode): boolean {
 
 /** A searcher, a pool and the snapshots of one module, with `search` as the daemon runs it, each answer checked against itself. */
 export class Engine {
+  /** Of the searches that begin from now on. */
+  contexts: SearchContexts = {};
   readonly searcher: Searcher;
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
@@ -383,7 +386,8 @@ export class Engine {
     sight: Sight = SEES_ALL,
   ): Promise<SearchAnswer> {
     const asked = { ...DEFAULTS, ...request, query };
-    const environment = { signal, baseUrl: 'http://localhost', sight };
+    const { contexts } = this;
+    const environment = { signal, baseUrl: 'http://localhost', sight, contexts };
     const snapshot = this.snapshots.acquire();
     try {
       const { json } = await search(this.parts, asked, environment);
@@ -409,7 +413,8 @@ export class Engine {
 
   explain(query: string, request: Partial<SearchRequest> = {}): Promise<Explanation> {
     const { signal } = new AbortController();
-    const environment = { signal, baseUrl: 'http://localhost', sight: SEES_ALL };
+    const { contexts } = this;
+    const environment = { signal, baseUrl: 'http://localhost', sight: SEES_ALL, contexts };
     return explain(this.parts, { ...DEFAULTS, ...request, query }, environment);
   }
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { contextSchema } from '../../../daemon/base/config/contexts.ts';
 import { Engine, repoRecord } from '../host/harness.ts';
 
 const REPOS = [
@@ -28,21 +29,55 @@ const CASES: readonly [string, string][] = [
   ['-rev:HEAD fork:only', ''],
 ];
 
+const CONTEXT_CASES: readonly [string, string][] = [
+  ['context:some', 'open old'],
+  ['-context:some', 'copy plain'],
+  ['context:plain', 'plain'],
+  ['context:none', ''],
+  ['-context:none', 'open old copy plain'],
+  ['context:"a \\"b\\" c"', 'copy'],
+  ['context:some or context:plain', 'open old plain'],
+  ['context:some -context:some', ''],
+  ['context:some archived:only', 'old'],
+  ['context:some context:some repo:pen', 'open'],
+  ['rev:HEAD context:some', 'open old'],
+];
+
 void test('filters over repos', async () => {
   const engine = await Engine.open();
   const shards = REPOS.map((repo) =>
     engine.shardOf(repo, [{ path: 'a.txt', bytes: Buffer.from('plum\n') }]),
   );
   engine.publish(shards, REPOS);
-  for (const [filter, expected] of CASES) {
-    for (const isRegexEnabled of [false, true]) {
-      const { files } = await engine.search(`plum (${filter})`, { isRegexEnabled });
-      const names = REPOS.map(({ name }) => name).filter((name) =>
-        files.some(({ repository }) => repository === name),
-      );
-      assert.equal(names.map((name) => name.slice(5)).join(' '), expected, filter);
+  const check = async (cases: readonly [string, string][]): Promise<void> => {
+    for (const [filter, expected] of cases) {
+      for (const isRegexEnabled of [false, true]) {
+        const { files } = await engine.search(`plum (${filter})`, { isRegexEnabled });
+        const names = REPOS.map(({ name }) => name).filter((name) =>
+          files.some(({ repository }) => repository === name),
+        );
+        assert.equal(names.map((name) => name.slice(5)).join(' '), expected, filter);
+      }
     }
-  }
+  };
+  await check(CASES);
+  const contexts = {
+    some: { include: ['host/o*'] },
+    plain: { include: ['**'], exclude: ['host/{open,old,copy}'] },
+    none: { include: ['nosuch/**'], includeTopics: ['x'], includeConnections: ['y'] },
+    'a "b" c': { include: ['host/copy'] },
+  };
+  engine.contexts = Object.fromEntries(
+    Object.entries(contexts).map(([name, context]) => [name, contextSchema.parse(context)]),
+  );
+  await check(CONTEXT_CASES);
+  await assert.rejects(engine.search('context:toString plum'), {
+    errorCode: 'SEARCH_CONTEXT_NOT_FOUND',
+    message: 'Search context "toString" not found.',
+  });
+  const { query, totals } = await engine.explain('plum context:some');
+  assert.equal(query.canonical, 'and(text:"plum", context:"some")');
+  assert.deepEqual([totals['shardsEligible'], totals['shardsOutOfScope']], [2, 2]);
   for (const query of ['context:x plum', 'plum -context:x', 'plum or context:x'])
     await assert.rejects(engine.search(query), { errorCode: 'SEARCH_CONTEXT_NOT_FOUND' });
   await assert.rejects(engine.search('context:x archived:maybe'), /at position|archived/);

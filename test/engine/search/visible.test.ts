@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import * as fc from 'fast-check';
+import { contextSchema } from '../../../daemon/base/config/contexts.ts';
 import { isSeen, SEES_ALL, SEES_NOTHING, type Sight } from '../../../daemon/repos/sight.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
 import type { LiveShard, QuarantinedShard } from '../../../daemon/engine/search/snapshot.ts';
@@ -45,7 +46,14 @@ const QUERIES = [
   'absentword',
   'p[a-z]+ \\d',
   'repo:repo',
+  'context:odd plum',
+  '-context:odd pear',
 ];
+
+// A context that names repos which are hidden shows none of them.
+whole.contexts = alone.contexts = {
+  odd: contextSchema.parse({ include: ['host/repo[13579]', 'host/nosuch'] }),
+};
 
 /** Bases are few objects that many sights share, as in the daemon. */
 const BASES = [[], [1, 2, 3], [2, 4, 6, 8], [9]].map((ids) => new Set(ids));
@@ -80,6 +88,7 @@ async function streamed(engine: Engine, query: string, sight: Sight) {
     signal: new AbortController().signal,
     baseUrl: 'http://localhost',
     sight,
+    contexts: engine.contexts,
     eventSizeMax: Infinity,
   });
   let last = {};

@@ -1,0 +1,148 @@
+// `trawl config`, the schema that a daemon serves, and starts with a configuration file: a wrong one, a late one, one that is
+// at an address.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { test } from 'node:test';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { post, serve, startTrawl, trawl } from './daemon.ts';
+
+const folder = temporaryFolder();
+
+function fileOf(text: string): string {
+  const file = path.join(folder, 'trawl.json');
+  writeFileSync(file, text);
+  return file;
+}
+
+const RIGHT = `{
+  "connections": {
+    "acme": {
+      "type": "github", "orgs": ["acme"], "repos": ["x/y"], "topics": ["go"], "token": { "env": "ACME_TOKEN" },
+      "exclude": { "forks": true, "repos": ["acme/*-old"], "size": { "max": 5 } },
+    },
+    "review": { "type": "gerrit", "url": "https://review.example.com", "token": { "file": "token" } },
+    "disk": { "type": "git", "url": "file:///srv/*" },
+  },
+  "settings": { "webhooks": { "secret": { "env": "HOOK" } } },
+  "identityProviders": {
+    "sso": { "type": "oidc", "issuer": "https://id", "clientId": "c", "clientSecret": { "env": "SSO" } },
+  },
+}`;
+
+void test('config check: what each connection selects, and which secrets are there; never what is in them', async () => {
+  const file = fileOf(RIGHT);
+  writeFileSync(path.join(folder, 'token'), 'hunter2\n');
+  const env = { ACME_TOKEN: 'hunter2', SSO: 'hunter2' };
+  const options = { env: { ...env, HOOK: 'hunter2' }, cwd: folder };
+  const right = await trawl(['config', 'check', file], options);
+  assert.deepEqual(right.stdout.split('\n'), [
+    'connection  type    selects',
+    'acme        github  orgs acme; repos x/y; only with topics go; without forks, repos acme/*-old, size beyond max 5 bytes; at https://github.com',
+    'review      gerrit  everything the credential can list; at https://review.example.com',
+    'disk        git     file:///srv/*',
+    '',
+    'key                                 from                 state',
+    'connections.acme.token              variable ACME_TOKEN  found',
+    'connections.review.token            file token           found',
+    'settings.webhooks.secret            variable HOOK        found',
+    'identityProviders.sso.clientSecret  variable SSO         found',
+    '',
+  ]);
+  assert.equal(
+    right.stderr,
+    'note: identityProviders have no effect in this version\nright: 1 setting, 3 connections, 0 contexts, 0 grants\n',
+  );
+  assert.equal(right.code, 0);
+  const missing = await trawl(['config', 'check', file], { env, cwd: folder });
+  assert.match(missing.stdout, /^settings\.webhooks\.secret +variable HOOK +not set$/m);
+  assert.match(missing.stderr, /^0 mistakes, 1 secret missing$/m);
+  assert.equal(missing.code, 1);
+  for (const { stdout, stderr } of [right, missing])
+    assert.doesNotMatch(stdout + stderr, /hunter2/);
+});
+
+void test('config check: all mistakes, exit code 1; what cannot be read is exit code 2', async () => {
+  const file = fileOf(
+    '{\n"settings": { "memroy": 5 },\n"connections": { "a": { "type": "git" } }}',
+  );
+  const env = { TRAWL_CONFIG: file };
+  for (const [args, options] of [
+    [[file], {}],
+    [[], { env }],
+  ] as const) {
+    const wrong = await trawl(['config', 'check', ...args], options);
+    assert.equal(
+      wrong.stdout,
+      `${file}:2: settings.memroy: no such key; did you mean memory?\n` +
+        `${file}:3: connections.a.url: missing; expected a text\n`,
+    );
+    assert.equal(wrong.code, 1);
+  }
+  assert.equal((await trawl(['config', 'check', '/nosuch.json'])).code, 2);
+  const none = await trawl(['config', 'check']);
+  assert.deepEqual([none.code, none.stderr], [2, 'error: name a file, or set TRAWL_CONFIG\n']);
+});
+
+void test('a start with a file that is wrong says all that is, a line each', async () => {
+  const file = fileOf('{\n"settings": { "memory": 0 },\n"a\\u0007": 1 }');
+  const { code, stderr } = await trawl(['serve', '--config', file, '--data-dir', folder]);
+  assert.equal(code, 2);
+  assert.match(stderr, /^error: .*:2: settings\.memory: 0; allowed: integers from 1$/m);
+  assert.match(stderr, /^error: .*:3: a\\x07: no such key/m);
+});
+
+void test('a daemon waits for a file that is missing, serves its schema, and reads an address again at SIGHUP', async (t) => {
+  let status = 404;
+  let content = { settings: { maxMatchCount: 2 } };
+  const server = createServer((_, response) => {
+    response.writeHead(status).end(JSON.stringify(content));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/trawl.json`;
+  const repo = makeRepo({ 'a.txt': 'plum\nplum\nplum\n' });
+  const starting = serve(temporaryFolder(), [repo], {
+    flags: ['--config', address],
+    env: { TRAWL_ANONYMOUS_ACCESS: 'true' },
+  });
+  await new Promise((resolve) => server.once('request', resolve));
+  status = 200;
+  const served = await starting;
+  assert.match(served.process.stderr, /status 404; .* trying again in 2 s \(1 of 5\)/);
+  const rangeCount = async (): Promise<number> =>
+    (await post(served.url, { query: 'plum' })).body.stats['actualMatchCount'];
+  await served.process.until(/ repo indexed /);
+  assert.equal(await rangeCount(), 2);
+  content = { settings: { maxMatchCount: 3 } };
+  served.process.child.kill('SIGHUP');
+  await served.process.until(/read again .*trawl\.json.*maxMatchCount/);
+  assert.equal(await rangeCount(), 3);
+  status = 500;
+  served.process.child.kill('SIGHUP');
+  await served.process.until(/refused.*\n?.*status 500/);
+  assert.equal(await rangeCount(), 3);
+
+  const answer = await fetch(`${served.url}/schemas/config.json`);
+  assert.equal(answer.headers.get('content-type'), 'application/json');
+  const { stdout } = await trawl(['config', 'schema']);
+  assert.deepEqual(await answer.json(), JSON.parse(stdout));
+  await served.process.stop();
+});
+
+void test('a file that comes late is waited for; one that never comes ends the start', async () => {
+  const dataDir = temporaryFolder();
+  const file = path.join(dataDir, 'late.json');
+  const args = ['serve', '--port', '0', '--data-dir', dataDir, '--config', file];
+  const late = startTrawl([...args, makeRepo({ 'a.txt': 'plum\n' })]);
+  await late.until(/late\.json"; ENOENT; .* \(1 of 5\)/);
+  writeFileSync(file, '{"settings": {"logLevel": "debug"}}');
+  await late.until(/^Serving on/m);
+  await late.stop();
+});
