@@ -91,7 +91,7 @@ function doubleKeys(tree: Node): Mistake[] {
   const mistakes: Mistake[] = [];
   const nodes = [tree];
   for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
-    nodes.push(...(node.children ?? []));
+    for (const child of node.children ?? []) nodes.push(child);
     if (node.type !== 'object') continue;
     const seen = new Set<unknown>();
     for (const { offset, children } of node.children ?? []) {
