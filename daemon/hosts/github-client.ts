@@ -28,8 +28,13 @@ export type AskGithub = GithubClient['ask'];
 /** Where the API is: github.com and hosts of ghe.com have a host for it, own servers a folder. */
 export function githubApiUrl(url: string): string {
   const { protocol, host } = new URL(url);
-  const isCloud = host === 'github.com' || host.endsWith('.ghe.com');
-  return isCloud ? `${protocol}//api.${host}` : `${withoutSlash(url)}/api/v3`;
+  return isGithubCloud(url) ? `${protocol}//api.${host}` : `${withoutSlash(url)}/api/v3`;
+}
+
+/** Whether GitHub runs the host. */
+export function isGithubCloud(url: string): boolean {
+  const { host } = new URL(url);
+  return host === 'github.com' || host.endsWith('.ghe.com');
 }
 
 export class GithubClient {

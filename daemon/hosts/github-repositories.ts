@@ -3,12 +3,11 @@
 import { z } from 'zod';
 import { isoTime, withoutSlash } from './answers.ts';
 import type { HostRepo } from './host.ts';
-import type { Listed } from './targets.ts';
+import { ownerNameSchema } from './owner-name.ts';
 
 export const repositorySchema = z.object({
   id: z.int().positive(),
-  // It becomes a part of names and addresses.
-  full_name: z.string().regex(/^[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/),
+  full_name: ownerNameSchema,
   fork: z.boolean(),
   // Those that follow came with versions of the server.
   private: z.boolean(),
@@ -25,20 +24,11 @@ export type GithubRepository = z.output<typeof repositorySchema>;
 
 /**
  * @param url  of the connection; what GitHub names itself may lead elsewhere
- * @param isKept  whether the connection keeps it
+ * @param isOpen  whether who does not sign in sees what is public
  */
-export function listedRepository(
-  repository: GithubRepository,
-  url: string,
-  isKept: (repo: HostRepo) => boolean,
-): Listed {
-  const repo = hostRepoOf(repository, withoutSlash(url));
-  return { hostId: repo.hostId, repo: isKept(repo) ? repo : undefined };
-}
-
-function hostRepoOf(repository: GithubRepository, url: string): HostRepo {
+export function repoOfGithub(repository: GithubRepository, url: string, isOpen: boolean): HostRepo {
   const path = repository.full_name;
-  const page = `${url}/${path}`;
+  const page = `${withoutSlash(url)}/${path}`;
   const image = repository.owner?.avatar_url ?? '';
   const pushedAt = isoTime(repository.pushed_at);
   return {
@@ -50,7 +40,7 @@ function hostRepoOf(repository: GithubRepository, url: string): HostRepo {
     ...(/^https?:\/\//.test(image) ? { imageUrl: image } : {}),
     isFork: repository.fork,
     isArchived: repository.archived,
-    visibility: visibilityOf(repository),
+    visibility: visibilityOf(repository, isOpen),
     topics: repository.topics,
     ...(repository.size === undefined ? {} : { size: repository.size * 1024 }),
     ...(repository.default_branch ? { defaultBranch: repository.default_branch } : {}),
@@ -59,9 +49,10 @@ function hostRepoOf(repository: GithubRepository, url: string): HostRepo {
 }
 
 /** Servers before 3.0 say only whether it is private; what they call so may be internal. */
-function visibilityOf(repository: GithubRepository): HostRepo['visibility'] {
-  const { visibility } = repository;
-  if (visibility === undefined) return repository.private ? 'private' : 'public';
-  if (visibility === 'public') return repository.private ? 'private' : 'public';
-  return visibility === 'internal' || visibility === 'private' ? visibility : 'unknown';
+function visibilityOf(repository: GithubRepository, isOpen: boolean): HostRepo['visibility'] {
+  const { visibility = 'public' } = repository;
+  if (visibility === 'internal') return 'internal';
+  if (visibility === 'private' || repository.private) return 'private';
+  if (visibility !== 'public') return 'unknown';
+  return isOpen ? 'public' : 'internal';
 }

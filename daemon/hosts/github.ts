@@ -5,12 +5,8 @@ import type { SettingsOf } from '../base/config/connections.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
 import { checked, withoutSlash } from './answers.ts';
 import { GithubApps, type GithubApp } from './github-app.ts';
-import { GithubClient, githubApiUrl, type GithubAnswer } from './github-client.ts';
-import {
-  listedRepository,
-  repositorySchema,
-  type GithubRepository,
-} from './github-repositories.ts';
+import { GithubClient, githubApiUrl, isGithubCloud, type GithubAnswer } from './github-client.ts';
+import { repoOfGithub, repositorySchema, type GithubRepository } from './github-repositories.ts';
 import {
   HostError,
   type GitCredential,
@@ -21,9 +17,10 @@ import {
   type ListingPage,
 } from './host.ts';
 import { readNumbered, type NumberedPage } from './numbered-pages.ts';
+import { isOpenToAll } from './open-to-all.ts';
 import { secretNow, type HostParts } from './parts.ts';
-import { keeperOf } from './select.ts';
-import { listTargets, type Target } from './targets.ts';
+import { keeperOf, listedAs } from './select.ts';
+import { listTargets, type Listed, type Target } from './targets.ts';
 import { openTransport, type HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'github'>;
@@ -63,6 +60,8 @@ class Github implements Host {
   /** None, where the connection has a token. */
   readonly #apps: GithubApps;
   readonly #isKept: (repo: HostRepo) => boolean;
+  /** Whether who does not sign in sees what is public; as the last listing found it. */
+  #isOpen = false;
 
   constructor(settings: Settings, options: GithubOptions) {
     const { url, tls, topics, exclude } = settings;
@@ -81,9 +80,13 @@ class Github implements Host {
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    const { orgs, users, repos } = this.#settings;
+    const { orgs, users, repos, url, tls } = this.#settings;
     // Where there is none, all targets would fail for one reason.
     this.#token();
+    const shown = `${githubApiUrl(url)}/meta`;
+    this.#isOpen =
+      isGithubCloud(url) ||
+      (await isOpenToAll({ ...this.#options, url: shown, caFile: tls.caFile }, signal));
     let asking: Promise<string | undefined> | undefined;
     const isCaller = async (user: string): Promise<boolean> => {
       asking ??= this.#callerIfAny(signal);
@@ -196,8 +199,8 @@ class Github implements Host {
     return { name, readPage: (cursor) => readNumbered(cursor, question, read) };
   }
 
-  #listed(repository: GithubRepository) {
-    return listedRepository(repository, this.#settings.url, this.#isKept);
+  #listed(repository: GithubRepository): Listed {
+    return listedAs(repoOfGithub(repository, this.#settings.url, this.#isOpen), this.#isKept);
   }
 
   #token(): SecretText | undefined {

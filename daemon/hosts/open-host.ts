@@ -29,6 +29,8 @@ export async function openHost(
   switch (settings.type) {
     case 'github':
       return (await import('./github.ts')).openGithub(settings, own);
+    case 'gitea':
+      return (await import('./gitea.ts')).openGitea(settings, own);
     case 'git':
       return (await import('./generic-git.ts')).openGenericGit(settings, own);
     default:

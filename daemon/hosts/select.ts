@@ -3,6 +3,7 @@
 
 import picomatch from 'picomatch';
 import type { HostRepo } from './host.ts';
+import type { Listed } from './targets.ts';
 
 /** As connections have it; what a kind of host does not know is absent. */
 export interface Selection {
@@ -32,6 +33,11 @@ export function keeperOf({ topics = [], exclude }: Selection): (repo: HostRepo) 
     if (repo.size !== undefined && (repo.size < min || repo.size > max)) return false;
     return topics.length === 0 || repo.topics.some(isWantedTopic);
   };
+}
+
+/** What a listing is told of a repository. */
+export function listedAs(repo: HostRepo, isKept: (repo: HostRepo) => boolean): Listed {
+  return { hostId: repo.hostId, repo: isKept(repo) ? repo : undefined };
 }
 
 /** Whether a text matches one of the globs; none matches nothing. */

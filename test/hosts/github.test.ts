@@ -142,7 +142,8 @@ for (const count of [0, 1, 99, 100, 101, 250]) {
     assert.deepEqual(paths(repos), repositories.map((one) => one.path).sort());
     assert.equal(repos.length, count);
     const pages = Math.ceil(count / 100);
-    assert.equal(server.asked.length, pages > 1 ? pages + 1 : 1);
+    // One tells how many there are, one whether the server is open to all.
+    assert.equal(server.asked.length, pages > 1 ? pages + 2 : 2);
   });
 }
 
@@ -246,7 +247,7 @@ test('500 in the middle: what was listed stays, and the rest is not taken for go
     t,
     {
       repositories: many('acme', 350),
-      instead: () => (++count > 2 ? refusal(500, 'Server Error') : undefined),
+      instead: () => (++count > 3 ? refusal(500, 'Server Error') : undefined),
     },
     { orgs: ['acme'] },
   );
@@ -284,7 +285,7 @@ const BROKEN: Readonly<Record<string, { body: unknown; headers?: Record<string, 
 
 for (const [name, told] of Object.entries(BROKEN)) {
   test(`an answer that is none is an issue: ${name}`, async (t) => {
-    const instead = () => told;
+    const instead = ({ path }: { path: string }) => (path.includes('/orgs/') ? told : undefined);
     const { host } = await open(t, { instead }, { orgs: ['acme'] });
     const { repos, issues } = await listAll(host);
     assert.deepEqual(repos, []);
@@ -411,6 +412,30 @@ test('a token of nobody in particular lists what is public of users', async (t) 
   assert.deepEqual(paths((await listAll(host)).repos), ['ann/open']);
 });
 
+test('what is public on a server that is closed to those who do not sign in is for its members', async (t) => {
+  const repositories = [{ id: 1, path: 'acme/open', visibility: 'public' as const }];
+  const closed = refusal(401, 'Must authenticate to access this API.');
+  const limited = refusal(403, 'API rate limit exceeded', {
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-reset': '9999999999',
+  });
+  const signIn = { body: '<html>Please sign in</html>' };
+  for (const [told, expected] of [
+    [undefined, 'public'],
+    [closed, 'internal'],
+    [limited, 'internal'],
+    [signIn, 'internal'],
+  ] as const) {
+    const instead: GithubState['instead'] = ({ headers }) =>
+      headers.authorization === undefined ? told : undefined;
+    const { host } = await open(t, { repositories, instead }, { orgs: ['acme'] });
+    assert.deepEqual(
+      (await listAll(host)).repos.map(({ visibility }) => visibility),
+      [expected],
+    );
+  }
+});
+
 test('the rate limit is waited for in the middle of a listing, primary and secondary', async (t) => {
   let count = 0;
   const reset = (): string => String(Math.floor(Date.now() / 1000));
@@ -444,7 +469,7 @@ test('a listing ends at once when its signal is aborted', async (t) => {
     for await (const page of host.list(undefined, controller.signal))
       if (page.repos.length > 0) controller.abort(reason);
   }, reason);
-  assert.equal(server.asked.length, 2);
+  assert.equal(server.asked.length, 3);
 });
 
 test('git gets the token; the probe says who it is', async (t) => {

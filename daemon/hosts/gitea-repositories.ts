@@ -1,0 +1,65 @@
+// Repositories as Gitea and Forgejo describe them, and as we do.
+
+import { z } from 'zod';
+import { isoTime, withoutSlash } from './answers.ts';
+import type { HostRepo } from './host.ts';
+import { ownerNameSchema } from './owner-name.ts';
+
+const image = z.string().optional();
+
+export const repositorySchema = z.object({
+  id: z.int().positive(),
+  full_name: ownerNameSchema,
+  private: z.boolean(),
+  /** Not private, but of an organization that only its members see. */
+  internal: z.boolean().optional(),
+  fork: z.boolean(),
+  archived: z.boolean().default(false),
+  /** Without a commit; it has the name of a default branch all the same. */
+  empty: z.boolean().default(false),
+  /** KiB. */
+  size: z.number().nonnegative().optional(),
+  default_branch: z.string().optional(),
+  topics: z.array(z.string()).nullish(),
+  updated_at: z.string().optional(),
+  avatar_url: image,
+  owner: z.object({ visibility: z.string().optional(), avatar_url: image }).nullish(),
+});
+export type GiteaRepository = z.output<typeof repositorySchema>;
+
+/**
+ * @param url  of the connection; what Gitea names itself is what its operator called it
+ * @param isOpen  whether who does not sign in sees what is public
+ */
+export function repoOfGitea(repository: GiteaRepository, url: string, isOpen: boolean): HostRepo {
+  const path = repository.full_name;
+  const page = `${withoutSlash(url)}/${path}`;
+  const { size, empty: isEmpty, default_branch: branch } = repository;
+  const images = [repository.avatar_url, repository.owner?.avatar_url];
+  const imageUrl = images.find((image) => /^https?:\/\//.test(image ?? ''));
+  // Pushes move it, and so do changes of what is said of the repository.
+  const pushedAt = isoTime(repository.updated_at);
+  return {
+    hostId: String(repository.id),
+    path,
+    displayName: path,
+    cloneUrl: `${page}.git`,
+    webUrl: page,
+    ...(imageUrl === undefined ? {} : { imageUrl }),
+    isFork: repository.fork,
+    isArchived: repository.archived,
+    visibility: visibilityOf(repository, isOpen),
+    topics: repository.topics ?? [],
+    ...(size === undefined ? {} : { size: size * 1024 }),
+    ...(branch && !isEmpty ? { defaultBranch: branch } : {}),
+    ...(pushedAt === undefined ? {} : { pushedAt }),
+  };
+}
+
+/** An owner may be for members alone, or for those who have signed in: that holds for what is not private, too. */
+function visibilityOf(repository: GiteaRepository, isOpen: boolean): HostRepo['visibility'] {
+  const owner = repository.owner?.visibility ?? 'public';
+  if (repository.private || repository.internal === true || owner === 'private') return 'private';
+  if (owner !== 'public' && owner !== 'limited') return 'unknown';
+  return isOpen && owner === 'public' ? 'public' : 'internal';
+}

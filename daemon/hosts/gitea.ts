@@ -1,0 +1,172 @@
+// Gitea and Forgejo, which speaks the same API, over gitea-js.
+
+import { giteaApi, type RequestParams } from 'gitea-js';
+import { z } from 'zod';
+import type { SettingsOf } from '../base/config/connections.ts';
+import type { SecretText } from '../base/config/secret-text.ts';
+import { checked, withoutSlash } from './answers.ts';
+import { failureOf, type Question } from './failures.ts';
+import { repoOfGitea, repositorySchema, type GiteaRepository } from './gitea-repositories.ts';
+import type { GitCredential, Host, HostRepo, ListingPage } from './host.ts';
+import { readNumbered, type NumberedPage } from './numbered-pages.ts';
+import { isOpenToAll } from './open-to-all.ts';
+import { secretNow, type HostParts } from './parts.ts';
+import { keeperOf, listedAs } from './select.ts';
+import { listTargets, type Listed, type Target } from './targets.ts';
+import { openTransport, type HostTransport } from './transport.ts';
+
+type Settings = SettingsOf<'gitea'>;
+
+/** What gitea-js answers: the parsed body beside the rest. */
+type Called = Pick<Response, 'headers'> & { readonly data: unknown };
+type Call = (given: RequestParams) => Promise<Called>;
+
+/** Any name goes with a token. */
+const TOKEN_USER = 'x-access-token';
+/** What servers send at most, unless they were told otherwise. */
+const PAGE_SIZE = 50;
+
+const ownerSchema = z.object({ id: z.int().positive() });
+const callerSchema = z.object({ login: z.string() });
+const searchSchema = z.object({ data: z.array(repositorySchema) });
+
+/** Errors: ConfigError, where certificates or proxy are of no use. */
+export function openGitea(settings: Settings, parts: HostParts): Host {
+  return new Gitea(settings, parts);
+}
+
+class Gitea implements Host {
+  readonly codeHostType = 'gitea';
+  readonly nameHost: string;
+  readonly #settings: Settings;
+  readonly #parts: HostParts;
+  readonly #transport: HostTransport;
+  readonly #client: ReturnType<typeof giteaApi>;
+  readonly #isKept: (repo: HostRepo) => boolean;
+  /** Whether who does not sign in sees what is public; as the last listing found it. */
+  #isOpen = false;
+
+  constructor(settings: Settings, parts: HostParts) {
+    const { url, tls, exclude } = settings;
+    this.#settings = settings;
+    this.#parts = parts;
+    this.nameHost = new URL(url).host;
+    this.#transport = openTransport({ ...parts, url, caFile: tls.caFile });
+    this.#client = giteaApi(withoutSlash(url), { customFetch: this.#transport.fetch });
+    this.#isKept = keeperOf({ exclude: { ...exclude, paths: exclude.repos } });
+  }
+
+  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+    const { orgs, users, repos, url, tls } = this.#settings;
+    // Where there is none, all targets would fail for one reason.
+    this.#token();
+    const shown = `${withoutSlash(url)}/api/v1/repos/search?limit=1`;
+    this.#isOpen = await isOpenToAll({ ...this.#parts, url: shown, caFile: tls.caFile }, signal);
+    const { orgs: ofOrgs, users: ofUsers } = this.#client;
+    const targets = [
+      ...orgs.map((org) =>
+        this.#ofOwner(`orgs: ${org}`, signal, (given) => ofOrgs.orgGet(inPath(org), given)),
+      ),
+      ...users.map((user) =>
+        this.#ofOwner(`users: ${user}`, signal, (given) => ofUsers.userGet(inPath(user), given)),
+      ),
+      ...repos.map((path) => this.#ofRepo(path, signal)),
+    ];
+    yield* listTargets({ targets, issues: [] }, from, signal);
+  }
+
+  async gitCredential(): Promise<GitCredential | undefined> {
+    const password = this.#token();
+    return password === undefined ? undefined : { user: TOKEN_USER, password };
+  }
+
+  async probe(signal: AbortSignal): Promise<string> {
+    const { user, version } = this.#client;
+    if (this.#token() === undefined) {
+      await this.#ask('version', signal, (given) => version.getVersion(given));
+      return 'anonymous';
+    }
+    const { data } = await this.#ask('user', signal, (given) => user.userGetCurrent(given));
+    return checked(callerSchema, data, this.#question('user')).login;
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  /** What somebody owns: found by the id of the owner, as only a search has an order that stays. */
+  #ofOwner(name: string, signal: AbortSignal, askOwner: Call): Target {
+    let owner: number | undefined;
+    const read = async (page: number): Promise<NumberedPage> => {
+      if (owner === undefined) {
+        const { data } = await this.#ask(name, signal, askOwner);
+        owner = checked(ownerSchema, data, this.#question(name)).id;
+      }
+      const order = { sort: 'id', order: 'asc', limit: PAGE_SIZE, page };
+      const { data, headers } = await this.#ask(name, signal, (given) =>
+        this.#client.repos.repoSearch({ uid: owner!, exclusive: true, ...order }, given),
+      );
+      const { data: found } = checked(searchSchema, data, this.#question(name));
+      const listed = found.map((repository) => this.#listed(repository));
+      return { listed, last: lastPage(page, listed.length, headers.get('x-total-count')) };
+    };
+    return { name, readPage: (cursor) => readNumbered(cursor, this.#question(name), read) };
+  }
+
+  #ofRepo(path: string, signal: AbortSignal): Target {
+    const name = `repos: ${path}`;
+    const [owner = '', repo = ''] = path.split('/').map(inPath);
+    return {
+      name,
+      readPage: async () => {
+        const { data } = await this.#ask(name, signal, (given) =>
+          this.#client.repos.repoGet(owner, repo, given),
+        );
+        return { listed: [this.#listed(checked(repositorySchema, data, this.#question(name)))] };
+      },
+    };
+  }
+
+  #listed(repository: GiteaRepository): Listed {
+    return listedAs(repoOfGitea(repository, this.#settings.url, this.#isOpen), this.#isKept);
+  }
+
+  /**
+   * @param what  is asked for, in messages
+   *
+   * Errors: HostError; the reason of the signal.
+   */
+  async #ask(what: string, signal: AbortSignal, call: Call): Promise<Called> {
+    const token = this.#token();
+    const headers = token ? { authorization: `token ${token.reveal()}` } : {};
+    try {
+      return await call({ signal, headers });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw failureOf(error, this.#question(what), [token]);
+    }
+  }
+
+  #question(what: string): Question {
+    return { host: this.#transport.host, what };
+  }
+
+  #token(): SecretText | undefined {
+    return secretNow(this.#settings.token, this.#parts.env);
+  }
+}
+
+/** gitea-js puts names into paths as they are. */
+function inPath(name: string): string {
+  return encodeURIComponent(name);
+}
+
+/**
+ * The number of the last page, as the first page tells: servers may send less at a time than they are asked for.
+ *
+ * @param total  what the server counts; null: it does not, so that an empty page ends the listing
+ */
+function lastPage(page: number, length: number, total: string | null): number | undefined {
+  if (length === 0) return page;
+  return total === null ? undefined : Math.ceil(Number(total) / length);
+}

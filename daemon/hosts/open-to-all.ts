@@ -1,0 +1,32 @@
+// Whether a server shows what it calls public to those who do not sign in. An own server may be closed to them: what is public there
+// is public within the organization.
+
+import { statusFailure } from './failures.ts';
+import { HostError } from './host.ts';
+import { openTransport, type TransportOptions } from './transport.ts';
+
+/**
+ * Asks for something that an open server shows anybody, over a transport of its own, so that the rate limit of those who do not
+ * sign in holds up nobody else.
+ *
+ * Errors: HostError, where the server is away; the reason of the signal.
+ */
+export async function isOpenToAll(
+  options: TransportOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { url, limits } = options;
+  const transport = openTransport({ ...options, limits: { ...limits, waitMs: 0 } });
+  const question = { host: transport.host, what: `GET ${new URL(url).pathname}` };
+  try {
+    const response = await transport.fetchUntil(signal)(url);
+    if (response.status >= 500) throw statusFailure(response.status, '', question);
+    return response.ok && (response.headers.get('content-type') ?? '').includes('json');
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof HostError && error.code !== 'HOST_UNAVAILABLE') return false;
+    throw error;
+  } finally {
+    await transport.close();
+  }
+}

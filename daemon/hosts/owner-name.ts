@@ -1,0 +1,5 @@
+// A path of owner and name, as GitHub and Gitea have it. It becomes a part of names and addresses.
+
+import { z } from 'zod';
+
+export const ownerNameSchema = z.string().regex(/^[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/);
