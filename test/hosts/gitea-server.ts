@@ -133,7 +133,7 @@ function shapeOf(
   const [owner = '', name = ''] = path.split('/');
   return {
     id,
-    owner: { ...userOf(owner, 1), visibility: state.visibility[owner] ?? 'public' } as User,
+    owner: { ...userOf(owner, 1), visibility: state.visibility[owner] ?? 'public' },
     name,
     full_name: path,
     description: 'What it is for',

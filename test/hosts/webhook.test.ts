@@ -1,0 +1,266 @@
+// Deliveries of code hosts: who proves what, and which repository is told of. Payloads have the members that the documents of the
+// hosts show, cut to what tells something.
+
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { SecretText } from '../../daemon/base/config/secret-text.ts';
+import { readWebhook, type Delivery, type Webhook } from '../../daemon/hosts/webhook.ts';
+import { SEED } from '../seed.ts';
+
+const SECRET = 'the secret of the hook';
+
+function hmac(body: string | Uint8Array, secret = SECRET, algorithm = 'sha256'): string {
+  return createHmac(algorithm, secret).update(body).digest('hex');
+}
+
+function read(headers: Record<string, string>, body: string | Uint8Array): Webhook | undefined {
+  return readWebhook({ headers, body: Buffer.from(body) }, new SecretText(SECRET));
+}
+
+const COMMON = {
+  ref: 'refs/heads/main',
+  before: '28e1879d029cb852e4844d9c718537df08844e03',
+  after: 'bffeb74224043ba2feb48d137756c8a9331c449a',
+};
+const githubRepository = {
+  id: 35129377,
+  name: 'public-repo',
+  full_name: 'baxter/public-repo',
+  html_url: 'https://github.com/baxter/public-repo',
+  clone_url: 'https://github.com/baxter/public-repo.git',
+  ssh_url: 'git@github.com:baxter/public-repo.git',
+};
+const github = JSON.stringify({
+  ...COMMON,
+  commits: [{ id: COMMON.after }],
+  repository: githubRepository,
+});
+const gitea = JSON.stringify({
+  ...COMMON,
+  repository: {
+    id: 140,
+    full_name: 'gitea/webhooks',
+    html_url: 'http://localhost:3000/gitea/webhooks',
+    ssh_url: 'ssh://gitea@localhost:2222/gitea/webhooks.git',
+    clone_url: 'http://localhost:3000/gitea/webhooks.git',
+  },
+});
+const gitlabProject = {
+  id: 15,
+  name: 'Diaspora',
+  web_url: 'https://example.com/mike/sub/diaspora',
+  git_ssh_url: 'git@example.com:mike/sub/diaspora.git',
+  git_http_url: 'https://gitlab.example.com:8443/mike/sub/diaspora.git',
+  path_with_namespace: 'mike/sub/diaspora',
+};
+const gitlab = (event: string): string =>
+  JSON.stringify({
+    object_kind: 'push',
+    event_name: event,
+    ...COMMON,
+    project_id: 15,
+    project: gitlabProject,
+  });
+const bitbucketCloud = JSON.stringify({
+  push: { changes: [] },
+  repository: {
+    type: 'repository',
+    uuid: '{673a6070-3421-46c9-9d48-90745f7bfe8e}',
+    full_name: 'team_name/repo_name',
+    links: { html: { href: 'https://bitbucket.org/team_name/repo_name' } },
+  },
+});
+const bitbucketServer = (links?: unknown): string =>
+  JSON.stringify({
+    eventKey: 'repo:refs_changed',
+    repository: {
+      slug: 'repository',
+      id: 84,
+      name: 'repository',
+      project: { key: 'PROJ', id: 84 },
+      links,
+    },
+    changes: [],
+  });
+
+const GITHUB_PUSH = {
+  codeHostType: 'github',
+  hosts: ['github.com'],
+  hostId: '35129377',
+  path: 'baxter/public-repo',
+  cloneUrls: ['https://github.com/baxter/public-repo.git', 'git@github.com:baxter/public-repo.git'],
+};
+const GITLAB_PUSH = {
+  codeHostType: 'gitlab',
+  hosts: ['example.com', 'gitlab.example.com:8443'],
+  hostId: '15',
+  path: 'mike/sub/diaspora',
+  cloneUrls: [gitlabProject.git_http_url, gitlabProject.git_ssh_url],
+};
+
+test('GitHub: a push, as JSON and in a form', () => {
+  const event = { 'x-github-event': 'push' };
+  assert.deepEqual(read({ ...event, 'x-hub-signature-256': `sha256=${hmac(github)}` }, github), {
+    event: 'push',
+    pushed: GITHUB_PUSH,
+  });
+  const form = new URLSearchParams({ payload: github }).toString();
+  const headers = {
+    ...event,
+    'content-type': 'application/x-www-form-urlencoded',
+    'x-hub-signature-256': `sha256=${hmac(form)}`,
+  };
+  assert.deepEqual(read(headers, form)?.pushed, GITHUB_PUSH);
+});
+
+test('Gitea and Forgejo: a push, which they also call as GitHub would', () => {
+  const own = {
+    codeHostType: 'gitea',
+    hosts: ['localhost:3000'],
+    hostId: '140',
+    path: 'gitea/webhooks',
+    cloneUrls: [
+      'http://localhost:3000/gitea/webhooks.git',
+      'ssh://gitea@localhost:2222/gitea/webhooks.git',
+    ],
+  };
+  for (const name of ['x-gitea-event', 'x-forgejo-event']) {
+    const headers = { 'x-github-event': 'push', 'x-gogs-event': 'push', [name]: 'push' };
+    assert.deepEqual(read({ ...headers, 'x-gitea-signature': hmac(gitea) }, gitea)?.pushed, own);
+    assert.deepEqual(
+      read({ ...headers, 'x-hub-signature-256': `sha256=${hmac(gitea)}` }, gitea)?.pushed,
+      own,
+    );
+  }
+});
+
+test('GitLab: pushes of branches and tags, of a project and of a whole server', () => {
+  for (const [header, event] of [
+    ['Push Hook', 'push'],
+    ['Tag Push Hook', 'tag_push'],
+    ['System Hook', 'repository_update'],
+  ] as const) {
+    const headers = { 'x-gitlab-event': header, 'x-gitlab-token': SECRET };
+    assert.deepEqual(read(headers, gitlab(event)), { event: header, pushed: GITLAB_PUSH });
+  }
+  const other = { 'x-gitlab-event': 'System Hook', 'x-gitlab-token': SECRET };
+  assert.deepEqual(read(other, gitlab('project_create')), { event: 'System Hook' });
+});
+
+test('Bitbucket: a push in the cloud, and one on a server, which may not say where it is', () => {
+  const read1 = (event: string, body: string): Webhook | undefined =>
+    read({ 'x-event-key': event, 'x-hub-signature': `sha256=${hmac(body)}` }, body);
+  assert.deepEqual(read1('repo:push', bitbucketCloud)?.pushed, {
+    codeHostType: 'bitbucketCloud',
+    hosts: ['bitbucket.org'],
+    hostId: '{673a6070-3421-46c9-9d48-90745f7bfe8e}',
+    path: 'team_name/repo_name',
+    cloneUrls: [],
+  });
+  const server = { codeHostType: 'bitbucketServer', hostId: '84', path: 'PROJ/repository' };
+  const bare = { ...server, hosts: [], cloneUrls: [] };
+  assert.deepEqual(read1('repo:refs_changed', bitbucketServer())?.pushed, bare);
+  assert.deepEqual(read1('repo:refs_changed', bitbucketServer('none'))?.pushed, bare);
+  const href = 'https://git.example.com:7990/scm/proj/repository.git';
+  const linked = bitbucketServer({ clone: [{ href, name: 'http' }] });
+  assert.deepEqual(read1('mirror:repo_synchronized', linked)?.pushed, {
+    ...server,
+    hosts: ['git.example.com:7990'],
+    cloneUrls: [href],
+  });
+});
+
+test('other events, and what has no form, are proven and tell of nothing', () => {
+  for (const [event, body] of [
+    ['ping', github],
+    ['issues', github],
+    ['push', '{"repository": {"id": 1'],
+    ['push', '[]'],
+    ['push', '{"repository": {"id": -1, "full_name": "a/b"}}'],
+    ['push', '{"repository": {"id": 1, "full_name": ""}}'],
+    ['push', ''],
+    ['push', '['.repeat(200_000)],
+  ] as const) {
+    const headers = { 'x-github-event': event, 'x-hub-signature-256': `sha256=${hmac(body)}` };
+    assert.deepEqual(read(headers, body), { event }, body.slice(0, 60));
+  }
+  const nameless = { 'x-hub-signature-256': `sha256=${hmac(github)}` };
+  assert.deepEqual(read(nameless, github), { event: '' });
+});
+
+const WRONG: Readonly<Record<string, Record<string, string>>> = {
+  none: {},
+  'that of another secret': { 'x-hub-signature-256': `sha256=${hmac(github, 'guess')}` },
+  'that of no secret': { 'x-hub-signature-256': `sha256=${hmac(github, '')}` },
+  'that of another body': { 'x-hub-signature-256': `sha256=${hmac(`${github} `)}` },
+  'SHA-1, right as it is': { 'x-hub-signature': `sha1=${hmac(github, SECRET, 'sha1')}` },
+  'without the name of the algorithm': { 'x-hub-signature-256': hmac(github) },
+  'with more behind it': { 'x-hub-signature-256': `sha256=${hmac(github)}0` },
+  half: { 'x-hub-signature-256': `sha256=${hmac(github).slice(0, 32)}` },
+  empty: { 'x-hub-signature-256': '', 'x-gitea-signature': '' },
+  'no digits': { 'x-gitea-signature': 'z'.repeat(64) },
+  'a token that is not the secret': { 'x-gitlab-token': `${SECRET}!` },
+  'an empty token': { 'x-gitlab-token': '' },
+  'a wrong token beside a right signature': {
+    'x-gitlab-token': 'guess',
+    'x-hub-signature-256': `sha256=${hmac(github)}`,
+  },
+};
+
+for (const [name, headers] of Object.entries(WRONG)) {
+  test(`no proof: ${name}`, () => {
+    assert.equal(read({ 'x-github-event': 'push', ...headers }, github), undefined);
+  });
+}
+
+test('without a secret nothing is proven', () => {
+  const headers = { 'x-github-event': 'push' };
+  for (const proof of [
+    { 'x-hub-signature-256': `sha256=${hmac(github, '')}` },
+    { 'x-gitlab-token': '' },
+  ]) {
+    const delivery = { headers: { ...headers, ...proof }, body: Buffer.from(github) };
+    assert.equal(readWebhook(delivery, new SecretText('')), undefined);
+  }
+});
+
+test('a body beyond the bound proves nothing', () => {
+  const body = Buffer.alloc(25 * 1024 * 1024 + 1, ' ');
+  const headers = { 'x-github-event': 'push', 'x-hub-signature-256': `sha256=${hmac(body)}` };
+  assert.equal(read(headers, body), undefined);
+  const bound = body.subarray(1);
+  assert.deepEqual(read({ ...headers, 'x-hub-signature-256': `sha256=${hmac(bound)}` }, bound), {
+    event: 'push',
+  });
+});
+
+test('property: a delivery that was changed in one bit proves nothing, and none throws', () => {
+  fc.assert(
+    fc.property(fc.nat({ max: 8 * github.length - 1 }), (at) => {
+      const body = Buffer.from(github);
+      body[at >> 3]! ^= 1 << (at & 7);
+      const headers = { 'x-github-event': 'push', 'x-hub-signature-256': `sha256=${hmac(github)}` };
+      assert.equal(read(headers, body), undefined);
+    }),
+    { seed: SEED },
+  );
+  fc.assert(
+    fc.property(
+      fc.json(),
+      fc.constantFrom('push', 'repo:push', 'repo:refs_changed'),
+      (json, event) => {
+        const signature = { 'x-hub-signature-256': `sha256=${hmac(json)}` };
+        for (const name of ['x-github-event', 'x-gitea-event', 'x-gitlab-event', 'x-event-key']) {
+          const delivery: Delivery = {
+            headers: { ...signature, [name]: event },
+            body: Buffer.from(json),
+          };
+          assert.equal(readWebhook(delivery, new SecretText(SECRET))?.event, event);
+        }
+      },
+    ),
+    { seed: SEED },
+  );
+});
