@@ -157,13 +157,16 @@ function oneLine(text: string): string {
  * What is said of a target of a connection that could not be listed. A single repository that is not there is gone; what an
  * organization holds that is not there is not known: it may have another name now, or the credential fewer rights.
  *
- * @param target  as the configuration names it: `orgs: acme`
+ * @param target  named as in the configuration: `orgs: acme`
  */
-export function issueOf(error: HostError, target: string): ListingIssue {
-  const isGone = error.code === 'NOT_FOUND' && /^(?:repos|projects): .*\//.test(target);
+export function issueOf(
+  error: HostError,
+  { name, isRepo = false }: { readonly name: string; readonly isRepo?: boolean },
+): ListingIssue {
+  const isGone = error.code === 'NOT_FOUND' && isRepo;
   return {
     code: error.code,
-    target,
+    target: name,
     effect: isGone ? 'TARGET_SKIPPED' : 'DISCOVERY_INCOMPLETE',
     message: error.message,
   };

@@ -172,6 +172,7 @@ class Github implements Host {
     const [owner = '', repo = ''] = path.split('/');
     return {
       name: `repos: ${path}`,
+      isRepo: true,
       readPage: async () => {
         const { data, question } = await this.#client.ask({
           route: 'GET /repos/{owner}/{repo}',

@@ -33,6 +33,16 @@ export async function openHost(
       return (await import('./gitea.ts')).openGitea(settings, own);
     case 'git':
       return (await import('./generic-git.ts')).openGenericGit(settings, own);
+    case 'gitlab':
+      return (await import('./gitlab.ts')).openGitLab(settings, own);
+    case 'gerrit':
+      return (await import('./gerrit.ts')).openGerrit(settings, own);
+    case 'azuredevops':
+      return (await import('./azure-devops.ts')).openAzureDevOps(settings, own);
+    case 'bitbucket':
+      return settings.deploymentType === 'cloud'
+        ? (await import('./bitbucket-cloud.ts')).openBitbucketCloud(settings, own)
+        : (await import('./bitbucket-server.ts')).openBitbucketServer(settings, own);
     default:
       throw new ConfigError(`connections.${name}.type`, settings.type, 'not there yet');
   }

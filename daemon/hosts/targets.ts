@@ -24,6 +24,8 @@ export interface TargetPage {
 export interface Target {
   /** As the configuration says it: `groups: acme`. */
   readonly name: string;
+  /** It is one repository, which is gone where the host does not know it. */
+  readonly isRepo?: boolean;
   /** Errors: HostError; the reason of the signal. */
   readonly readPage: (cursor: Cursor | undefined) => Promise<TargetPage>;
 }
@@ -43,7 +45,11 @@ const UNANSWERED_MAX = 3;
 /** What is true of the host, not of the target. */
 const HOST_CODES: ReadonlySet<string> = new Set(['HOST_UNAVAILABLE', 'RATE_LIMITED']);
 /** Nothing can be listed until somebody mends it. */
-const FATAL_CODES: ReadonlySet<string> = new Set(['NOT_AUTHENTICATED', 'CERTIFICATE_REFUSED']);
+const FATAL_CODES: ReadonlySet<string> = new Set([
+  'NO_SECRET',
+  'NOT_AUTHENTICATED',
+  'CERTIFICATE_REFUSED',
+]);
 
 /**
  * The pages of the targets in their order. `next` of a page names a target by its name, so that a listing goes on where it was
@@ -64,7 +70,7 @@ export async function* listTargets(
     const target = targets[place.index]!;
     const { repos, next, error } = await listing.read(target, place.cursor, signal);
     place = next === undefined ? beginning(place.index + 1, targets) : { ...place, cursor: next };
-    const failures = error === undefined ? [] : [issueOf(error, target.name)];
+    const failures = error === undefined ? [] : [issueOf(error, target)];
     yield { repos, issues: failures, next: nextOf(place, targets) };
   }
 }

@@ -1,0 +1,183 @@
+// Azure DevOps, the service and own servers, over its client library. All repositories of an organization come in one answer.
+// Where the connection names nothing, the service is asked at a host of its own which organizations the credential sees, a
+// server which collections it has.
+
+import { z } from 'zod';
+import type { SettingsOf } from '../base/config/connections.ts';
+import type { SecretText } from '../base/config/secret-text.ts';
+import { checked, withoutSlash } from './answers.ts';
+import { openAzureClient, signedIn, type AzureClient } from './azure-client.ts';
+import { listedRepository, repositorySchema } from './azure-repositories.ts';
+import { HostError, type GitCredential, type Host, type ListingPage } from './host.ts';
+import { secretNow, type HostParts } from './parts.ts';
+import { pathOf, PlainApi } from './plain-api.ts';
+import { keeperOf } from './select.ts';
+import { listTargets, type Target } from './targets.ts';
+import { openTransport, type HostTransport } from './transport.ts';
+
+type Settings = SettingsOf<'azuredevops'>;
+
+const repositories = z.array(repositorySchema);
+const collectionPage = z.array(z.object({ name: z.string().min(1) }));
+const profileSchema = z.object({ id: z.string().min(1) });
+const callerSchema = z.object({
+  authenticatedUser: z.object({ id: z.string(), providerDisplayName: z.string().optional() }),
+});
+const accountList = z.object({ value: z.array(z.object({ accountName: z.string().min(1) })) });
+
+const SERVICE = 'dev.azure.com';
+const ACCOUNTS_URL = 'https://app.vssps.visualstudio.com';
+const API_VERSION = '7.0';
+const PAGE_SIZE = 100;
+/** Guess: of a hundred collections each, more than any server has. */
+const COLLECTION_PAGES_MAX = 100;
+
+/** Errors: ConfigError, where certificates or proxy are of no use. */
+export function openAzureDevOps(settings: Settings, parts: HostParts): Host {
+  return new AzureDevOps(settings, parts);
+}
+
+class AzureDevOps implements Host {
+  readonly codeHostType = 'azuredevops';
+  readonly nameHost: string;
+  readonly #settings: Settings;
+  readonly #parts: HostParts;
+  readonly #transport: HostTransport;
+  readonly #accounts: HostTransport;
+  readonly #accountsUrl: string;
+  /** Names of organizations are put behind it. */
+  readonly #url: string;
+  readonly #isKept: ReturnType<typeof keeperOf>;
+
+  constructor(settings: Settings, parts: HostParts) {
+    const { url, tls, useTfsPath, exclude } = settings;
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#url = withoutSlash(url) + (useTfsPath ? '/tfs' : '');
+    this.#transport = openTransport({ url, caFile: tls.caFile, ...parts });
+    this.nameHost = this.#transport.host;
+    // Any other address is a stand-in that has all in one place.
+    this.#accountsUrl = this.nameHost === SERVICE ? ACCOUNTS_URL : this.#url;
+    this.#accounts = openTransport({ url: this.#accountsUrl, caFile: tls.caFile, ...parts });
+    const { disabled, projects, repos, size } = exclude;
+    const paths = [...repos, ...projects.map((glob) => `${glob}/*`)];
+    this.#isKept = keeperOf({ exclude: { archived: disabled, paths, size } });
+  }
+
+  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+    const { orgs, projects, repos } = this.#settings;
+    const isNothingNamed = orgs.length + projects.length + repos.length === 0;
+    const names = isNothingNamed ? await this.#everyOrg(signal) : orgs;
+    const targets = [
+      ...names.map((name) => this.#org(name, signal)),
+      ...projects.map((name) => this.#project(name, signal)),
+      ...repos.map((name) => this.#repo(name, signal)),
+    ];
+    yield* listTargets({ targets, issues: [] }, from, signal);
+  }
+
+  async gitCredential(): Promise<GitCredential | undefined> {
+    // It takes any name, but one.
+    return { user: 'token', password: this.#token() };
+  }
+
+  async probe(signal: AbortSignal): Promise<string> {
+    const { orgs, projects, repos } = this.#settings;
+    const [path] = [...orgs, ...projects, ...repos];
+    const org = path?.split('/')[0] ?? (await this.#everyOrg(signal))[0];
+    if (org === undefined) return 'somebody who sees nothing';
+    const api = this.#api(this.#url, this.#transport, signal);
+    const { authenticatedUser } = await api.get(callerSchema, pathOf`/${org}/_apis/connectionData`);
+    return authenticatedUser.providerDisplayName ?? authenticatedUser.id;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#transport.close(), this.#accounts.close()]);
+  }
+
+  /** Errors: HostError; the reason of the signal. */
+  #everyOrg(signal: AbortSignal): Promise<string[]> {
+    const isServer = this.#settings.deploymentType === 'server';
+    return isServer ? this.#everyCollection(signal) : this.#everyAccount(signal);
+  }
+
+  async #everyAccount(signal: AbortSignal): Promise<string[]> {
+    const api = this.#api(this.#accountsUrl, this.#accounts, signal);
+    const version = { 'api-version': API_VERSION };
+    try {
+      const { id } = await api.get(profileSchema, '/_apis/profile/profiles/me', version);
+      const query = { ...version, memberId: id };
+      const { value } = await api.get(accountList, '/_apis/accounts', query);
+      return value.map(({ accountName }) => accountName);
+    } catch (error) {
+      if (!(error instanceof HostError) || error.code !== 'NOT_AUTHENTICATED') throw error;
+      const hint = 'a token of one organization alone lists none: name it in `orgs`';
+      throw new HostError(error.code, `${error.message}; ${hint}`);
+    }
+  }
+
+  async #everyCollection(signal: AbortSignal): Promise<string[]> {
+    const names = new Set<string>();
+    for (let page = 0; page < COLLECTION_PAGES_MAX; page++) {
+      const some = await this.#collections(page * PAGE_SIZE, signal);
+      for (const { name } of some) names.add(name);
+      if (some.length < PAGE_SIZE) break;
+    }
+    return [...names];
+  }
+
+  async #collections(skipped: number, signal: AbortSignal) {
+    const client = await this.#client(this.#url, signal);
+    const answer = await client.collections(PAGE_SIZE, skipped);
+    return checked(collectionPage, answer, { host: this.nameHost, what: 'collections' });
+  }
+
+  #api(url: string, transport: HostTransport, signal: AbortSignal): PlainApi {
+    const fetch = signedIn(transport.fetchUntil(signal));
+    return new PlainApi({ url, user: '', token: () => this.#token(), fetch });
+  }
+
+  #org(org: string, signal: AbortSignal): Target {
+    return this.#target(`orgs: ${org}`, org, signal, (client) => client.repositories());
+  }
+
+  #project(path: string, signal: AbortSignal): Target {
+    const [org = '', project = ''] = path.split('/');
+    return this.#target(`projects: ${path}`, org, signal, (client) => client.repositories(project));
+  }
+
+  #repo(path: string, signal: AbortSignal): Target {
+    const [org = '', project = '', name = ''] = path.split('/');
+    const read = async (client: AzureClient) => [await client.repository(project, name)];
+    return { ...this.#target(`repos: ${path}`, org, signal, read), isRepo: true };
+  }
+
+  #target(
+    name: string,
+    org: string,
+    signal: AbortSignal,
+    read: (client: AzureClient) => Promise<unknown>,
+  ): Target {
+    const url = `${this.#url}/${encodeURIComponent(org)}`;
+    return {
+      name,
+      readPage: async () => {
+        const answer = await read(await this.#client(url, signal));
+        const all = checked(repositories, answer, { host: this.nameHost, what: name });
+        return {
+          listed: all.map((one) => listedRepository(one, { org, url, isKept: this.#isKept })),
+        };
+      },
+    };
+  }
+
+  #client(url: string, signal: AbortSignal): Promise<AzureClient> {
+    const fetch = signedIn(this.#transport.fetchUntil(signal));
+    return openAzureClient({ url, token: () => this.#token(), fetch, signal });
+  }
+
+  /** Errors: HostError, where it is not there. */
+  #token(): SecretText {
+    return secretNow(this.#settings.token, this.#parts.env)!;
+  }
+}

@@ -1,0 +1,64 @@
+// What Azure DevOps says of a repository, as its library hands it on, and what it is for us.
+
+import { z } from 'zod';
+import type { HostRepo } from './host.ts';
+import type { Listed } from './targets.ts';
+
+export const repositorySchema = z.object({
+  id: z.string().min(1),
+  name: z.string().min(1),
+  project: z.object({
+    name: z.string().min(1),
+    /** A number of the enumeration `ProjectVisibility`. */
+    visibility: z.number().optional(),
+  }),
+  /** Full name of a ref; absent: it is empty. */
+  defaultBranch: z.string().optional(),
+  isDisabled: z.boolean().optional(),
+  isFork: z.boolean().optional(),
+  size: z.number().nonnegative().optional(),
+});
+type Repository = z.output<typeof repositorySchema>;
+
+/** `Public` of `ProjectVisibility`. What all members of an organization see is private to those of this daemon. */
+const PUBLIC = 2;
+
+export interface AzurePlace {
+  readonly org: string;
+  /** Of the organization. */
+  readonly url: string;
+  readonly isKept: (repo: HostRepo) => boolean;
+}
+
+export function listedRepository(repository: Repository, place: AzurePlace): Listed {
+  const repo = repoOf(repository, place);
+  return { hostId: repo.hostId, repo: place.isKept(repo) ? repo : undefined };
+}
+
+function repoOf(repository: Repository, { org, url }: AzurePlace): HostRepo {
+  const { id, name, project, size, defaultBranch } = repository;
+  const path = [org, project.name, name].join('/');
+  // Not the address that the host names: it holds a name of a user.
+  const page = `${url}/${encodeURIComponent(project.name)}/_git/${encodeURIComponent(name)}`;
+  return {
+    hostId: id,
+    path,
+    displayName: path,
+    cloneUrl: page,
+    webUrl: page,
+    isFork: repository.isFork === true,
+    // It can be neither read nor written.
+    isArchived: repository.isDisabled === true,
+    visibility: visibilityOf(project.visibility),
+    topics: [],
+    ...(size === undefined ? {} : { size }),
+    ...(defaultBranch === undefined
+      ? {}
+      : { defaultBranch: defaultBranch.replace(/^refs\/heads\//, '') }),
+  };
+}
+
+function visibilityOf(visibility: number | undefined): HostRepo['visibility'] {
+  if (visibility === undefined) return 'unknown';
+  return visibility === PUBLIC ? 'public' : 'private';
+}

@@ -1,0 +1,236 @@
+// Bitbucket Cloud. It knows no archived repositories, and no topics. What is visible beyond the workspaces of the caller cannot
+// be listed: Atlassian has taken those requests away in April 2026.
+
+import { z } from 'zod';
+import type { SettingsOf } from '../base/config/connections.ts';
+import { isoTime, withoutSlash } from './answers.ts';
+import { answerFailure, issueOf } from './failures.ts';
+import {
+  HostError,
+  type GitCredential,
+  type Host,
+  type HostRepo,
+  type ListingPage,
+} from './host.ts';
+import { secretNow, type HostParts } from './parts.ts';
+import { pathOf, PlainApi } from './plain-api.ts';
+import { keeperOf } from './select.ts';
+import { listTargets, type Listed, type Target, type Targets } from './targets.ts';
+import { openTransport, type HostTransport } from './transport.ts';
+
+type Settings = SettingsOf<'bitbucket'>;
+
+const repositorySchema = z.object({
+  uuid: z.string().min(1),
+  full_name: z.string().min(1),
+  is_private: z.boolean().optional(),
+  parent: z.unknown().optional(),
+  mainbranch: z.object({ name: z.string() }).nullish(),
+  size: z.number().nonnegative().nullish(),
+  updated_on: z.string().nullish(),
+  links: z.object({ avatar: z.object({ href: z.string() }).optional() }).optional(),
+});
+type Repository = z.output<typeof repositorySchema>;
+/** What is asked for of each repository: a page of a hundred has 40 KB in place of 400. */
+const FIELDS = Object.entries({
+  uuid: '',
+  full_name: '',
+  is_private: '',
+  parent: '.uuid',
+  mainbranch: '.name',
+  size: '',
+  updated_on: '',
+  links: '.avatar.href',
+} satisfies Record<keyof Repository, string>).map(([name, inner]) => `${name}${inner}`);
+
+const repositoryPage = z.object({ values: z.array(repositorySchema), next: z.string().optional() });
+const workspacePage = z.object({
+  values: z.array(z.object({ workspace: z.object({ slug: z.string().min(1) }) })),
+  next: z.string().optional(),
+});
+const callerSchema = z.object({ uuid: z.string(), display_name: z.string().optional() });
+
+const PAGE_SIZE = 100;
+/** In the order in which they were made: one that comes in meanwhile moves none to another page. */
+const IN_ORDER = {
+  pagelen: PAGE_SIZE,
+  sort: 'created_on',
+  fields: ['next', ...FIELDS.map((field) => `values.${field}`)].join(','),
+};
+/** Guess: of a hundred workspaces each, more than anybody is a member of. */
+const WORKSPACE_PAGES_MAX = 100;
+
+/** Errors: ConfigError, where certificates or proxy are of no use. */
+export function openBitbucketCloud(settings: Settings, parts: HostParts): Host {
+  return new BitbucketCloud(settings, parts);
+}
+
+class BitbucketCloud implements Host {
+  readonly codeHostType = 'bitbucketCloud';
+  readonly nameHost: string;
+  readonly #settings: Settings;
+  readonly #parts: HostParts;
+  readonly #apiUrl: string;
+  readonly #transport: HostTransport;
+  readonly #isKept: ReturnType<typeof keeperOf>;
+
+  constructor(settings: Settings, parts: HostParts) {
+    this.#settings = settings;
+    this.#parts = parts;
+    this.nameHost = new URL(settings.url).host;
+    this.#apiUrl = apiUrlOf(settings.url);
+    this.#transport = openTransport({ url: this.#apiUrl, caFile: settings.tls.caFile, ...parts });
+    const { forks, archived, repos } = settings.exclude;
+    this.#isKept = keeperOf({ exclude: { forks, archived, paths: repos } });
+  }
+
+  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+    yield* listTargets(await this.#targets(this.#api(signal)), from, signal);
+  }
+
+  async gitCredential(): Promise<GitCredential | undefined> {
+    const password = this.#token();
+    return password === undefined ? undefined : { user: gitUserOf(this.#settings), password };
+  }
+
+  async probe(signal: AbortSignal): Promise<string> {
+    if (this.#token() === undefined) return 'anonymous';
+    try {
+      const { display_name: name, uuid } = await this.#api(signal).get(callerSchema, '/user');
+      return name ?? uuid;
+    } catch (error) {
+      // A token of a repository, project or workspace is right, and nobody.
+      if (error instanceof HostError && error.code === 'NOT_ALLOWED') return 'an access token';
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async #targets(api: PlainApi): Promise<Targets> {
+    const { all, workspaces, projects, repos } = this.#settings;
+    const own = all ? await this.#ownWorkspaces(api) : { names: [], issues: [] };
+    const targets = [
+      ...[...new Set([...workspaces, ...own.names])].map((name) => this.#workspace(name, api)),
+      ...projects.map((name) => this.#project(name, api)),
+      ...repos.map((name) => this.#repo(name, api)),
+    ];
+    return { targets, issues: own.issues };
+  }
+
+  /** Errors: HostError, where the credential is not taken. */
+  async #ownWorkspaces(api: PlainApi) {
+    const names: string[] = [];
+    const question = { host: this.nameHost, what: 'all' };
+    try {
+      let answer = await api.get(workspacePage, '/user/workspaces', { pagelen: PAGE_SIZE });
+      for (let page = 1; ; page++) {
+        names.push(...answer.values.map(({ workspace }) => workspace.slug));
+        if (answer.next === undefined) return { names, issues: [] };
+        if (page >= WORKSPACE_PAGES_MAX) throw answerFailure('too many pages', question);
+        answer = await api.get(workspacePage, answer.next);
+      }
+    } catch (error) {
+      if (!(error instanceof HostError) || error.code === 'NOT_AUTHENTICATED') throw error;
+      return { names, issues: [issueOf(error, { name: 'all' })] };
+    }
+  }
+
+  #workspace(workspace: string, api: PlainApi): Target {
+    return this.#paged(`workspaces: ${workspace}`, workspace, {}, api);
+  }
+
+  #project(project: string, api: PlainApi): Target {
+    const [workspace, key] = parted(project);
+    const query = { q: `project.key=${JSON.stringify(key)}` };
+    return this.#paged(`projects: ${project}`, workspace, query, api);
+  }
+
+  #repo(repo: string, api: PlainApi): Target {
+    const [workspace, slug] = parted(repo);
+    const address = pathOf`/repositories/${workspace}/${slug}`;
+    return {
+      name: `repos: ${repo}`,
+      isRepo: true,
+      readPage: async () => {
+        const fields = FIELDS.join(',');
+        return { listed: [this.#listed(await api.get(repositorySchema, address, { fields }))] };
+      },
+    };
+  }
+
+  #paged(name: string, workspace: string, query: { q?: string }, api: PlainApi): Target {
+    const first = pathOf`/repositories/${workspace}`;
+    return {
+      name,
+      readPage: async (cursor) => {
+        const { values, next } =
+          cursor === undefined
+            ? await api.get(repositoryPage, first, { ...IN_ORDER, ...query })
+            : await api.get(repositoryPage, String(cursor));
+        return { listed: values.map((repository) => this.#listed(repository)), next };
+      },
+    };
+  }
+
+  #listed(repository: Repository): Listed {
+    const repo = repoOf(repository, this.#settings.url);
+    return { hostId: repo.hostId, repo: this.#isKept(repo) ? repo : undefined };
+  }
+
+  #api(signal: AbortSignal): PlainApi {
+    return new PlainApi({
+      url: this.#apiUrl,
+      user: this.#settings.user,
+      token: () => this.#token(),
+      fetch: this.#transport.fetchUntil(signal),
+    });
+  }
+
+  #token() {
+    return secretNow(this.#settings.token, this.#parts.env);
+  }
+}
+
+/** Any other address is a stand-in that has all in one place. */
+function apiUrlOf(url: string): string {
+  if (new URL(url).host === 'bitbucket.org') return 'https://api.bitbucket.org/2.0';
+  return `${withoutSlash(url)}/2.0`;
+}
+
+/** `owner/name`; the name may be missing, which no host has. */
+function parted(name: string): readonly [owner: string, own: string] {
+  const [owner = '', ...own] = name.split('/');
+  return [owner, own.join('/')];
+}
+
+/** An API token goes with an e-mail address to the API, and with a name of its own to git. */
+function gitUserOf({ user, gitUser }: Settings): string {
+  if (gitUser !== undefined) return gitUser;
+  if (user === undefined) return 'x-token-auth';
+  return user.includes('@') ? 'x-bitbucket-api-token-auth' : user;
+}
+
+function repoOf(repository: Repository, url: string): HostRepo {
+  const { uuid, full_name: path, is_private: isPrivate, size } = repository;
+  const branch = repository.mainbranch?.name;
+  const image = repository.links?.avatar?.href;
+  const pushedAt = isoTime(repository.updated_on);
+  return {
+    hostId: uuid,
+    path,
+    displayName: path,
+    cloneUrl: `${withoutSlash(url)}/${path}.git`,
+    webUrl: `${withoutSlash(url)}/${path}`,
+    ...(image === undefined ? {} : { imageUrl: image }),
+    isFork: repository.parent !== undefined && repository.parent !== null,
+    isArchived: false,
+    visibility: isPrivate === undefined ? 'unknown' : isPrivate ? 'private' : 'public',
+    topics: [],
+    ...(size === undefined || size === null ? {} : { size }),
+    ...(branch === undefined ? {} : { defaultBranch: branch }),
+    ...(pushedAt === undefined ? {} : { pushedAt }),
+  };
+}

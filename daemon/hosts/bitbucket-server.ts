@@ -1,0 +1,160 @@
+// Bitbucket Data Center and Server, REST API 1.0. It does not say of a repository how large it is, when it was pushed to, or what
+// its default branch is without a request each; git says the last.
+
+import { z } from 'zod';
+import type { SettingsOf } from '../base/config/connections.ts';
+import { withoutSlash } from './answers.ts';
+import { answerFailure } from './failures.ts';
+import type { GitCredential, Host, HostRepo, ListingPage } from './host.ts';
+import { secretNow, type HostParts } from './parts.ts';
+import { pathOf, PlainApi } from './plain-api.ts';
+import { keeperOf } from './select.ts';
+import { listTargets, type Listed, type Target } from './targets.ts';
+import { openTransport, type HostTransport } from './transport.ts';
+
+type Settings = SettingsOf<'bitbucket'>;
+
+const repositorySchema = z.object({
+  id: z.int().positive(),
+  slug: z.string().min(1),
+  name: z.string().optional(),
+  project: z.object({
+    key: z.string().min(1),
+    name: z.string().optional(),
+    public: z.boolean().optional(),
+  }),
+  public: z.boolean().optional(),
+  /** Since 8.0. */
+  archived: z.boolean().optional(),
+  /** Of a fork: what it was made of. */
+  origin: z.unknown().optional(),
+});
+type Repository = z.output<typeof repositorySchema>;
+const repositoryPage = z.object({
+  values: z.array(repositorySchema),
+  isLastPage: z.boolean(),
+  nextPageStart: z.int().nullish(),
+});
+const firstPage = z.object({ values: z.array(z.unknown()) });
+
+/** As many as the host allows; it may send fewer. */
+const PAGE_SIZE = 1000;
+
+/** Errors: ConfigError, where certificates or proxy are of no use. */
+export function openBitbucketServer(settings: Settings, parts: HostParts): Host {
+  return new BitbucketServer(settings, parts);
+}
+
+class BitbucketServer implements Host {
+  readonly codeHostType = 'bitbucketServer';
+  readonly nameHost: string;
+  readonly #settings: Settings;
+  readonly #parts: HostParts;
+  readonly #transport: HostTransport;
+  readonly #isKept: ReturnType<typeof keeperOf>;
+
+  constructor(settings: Settings, parts: HostParts) {
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#transport = openTransport({ url: settings.url, caFile: settings.tls.caFile, ...parts });
+    this.nameHost = this.#transport.host;
+    const { forks, archived, repos } = settings.exclude;
+    this.#isKept = keeperOf({ exclude: { forks, archived, paths: repos } });
+  }
+
+  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+    const api = this.#api(signal);
+    const { all, projects, repos } = this.#settings;
+    const targets = [
+      // Without `archived` it leaves out those that are.
+      ...(all ? [this.#paged('all', '/repos', { archived: 'ALL' }, api)] : []),
+      ...projects.map((key) =>
+        this.#paged(`projects: ${key}`, pathOf`/projects/${key}/repos`, {}, api),
+      ),
+      ...repos.map((name) => this.#repo(name, api)),
+    ];
+    yield* listTargets({ targets, issues: [] }, from, signal);
+  }
+
+  async gitCredential(): Promise<GitCredential | undefined> {
+    const password = secretNow(this.#settings.token, this.#parts.env);
+    if (password === undefined) return undefined;
+    const { gitUser, user } = this.#settings;
+    // The name that goes with access tokens, of accounts and of projects.
+    return { user: gitUser ?? user ?? 'x-token-auth', password };
+  }
+
+  async probe(signal: AbortSignal): Promise<string> {
+    await this.#api(signal).get(firstPage, '/repos', { limit: 1 });
+    const { token, user } = this.#settings;
+    return token === undefined ? 'anonymous' : (user ?? 'an access token');
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #repo(repo: string, api: PlainApi): Target {
+    const [key = '', slug = ''] = repo.split('/');
+    const address = pathOf`/projects/${key}/repos/${slug}`;
+    return {
+      name: `repos: ${repo}`,
+      isRepo: true,
+      readPage: async () => ({ listed: [this.#listed(await api.get(repositorySchema, address))] }),
+    };
+  }
+
+  #paged(name: string, address: string, query: { archived?: string }, api: PlainApi): Target {
+    return {
+      name,
+      readPage: async (cursor) => {
+        const start = Number(cursor ?? 0);
+        const paging = { ...query, limit: PAGE_SIZE, start };
+        const page = await api.get(repositoryPage, address, paging);
+        const listed = page.values.map((repository) => this.#listed(repository));
+        if (page.isLastPage) return { listed };
+        const next = page.nextPageStart ?? start;
+        if (next > start) return { listed, next };
+        const question = { host: this.nameHost, what: name };
+        throw answerFailure('a page that does not follow the one before', question);
+      },
+    };
+  }
+
+  #listed(repository: Repository): Listed {
+    const repo = repoOf(repository, this.#settings.url);
+    return { hostId: repo.hostId, repo: this.#isKept(repo) ? repo : undefined };
+  }
+
+  #api(signal: AbortSignal): PlainApi {
+    const { url, user, token } = this.#settings;
+    return new PlainApi({
+      url: `${withoutSlash(url)}/rest/api/1.0`,
+      user,
+      token: () => secretNow(token, this.#parts.env),
+      fetch: this.#transport.fetchUntil(signal),
+    });
+  }
+}
+
+function repoOf(repository: Repository, url: string): HostRepo {
+  const { id, slug, name, project } = repository;
+  const base = withoutSlash(url);
+  const displayName = `${project.name ?? project.key}/${name ?? slug}`;
+  return {
+    hostId: String(id),
+    path: `${project.key}/${slug}`,
+    displayName,
+    cloneUrl: `${base}/scm/${project.key.toLowerCase()}/${slug}.git`,
+    webUrl: `${base}${webPathOf(project.key)}/repos/${slug}`,
+    isFork: repository.origin !== undefined && repository.origin !== null,
+    isArchived: repository.archived === true,
+    visibility: repository.public === true || project.public === true ? 'public' : 'private',
+    topics: [],
+  };
+}
+
+/** A personal project has the name of its owner behind a tilde. */
+function webPathOf(key: string): string {
+  return key.startsWith('~') ? `/users/${key.slice(1).toLowerCase()}` : `/projects/${key}`;
+}

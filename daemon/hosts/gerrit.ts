@@ -1,0 +1,150 @@
+// Gerrit. It has no ids of projects: the name is the identity, and it cannot be changed without plugins. A project without
+// credentials is public, for nobody was asked who he is. With credentials it is private, even if everybody sees it in a list:
+// rights are given by ref, and what was fetched may hold branches that the credential alone reads.
+
+import picomatch from 'picomatch';
+import { z } from 'zod';
+import type { SettingsOf } from '../base/config/connections.ts';
+import { withoutSlash } from './answers.ts';
+import {
+  HostError,
+  type GitCredential,
+  type Host,
+  type HostRepo,
+  type ListingPage,
+} from './host.ts';
+import { secretNow, type HostParts } from './parts.ts';
+import { PlainApi } from './plain-api.ts';
+import { keeperOf } from './select.ts';
+import { listTargets, type Listed, type Target } from './targets.ts';
+import { openTransport, type HostTransport } from './transport.ts';
+
+type Settings = SettingsOf<'gerrit'>;
+
+/** At the last project of a page. */
+const MORE = '_more_projects';
+
+const projectSchema = z.object({
+  id: z.string(),
+  /** `ACTIVE`, `READ_ONLY`, `HIDDEN`. */
+  state: z.string().optional(),
+  [MORE]: z.boolean().optional(),
+});
+/** By name. */
+const projectPage = z.record(z.string().min(1), projectSchema);
+const accountSchema = z.object({
+  name: z.string().optional(),
+  username: z.string().optional(),
+});
+
+const PAGE_SIZE = 500;
+
+/** Errors: ConfigError, where certificates or proxy are of no use. */
+export function openGerrit(settings: Settings, parts: HostParts): Host {
+  return new Gerrit(settings, parts);
+}
+
+class Gerrit implements Host {
+  readonly codeHostType = 'gerrit';
+  readonly nameHost: string;
+  readonly #settings: Settings;
+  readonly #parts: HostParts;
+  readonly #transport: HostTransport;
+  /** Below it everything asks for credentials, if there are any. */
+  readonly #url: string;
+  readonly #isNamed: (name: string) => boolean;
+  readonly #isKept: ReturnType<typeof keeperOf>;
+
+  constructor(settings: Settings, parts: HostParts) {
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#transport = openTransport({ url: settings.url, caFile: settings.tls.caFile, ...parts });
+    this.nameHost = this.#transport.host;
+    const base = withoutSlash(settings.url);
+    this.#url = settings.token === undefined ? base : `${base}/a`;
+    const { projects, exclude } = settings;
+    // As select.ts has it.
+    const matches = picomatch(projects, { dot: true, nocase: true, nonegate: true });
+    this.#isNamed = (name) => projects.length === 0 || matches(name);
+    this.#isKept = keeperOf({ exclude: { paths: exclude.projects } });
+  }
+
+  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+    const targets = [this.#projects(this.#api(signal))];
+    yield* listTargets({ targets, issues: [] }, from, signal);
+  }
+
+  async gitCredential(): Promise<GitCredential | undefined> {
+    const password = secretNow(this.#settings.token, this.#parts.env);
+    return password === undefined ? undefined : { user: this.#settings.user ?? '', password };
+  }
+
+  async probe(signal: AbortSignal): Promise<string> {
+    const api = this.#api(signal);
+    if (this.#settings.token === undefined) {
+      await api.get(projectPage, '/projects/', { n: 1 });
+      return 'anonymous';
+    }
+    const account = await api.get(accountSchema, '/accounts/self');
+    return account.username ?? account.name ?? 'somebody';
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #projects(api: PlainApi): Target {
+    return {
+      name: 'projects',
+      readPage: async (cursor) => {
+        const skipped = Number(cursor ?? 0);
+        // `all`: also hidden ones, where the caller may see them. Those of type CODE hold more than rights.
+        const query = { type: 'CODE', all: '', n: PAGE_SIZE, S: skipped };
+        const projects = Object.entries(await api.get(projectPage, '/projects/', query));
+        const listed = projects.map(([name, { state }]) => this.#listed(name, state));
+        const hasMore = projects.some(([, project]) => project[MORE] === true);
+        return { listed, next: hasMore ? skipped + projects.length : undefined };
+      },
+    };
+  }
+
+  #listed(name: string, state = 'ACTIVE'): Listed {
+    const { readOnly, hidden } = this.#settings.exclude;
+    const isLeftOut = (readOnly && state === 'READ_ONLY') || (hidden && state === 'HIDDEN');
+    const repo = this.#repoOf(name, state);
+    const isListed = this.#isNamed(name) && !isLeftOut && this.#isKept(repo);
+    return { hostId: name, repo: isListed ? repo : undefined };
+  }
+
+  #repoOf(name: string, state: string): HostRepo {
+    const path = name.split('/').map(encodeURIComponent).join('/');
+    return {
+      hostId: name,
+      path: name,
+      displayName: name,
+      cloneUrl: `${this.#url}/${path}`,
+      webUrl: `${withoutSlash(this.#settings.url)}/admin/repos/${path}`,
+      isFork: false,
+      isArchived: state === 'READ_ONLY',
+      visibility: this.#settings.token === undefined ? 'public' : 'private',
+      topics: [],
+    };
+  }
+
+  /** Errors: HostError, where a token has no user. */
+  #api(signal: AbortSignal): PlainApi {
+    const { user, token } = this.#settings;
+    if (token !== undefined && user === undefined)
+      throw new HostError(
+        'NO_USER',
+        `${this.nameHost}: Gerrit takes a token with the name of its user only; give \`user\``,
+      );
+    return new PlainApi({
+      url: this.#url,
+      user,
+      token: () => secretNow(token, this.#parts.env),
+      fetch: this.#transport.fetchUntil(signal),
+      prefix: ")]}'",
+    });
+  }
+}

@@ -1,0 +1,259 @@
+// GitLab, gitlab.com and own servers, over Gitbeaker. Its resources say what is asked, the transport how: Gitbeaker takes a
+// requester in place of its own. It follows no page by itself here, because a listing has to go on after a restart.
+
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { SettingsOf } from '../base/config/connections.ts';
+import { checked, withoutSlash } from './answers.ts';
+import { answerFailure, type Question } from './failures.ts';
+import { openGitLabClient, type GitLabClient } from './gitlab-client.ts';
+import { projectReader, projectSchema, type Project } from './gitlab-projects.ts';
+import {
+  HostError,
+  type GitCredential,
+  type Host,
+  type HostMember,
+  type HostRepo,
+  type ListingPage,
+} from './host.ts';
+import { readNumbered } from './numbered-pages.ts';
+import { secretNow, type HostParts } from './parts.ts';
+import { listTargets, type Listed, type Target } from './targets.ts';
+import { openTransport, type HostTransport } from './transport.ts';
+
+type Settings = SettingsOf<'gitlab'>;
+
+/** A page as Gitbeaker hands it on; `totalPages` is NaN for more than 10,000 items, which GitLab does not count. */
+function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    data: z.array(item),
+    paginationInfo: z.object({
+      current: z.int(),
+      next: z.int().nullable(),
+      totalPages: z.int().nullable().catch(null),
+    }),
+  });
+}
+const projectPage = pageOf(projectSchema);
+const memberPage = pageOf(
+  z.object({ id: z.int().positive(), state: z.string(), access_level: z.int() }),
+);
+const callerSchema = z.object({ username: z.string() });
+const userSchema = z.object({ email: z.string().nullish(), confirmed_at: z.string().nullish() });
+
+const PAGE_SIZE = 100;
+/** Reporter: the lowest role that reads the code of a private project. */
+const READS_CODE = 20;
+const EMAILS_MAX = 20_000;
+const EMAIL_AGE_MS = 3_600_000;
+
+/** Errors: ConfigError, where certificates or proxy are of no use. */
+export function openGitLab(settings: Settings, parts: HostParts): Host {
+  return new GitLab(settings, parts);
+}
+
+class GitLab implements Host {
+  readonly codeHostType = 'gitlab';
+  readonly nameHost: string;
+  readonly #settings: Settings;
+  readonly #parts: HostParts;
+  readonly #transport: HostTransport;
+  readonly #listed: ReturnType<typeof projectReader>;
+  /** Verified addresses by id of the account. */
+  readonly #emails = new LRUCache<number, readonly string[]>({
+    max: EMAILS_MAX,
+    ttl: EMAIL_AGE_MS,
+  });
+
+  constructor(settings: Settings, parts: HostParts) {
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#transport = openTransport({ url: settings.url, caFile: settings.tls.caFile, ...parts });
+    this.nameHost = this.#transport.host;
+    this.#listed = projectReader(settings);
+  }
+
+  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+    const { all, exclude } = this.#settings;
+    if (all && this.nameHost === 'gitlab.com')
+      throw this.#refusal('all', 'gitlab.com is too large; name groups, users or projects');
+    if (exclude.forks && this.#token() === undefined)
+      throw this.#refusal('exclude.forks', 'GitLab tells forks with a token only; give `token`');
+    const targets = this.#targets(await this.#client(signal));
+    yield* listTargets({ targets, issues: [] }, from, signal);
+  }
+
+  async gitCredential(): Promise<GitCredential | undefined> {
+    const password = this.#token();
+    // The name that goes with tokens of every kind.
+    return password === undefined ? undefined : { user: 'oauth2', password };
+  }
+
+  async probe(signal: AbortSignal): Promise<string> {
+    const { projects, users } = await this.#client(signal);
+    if (this.#token() !== undefined)
+      return this.#check(callerSchema, await users.showCurrentUser(), 'user').username;
+    const first = { page: 1, perPage: 1, showExpanded: true } as const;
+    this.#check(projectPage, await projects.all<true, 'offset'>(first), 'projects');
+    return 'anonymous';
+  }
+
+  async *members(
+    { hostId }: Pick<HostRepo, 'hostId'>,
+    signal: AbortSignal,
+  ): AsyncIterable<HostMember> {
+    const what = `members of project ${hostId}`;
+    const { members, users } = await this.#client(signal);
+    const emailsOf = this.#emailReader(users);
+    for (let page: number | undefined = 1; page !== undefined;) {
+      const options = { ...pageNumber(page), includeInherited: true };
+      const answer: unknown = await members.all<true>(hostId, options);
+      const { data, paginationInfo } = this.#check(memberPage, answer, what);
+      for (const { id, state, access_level: level } of data)
+        if (state === 'active' && level >= READS_CODE)
+          yield { accountId: String(id), emails: await emailsOf(id) };
+      page = this.#pageAfter(page, paginationInfo.next, what);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #targets(client: GitLabClient): Target[] {
+    const { all, groups, users, projects } = this.#settings;
+    return [
+      ...(all ? [this.#everything(client)] : []),
+      ...groups.map((group) => this.#projectsOfGroup(group, client)),
+      ...users.map((user) => this.#projectsOfUser(user, client)),
+      ...projects.map((path) => this.#project(path, client)),
+    ];
+  }
+
+  #everything({ projects }: GitLabClient): Target {
+    return this.#byId('all', (options) => projects.all<true, 'offset'>(options));
+  }
+
+  #projectsOfUser(user: string, { users }: GitLabClient): Target {
+    return this.#byId(`users: ${user}`, (options) =>
+      users.allProjects<true, 'offset'>(user, options),
+    );
+  }
+
+  /** Behind the last id, not by number: none is missed where others go, and GitLab counts to 50,000 only. */
+  #byId(name: string, ask: (options: InOrder & { idAfter: number }) => Promise<unknown>): Target {
+    return {
+      name,
+      readPage: async (cursor) => {
+        const idAfter = Number(cursor ?? 0);
+        const answer = await ask({ ...this.#inOrder(1), idAfter });
+        const { data, paginationInfo } = this.#check(projectPage, answer, name);
+        const last = data.at(-1)?.id;
+        if (last !== undefined && last <= idAfter) throw this.#disorder(name);
+        const isLast = paginationInfo.next === null;
+        return { listed: this.#listedOf(data), next: isLast ? undefined : last };
+      },
+    };
+  }
+
+  #projectsOfGroup(group: string, { groups }: GitLabClient): Target {
+    const name = `groups: ${group}`;
+    const read = async (page: number) => {
+      const answer = await groups.allProjects<true>(group, {
+        ...this.#inOrder(page),
+        includeSubgroups: true,
+        // What is shared with a group belongs to another one.
+        withShared: false,
+      });
+      const { data, paginationInfo } = this.#check(projectPage, answer, name);
+      const { current, next, totalPages } = paginationInfo;
+      if (current !== page) throw this.#disorder(name);
+      return {
+        listed: this.#listedOf(data),
+        last: next === null ? page : (totalPages ?? undefined),
+      };
+    };
+    return { name, readPage: (cursor) => readNumbered(cursor, this.#question(name), read) };
+  }
+
+  #project(path: string, { projects }: GitLabClient): Target {
+    const name = `projects: ${path}`;
+    return {
+      name,
+      isRepo: true,
+      readPage: async () => ({
+        listed: this.#listedOf([this.#check(projectSchema, await projects.show(path), name)]),
+      }),
+    };
+  }
+
+  /** By age: what comes in meanwhile is behind all others. */
+  #inOrder(page: number): InOrder {
+    // Without a token GitLab does not say of a project whether it is archived.
+    const only = this.#settings.exclude.archived ? { archived: false } : {};
+    return { ...pageNumber(page), orderBy: 'id', sort: 'asc', ...only };
+  }
+
+  #listedOf(projects: readonly Project[]): Listed[] {
+    const isAnonymous = this.#token() === undefined;
+    return projects.map((project) => this.#listed(project, isAnonymous));
+  }
+
+  #pageAfter(page: number, next: number | null, what: string): number | undefined {
+    if (next !== null && next <= page) throw this.#disorder(what);
+    return next ?? undefined;
+  }
+
+  /** Reads the addresses that GitLab has verified. It shows them to administrators alone, which its first answer tells. */
+  #emailReader(users: GitLabClient['users']): (id: number) => Promise<readonly string[]> {
+    let isShown = true;
+    return async (id) => {
+      const known = this.#emails.get(id);
+      if (known !== undefined || !isShown) return known ?? [];
+      const user = this.#check(userSchema, await users.show(id), `user ${id}`);
+      isShown = user.email !== undefined;
+      const emails = user.email && user.confirmed_at ? [user.email] : [];
+      if (isShown) this.#emails.set(id, emails);
+      return emails;
+    };
+  }
+
+  #client(signal: AbortSignal): Promise<GitLabClient> {
+    return openGitLabClient({
+      url: withoutSlash(this.#settings.url),
+      token: () => this.#token(),
+      fetch: this.#transport.fetchUntil(signal),
+    });
+  }
+
+  #token() {
+    return secretNow(this.#settings.token, this.#parts.env);
+  }
+
+  #check<Schema extends z.ZodType>(schema: Schema, answer: unknown, what: string) {
+    return checked(schema, answer, this.#question(what));
+  }
+
+  #question(what: string): Question {
+    return { host: this.nameHost, what };
+  }
+
+  #disorder(what: string): HostError {
+    return answerFailure('another page than was asked for', this.#question(what));
+  }
+
+  #refusal(key: string, reason: string): HostError {
+    return new HostError('NOT_ALLOWED', `${this.nameHost}: ${key}: ${reason}`);
+  }
+}
+
+interface InOrder extends ReturnType<typeof pageNumber> {
+  readonly orderBy: 'id';
+  readonly sort: 'asc';
+  readonly archived?: boolean;
+}
+
+/** With what Gitbeaker reads one page, and says which is next. */
+function pageNumber(page: number) {
+  return { page, perPage: PAGE_SIZE, showExpanded: true } as const;
+}

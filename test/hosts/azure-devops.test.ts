@@ -1,0 +1,363 @@
+// Azure DevOps by way of its client library, against a stand-in that answers in the shapes of its REST API 7 (reference: Git
+// Repositories, Project Collections, Accounts, Profiles), with the question which versions it has that comes before each.
+
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { HostError } from '../../daemon/hosts/host.ts';
+import { openForTest, testListing, TOKEN } from './listing-suite.ts';
+import { listAll, SIGNAL } from './opened.ts';
+import { startServer, type Asked, type Told } from './servers.ts';
+import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, TIME, WEB } from './shapes.ts';
+
+interface Repository {
+  readonly id: string;
+  /** `org/project/name`. */
+  readonly path: string;
+  readonly visibility?: 'private' | 'public' | 'organization';
+  readonly defaultBranch?: string;
+  readonly isDisabled?: boolean;
+  readonly isFork?: boolean;
+  readonly size?: number;
+}
+
+interface World {
+  repositories: readonly Repository[];
+  readonly collections?: readonly string[];
+}
+
+const locationShape = objectOf({
+  id: TEXT,
+  area: TEXT,
+  resourceName: TEXT,
+  routeTemplate: TEXT,
+  resourceVersion: INTEGER,
+  minVersion: TEXT,
+  maxVersion: TEXT,
+  releasedVersion: TEXT,
+});
+const shapedLocations = shapedBy(objectOf({ count: INTEGER, value: listOf(locationShape) }));
+const repositoryShape = objectOf(
+  {
+    id: TEXT,
+    name: TEXT,
+    url: WEB,
+    project: objectOf({
+      id: TEXT,
+      name: TEXT,
+      url: WEB,
+      state: { const: 'wellFormed' },
+      revision: INTEGER,
+      visibility: { enum: ['private', 'public', 'organization'] },
+      lastUpdateTime: TIME,
+    }),
+    defaultBranch: { type: 'string', pattern: '^refs/heads/' },
+    size: INTEGER,
+    remoteUrl: WEB,
+    sshUrl: TEXT,
+    webUrl: WEB,
+    isDisabled: FLAG,
+    isInMaintenance: FLAG,
+    isFork: FLAG,
+  },
+  ['defaultBranch', 'isFork'],
+);
+const shapedList = shapedBy(objectOf({ count: INTEGER, value: listOf(repositoryShape) }));
+const shapedCollections = shapedBy(
+  objectOf({ count: INTEGER, value: listOf(objectOf({ id: TEXT, name: TEXT, url: WEB })) }),
+);
+const shapedAccounts = shapedBy(
+  objectOf({
+    count: INTEGER,
+    value: listOf(
+      objectOf({
+        accountId: TEXT,
+        accountUri: WEB,
+        accountName: TEXT,
+        properties: { type: 'object' },
+      }),
+    ),
+  }),
+);
+
+const LOCATIONS = {
+  git: [
+    '225f7195-f9c7-4d14-ab28-a83f7ff77e1f',
+    'repositories',
+    '{project}/_apis/{area}/{resource}/{repositoryId}',
+  ],
+  core: [
+    '8031090f-ef1d-4af6-85fc-698cd75d42bf',
+    'projectCollections',
+    '_apis/{resource}/{collectionId}',
+  ],
+} as const;
+
+const BASIC = `Basic ${Buffer.from(`:${TOKEN}`).toString('base64')}`;
+
+function answer(asked: Asked, world: World): Told {
+  // Not a refusal: a page for people.
+  if (asked.headers.authorization !== BASIC)
+    return { status: 203, body: '<html>Sign In</html>', headers: { 'content-type': 'text/html' } };
+  const [place = '', what = ''] = asked.path.split('/_apis/').map(decodeURIComponent);
+  const names = place.split('/').filter((name) => name !== '' && name !== 'tfs');
+  if (asked.method === 'OPTIONS') return locations(what);
+  if (what === 'profile/profiles/me')
+    return { body: { id: 'me', displayName: 'Ann', emailAddress: 'ann@example.com' } };
+  if (what === 'connectionData')
+    return {
+      body: { authenticatedUser: { id: 'me', providerDisplayName: 'Ann' }, instanceId: 'x' },
+    };
+  if (what === 'accounts') return accounts(asked, world);
+  if (what === 'projectCollections') return collections(asked, world);
+  assert.match(asked.headers.accept ?? '', /^application\/json;api-version=7\.1/);
+  const own = world.repositories.filter(({ path }) => path.startsWith(`${names.join('/')}/`));
+  const [, , slug] = what.split('/');
+  const one = own.find(({ path }) => path.split('/')[2] === slug);
+  if (slug !== undefined && one !== undefined) return { body: shownOf(one, asked) };
+  if (slug !== undefined || (own.length === 0 && names[0] !== 'empty'))
+    return {
+      status: 404,
+      body: { $id: '1', message: `TF200016: ${names.at(-1)} does not exist.`, errorCode: 0 },
+    };
+  return { body: shapedList({ count: own.length, value: own.map((one) => shownOf(one, asked)) }) };
+}
+
+function locations(area: string): Told {
+  const [id, resourceName, routeTemplate] = LOCATIONS[area as keyof typeof LOCATIONS];
+  const versions = {
+    resourceVersion: 1,
+    minVersion: '1.0',
+    maxVersion: '7.1',
+    releasedVersion: '7.1',
+  };
+  return {
+    body: shapedLocations({
+      count: 1,
+      value: [{ id, area, resourceName, routeTemplate, ...versions }],
+    }),
+  };
+}
+
+function orgsOf({ repositories }: World): string[] {
+  return [...new Set(repositories.map(({ path }) => path.split('/')[0]!))];
+}
+
+function accounts(asked: Asked, world: World): Told {
+  assert.equal(asked.query.get('memberId'), 'me');
+  const value = orgsOf(world).map((accountName) => ({
+    accountId: `id-${accountName}`,
+    accountUri: `https://vssps.example/${accountName}`,
+    accountName,
+    properties: {},
+  }));
+  return { body: shapedAccounts({ count: value.length, value }) };
+}
+
+function collections(asked: Asked, world: World): Told {
+  const skipped = Number(asked.query.get('$skip') ?? 0);
+  const count = Number(asked.query.get('$top') ?? 100);
+  const all = world.collections ?? orgsOf(world);
+  const value = all
+    .slice(skipped, skipped + count)
+    .map((name) => ({ id: `id-${name}`, name, url: `https://tfs.example/${name}` }));
+  return { body: shapedCollections({ count: value.length, value }) };
+}
+
+function shownOf(repository: Repository, asked: Asked) {
+  const {
+    id,
+    path,
+    visibility = 'private',
+    isDisabled = false,
+    isFork,
+    size = 728,
+    defaultBranch,
+  } = repository;
+  const [org = '', project = '', name = ''] = path.split('/');
+  const url = `http://${asked.headers.host}/${org}`;
+  return {
+    id,
+    name,
+    url: `${url}/_apis/git/repositories/${id}`,
+    project: {
+      id: `id-${project}`,
+      name: project,
+      url: `${url}/_apis/projects/${project}`,
+      state: 'wellFormed',
+      revision: 12,
+      visibility,
+      lastUpdateTime: '2026-11-20T10:00:00.123Z',
+    },
+    ...(defaultBranch === undefined ? {} : { defaultBranch }),
+    size,
+    remoteUrl: `https://${org}@dev.azure.com/${org}/${project}/_git/${name}`,
+    sshUrl: `git@ssh.dev.azure.com:v3/${path}`,
+    webUrl: `https://dev.azure.com/${org}/${project}/_git/${name}`,
+    isDisabled,
+    isInMaintenance: false,
+    ...(isFork === undefined ? {} : { isFork }),
+  };
+}
+
+const common = { type: 'azuredevops', deploymentType: 'cloud', token: { env: 'TOKEN' } };
+
+function worldOf(count: number): World {
+  const many = Array.from({ length: count }, (_, i) => ({ id: `id-${i}`, path: `full/web/p${i}` }));
+  return { repositories: [...many, { id: 'x', path: 'other/web/one' }] };
+}
+
+testListing({
+  kind: 'azure devops',
+  pageSize: undefined,
+  settings: { ...common, orgs: ['full', 'other'] },
+  fullTarget: 'orgs: full',
+  otherTarget: 'orgs: other',
+  answer: (asked, count) => answer(asked, worldOf(count)),
+  reads: ({ method, path }) => method === 'GET' && path === '/full/_apis/git/repositories',
+});
+
+async function start(t: TestContext, world: World, settings: Readonly<Record<string, unknown>>) {
+  const server = await startServer(t, (asked) => answer(asked, world));
+  return { server, ...(await openForTest(t, { ...common, url: server.url, ...settings })) };
+}
+
+test('azure devops: what is said of a repository', async (t) => {
+  const one = {
+    id: '5febef5a',
+    path: 'acme/My Project/My Repo',
+    defaultBranch: 'refs/heads/release/1',
+    isFork: true,
+    isDisabled: true,
+  };
+  const { host, server } = await start(t, { repositories: [one] }, { orgs: ['acme'] });
+  assert.equal(host.codeHostType, 'azuredevops');
+  const url = `${server.url}/acme/My%20Project/_git/My%20Repo`;
+  assert.deepEqual((await listAll(host)).repos, [
+    {
+      hostId: '5febef5a',
+      path: 'acme/My Project/My Repo',
+      displayName: 'acme/My Project/My Repo',
+      cloneUrl: url,
+      webUrl: url,
+      isFork: true,
+      isArchived: true,
+      visibility: 'private',
+      topics: [],
+      size: 728,
+      defaultBranch: 'release/1',
+    },
+  ]);
+});
+
+const WORLD: World = {
+  repositories: [
+    { id: '1', path: 'a/x/one', visibility: 'public', size: 10 },
+    { id: '2', path: 'a/x/two', visibility: 'organization', isDisabled: true },
+    { id: '3', path: 'a/y/three', size: 5000 },
+    { id: '4', path: 'b/z/four' },
+  ],
+};
+
+test('azure devops: organizations, projects, repositories, or everything', async (t) => {
+  const everything = ['a/x/one', 'a/x/two', 'a/y/three', 'b/z/four'];
+  for (const [settings, left] of [
+    [{}, everything],
+    [{ deploymentType: 'server' }, everything],
+    [{ deploymentType: 'server', useTfsPath: true }, everything],
+    [{ orgs: ['b'], projects: ['a/y'] }, ['b/z/four', 'a/y/three']],
+    [{ repos: ['a/x/two'] }, ['a/x/two']],
+    [{ exclude: { disabled: true, projects: ['b/*'] } }, ['a/x/one', 'a/y/three']],
+    [{ exclude: { repos: ['*/x/*'], size: { max: 4000 } } }, ['b/z/four']],
+  ] as const) {
+    const { host, server } = await start(t, WORLD, settings);
+    const { repos, issues } = await listAll(host);
+    assert.deepEqual(issues, []);
+    assert.deepEqual(
+      repos.map(({ path }) => path),
+      left,
+      JSON.stringify(settings),
+    );
+    const isBelowTfs = 'useTfsPath' in settings;
+    for (const { path } of server.asked) assert.equal(path.startsWith('/tfs/'), isBelowTfs, path);
+    for (const { cloneUrl } of repos) assert.equal(cloneUrl.includes('/tfs/'), isBelowTfs);
+  }
+});
+
+test('azure devops: what the members of an organization see is private to others', async (t) => {
+  const { host } = await start(t, WORLD, { orgs: ['a'] });
+  const visibilities = (await listAll(host)).repos.map(({ visibility }) => visibility);
+  assert.deepEqual(visibilities, ['public', 'private', 'private']);
+});
+
+test('azure devops: what is missing is gone if it is a repository, and unknown if it holds some', async (t) => {
+  const { host } = await start(t, WORLD, {
+    orgs: ['nobody'],
+    projects: ['a/gone'],
+    repos: ['a/x/gone', 'b/z/four'],
+  });
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(
+    repos.map(({ path }) => path),
+    ['b/z/four'],
+  );
+  assert.deepEqual(
+    issues.map(({ code, target, effect }) => [code, target, effect]),
+    [
+      ['NOT_FOUND', 'orgs: nobody', 'DISCOVERY_INCOMPLETE'],
+      ['NOT_FOUND', 'projects: a/gone', 'DISCOVERY_INCOMPLETE'],
+      ['NOT_FOUND', 'repos: a/x/gone', 'TARGET_SKIPPED'],
+    ],
+  );
+});
+
+test('azure devops: a server with hundreds of collections', async (t) => {
+  const names = Array.from({ length: 250 }, (_, i) => `c${i}`);
+  const world = {
+    repositories: names.map((name) => ({ id: name, path: `${name}/p/r` })),
+    collections: names,
+  };
+  const { host } = await start(t, world, { deploymentType: 'server' });
+  assert.equal((await listAll(host)).repos.length, 250);
+});
+
+test('azure devops: a page to sign in means that the credential is not taken', async (t) => {
+  const elsewhere = await startServer(t, () => ({ body: '<html>Sign In</html>' }));
+  for (const told of [
+    { status: 203, body: '<html>Sign In</html>' },
+    { status: 302, headers: { location: `${elsewhere.url}/_signin` } },
+  ]) {
+    const server = await startServer(t, () => told);
+    for (const orgs of [['a'], []]) {
+      const { host } = await openForTest(t, { ...common, url: server.url, orgs });
+      await assert.rejects(
+        listAll(host),
+        (error) => error instanceof HostError && error.code === 'NOT_AUTHENTICATED',
+      );
+    }
+  }
+  assert.deepEqual(elsewhere.asked, []);
+});
+
+test('azure devops: a repository that is renamed or moved keeps its id', async (t) => {
+  const world: World = { repositories: [{ id: '8', path: 'a/x/before' }] };
+  const { host } = await start(t, world, { orgs: ['a'] });
+  const before = (await listAll(host)).repos[0];
+  world.repositories = [{ id: '8', path: 'a/y/after' }];
+  const after = (await listAll(host)).repos[0];
+  assert.deepEqual([before?.hostId, after?.hostId, after?.path], ['8', '8', 'a/y/after']);
+});
+
+test('azure devops: credential for git, and who the caller is', async (t) => {
+  const { host } = await start(t, WORLD, {});
+  const credential = await host.gitCredential({ path: 'a/x/one', cloneUrl: 'x' }, SIGNAL);
+  assert.equal(credential?.password.reveal(), TOKEN);
+  assert.equal(await host.probe(SIGNAL), 'Ann');
+  // A token of one organization alone may ask that one, not for all.
+  const server = await startServer(t, (asked) =>
+    asked.path.startsWith('/_apis/') ? { status: 401, body: '' } : answer(asked, WORLD),
+  );
+  const { host: one } = await openForTest(t, { ...common, url: server.url, projects: ['a/x'] });
+  assert.equal(await one.probe(SIGNAL), 'Ann');
+  const { host: all } = await openForTest(t, { ...common, url: server.url });
+  await assert.rejects(all.probe(SIGNAL), /name it in `orgs`/);
+});

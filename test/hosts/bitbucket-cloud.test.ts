@@ -1,0 +1,285 @@
+// Bitbucket Cloud, against a stand-in that answers in the shapes of its REST API 2.0 (reference: Repositories, Workspaces, Users).
+
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { openForTest, testListing, TOKEN } from './listing-suite.ts';
+import { listAll, SIGNAL } from './opened.ts';
+import { startServer, type Asked, type Told } from './servers.ts';
+import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, TIME, WEB } from './shapes.ts';
+
+interface Repository {
+  readonly uuid: string;
+  readonly full_name: string;
+  readonly key?: string;
+  readonly is_private?: boolean;
+  readonly parent?: { readonly uuid: string };
+  readonly mainbranch?: { readonly name: string } | null;
+  readonly size?: number;
+}
+
+interface World {
+  repositories: readonly Repository[];
+  readonly workspaces?: readonly string[];
+}
+
+const link = objectOf({ href: WEB, name: TEXT }, ['name']);
+const repositoryShape = objectOf(
+  {
+    type: { const: 'repository' },
+    uuid: { type: 'string', pattern: '^\\{.+\\}$' },
+    full_name: TEXT,
+    name: TEXT,
+    slug: TEXT,
+    is_private: FLAG,
+    scm: { const: 'git' },
+    parent: { type: 'object' },
+    mainbranch: { type: ['object', 'null'] },
+    size: INTEGER,
+    created_on: TIME,
+    updated_on: TIME,
+    project: objectOf({ type: { const: 'project' }, key: TEXT }),
+    links: objectOf({ avatar: link, html: link, clone: listOf(link) }),
+  },
+  ['parent', 'is_private'],
+);
+const shapedPage = shapedBy(
+  objectOf(
+    { values: listOf(repositoryShape), pagelen: INTEGER, page: INTEGER, size: INTEGER, next: WEB },
+    ['next'],
+  ),
+);
+const shapedWorkspaces = shapedBy(
+  objectOf(
+    {
+      values: listOf(
+        objectOf({
+          type: { const: 'workspace_access' },
+          administrator: FLAG,
+          workspace: objectOf({ type: { const: 'workspace_base' }, uuid: TEXT, slug: TEXT }),
+        }),
+      ),
+      pagelen: INTEGER,
+      page: INTEGER,
+      next: WEB,
+    },
+    ['next'],
+  ),
+);
+
+function answer(asked: Asked, { repositories, workspaces = ['full', 'other'] }: World): Told {
+  const [, version, area, workspace = '', slug] = asked.path.split('/').map(decodeURIComponent);
+  assert.equal(version, '2.0');
+  if (area === 'user' && workspace === '')
+    return { body: { type: 'user', uuid: '{7}', display_name: 'Ann' } };
+  if (area === 'user') return workspacePage(asked, workspaces);
+  const own = repositories.filter((one) => one.full_name.startsWith(`${workspace}/`));
+  const one = own.find((one) => one.full_name === `${workspace}/${slug}`);
+  if (one !== undefined)
+    return { body: picked({ values: [shownOf(one)] }, asked, 'values.').values![0] };
+  const error = { type: 'error', error: { message: `Workspace ${workspace} not found` } };
+  if (slug !== undefined || !workspaces.includes(workspace)) return { status: 404, body: error };
+  const key = /^project\.key="(.*)"$/.exec(asked.query.get('q') ?? '')?.[1];
+  const all = own.filter((one) => key === undefined || one.key === key).map(shownOf);
+  return { body: picked(shapedPage({ ...paged(asked, all), size: all.length }), asked, '') };
+}
+
+function workspacePage(asked: Asked, slugs: readonly string[]): Told {
+  const all = slugs.map((slug) => {
+    const workspace = { type: 'workspace_base', uuid: `{${slug}}`, slug };
+    return { type: 'workspace_access', administrator: false, workspace };
+  });
+  return { body: shapedWorkspaces(paged(asked, all)) };
+}
+
+/** The page that is asked for, 10 to a page unless asked for more, 100 at most; the next one is named by its whole address. */
+function paged<Item>(asked: Asked, all: readonly Item[]) {
+  const page = Number(asked.query.get('page') ?? 1);
+  const pagelen = Math.min(100, Number(asked.query.get('pagelen') ?? 10));
+  const query = new URLSearchParams(asked.query);
+  query.set('page', String(page + 1));
+  const next = `http://${asked.headers.host}${asked.path}?${query.toString()}`;
+  const values = all.slice((page - 1) * pagelen, page * pagelen);
+  return { values, pagelen, page, ...(page * pagelen < all.length ? { next } : {}) };
+}
+
+/** Leaves what `fields` names, as Bitbucket does. */
+function picked(body: { values?: Record<string, unknown>[] }, asked: Asked, prefix: string) {
+  const fields = asked.query
+    .get('fields')!
+    .split(',')
+    .map((field) => prefix + field);
+  const kept = (name: string): boolean =>
+    fields.some((field) => field === name || field.startsWith(`${name}.`));
+  const values = body.values!.map((value) =>
+    Object.fromEntries(Object.entries(value).filter(([name]) => kept(`values.${name}`))),
+  );
+  const outer = Object.fromEntries(Object.entries(body).filter(([name]) => kept(name)));
+  return { ...outer, values };
+}
+
+function shownOf({ key = 'KEY', ...repository }: Repository) {
+  const { full_name: name } = repository;
+  return {
+    type: 'repository',
+    is_private: true,
+    size: 1234,
+    mainbranch: { type: 'branch', name: 'main' },
+    ...repository,
+    name: name.split('/')[1]!,
+    slug: name.split('/')[1]!,
+    scm: 'git',
+    created_on: '2026-01-02T03:04:05.678901+00:00',
+    updated_on: '2026-11-20T10:00:00.123456+00:00',
+    project: { type: 'project', key },
+    links: {
+      avatar: { href: 'https://bytebucket.example/avatar' },
+      html: { href: `https://bitbucket.org/${name}` },
+      clone: [{ href: `https://ann@bitbucket.org/${name}.git`, name: 'https' }],
+    },
+  };
+}
+
+const token = { env: 'TOKEN' };
+
+function worldOf(count: number): World {
+  const many = Array.from({ length: count }, (_, i) => ({
+    uuid: `{${i}}`,
+    full_name: `full/p${i}`,
+  }));
+  return { repositories: [...many, { uuid: '{x}', full_name: 'other/one' }] };
+}
+
+testListing({
+  kind: 'bitbucket cloud',
+  pageSize: 100,
+  settings: { type: 'bitbucket', token, workspaces: ['full', 'other'] },
+  fullTarget: 'workspaces: full',
+  otherTarget: 'workspaces: other',
+  answer: (asked, count) => answer(asked, worldOf(count)),
+  reads: ({ path, query }, skipped) =>
+    path === '/2.0/repositories/full' && Number(query.get('page') ?? 1) === 1 + skipped / 100,
+  pageElsewhere: (url) => ({ body: { values: [], next: `${url}/2.0/repositories/full?page=2` } }),
+});
+
+async function start(t: TestContext, world: World, settings: Readonly<Record<string, unknown>>) {
+  const server = await startServer(t, (asked) => answer(asked, world));
+  return { server, ...(await openForTest(t, { type: 'bitbucket', url: server.url, ...settings })) };
+}
+
+test('bitbucket cloud: what is said of a repository', async (t) => {
+  const fork = { uuid: '{a}', full_name: 'full/a', is_private: false, parent: { uuid: '{z}' } };
+  const { host, server } = await start(t, { repositories: [fork] }, { token, repos: ['full/a'] });
+  assert.equal(host.codeHostType, 'bitbucketCloud');
+  assert.deepEqual((await listAll(host)).repos, [
+    {
+      hostId: '{a}',
+      path: 'full/a',
+      displayName: 'full/a',
+      cloneUrl: `${server.url}/full/a.git`,
+      webUrl: `${server.url}/full/a`,
+      imageUrl: 'https://bytebucket.example/avatar',
+      isFork: true,
+      isArchived: false,
+      visibility: 'public',
+      topics: [],
+      size: 1234,
+      defaultBranch: 'main',
+      pushedAt: '2026-11-20T10:00:00.123Z',
+    },
+  ]);
+});
+
+test('bitbucket cloud: workspaces, projects, repositories, and all of the own workspaces', async (t) => {
+  const world = {
+    workspaces: Array.from({ length: 120 }, (_, i) => `w${i}`),
+    repositories: [
+      { uuid: '{1}', full_name: 'w1/a', key: 'ONE' },
+      { uuid: '{2}', full_name: 'w1/b', key: 'TWO', is_private: undefined as never },
+      { uuid: '{3}', full_name: 'w119/c', mainbranch: null },
+    ],
+  };
+  const pathsOf = async (settings: object) => {
+    const { host } = await start(t, world, { token, ...settings });
+    const { repos, issues } = await listAll(host);
+    return [repos.map(({ path }) => path), issues.map(({ target, effect }) => [target, effect])];
+  };
+  assert.deepEqual(await pathsOf({ all: true }), [['w1/a', 'w1/b', 'w119/c'], []]);
+  assert.deepEqual(await pathsOf({ projects: ['w1/TWO'] }), [['w1/b'], []]);
+  assert.deepEqual(await pathsOf({ repos: ['w119/c', 'w1/gone'], workspaces: ['nobody'] }), [
+    ['w119/c'],
+    [
+      ['workspaces: nobody', 'DISCOVERY_INCOMPLETE'],
+      ['repos: w1/gone', 'TARGET_SKIPPED'],
+    ],
+  ]);
+  const { host } = await start(t, world, { token, workspaces: ['w1'] });
+  const visibilities = (await listAll(host)).repos.map(({ visibility }) => visibility);
+  assert.deepEqual(visibilities, ['private', 'unknown']);
+});
+
+test('bitbucket cloud: own workspaces that cannot be listed are an issue, what is named is listed', async (t) => {
+  const server = await startServer(t, (asked) =>
+    asked.path === '/2.0/user/workspaces'
+      ? { status: 410, body: { type: 'error', error: { message: 'CHANGE-2770' } } }
+      : answer(asked, worldOf(3)),
+  );
+  const settings = { type: 'bitbucket', url: server.url, token, all: true, workspaces: ['other'] };
+  const { host } = await openForTest(t, settings);
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(
+    repos.map(({ path }) => path),
+    ['other/one'],
+  );
+  assert.deepEqual(
+    issues.map(({ target, effect }) => [target, effect]),
+    [['all', 'DISCOVERY_INCOMPLETE']],
+  );
+});
+
+test('bitbucket cloud: forks and globs are excluded', async (t) => {
+  const world = {
+    repositories: [
+      { uuid: '{1}', full_name: 'full/a', parent: { uuid: '{9}' } },
+      { uuid: '{2}', full_name: 'full/b' },
+      { uuid: '{3}', full_name: 'full/c-old' },
+    ],
+  };
+  const exclude = { forks: true, archived: true, repos: ['full/*-old'] };
+  const { host } = await start(t, world, { token, workspaces: ['full'], exclude });
+  assert.deepEqual(
+    (await listAll(host)).repos.map(({ path }) => path),
+    ['full/b'],
+  );
+});
+
+test('bitbucket cloud: a repository that is renamed or moved keeps its id', async (t) => {
+  const world: World = { repositories: [{ uuid: '{8}', full_name: 'full/before' }] };
+  const { host } = await start(t, world, { token, workspaces: ['full', 'other'] });
+  const before = (await listAll(host)).repos[0];
+  world.repositories = [{ uuid: '{8}', full_name: 'other/after' }];
+  const after = (await listAll(host)).repos[0];
+  assert.deepEqual([before?.hostId, before?.path], ['{8}', 'full/before']);
+  assert.deepEqual([after?.hostId, after?.path], ['{8}', 'other/after']);
+});
+
+test('bitbucket cloud: each kind of token goes with its name, to the API and to git', async (t) => {
+  const basic = (user: string): string =>
+    `Basic ${Buffer.from(`${user}:${TOKEN}`).toString('base64')}`;
+  for (const [settings, authorization, gitUser] of [
+    [{}, `Bearer ${TOKEN}`, 'x-token-auth'],
+    [{ user: 'ann' }, basic('ann'), 'ann'],
+    [{ user: 'ann@example.com' }, basic('ann@example.com'), 'x-bitbucket-api-token-auth'],
+    [{ user: 'ann@example.com', gitUser: 'ann' }, basic('ann@example.com'), 'ann'],
+  ] as const) {
+    const { host, server } = await start(t, worldOf(1), {
+      token,
+      workspaces: ['full'],
+      ...settings,
+    });
+    await listAll(host);
+    assert.equal(server.asked[0]?.headers.authorization, authorization);
+    const credential = await host.gitCredential({ path: 'full/p0', cloneUrl: 'x' }, SIGNAL);
+    assert.deepEqual([credential?.user, credential?.password.reveal()], [gitUser, TOKEN]);
+    assert.equal(await host.probe(SIGNAL), 'Ann');
+  }
+});

@@ -1,0 +1,248 @@
+// Bitbucket Data Center, against a stand-in that answers in the shapes of its REST API 1.0 (reference: Repository and Project).
+
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { openForTest, testListing, TOKEN } from './listing-suite.ts';
+import { listAll, SIGNAL } from './opened.ts';
+import { startServer, type Asked, type Told } from './servers.ts';
+import { FLAG, INTEGER, listOf, objectOf, shapedBy, TEXT, WEB } from './shapes.ts';
+
+interface Repository {
+  readonly id: number;
+  readonly path: string;
+  readonly public?: boolean;
+  readonly archived?: boolean;
+  readonly origin?: { readonly id: number };
+  readonly isProjectPublic?: boolean;
+}
+
+interface World {
+  repositories: readonly Repository[];
+}
+
+const link = objectOf({ href: { type: 'string' }, name: TEXT }, ['name']);
+const repositoryShape = objectOf(
+  {
+    slug: TEXT,
+    id: INTEGER,
+    name: TEXT,
+    hierarchyId: TEXT,
+    scmId: { const: 'git' },
+    state: { enum: ['AVAILABLE', 'INITIALISING', 'INITIALISATION_FAILED', 'OFFLINE'] },
+    statusMessage: TEXT,
+    forkable: FLAG,
+    origin: { type: 'object' },
+    project: objectOf(
+      { key: TEXT, id: INTEGER, name: TEXT, public: FLAG, type: { enum: ['NORMAL', 'PERSONAL'] } },
+      ['public'],
+    ),
+    public: FLAG,
+    archived: FLAG,
+    links: objectOf({ clone: listOf(link), self: listOf(objectOf({ href: WEB })) }),
+  },
+  ['origin'],
+);
+const shapedPage = shapedBy(
+  objectOf(
+    {
+      size: INTEGER,
+      limit: INTEGER,
+      isLastPage: FLAG,
+      values: listOf(repositoryShape),
+      start: INTEGER,
+      nextPageStart: { type: ['integer', 'null'] },
+    },
+    ['nextPageStart'],
+  ),
+);
+
+/** As many repositories as a page has at most. */
+const LIMIT = 1000;
+
+function answer(asked: Asked, { repositories }: World): Told {
+  const found = /^\/rest\/api\/1\.0(?:\/projects\/([^/]+))?\/repos(?:\/([^/]+))?$/.exec(asked.path);
+  assert.notEqual(found, null, asked.path);
+  const [key, slug] = [found![1], found![2]].map((text) => text && decodeURIComponent(text));
+  const own = repositories.filter(({ path }) => key === undefined || path.startsWith(`${key}/`));
+  const one = own.find(({ path }) => path === `${key}/${slug}`);
+  if (one !== undefined) return { body: shownOf(one) };
+  const message = `Project ${key} does not exist.`;
+  const isThere = key === undefined || key === 'EMPTY' || own.length > 0;
+  if (slug !== undefined || !isThere)
+    return {
+      status: 404,
+      body: { errors: [{ context: null, message, exceptionName: 'com.atlassian.x' }] },
+    };
+  const all = own.filter(
+    ({ archived }) =>
+      key !== undefined || archived !== true || asked.query.get('archived') === 'ALL',
+  );
+  const start = Number(asked.query.get('start') ?? 0);
+  const limit = Math.min(LIMIT, Number(asked.query.get('limit') ?? 25));
+  const values = all.slice(start, start + limit).map(shownOf);
+  const isLastPage = start + limit >= all.length;
+  const next = isLastPage ? { nextPageStart: null } : { nextPageStart: start + limit };
+  return { body: shapedPage({ size: values.length, limit, isLastPage, values, start, ...next }) };
+}
+
+function shownOf(repository: Repository) {
+  const { id, path, archived = false, origin, isProjectPublic = false } = repository;
+  const [key = '', slug = ''] = path.split('/');
+  const type = key.startsWith('~') ? 'PERSONAL' : 'NORMAL';
+  return {
+    slug,
+    id,
+    name: slug.toUpperCase(),
+    hierarchyId: 'e3c939f9ef4a7fae272e',
+    scmId: 'git',
+    state: 'AVAILABLE',
+    statusMessage: 'Available',
+    forkable: true,
+    ...(origin === undefined ? {} : { origin }),
+    project: {
+      key,
+      id: 1,
+      name: `Project ${key}`,
+      type,
+      ...(type === 'NORMAL' ? { public: isProjectPublic } : {}),
+    },
+    public: repository.public ?? false,
+    archived,
+    links: {
+      clone: [
+        { href: `ssh://git@bitbucket.example/${key}/${slug}.git`, name: 'ssh' },
+        { href: `https://bitbucket.example/scm/${key}/${slug}.git`, name: 'http' },
+      ],
+      self: [{ href: `https://bitbucket.example/projects/${key}/repos/${slug}/browse` }],
+    },
+  };
+}
+
+const token = { env: 'TOKEN' };
+const common = { type: 'bitbucket', deploymentType: 'server', token };
+
+function worldOf(count: number): World {
+  const many = Array.from({ length: count }, (_, i) => ({ id: i + 1, path: `FULL/p${i}` }));
+  return { repositories: [...many, { id: 9999, path: 'other/one' }] };
+}
+
+testListing({
+  kind: 'bitbucket server',
+  pageSize: LIMIT,
+  settings: { ...common, projects: ['FULL', 'other'] },
+  fullTarget: 'projects: FULL',
+  otherTarget: 'projects: other',
+  answer: (asked, count) => {
+    const told = answer(asked, worldOf(Math.max(1, count)));
+    if (count > 0 || asked.path !== FULL) return told;
+    return { body: { size: 0, limit: LIMIT, isLastPage: true, values: [], start: 0 } };
+  },
+  reads: ({ path, query }, skipped) => path === FULL && Number(query.get('start')) === skipped,
+});
+const FULL = '/rest/api/1.0/projects/FULL/repos';
+
+async function start(t: TestContext, world: World, settings: Readonly<Record<string, unknown>>) {
+  const server = await startServer(t, (asked) => answer(asked, world));
+  return { server, ...(await openForTest(t, { ...common, url: server.url, ...settings })) };
+}
+
+test('bitbucket server: what is said of a repository, also of one of a user', async (t) => {
+  const world = {
+    repositories: [
+      { id: 5, path: 'PRJ/tool', public: true, archived: true, origin: { id: 1 } },
+      { id: 6, path: '~ann/own' },
+    ],
+  };
+  const { host, server } = await start(t, world, { repos: ['PRJ/tool', '~ann/own', 'PRJ/gone'] });
+  assert.equal(host.codeHostType, 'bitbucketServer');
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(repos, [
+    {
+      hostId: '5',
+      path: 'PRJ/tool',
+      displayName: 'Project PRJ/TOOL',
+      cloneUrl: `${server.url}/scm/prj/tool.git`,
+      webUrl: `${server.url}/projects/PRJ/repos/tool`,
+      isFork: true,
+      isArchived: true,
+      visibility: 'public',
+      topics: [],
+    },
+    {
+      hostId: '6',
+      path: '~ann/own',
+      displayName: 'Project ~ann/OWN',
+      cloneUrl: `${server.url}/scm/~ann/own.git`,
+      webUrl: `${server.url}/users/ann/repos/own`,
+      isFork: false,
+      isArchived: false,
+      visibility: 'private',
+      topics: [],
+    },
+  ]);
+  assert.deepEqual(
+    issues.map(({ target, effect }) => [target, effect]),
+    [['repos: PRJ/gone', 'TARGET_SKIPPED']],
+  );
+});
+
+test('bitbucket server: everything, archived too; what is excluded', async (t) => {
+  const world = {
+    repositories: [
+      { id: 1, path: 'A/a', archived: true },
+      { id: 2, path: 'A/b', origin: { id: 9 } },
+      { id: 3, path: 'B/c', isProjectPublic: true },
+      { id: 4, path: 'B/d' },
+    ],
+  };
+  for (const [exclude, left] of [
+    [{}, ['A/a', 'A/b', 'B/c', 'B/d']],
+    [{ archived: true }, ['A/b', 'B/c', 'B/d']],
+    [{ forks: true, repos: ['B/d'] }, ['A/a', 'B/c']],
+  ] as const) {
+    const { host } = await start(t, world, { all: true, exclude });
+    const { repos } = await listAll(host);
+    assert.deepEqual(
+      repos.map(({ path }) => path),
+      left,
+    );
+    assert.equal(repos.find(({ path }) => path === 'B/c')?.visibility, 'public');
+  }
+});
+
+test('bitbucket server: a page that is filtered to nothing is not the last', async (t) => {
+  const server = await startServer(t, (asked) => {
+    const from = Number(asked.query.get('start'));
+    const page = { size: 0, limit: 1000, isLastPage: false, values: [], start: from };
+    return from < 3000 ? { body: { ...page, nextPageStart: from + 1000 } } : answer(asked, late);
+  });
+  const late = {
+    repositories: [...worldOf(3000).repositories.slice(0, 3000), { id: 9998, path: 'FULL/last' }],
+  };
+  const { host } = await openForTest(t, { ...common, url: server.url, projects: ['FULL'] });
+  assert.deepEqual(
+    (await listAll(host)).repos.map(({ path }) => path),
+    ['FULL/last'],
+  );
+});
+
+test('bitbucket server: a server below a path; tokens with and without a user', async (t) => {
+  const server = await startServer(t, (asked) =>
+    answer({ ...asked, path: asked.path.replace(/^\/stash/, '') }, worldOf(1)),
+  );
+  const basic = `Basic ${Buffer.from(`ann:${TOKEN}`).toString('base64')}`;
+  for (const [settings, authorization, gitUser] of [
+    [{}, `Bearer ${TOKEN}`, 'x-token-auth'],
+    [{ user: 'ann' }, basic, 'ann'],
+    [{ user: 'ann', gitUser: 'git-ann' }, basic, 'git-ann'],
+  ] as const) {
+    const where = { url: `${server.url}/stash/`, projects: ['FULL'] };
+    const { host } = await openForTest(t, { ...common, ...where, ...settings });
+    const { repos } = await listAll(host);
+    assert.equal(repos[0]?.cloneUrl, `${server.url}/stash/scm/full/p0.git`);
+    assert.equal(server.asked.at(-1)?.headers.authorization, authorization);
+    const credential = await host.gitCredential({ path: 'FULL/p0', cloneUrl: 'x' }, SIGNAL);
+    assert.deepEqual([credential?.user, credential?.password.reveal()], [gitUser, TOKEN]);
+    assert.equal(await host.probe(SIGNAL), 'user' in settings ? 'ann' : 'an access token');
+  }
+});

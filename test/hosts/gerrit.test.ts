@@ -1,0 +1,181 @@
+// Gerrit, against a stand-in that answers in the shapes of its REST API (reference: /projects/ and /accounts/ of Gerrit 3).
+
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { HostError } from '../../daemon/hosts/host.ts';
+import { openForTest, testListing, TOKEN } from './listing-suite.ts';
+import { listAll, SIGNAL } from './opened.ts';
+import { startServer, type Asked, type Told } from './servers.ts';
+import { FLAG, objectOf, shapedBy, TEXT, listOf } from './shapes.ts';
+
+interface Project {
+  readonly name: string;
+  readonly state?: 'ACTIVE' | 'READ_ONLY' | 'HIDDEN';
+  readonly isForAll?: boolean;
+}
+
+const shapedProjects = shapedBy({
+  type: 'object',
+  additionalProperties: objectOf(
+    {
+      id: TEXT,
+      state: { enum: ['ACTIVE', 'READ_ONLY', 'HIDDEN'] },
+      web_links: listOf(objectOf({ name: TEXT, url: TEXT })),
+      _more_projects: FLAG,
+    },
+    ['_more_projects', 'web_links'],
+  ),
+});
+
+const BASIC = `Basic ${Buffer.from(`ann:${TOKEN}`).toString('base64')}`;
+
+/** What Gerrit puts before its JSON, so that no script of another page can read it. */
+function guarded(value: unknown): Told {
+  const headers = { 'content-type': 'application/json; charset=UTF-8' };
+  return { body: `)]}'\n${JSON.stringify(value)}`, headers };
+}
+
+function answer(asked: Asked, projects: readonly Project[]): Told {
+  const isKnown = asked.path.startsWith('/a/');
+  if (isKnown && asked.headers.authorization !== BASIC)
+    return { status: 401, body: 'Unauthorized' };
+  const path = isKnown ? asked.path.slice(2) : asked.path;
+  if (path === '/accounts/self') return guarded({ _account_id: 7, name: 'Ann', username: 'ann' });
+  assert.equal(path, '/projects/');
+  const { query } = asked;
+  assert.equal(query.get('type') ?? 'CODE', 'CODE');
+  const visible = projects
+    .filter(({ isForAll = true }) => isKnown || isForAll)
+    .filter(({ state }) => state !== 'HIDDEN' || (isKnown && query.has('all')))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const skipped = Number(query.get('S') ?? 0);
+  const count = Math.min(500, Number(query.get('n') ?? 500));
+  const some = visible.slice(skipped, skipped + count);
+  const hasMore = skipped + count < visible.length;
+  const entries = some.map(({ name, state = 'ACTIVE' }, i) => [
+    name,
+    {
+      id: encodeURIComponent(name),
+      state,
+      web_links: [{ name: 'browse', url: `/plugins/gitiles/${name}` }],
+      ...(hasMore && i === some.length - 1 ? { _more_projects: true } : {}),
+    },
+  ]);
+  return guarded(shapedProjects(Object.fromEntries(entries)));
+}
+
+function many(count: number): Project[] {
+  return Array.from({ length: count }, (_, i) => ({ name: `full/p${String(i).padStart(5, '0')}` }));
+}
+
+const credential = { user: 'ann', token: { env: 'TOKEN' } };
+
+testListing({
+  kind: 'gerrit',
+  pageSize: 500,
+  settings: { type: 'gerrit', ...credential },
+  fullTarget: 'projects',
+  otherTarget: undefined,
+  answer: (asked, count) => answer(asked, many(count)),
+  reads: ({ path, query }, skipped) =>
+    path === '/a/projects/' && Number(query.get('S')) === skipped,
+});
+
+async function start(
+  t: TestContext,
+  projects: readonly Project[],
+  settings: Readonly<Record<string, unknown>>,
+) {
+  const server = await startServer(t, (asked) => answer(asked, projects));
+  return { server, ...(await openForTest(t, { type: 'gerrit', url: server.url, ...settings })) };
+}
+
+const PROJECTS: readonly Project[] = [
+  { name: 'plugins/gitiles' },
+  { name: 'plugins/old', state: 'READ_ONLY' },
+  { name: 'secret', isForAll: false },
+  { name: 'hidden', state: 'HIDDEN' },
+  { name: 'with space/ö' },
+];
+
+test('gerrit: what is said of a project, with credentials and without', async (t) => {
+  const asAnn = await start(t, PROJECTS.slice(0, 1), credential);
+  const base = {
+    hostId: 'plugins/gitiles',
+    path: 'plugins/gitiles',
+    displayName: 'plugins/gitiles',
+    isFork: false,
+    isArchived: false,
+    topics: [],
+  };
+  assert.equal(asAnn.host.codeHostType, 'gerrit');
+  assert.deepEqual((await listAll(asAnn.host)).repos, [
+    {
+      ...base,
+      cloneUrl: `${asAnn.server.url}/a/plugins/gitiles`,
+      webUrl: `${asAnn.server.url}/admin/repos/plugins/gitiles`,
+      visibility: 'private',
+    },
+  ]);
+  const asNobody = await start(t, PROJECTS.slice(0, 1), {});
+  assert.deepEqual((await listAll(asNobody.host)).repos, [
+    {
+      ...base,
+      cloneUrl: `${asNobody.server.url}/plugins/gitiles`,
+      webUrl: `${asNobody.server.url}/admin/repos/plugins/gitiles`,
+      visibility: 'public',
+    },
+  ]);
+  assert.equal(asNobody.server.asked[0]?.headers.authorization, undefined);
+});
+
+test('gerrit: which projects are wanted', async (t) => {
+  const all = ['hidden', 'plugins/gitiles', 'plugins/old', 'secret', 'with space/ö'];
+  for (const [settings, left] of [
+    [credential, all],
+    [{}, ['plugins/gitiles', 'plugins/old', 'with space/ö']],
+    [
+      { ...credential, projects: ['plugins/**', 'secret'] },
+      ['plugins/gitiles', 'plugins/old', 'secret'],
+    ],
+    [{ ...credential, exclude: { readOnly: true } }, all.filter((name) => name !== 'plugins/old')],
+    [{ ...credential, exclude: { hidden: true, projects: ['plugins/*', 'with*/*'] } }, ['secret']],
+  ] as const) {
+    const { host } = await start(t, PROJECTS, settings);
+    const { repos } = await listAll(host);
+    assert.deepEqual(
+      repos.map(({ path }) => path),
+      left,
+      JSON.stringify(settings),
+    );
+    for (const { path, isArchived } of repos) assert.equal(isArchived, path === 'plugins/old');
+  }
+  const { host, server } = await start(t, PROJECTS.slice(4), {});
+  assert.equal((await listAll(host)).repos[0]?.cloneUrl, `${server.url}/with%20space/%C3%B6`);
+});
+
+test('gerrit: an answer without its guard is none of Gerrit', async (t) => {
+  const server = await startServer(t, () => ({ body: {} }));
+  const { host } = await openForTest(t, { type: 'gerrit', url: server.url });
+  const { issues } = await listAll(host);
+  assert.deepEqual(
+    issues.map(({ code, effect }) => [code, effect]),
+    [['HOST_ANSWER_INVALID', 'DISCOVERY_INCOMPLETE']],
+  );
+});
+
+test('gerrit: credential for git, who the caller is, and a token without its user', async (t) => {
+  const { host } = await start(t, PROJECTS, credential);
+  const given = await host.gitCredential({ path: 'secret', cloneUrl: 'x' }, SIGNAL);
+  assert.deepEqual([given?.user, given?.password.reveal()], ['ann', TOKEN]);
+  assert.equal(await host.probe(SIGNAL), 'ann');
+  const nobody = await start(t, PROJECTS, {});
+  assert.equal(await nobody.host.gitCredential({ path: 'x', cloneUrl: 'x' }, SIGNAL), undefined);
+  assert.equal(await nobody.host.probe(SIGNAL), 'anonymous');
+  const { host: half } = await start(t, PROJECTS, { token: credential.token });
+  for (const ask of [listAll(half), half.probe(SIGNAL)])
+    await assert.rejects(
+      ask,
+      (error) => error instanceof HostError && /give `user`/.test(error.message),
+    );
+});

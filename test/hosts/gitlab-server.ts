@@ -1,0 +1,265 @@
+// A stand-in for GitLab: projects, groups, users and members in the shapes of its REST API (reference: Projects, Groups, Users and
+// Members API of GitLab 18), with its paging and its order, for callers with and without a token.
+
+import type { Asked, Told } from './servers.ts';
+import {
+  FLAG,
+  INTEGER,
+  listOf,
+  objectOf,
+  shapedBy,
+  TEXT,
+  TEXT_OR_NULL,
+  TIME,
+  WEB,
+} from './shapes.ts';
+
+export interface GitLabProject {
+  readonly id: number;
+  readonly path_with_namespace: string;
+  readonly visibility: 'public' | 'internal' | 'private';
+  readonly topics: readonly string[];
+  readonly archived: boolean;
+  readonly repository_access_level: 'enabled' | 'private' | 'disabled';
+  readonly namespace: { readonly kind: 'group' | 'user'; readonly full_path: string };
+  readonly forked_from_project?: { readonly id: number };
+  /** Left out: the caller may not read the code. */
+  readonly default_branch?: string | null;
+  readonly last_activity_at: string;
+  readonly avatar_url: string | null;
+}
+
+export interface GitLabMember {
+  readonly id: number;
+  readonly state: string;
+  readonly access_level: number;
+  readonly email: string | null;
+  readonly confirmed_at: string | null;
+}
+
+export interface GitLabWorld {
+  readonly token: string;
+  /** Groups and users that there are. */
+  readonly groups: readonly string[];
+  readonly users: readonly string[];
+  projects: readonly GitLabProject[];
+  readonly members?: readonly GitLabMember[];
+  readonly isAdmin?: boolean;
+}
+
+const simple = {
+  id: INTEGER,
+  description: TEXT_OR_NULL,
+  name: TEXT,
+  name_with_namespace: TEXT,
+  path: TEXT,
+  path_with_namespace: TEXT,
+  created_at: TIME,
+  default_branch: TEXT_OR_NULL,
+  tag_list: listOf(TEXT),
+  topics: listOf(TEXT),
+  ssh_url_to_repo: TEXT,
+  http_url_to_repo: WEB,
+  web_url: WEB,
+  readme_url: TEXT_OR_NULL,
+  forks_count: INTEGER,
+  avatar_url: TEXT_OR_NULL,
+  star_count: INTEGER,
+  last_activity_at: TIME,
+  namespace: objectOf({
+    id: INTEGER,
+    name: TEXT,
+    path: TEXT,
+    kind: { enum: ['group', 'user'] },
+    full_path: TEXT,
+    parent_id: { type: ['integer', 'null'] },
+    avatar_url: TEXT_OR_NULL,
+    web_url: WEB,
+  }),
+};
+const full = {
+  ...simple,
+  visibility: { enum: ['public', 'internal', 'private'] },
+  archived: FLAG,
+  empty_repo: FLAG,
+  issues_enabled: FLAG,
+  repository_access_level: { enum: ['enabled', 'private', 'disabled'] },
+  forked_from_project: { type: 'object', required: ['id'], properties: { id: INTEGER } },
+  creator_id: INTEGER,
+  import_status: TEXT,
+  open_issues_count: INTEGER,
+  shared_with_groups: listOf({ type: 'object' }),
+};
+const shapedSimple = shapedBy(listOf(objectOf(simple, ['default_branch'])));
+const shapedFull = shapedBy(listOf(objectOf(full, ['default_branch', 'forked_from_project'])));
+const shapedMembers = shapedBy(
+  listOf(
+    objectOf({
+      id: INTEGER,
+      username: TEXT,
+      name: TEXT,
+      state: { enum: ['active', 'blocked', 'awaiting'] },
+      locked: FLAG,
+      avatar_url: TEXT_OR_NULL,
+      web_url: WEB,
+      access_level: { enum: [5, 10, 15, 20, 30, 40, 50] },
+      created_at: TIME,
+      expires_at: TEXT_OR_NULL,
+      membership_state: TEXT,
+    }),
+  ),
+);
+
+/** Answers as GitLab does. */
+export function answerAsGitLab(asked: Asked, world: GitLabWorld): Told {
+  const { authorization } = asked.headers;
+  if (authorization !== undefined && authorization !== `Bearer ${world.token}`)
+    return { status: 401, body: { message: '401 Unauthorized' } };
+  const isKnown = authorization !== undefined;
+  const visible = world.projects.filter(({ visibility }) => isKnown || visibility === 'public');
+  const [, area, id = '', ...rest] = asked.path
+    .replace('/api/v4', '')
+    .split('/')
+    .map(decodeURIComponent);
+  const below = (owner: string) => (project: GitLabProject) => {
+    const { full_path: path } = project.namespace;
+    const isDeep = asked.query.get('include_subgroups') === 'true';
+    return path === owner || (isDeep && path.startsWith(`${owner}/`));
+  };
+  if (area === 'user')
+    return isKnown ? { body: { id: 1, username: 'bot', state: 'active' } } : NOBODY;
+  if (area === 'groups' && world.groups.includes(id))
+    return pageOf(asked, visible.filter(below(id)), isKnown);
+  if (area === 'users' && rest.length > 0 && world.users.includes(id))
+    return pageOf(asked, visible.filter(below(id)), isKnown);
+  if (area === 'users' && rest.length === 0) return userAnswer(Number(id), world);
+  if (area === 'projects' && id === '') return pageOf(asked, visible, isKnown);
+  if (area === 'projects' && rest.join('/') === 'members/all') return memberPage(asked, world);
+  const one = visible.find(({ path_with_namespace: path }) => area === 'projects' && path === id);
+  return one === undefined
+    ? { status: 404, body: { message: `404 ${area} Not Found` } }
+    : { body: shapedFull([fullOf(one)])[0] };
+}
+
+const NOBODY: Told = { status: 401, body: { message: '401 Unauthorized' } };
+
+function pageOf(asked: Asked, projects: readonly GitLabProject[], isKnown: boolean): Told {
+  const { query } = asked;
+  const after = Number(query.get('id_after') ?? 0);
+  const archived = query.get('archived');
+  const all = projects
+    .filter((project) => project.id > after)
+    .filter((project) => archived === null || String(project.archived) === archived)
+    .sort((a, b) => (query.get('order_by') === 'id' ? 1 : -1) * (a.id - b.id));
+  return paged(asked, all, (some) =>
+    isKnown ? shapedFull(some.map(fullOf)) : shapedSimple(some.map(simpleOf)),
+  );
+}
+
+/** By number, 20 to a page unless asked for more, 100 at most. */
+function paged<Item>(asked: Asked, all: readonly Item[], shown: (some: Item[]) => unknown): Told {
+  const page = Number(asked.query.get('page') ?? 1);
+  const size = Math.min(100, Number(asked.query.get('per_page') ?? 20));
+  const hasNext = page * size < all.length;
+  const query = new URLSearchParams(asked.query);
+  query.set('page', String(page + 1));
+  const next = `http://${asked.headers.host}${asked.path}?${query.toString()}`;
+  return {
+    body: shown(all.slice((page - 1) * size, page * size)),
+    headers: {
+      'x-page': String(page),
+      'x-per-page': String(size),
+      'x-next-page': hasNext ? String(page + 1) : '',
+      'x-prev-page': page > 1 ? String(page - 1) : '',
+      'x-total': String(all.length),
+      'x-total-pages': String(Math.ceil(all.length / size)),
+      ...(hasNext ? { link: `<${next}>; rel="next"` } : {}),
+      'ratelimit-limit': '2000',
+      'ratelimit-remaining': '1999',
+      'ratelimit-reset': String(Math.ceil(Date.now() / 1000) + 60),
+    },
+  };
+}
+
+function simpleOf(project: GitLabProject) {
+  const { id, path_with_namespace: whole, namespace } = project;
+  const path = whole.split('/').at(-1)!;
+  // What GitLab takes for its own address is not the one that it was asked at.
+  const web = `https://gitlab.internal.example/${whole}`;
+  return {
+    id,
+    description: null,
+    name: path,
+    name_with_namespace: whole.replaceAll('/', ' / '),
+    path,
+    path_with_namespace: whole,
+    created_at: '2026-01-02T03:04:05.678Z',
+    ...(project.default_branch === undefined ? {} : { default_branch: project.default_branch }),
+    tag_list: project.topics,
+    topics: project.topics,
+    ssh_url_to_repo: `git@gitlab.internal.example:${whole}.git`,
+    http_url_to_repo: `${web}.git`,
+    web_url: web,
+    readme_url: `${web}/-/blob/main/README.md`,
+    forks_count: 0,
+    avatar_url: project.avatar_url,
+    star_count: 0,
+    last_activity_at: project.last_activity_at,
+    namespace: {
+      id: 7,
+      name: namespace.full_path,
+      path: namespace.full_path.split('/').at(-1)!,
+      ...namespace,
+      parent_id: null,
+      avatar_url: null,
+      web_url: `https://gitlab.internal.example/${namespace.full_path}`,
+    },
+  };
+}
+
+function fullOf(project: GitLabProject) {
+  return {
+    ...simpleOf(project),
+    visibility: project.visibility,
+    archived: project.archived,
+    empty_repo: false,
+    issues_enabled: true,
+    repository_access_level: project.repository_access_level,
+    ...(project.forked_from_project === undefined
+      ? {}
+      : { forked_from_project: project.forked_from_project }),
+    creator_id: 1,
+    import_status: 'none',
+    open_issues_count: 0,
+    shared_with_groups: [],
+  };
+}
+
+function memberPage(asked: Asked, { members = [] }: GitLabWorld): Told {
+  return paged(asked, members, (some) =>
+    shapedMembers(
+      some.map(({ id, state, access_level }) => ({
+        id,
+        username: `user${id}`,
+        name: `User ${id}`,
+        state,
+        locked: false,
+        avatar_url: null,
+        web_url: `https://gitlab.internal.example/user${id}`,
+        access_level,
+        created_at: '2026-01-02T03:04:05.678Z',
+        expires_at: null,
+        membership_state: 'active',
+      })),
+    ),
+  );
+}
+
+/** Addresses are for administrators. */
+function userAnswer(id: number, { members = [], isAdmin = false }: GitLabWorld): Told {
+  const member = members.find((one) => one.id === id);
+  if (member === undefined) return { status: 404, body: { message: '404 User Not Found' } };
+  const { email, confirmed_at, state } = member;
+  const person = { id, username: `user${id}`, name: `User ${id}`, state, bot: false };
+  return { body: isAdmin ? { ...person, email, confirmed_at, is_admin: false } : person };
+}

@@ -1,0 +1,322 @@
+// GitLab by way of Gitbeaker, against a stand-in.
+
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { HostError, type HostMember } from '../../daemon/hosts/host.ts';
+import {
+  answerAsGitLab,
+  type GitLabMember,
+  type GitLabProject,
+  type GitLabWorld,
+} from './gitlab-server.ts';
+import { openForTest, testListing, TOKEN } from './listing-suite.ts';
+import { collect, listAll, SIGNAL } from './opened.ts';
+import { startServer } from './servers.ts';
+
+function projectOf(id: number, path: string, more: Partial<GitLabProject> = {}): GitLabProject {
+  return {
+    id,
+    path_with_namespace: path,
+    visibility: 'private',
+    topics: [],
+    archived: false,
+    repository_access_level: 'enabled',
+    namespace: { kind: 'group', full_path: path.split('/').slice(0, -1).join('/') },
+    default_branch: 'main',
+    last_activity_at: '2026-11-20T10:00:00.000Z',
+    avatar_url: null,
+    ...more,
+  };
+}
+
+const WORLD = { token: TOKEN, groups: ['full', 'other'], users: ['ann'] };
+const token = { env: 'TOKEN' };
+
+function worldOf(count: number): GitLabWorld {
+  const many = Array.from({ length: count }, (_, i) => projectOf(1000 - i, `full/p${i}`));
+  return { ...WORLD, projects: [...many, projectOf(2000, 'other/one')] };
+}
+
+testListing({
+  kind: 'gitlab',
+  pageSize: 100,
+  isFirstPageReadTwice: true,
+  settings: { type: 'gitlab', token, groups: ['full', 'other'] },
+  fullTarget: 'groups: full',
+  otherTarget: 'groups: other',
+  answer: (asked, count) => answerAsGitLab(asked, worldOf(count)),
+  reads: ({ path, query }, skipped) =>
+    path === '/api/v4/groups/full/projects' && query.get('page') === String(1 + skipped / 100),
+});
+
+testListing({
+  kind: 'gitlab, everything',
+  pageSize: 100,
+  settings: { type: 'gitlab', token, all: true },
+  fullTarget: 'all',
+  otherTarget: undefined,
+  answer: (asked, count) => {
+    const world = worldOf(count);
+    return answerAsGitLab(asked, { ...world, projects: world.projects.slice(0, count) });
+  },
+  reads: ({ path, query }, skipped) => {
+    const after = Number(query.get('id_after'));
+    return path === '/api/v4/projects' && (skipped === 0 ? after === 0 : after > 0);
+  },
+});
+
+async function start(
+  t: TestContext,
+  world: GitLabWorld,
+  settings: Readonly<Record<string, unknown>>,
+) {
+  const server = await startServer(t, (asked) => answerAsGitLab(asked, world));
+  return { server, ...(await openForTest(t, { type: 'gitlab', url: server.url, ...settings })) };
+}
+
+test('gitlab: what is said of a project', async (t) => {
+  const world = {
+    ...WORLD,
+    projects: [
+      projectOf(5, 'full/sub/deep', {
+        visibility: 'internal',
+        topics: ['tools', 'go'],
+        forked_from_project: { id: 1 },
+        archived: true,
+        default_branch: 'trunk',
+        avatar_url: 'https://gitlab.internal.example/a.png',
+      }),
+    ],
+  };
+  const { host, server } = await start(t, world, {
+    token,
+    groups: ['full'],
+    webUrl: 'https://gitlab.example.com/',
+  });
+  const { repos } = await listAll(host);
+  assert.deepEqual(repos, [
+    {
+      hostId: '5',
+      path: 'full/sub/deep',
+      displayName: 'full/sub/deep',
+      cloneUrl: `${server.url}/full/sub/deep.git`,
+      webUrl: 'https://gitlab.example.com/full/sub/deep',
+      imageUrl: 'https://gitlab.internal.example/a.png',
+      isFork: true,
+      isArchived: true,
+      visibility: 'internal',
+      topics: ['tools', 'go'],
+      defaultBranch: 'trunk',
+      pushedAt: '2026-11-20T10:00:00.000Z',
+    },
+  ]);
+  assert.equal(host.codeHostType, 'gitlab');
+});
+
+test('gitlab: groups with their subgroups, users, projects; what two name is listed once', async (t) => {
+  const world = {
+    ...WORLD,
+    projects: [
+      projectOf(1, 'full/a'),
+      projectOf(2, 'full/sub/b'),
+      projectOf(3, 'ann/c', { namespace: { kind: 'user', full_path: 'ann' } }),
+      projectOf(4, 'x/y/d'),
+      projectOf(5, 'x/y/e'),
+    ],
+  };
+  const settings = {
+    token,
+    groups: ['full'],
+    users: ['ann'],
+    projects: ['x/y/d', 'full/a', 'x/gone'],
+  };
+  const { host } = await start(t, world, settings);
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(
+    repos.map(({ path }) => path),
+    ['full/a', 'full/sub/b', 'ann/c', 'x/y/d'],
+  );
+  assert.deepEqual(
+    issues.map(({ target, effect }) => [target, effect]),
+    [['projects: x/gone', 'TARGET_SKIPPED']],
+  );
+});
+
+test('gitlab: the code is as private as the repository, not as the project', async (t) => {
+  const world = {
+    ...WORLD,
+    projects: [
+      projectOf(1, 'full/open', { visibility: 'public' }),
+      projectOf(2, 'full/members', { visibility: 'public', repository_access_level: 'private' }),
+      projectOf(3, 'full/unreadable', { visibility: 'public', default_branch: undefined as never }),
+      projectOf(4, 'full/empty', { visibility: 'public', default_branch: null }),
+      projectOf(5, 'full/issues', { visibility: 'public', repository_access_level: 'disabled' }),
+    ],
+  };
+  const { host } = await start(t, world, { token, groups: ['full'] });
+  const { repos } = await listAll(host);
+  assert.deepEqual(
+    repos.map(({ path, visibility }) => [path, visibility]),
+    [
+      ['full/open', 'public'],
+      ['full/members', 'private'],
+      ['full/unreadable', 'private'],
+      ['full/empty', 'public'],
+    ],
+  );
+});
+
+test('gitlab: without a token what is listed is public, and no credential is sent', async (t) => {
+  const world = {
+    ...WORLD,
+    projects: [
+      projectOf(1, 'full/open', { visibility: 'public' }),
+      projectOf(2, 'full/old', { visibility: 'public', archived: true }),
+      projectOf(3, 'full/secret'),
+    ],
+  };
+  const { host, server } = await start(t, world, { groups: ['full'], exclude: { archived: true } });
+  const { repos } = await listAll(host);
+  assert.deepEqual(
+    repos.map(({ path, visibility }) => [path, visibility]),
+    [['full/open', 'public']],
+  );
+  assert.equal(server.asked[0]?.headers.authorization, undefined);
+  assert.equal(await host.gitCredential(repos[0]!, SIGNAL), undefined);
+  assert.equal(await host.probe(SIGNAL), 'anonymous');
+});
+
+const EXCLUDED: readonly [exclude: object, topics: readonly string[], left: readonly number[]][] = [
+  [{}, [], [1, 2, 3, 4, 5]],
+  [{ forks: true }, [], [1, 3, 4, 5]],
+  [{ archived: true }, [], [1, 2, 4, 5]],
+  [{ userOwnedProjects: true }, [], [1, 2, 3, 5]],
+  [{ projects: ['full/sub/*'] }, [], [1, 2, 3, 4]],
+  [{ topics: ['old-*'] }, [], [2, 3, 4, 5]],
+  [{}, ['go', 'rust*'], [2, 5]],
+  [{ projects: ['**/e'] }, ['go', 'rust*'], [2]],
+];
+
+test('gitlab: what is excluded, and which topics are asked for', async (t) => {
+  const world = {
+    ...WORLD,
+    projects: [
+      projectOf(1, 'full/a', { topics: ['old-stuff'] }),
+      projectOf(2, 'full/b', { topics: ['go'], forked_from_project: { id: 9 } }),
+      projectOf(3, 'full/c', { archived: true }),
+      projectOf(4, 'ann/d', { namespace: { kind: 'user', full_path: 'ann' } }),
+      projectOf(5, 'full/sub/e', { topics: ['rust-lang', 'x'] }),
+    ],
+  };
+  for (const [exclude, topics, left] of EXCLUDED) {
+    const { host } = await start(t, world, {
+      token,
+      groups: ['full'],
+      users: ['ann'],
+      topics,
+      exclude,
+    });
+    const ids = (await listAll(host)).repos.map(({ hostId }) => Number(hostId));
+    assert.deepEqual(ids.sort(), left, JSON.stringify({ exclude, topics }));
+  }
+});
+
+test('gitlab: a project that is renamed or moved keeps its id', async (t) => {
+  const world: GitLabWorld = { ...WORLD, projects: [projectOf(8, 'full/before')] };
+  const { host } = await start(t, world, { token, groups: ['full', 'other'] });
+  const before = await listAll(host);
+  world.projects = [projectOf(8, 'other/after')];
+  const after = await listAll(host);
+  assert.deepEqual(
+    [before, after].map(({ repos }) => [repos[0]?.hostId, repos[0]?.path]),
+    [
+      ['8', 'full/before'],
+      ['8', 'other/after'],
+    ],
+  );
+});
+
+test('gitlab: what would list wrongly is refused with the next step', async (t) => {
+  const world = { ...WORLD, projects: [] };
+  const noToken = await start(t, world, { groups: ['full'], exclude: { forks: true } });
+  await assert.rejects(listAll(noToken.host), /exclude\.forks.*give `token`/);
+  const cloud = await openForTest(t, { type: 'gitlab', url: 'https://gitlab.com', all: true });
+  await assert.rejects(listAll(cloud.host), /all: gitlab\.com is too large; name groups/);
+  const missing = await start(t, world, { token: { env: 'NOT_THERE' }, groups: ['full'] });
+  await assert.rejects(
+    listAll(missing.host),
+    (error) =>
+      error instanceof HostError &&
+      error.code === 'NO_SECRET' &&
+      error.message.includes('NOT_THERE'),
+  );
+});
+
+test('gitlab: credential for git, and who the caller is', async (t) => {
+  const { host } = await start(t, { ...WORLD, projects: [] }, { token, groups: ['full'] });
+  const credential = await host.gitCredential({ path: 'full/a', cloneUrl: 'x' }, SIGNAL);
+  assert.deepEqual([credential?.user, credential?.password.reveal()], ['oauth2', TOKEN]);
+  assert.equal(await host.probe(SIGNAL), 'bot');
+});
+
+const membersOf = (members: AsyncIterable<HostMember> | undefined): Promise<HostMember[]> =>
+  collect(members!);
+
+function memberOf(id: number, more: Partial<GitLabMember> = {}): GitLabMember {
+  const confirmed_at = '2026-01-01T00:00:00.000Z';
+  return {
+    id,
+    state: 'active',
+    access_level: 20,
+    email: `u${id}@example.com`,
+    confirmed_at,
+    ...more,
+  };
+}
+
+const MEMBERS = [
+  memberOf(1),
+  memberOf(2, { access_level: 10 }),
+  memberOf(3, { access_level: 15 }),
+  memberOf(4, { state: 'blocked', access_level: 50 }),
+  memberOf(5, { confirmed_at: null, access_level: 40 }),
+  ...Array.from({ length: 250 }, (_, i) => memberOf(100 + i, { access_level: 30 })),
+];
+
+test('gitlab: members who read the code, all pages, addresses for administrators alone', async (t) => {
+  for (const isAdmin of [true, false]) {
+    const world = { ...WORLD, projects: [], members: MEMBERS, isAdmin };
+    const { host, server } = await start(t, world, { token, groups: ['full'] });
+    const repo = { hostId: '8', path: 'full/a' };
+    const members = await membersOf(host.members?.(repo, SIGNAL));
+    assert.equal(members.length, 252);
+    const emails = (id: number): readonly string[] | undefined =>
+      members.find(({ accountId }) => accountId === String(id))?.emails;
+    assert.deepEqual([2, 3, 4].map(emails), [undefined, undefined, undefined]);
+    assert.deepEqual(
+      [1, 5, 349].map(emails),
+      isAdmin ? [['u1@example.com'], [], ['u349@example.com']] : [[], [], []],
+    );
+    assert.equal(server.asked[0]?.path, '/api/v4/projects/8/members/all');
+    const users = (): number => server.asked.filter(({ path }) => path.includes('/users/')).length;
+    assert.equal(users(), isAdmin ? 252 : 1);
+    await membersOf(host.members?.(repo, SIGNAL));
+    assert.equal(users(), isAdmin ? 252 : 2, 'addresses are kept for a while');
+  }
+});
+
+test('gitlab: members that cannot be read are an error, never fewer members', async (t) => {
+  const server = await startServer(t, ({ query }) =>
+    query.get('page') === '1'
+      ? answerAsGitLab(
+          { method: 'GET', path: '/api/v4/projects/8/members/all', query, headers: {}, body: '' },
+          { ...WORLD, projects: [], members: MEMBERS },
+        )
+      : { status: 403, body: { message: '403 Forbidden' } },
+  );
+  const { host } = await openForTest(t, { type: 'gitlab', url: server.url, groups: ['full'] });
+  await assert.rejects(
+    membersOf(host.members?.({ hostId: '8', path: 'full/a' }, SIGNAL)),
+    (error) => error instanceof HostError,
+  );
+});

@@ -1,0 +1,290 @@
+// What every kind of host has to do when it lists, whatever it speaks: page by page, on from where it was, around what fails, and
+// never with its credential where it does not belong. Each kind brings a stand-in that answers in the shapes of its real API.
+
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { HostError, type HostRepo } from '../../daemon/hosts/host.ts';
+import { listAll, openedHost, SIGNAL, type Listed, type OpenedHost } from './opened.ts';
+import { startServer, type Asked, type Told } from './servers.ts';
+
+/** What a test lets go wrong; undefined: the stand-in answers as it would. */
+export type Fault = (asked: Asked) => Told | undefined;
+
+/** A stand-in for a kind of host. */
+export interface StandIn {
+  readonly kind: string;
+  /** Of a page that it sends; undefined: all at once. */
+  readonly pageSize: number | undefined;
+  /** A connection with two targets: `full` has as many repositories as asked for, `other` has one more. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Undefined: there is one target. */
+  readonly otherTarget: string | undefined;
+  readonly fullTarget: string;
+  /** Answers as the host does. */
+  answer(asked: Asked, count: number): Told;
+  /** Whether a request reads the page of the first target that begins behind so many repositories. */
+  reads(asked: Asked, skipped: number): boolean;
+  /** Numbered pages are read from the last on, so that none is missed. */
+  readonly isFirstPageReadTwice?: boolean;
+  /** A page of the first target that names a next one at another host; undefined: pages are not named by address. */
+  pageElsewhere?(url: string): Told;
+}
+
+export const TOKEN = 'secret-of-the-test';
+
+/** Opens the host of a connection; the variable `TOKEN` has the token of the stand-ins. */
+export function openForTest(t: TestContext, settings: Readonly<Record<string, unknown>>) {
+  return openedHost(t, settings, { env: { TOKEN } });
+}
+
+/** Tests that a kind of host has in common with the others. */
+export function testListing(standIn: StandIn): void {
+  const { kind, pageSize, otherTarget } = standIn;
+  const many = pageSize === undefined ? 30 : 2 * pageSize + 3;
+
+  const start = async (t: TestContext, fault: Fault = () => undefined, count = many) => {
+    const server = await startServer(t, (asked) => fault(asked) ?? standIn.answer(asked, count));
+    const opened = await openForTest(t, { ...standIn.settings, url: server.url });
+    return { server, ...opened };
+  };
+  const total = many + (otherTarget === undefined ? 0 : 1);
+  const isFirst = (asked: Asked): boolean => standIn.reads(asked, 0);
+
+  test(`${kind}: every repository is listed once, with an id, a path and an address without credentials`, async (t) => {
+    const { host, server } = await start(t);
+    const { repos, issues } = await listAll(host);
+    assert.deepEqual(issues, []);
+    assert.equal(repos.length, total);
+    assert.equal(new Set(repos.map(({ hostId }) => hostId)).size, total);
+    assert.equal(new Set(repos.map(({ path }) => path)).size, total);
+    for (const { cloneUrl } of repos) {
+      assert.equal(new URL(cloneUrl).origin, server.url);
+      assert.equal(new URL(cloneUrl).username, '');
+    }
+    assert.equal(host.nameHost, new URL(server.url).host);
+  });
+
+  test(`${kind}: a listing goes on behind any page, in another process`, async (t) => {
+    const { host, server } = await start(t);
+    const idsOf = (repos: readonly HostRepo[]) =>
+      [...new Set(repos.map(({ hostId }) => hostId))].sort();
+    const all = idsOf((await listAll(host)).repos);
+    const before: HostRepo[] = [];
+    for await (const page of host.list(undefined, SIGNAL)) {
+      before.push(...page.repos);
+      if (page.next === undefined) break;
+      const { host: later } = await openForTest(t, { ...standIn.settings, url: server.url });
+      const rest = await listAll(later, JSON.parse(JSON.stringify(page.next)));
+      const isShorter = rest.repos.length < total || standIn.isFirstPageReadTwice === true;
+      assert.ok(isShorter, 'what was listed is not listed again');
+      assert.deepEqual(idsOf([...before, ...rest.repos]), all);
+    }
+    assert.deepEqual(idsOf(before), all);
+  });
+
+  test(`${kind}: where to go on that is not understood means the beginning`, async (t) => {
+    const { host } = await start(t);
+    for (const from of [7, 'x', {}, { target: 'gone' }, { target: standIn.fullTarget, cursor: {} }])
+      assert.equal((await listAll(host, from)).repos.length, total);
+  });
+
+  test(`${kind}: a credential that is not taken ends the listing, with the next step`, async (t) => {
+    const { host } = await start(t, () => ({ status: 401, body: { message: 'bad' } }));
+    await assert.rejects(listAll(host), (error) => {
+      assert.ok(error instanceof HostError);
+      assert.equal(error.code, 'NOT_AUTHENTICATED');
+      assert.match(error.message, /expired|revoked/);
+      return true;
+    });
+  });
+
+  for (const [status, code, effect] of [
+    [404, 'NOT_FOUND', 'DISCOVERY_INCOMPLETE'],
+    [403, 'NOT_ALLOWED', 'DISCOVERY_INCOMPLETE'],
+    [500, 'HOST_UNAVAILABLE', 'DISCOVERY_INCOMPLETE'],
+  ] as const)
+    test(`${kind}: a target that answers ${status} is an issue, and the rest goes on`, async (t) => {
+      const said = { status, body: { message: 'said by the host' } };
+      const { host } = await start(t, (asked) => (isFirst(asked) ? said : undefined));
+      const { repos, issues } = await listAll(host);
+      assert.equal(repos.length, otherTarget === undefined ? 0 : 1);
+      assert.deepEqual(
+        issues.map(({ message: _, ...rest }) => rest),
+        [{ code, target: standIn.fullTarget, effect }],
+      );
+      assert.match(issues[0]!.message, /127\.0\.0\.1:\d+.*said by the host/);
+    });
+
+  test(`${kind}: an answer that fails once is asked for again`, async (t) => {
+    let failureCount = 0;
+    const { host } = await start(t, (asked) =>
+      isFirst(asked) && failureCount++ === 0 ? { status: 500, body: 'oops' } : undefined,
+    );
+    const { repos, issues } = await listAll(host);
+    assert.deepEqual([repos.length, issues], [total, []]);
+    assert.ok(failureCount >= 2);
+  });
+
+  test(`${kind}: an answer that is cut off is asked for again`, async (t) => {
+    let cutCount = 0;
+    const { host } = await start(t, (asked) =>
+      isFirst(asked) && cutCount++ === 0
+        ? { ...standIn.answer(asked, many), cutAt: 100 }
+        : undefined,
+    );
+    assert.equal((await listAll(host)).repos.length, total);
+  });
+
+  test(`${kind}: half a JSON text, another shape and a page for people are issues, never repositories`, async (t) => {
+    for (const body of [
+      '[{"id": 1, "pa',
+      '{"values": [{"slug": 7}]}',
+      '{"a": {"id": 7}}',
+      '[7]',
+      '<p>Hello</p>',
+    ]) {
+      const headers = { 'content-type': 'application/json' };
+      const { host } = await start(t, (asked) => (isFirst(asked) ? { body, headers } : undefined));
+      const { repos, issues } = await listAll(host);
+      assert.equal(repos.length, otherTarget === undefined ? 0 : 1, body);
+      assert.deepEqual(
+        issues.map(({ code, effect }) => [code, effect]),
+        [['HOST_ANSWER_INVALID', 'DISCOVERY_INCOMPLETE']],
+        body,
+      );
+    }
+  });
+
+  test(`${kind}: the host is left alone for as long as it asks`, async (t) => {
+    const times: number[] = [];
+    const limited = {
+      status: 429,
+      headers: { 'retry-after': '0.2' },
+      body: { message: 'slow down' },
+    };
+    const { host } = await start(t, (asked) => {
+      if (!isFirst(asked)) return undefined;
+      times.push(performance.now());
+      return times.length === 1 ? limited : undefined;
+    });
+    assert.equal((await listAll(host)).repos.length, total);
+    assert.ok(times.length >= 2);
+    // A lower bound alone: how much later it comes is the machine's affair.
+    assert.ok(times[1]! - times[0]! >= 199, String(times));
+  });
+
+  test(`${kind}: a redirect to another host is not followed, and gets no credential`, async (t) => {
+    const elsewhere = await startServer(t, () => ({ body: [] }));
+    const { host } = await start(t, (asked) =>
+      isFirst(asked)
+        ? { status: 302, headers: { location: `${elsewhere.url}${asked.path}` } }
+        : undefined,
+    );
+    // Some hosts send those away whom they do not know.
+    const outcome = await listAll(host).catch((error: unknown) => error);
+    if (outcome instanceof HostError) assert.equal(outcome.code, 'NOT_AUTHENTICATED');
+    else
+      assert.deepEqual(
+        (outcome as Listed).issues.map(({ code }) => code),
+        ['REDIRECT_REFUSED'],
+      );
+    assert.deepEqual(elsewhere.asked, []);
+  });
+
+  test(`${kind}: the token is in no message and no log line`, async (t) => {
+    const { host, lines, server } = await start(t, (asked) =>
+      isFirst(asked) ? { status: 403, body: { message: `who is ${TOKEN}?` } } : undefined,
+    );
+    const { issues } = await listAll(host);
+    const credentials = server.asked.map(({ headers }) => headers.authorization ?? '');
+    assert.ok(credentials.every((text) => text !== ''));
+    const encoded = credentials[0]!.split(' ')[1]!;
+    const said = JSON.stringify(issues) + lines.join('');
+    assert.ok(!said.includes(TOKEN) && !said.includes(encoded), said);
+    assert.match(said, /who is \(hidden\)/);
+  });
+
+  test(`${kind}: an abort ends the listing with its reason`, async (t) => {
+    const ending = new AbortController();
+    const reason = new Error('enough');
+    const { host } = await start(t, () => {
+      ending.abort(reason);
+      return undefined;
+    });
+    await assert.rejects(async () => {
+      for await (const _ of host.list(undefined, ending.signal));
+    }, reason);
+  });
+
+  if (pageSize !== undefined) testPages(standIn, start, many);
+}
+
+type Start = (
+  t: TestContext,
+  fault?: Fault,
+  count?: number,
+) => Promise<OpenedHost & { readonly server: { readonly asked: readonly Asked[] } }>;
+
+function testPages(standIn: StandIn, start: Start, many: number): void {
+  const { kind, otherTarget } = standIn;
+  const pageSize = standIn.pageSize!;
+  const others = otherTarget === undefined ? 0 : 1;
+
+  test(`${kind}: as many requests as there are pages`, async (t) => {
+    for (const [count, pages] of [
+      [0, 1],
+      [pageSize, 1],
+      [pageSize + 1, 2],
+    ] as const) {
+      const { host, server } = await start(t, undefined, count);
+      assert.equal((await listAll(host)).repos.length, count + others);
+      const again = pages > 1 && standIn.isFirstPageReadTwice === true ? 1 : 0;
+      assert.equal(server.asked.length, pages + again + others, `${count} repositories`);
+    }
+  });
+
+  test(`${kind}: a page in the middle that fails is an issue; what came before it stays`, async (t) => {
+    const { host } = await start(t, (asked) =>
+      standIn.reads(asked, pageSize) ? { status: 500, body: 'oops' } : undefined,
+    );
+    const { repos, issues } = await listAll(host);
+    assert.ok(repos.length > others && repos.length < many + others);
+    assert.deepEqual(
+      issues.map(({ code, effect }) => [code, effect]),
+      [['HOST_UNAVAILABLE', 'DISCOVERY_INCOMPLETE']],
+    );
+  });
+
+  test(`${kind}: a host that sends the same page for ever is left, and what it has is not complete`, async (t) => {
+    let first: Told | undefined;
+    const { host, server } = await start(t, (asked) => {
+      if (isOther(asked)) return undefined;
+      return (first ??= standIn.answer(asked, many));
+    });
+    const { repos, issues } = await listAll(host);
+    assert.ok(repos.length >= others && repos.length <= pageSize + others);
+    assert.deepEqual(
+      issues.map(({ code, effect }) => [code, effect]),
+      [['HOST_ANSWER_INVALID', 'DISCOVERY_INCOMPLETE']],
+    );
+    assert.ok(server.asked.length < 30);
+  });
+  const isOther = (asked: Asked): boolean =>
+    otherTarget !== undefined &&
+    decodeURIComponent(asked.path + asked.query.toString()).includes('other');
+
+  const elsewhere = standIn.pageElsewhere?.bind(standIn);
+  if (elsewhere === undefined) return;
+  test(`${kind}: a next page at another host is not asked for`, async (t) => {
+    const other = await startServer(t, () => ({ body: [] }));
+    const { host } = await start(t, (asked) =>
+      standIn.reads(asked, 0) ? elsewhere(other.url) : undefined,
+    );
+    const { issues } = await listAll(host);
+    assert.deepEqual(
+      issues.map(({ code }) => code),
+      ['REDIRECT_REFUSED'],
+    );
+    assert.deepEqual(other.asked, []);
+  });
+}
