@@ -24,6 +24,8 @@ import type { Catalog } from './sync/catalog/catalog.ts';
 import { takeDataDir } from './sync/catalog/data-dir.ts';
 import type { PassProgress } from './symbols/pass-loop.ts';
 import { Indexer } from './sync/indexer.ts';
+import type { ConnectionLimits, HostAccess } from './sync/connections/connections.ts';
+import { connectionLimitsOf } from './sync/connections/connection-limits.ts';
 import { JobBook } from './sync/jobs/job-book.ts';
 import { type JobLimits, jobLimitsOf } from './sync/jobs/job-limits.ts';
 import type { MergeLimits } from './sync/merge/merge-plan.ts';
@@ -46,6 +48,7 @@ const ON_DEMAND_FOLDER = 'on-demand';
 
 /** Of tests: a failure is told at once. */
 const JOB_LIMITS = jobLimitsOf(readSettings(), 1);
+const CONNECTION_LIMITS = connectionLimitsOf(readSettings(), 1);
 
 export interface InstanceOptions {
   /** Absolute path. */
@@ -70,6 +73,10 @@ export interface InstanceOptions {
   readonly jobLimits?: () => JobLimits;
   /** Of the merging of shards; default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
+  /** Absent: no code host is asked. */
+  readonly hosts?: HostAccess | undefined;
+  /** As they are now; default: those of the settings' defaults. */
+  readonly connectionLimits?: () => ConnectionLimits;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
   readonly onCompleted?: EngineParts['onCompleted'];
   readonly onSymbolProgress?: (repo: string, progress: PassProgress) => void;
@@ -189,6 +196,7 @@ async function openUpkeep(
     catalog,
     register,
     log,
+    isConnected: (repoId) => indexer?.connections?.has(repoId),
     quarantineFile: new QuarantineFile(dataDir, index === undefined ? undefined : log),
     publish: (snapshot) => {
       const refused = snapshots.publish(snapshot);
@@ -223,6 +231,10 @@ async function openUpkeep(
     jobLimits: options.jobLimits ?? (() => JOB_LIMITS),
     log,
     mergeLimits: options.mergeLimits,
+    connectionRows: index.store.connections,
+    instance: index.instanceId,
+    hosts: options.hosts,
+    connectionLimits: options.connectionLimits ?? (() => CONNECTION_LIMITS),
     onProgress: options.onProgress,
     onNewShards: () => void symbols?.run(),
   });

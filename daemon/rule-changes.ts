@@ -1,4 +1,4 @@
-// Who may see repos, whenever that changes or a repo comes in: recorded with the change (API.md 24.3), and logged where flags
+// Who may see repos, whenever that changes, a repo comes in or goes: recorded with the change (API.md 24.3), and logged where flags
 // show to all what was hidden. What changes nothing leaves no record.
 
 import { isDeepStrictEqual } from 'node:util';
@@ -14,11 +14,13 @@ type Rules = Pick<StoredRepo, 'visibility' | 'enforcement'> | null;
 /** A record for all repos whose rules were the same before, and are now; nearly always that is one record. */
 export function ruleChanges(log: Log): Witness {
   const version = readProductVersion();
-  return ({ actor = OPERATOR, told }, before, now) => {
+  return ({ actor = OPERATOR, told }, before, now, removed) => {
     const known = new Map(before.repos.map((repo) => [repo.repoId, repo]));
     const groups = new Map<string, { from: Rules; to: Rules; repos: StoredRepo[] }>();
-    for (const repo of now) {
-      const [from, to] = [rulesOf(known.get(repo.repoId)), rulesOf(repo)];
+    const gone = removed.flatMap((repoId) => known.get(repoId) ?? []);
+    for (const repo of [...now, ...gone]) {
+      const to = gone.includes(repo) ? null : rulesOf(repo);
+      const from = rulesOf(known.get(repo.repoId));
       if (isDeepStrictEqual(from, to)) continue;
       const key = JSON.stringify([from, to]);
       const group = groups.get(key);

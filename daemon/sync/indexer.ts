@@ -1,6 +1,8 @@
 // Keeps the repos of a data directory indexed, for its owner: which sources there are, what is to be done, what the store
 // says of them, which symbols are missing. Each is a file of its own; here they are joined.
 
+import type { Connections as ConnectionRows } from '../accounts/store/connections.ts';
+import { type ConnectionLimits, Connections, type HostAccess } from './connections/connections.ts';
 import { RepoIndexer, type RepoIndexerOptions } from './jobs/index-repo.ts';
 import { JobDesk } from './jobs/job-desk.ts';
 import { Jobs, type JobsOptions } from './jobs/jobs.ts';
@@ -12,9 +14,17 @@ import { ShardSymbols } from './upkeep/shard-symbols.ts';
 import { StoreRules } from './served/store-rules.ts';
 
 export interface IndexerOptions
-  extends Omit<RepoIndexerOptions, 'seenFiles'>, Omit<JobsOptions, 'indexer' | 'served'> {
+  extends
+    Omit<RepoIndexerOptions, 'seenFiles' | 'bringUp'>,
+    Omit<JobsOptions, 'indexer' | 'served'> {
   /** Default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
+  readonly connectionRows: ConnectionRows;
+  /** The daemon, among those that share the store. */
+  readonly instance: string;
+  /** Absent: no code host is asked. */
+  readonly hosts?: HostAccess | undefined;
+  readonly connectionLimits: () => ConnectionLimits;
 }
 
 export class Indexer {
@@ -26,6 +36,8 @@ export class Indexer {
   readonly sources: RepoSources;
   readonly rules: StoreRules;
   readonly symbols: ShardSymbols;
+  /** Undefined: no code host is asked. */
+  readonly connections: Connections | undefined;
 
   constructor(options: IndexerOptions) {
     this.#options = options;
@@ -34,9 +46,19 @@ export class Indexer {
       options.onNewShards();
     };
     const { seenFiles } = this;
-    const indexer = new RepoIndexer({ ...options, onNewShards, seenFiles });
+    const indexer = new RepoIndexer({
+      ...options,
+      onNewShards,
+      seenFiles,
+      bringUp: async (...call) => this.connections?.clones.bringUp(...call),
+    });
     this.jobs = new Jobs({ ...options, indexer });
-    this.desk = new JobDesk(this.jobs, options.book);
+    const { hosts, connectionRows: rows, connectionLimits: limits } = options;
+    const parts = { ...options, jobs: this.jobs, rows, limits };
+    this.connections = hosts && new Connections({ ...parts, ...hosts });
+    const { connections } = this;
+    const others = connections && [connections.sync.runner, connections.cleanup.runner];
+    this.desk = new JobDesk(this.jobs, options.book, others);
     this.merger = new Merger({
       ...options,
       limits: options.mergeLimits ?? MERGE_LIMITS,
@@ -62,6 +84,7 @@ export class Indexer {
       ...said(unmappedCount, 'shards could not be mapped and are not searched'),
       ...said(unbuilt, 'repositories are not indexed yet and not searched'),
       ...this.jobs.failed.sentences((name) => !hidden.has(name)),
+      ...(this.connections?.degradations ?? []),
       ...(symbollessCount === 0
         ? []
         : [`the symbols of ${symbollessCount} shards are found again`]),
@@ -74,6 +97,8 @@ export class Indexer {
 
   /** Nothing is begun any more; resolves when no job is under way. */
   async close(): Promise<void> {
+    // Why first: their jobs are in the book that the others close.
+    await this.connections?.close();
     this.rules.close();
     this.symbols.close();
     // Why begun first: what is merged waits for jobs that are to stop.

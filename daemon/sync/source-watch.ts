@@ -14,7 +14,7 @@ import { pauseAfter, RefWatch } from './watch/ref-watch.ts';
 import type { Served } from './served/served.ts';
 
 export interface SourceWatchOptions {
-  readonly catalog: Pick<Catalog, 'repo'>;
+  readonly catalog: Pick<Catalog, 'repo' | 'isClone'>;
   readonly served: Pick<Served, 'records' | 'publish'>;
   readonly indexer: Pick<Indexer, 'jobs' | 'seenFiles'> & {
     readonly sources: Pick<Indexer['sources'], 'lookAgain' | 'missingCount'>;
@@ -30,7 +30,9 @@ export interface SourceWatchOptions {
 export function watchSources(options: SourceWatchOptions): { readonly close: () => Promise<void> } {
   const { catalog, served, indexer, log, signal } = options;
   const { jobs, seenFiles } = indexer;
-  const records = (): readonly RepoRecord[] => served.records;
+  // What is cloned moves when it is fetched, by a job.
+  const records = (): readonly RepoRecord[] =>
+    served.records.filter(({ source }) => !catalog.isClone(source.path));
   const index = (record: RepoRecord): Promise<boolean> => jobs.indexChanged(record, signal);
   const looks = new RefLooks();
   const refs = new RefWatch({

@@ -7,6 +7,7 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
 import { search } from '../../daemon/engine/search/service.ts';
+import type { ConnectionLimits, HostAccess } from '../../daemon/sync/connections/connections.ts';
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
 import type { OnDemandLimits } from '../../daemon/sync/demand/on-demand-limits.ts';
 import type { MergeLimits } from '../../daemon/sync/merge/merge-plan.ts';
@@ -62,6 +63,8 @@ export async function openIndexOf(
     mergeLimits?: MergeLimits;
     onDemand?: OnDemandLimits;
     filters?: typeof FILTERS;
+    hosts?: HostAccess;
+    connectionLimits?: () => ConnectionLimits;
   } = {},
 ): Promise<IndexOf> {
   const warnings: string[] = [];
@@ -80,6 +83,10 @@ export async function openIndexOf(
     log,
     findsSymbols: options.findsSymbols ?? true,
     mergeLimits: options.mergeLimits,
+    hosts: options.hosts,
+    ...(options.connectionLimits === undefined
+      ? {}
+      : { connectionLimits: options.connectionLimits }),
     get onDemand() {
       return options.onDemand;
     },

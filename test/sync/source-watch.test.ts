@@ -18,7 +18,7 @@ void test('a job that fails is tried at the times that the manual gives, and soo
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const stop = new AbortController();
   const watch = watchSources({
-    catalog: { repo: () => undefined },
+    catalog: { repo: () => undefined, isClone: () => false },
     served: { records: [record], publish: () => {} },
     indexer: {
       jobs,

@@ -18,6 +18,8 @@ export interface ConnectionRules {
   /** Globs of further revisions. */
   readonly branches: readonly string[];
   readonly tags: readonly string[];
+  /** Of all that the configuration says of it; empty: it is not in the configuration any more. */
+  readonly digest: string;
 }
 
 export interface StoredConnection {

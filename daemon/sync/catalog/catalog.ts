@@ -24,6 +24,9 @@ import {
 import { putAt, replaceFile } from './replace-file.ts';
 
 const SHARD_FOLDER = 'shards';
+const CLONE_FOLDER = 'clones';
+/** How names of clones end there. */
+const CLONE_ENDING = '.git';
 /** How names of files end there. */
 const SHARD_ENDING = '.shard';
 const SYMBOLS_ENDING = '.tags';
@@ -42,6 +45,8 @@ function namesOf({ shards, revisionFile }: CatalogRepo): string[] {
 
 export class Catalog {
   readonly shardFolder: string;
+  /** Clones of repos that a code host has. */
+  readonly cloneFolder: string;
   /** Repos whose index `load` could not use, and why; undefined: none. */
   unusable: { readonly count: number; readonly repos: string; readonly reason: string } | undefined;
   readonly #files: CatalogFiles;
@@ -67,6 +72,7 @@ export class Catalog {
   constructor(dataDir: string) {
     this.#files = new CatalogFiles(dataDir);
     this.shardFolder = path.join(dataDir, SHARD_FOLDER);
+    this.cloneFolder = path.join(path.resolve(dataDir), CLONE_FOLDER);
   }
 
   /** Another number after each change. */
@@ -109,6 +115,14 @@ export class Catalog {
 
   symbolsPath(symbolsId: string): string {
     return this.filePath(`${symbolsId}${SYMBOLS_ENDING}`);
+  }
+
+  clonePath(repoId: number): string {
+    return path.join(this.cloneFolder, `${repoId}${CLONE_ENDING}`);
+  }
+
+  isClone(place: string): boolean {
+    return path.dirname(place) === this.cloneFolder;
   }
 
   /** A shard with its symbols, as it is opened. */

@@ -53,6 +53,8 @@ export interface RepoIndexerOptions {
   /** Told that shards may have come whose symbols are not known. */
   readonly onNewShards: () => void;
   readonly seenFiles: SeenFiles;
+  /** Brings the clone of a repo up to date, if it is one of a code host. Errors: why it could not be. */
+  readonly bringUp?: (record: RepoRecord, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
 
@@ -107,6 +109,7 @@ export class RepoIndexer {
     // Why: since the job was asked for another one may have ended, or rules may have changed.
     const now = catalog.repo(repoId)?.record ?? record;
     try {
+      await this.#options.bringUp?.(now, context.signal);
       return await this.#index(now, isForced ? 'all' : told, context);
     } catch (error) {
       seenFiles.lose(repoId);

@@ -3,7 +3,12 @@
 
 import { holdsDoc } from '../../engine/shards/bits.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { type CatalogRepo, type CatalogShard, docCountOf, docsOfRepo } from '../catalog/catalog-records.ts';
+import {
+  type CatalogRepo,
+  type CatalogShard,
+  docCountOf,
+  docsOfRepo,
+} from '../catalog/catalog-records.ts';
 import { type MergeCandidate, type MergeLimits, planMerge } from './merge-plan.ts';
 
 /** A shard and the repos that have docs in it. */

@@ -2,7 +2,8 @@
 // made again of the store, and repos whose ids or names are not those of the store become what they are there. So the
 // catalog may be damaged, lost, old or exchanged: it costs a build, and shows nobody more than before.
 
-import type { RepoRecord } from '../../repos/records.ts';
+import type { StoredRepo } from '../../accounts/store/repos.ts';
+import type { RepoRecord, RepoSource } from '../../repos/records.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { CatalogError } from '../catalog/catalog-files.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
@@ -27,7 +28,10 @@ export async function openCatalog(
   if (catalog.damage !== undefined)
     log.error('the catalog before is used in place of a damaged one', { reason: catalog.damage });
   if (catalog.isMissing && isAlone) await fillAgain(catalog, register, log);
-  const records = catalog.repos.map(({ record }) => record);
+  await mendClones(catalog, register);
+  const records = catalog.repos
+    .map(({ record }) => record)
+    .filter(({ repoId }) => register.byId(repoId)?.host === undefined);
   const adopted = await register.adopt(records);
   if (adopted.size === 0 && !catalog.isOutdated) return;
   const right = new Set(records.map(({ repoId }) => repoId).filter((id) => !adopted.has(id)));
@@ -42,6 +46,41 @@ export async function openCatalog(
     return [unbuilt(recordOf(now, repo.record))];
   });
   await catalog.commit(() => ({ put, removed: [...adopted.keys()] }));
+}
+
+/**
+ * Repos of code hosts are where their clones are, whatever the catalog says; what the store does not know of them is left out
+ * until a connection lists it.
+ */
+async function mendClones(catalog: Catalog, register: RepoRegister): Promise<void> {
+  await catalog.commit(() => {
+    const put: CatalogRepo[] = [];
+    const removed: number[] = [];
+    for (const repo of catalog.repos) {
+      const { repoId, source, name } = repo.record;
+      const known = register.byId(repoId);
+      const path = catalog.clonePath(repoId);
+      if (known?.host === undefined) {
+        if (catalog.isClone(source.path)) removed.push(repoId);
+        continue;
+      }
+      const record = { ...recordOf(known, repo.record), source: cloneSource(path) };
+      if (source.path !== path) put.push(unbuilt(record));
+      else if (name !== known.name) put.push({ ...repo, record });
+    }
+    return { put, removed };
+  });
+}
+
+/** @param path  of the clone */
+function cloneSource(path: string): RepoSource {
+  return { kind: 'commits', path };
+}
+
+/** A repo of a code host that the catalog has not, to be built. */
+export function unbuiltClone(catalog: Catalog, repo: StoredRepo): CatalogRepo {
+  const source = cloneSource(catalog.clonePath(repo.repoId));
+  return unbuilt({ ...recordOf(repo), source });
 }
 
 async function loadOrPutAway(catalog: Catalog, register: RepoRegister, log: Log): Promise<void> {

@@ -1,4 +1,5 @@
-// The repos that the store knows, as this daemon works with them: who may see which, and which repo a source is. The index
+// The repos that the store knows, as this daemon works with them: who may see which, which repo a source is, and which
+// connections list them (sync/connections decides which repo is which there). The index
 // may be lost, damaged or exchanged at any time; what it says of ids and rules counts for nothing where the store says
 // something, and where the store says nothing, a repo is for owners alone if there is anything to hide.
 
@@ -8,6 +9,7 @@ import type { ProbedSource } from '../../sources/git/probe.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { freeRepoName } from '../../repos/repo-name.ts';
 import type { Actor, NewAuditRecord } from '../../accounts/store/audit.ts';
+import type { StoredConnection, StoredLink } from '../../accounts/store/connections.ts';
 import type { RepoBook, RepoDecision, Repos, StoredRepo } from '../../accounts/store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
@@ -34,6 +36,8 @@ export type Witness = (
   cause: Cause,
   before: RepoBook,
   changed: readonly StoredRepo[],
+  /** RepoIds of those that go. */
+  removed: readonly number[],
 ) => { readonly records: readonly NewAuditRecord[]; readonly note: () => void };
 
 export class RepoRegister {
@@ -41,6 +45,9 @@ export class RepoRegister {
   readonly #log: Log;
   readonly #witness: Witness;
   #repos: ReadonlyMap<number, StoredRepo> = new Map();
+  #book: RepoBook = { repos: [], nextRepoId: 1, connections: [], links: [], nextConnectionId: 1 };
+  /** By repoId. */
+  #links: ReadonlyMap<number, readonly StoredLink[]> = new Map();
   /** Of `#repos`; made when it is asked for. */
   #signs: RepoSigns | undefined;
   /** Of records as the index has them. Why kept: each publish asks for all. */
@@ -69,6 +76,21 @@ export class RepoRegister {
 
   byId(repoId: number): StoredRepo | undefined {
     return this.#repos.get(repoId);
+  }
+
+  /** Of all daemons that share the store. */
+  get connections(): readonly StoredConnection[] {
+    return this.#book.connections;
+  }
+
+  /** All of it, to be decided on without being kept. */
+  get book(): RepoBook {
+    return this.#book;
+  }
+
+  /** Which connections list a repo, or did. */
+  linksOf(repoId: number): readonly StoredLink[] {
+    return this.#links.get(repoId) ?? [];
   }
 
   /** The record with the rules that hold now; where they are not known it is for owners alone. */
@@ -106,25 +128,28 @@ export class RepoRegister {
 
   async #readAfter(before: Promise<void>): Promise<void> {
     await before.catch(() => {});
-    const { repos } = await this.#store.read().catch((error: unknown) => {
+    const book = await this.#store.read().catch((error: unknown) => {
       this.#isStale = true;
       throw error;
     });
     this.#isStale = false;
-    this.#repos = new Map(repos.map((repo) => [repo.repoId, repo]));
+    this.#book = book;
+    this.#repos = new Map(book.repos.map((repo) => [repo.repoId, repo]));
+    this.#links = byRepo(book.links);
     this.#signs = undefined;
   }
 
-  /** What it changes of who may see repos is recorded in the same step. */
-  async #change<Result>(
+  /** What it changes of who may see repos is recorded in the same step. Errors: NOT_READY; those of `decide`. */
+  async decide<Result>(
     decide: (book: RepoBook) => RepoDecision<Result>,
     cause: Cause = {},
   ): Promise<Result> {
     let witnessed: ReturnType<Witness> | undefined;
     const result = await this.#store.change((book) => {
       const decision = decide(book);
-      witnessed = this.#witness(cause, book, decision.changed);
-      return { ...decision, records: witnessed.records };
+      witnessed = this.#witness(cause, book, decision.changed, decision.removed ?? []);
+      const records = [...witnessed.records, ...(decision.records ?? [])];
+      return { ...decision, records };
     });
     await this.#read();
     witnessed?.note();
@@ -143,7 +168,7 @@ export class RepoRegister {
       const desk = new Desk(book);
       return desk.decided(sources.map((source) => this.#admitOne(desk, source, change, notes)));
     };
-    const repos = await this.#change(decide, { told: change });
+    const repos = await this.decide(decide, { told: change });
     for (const note of notes) note();
     return repos;
   }
@@ -187,17 +212,19 @@ export class RepoRegister {
 
   /** Changes repos of these ids; others are passed over. Errors: NOT_READY. */
   async change(repoIds: ReadonlySet<number>, change: RepoChange, actor?: Actor): Promise<void> {
-    await this.#change(changeOf(repoIds, change), { actor });
+    await this.decide(changeOf(repoIds, change), { actor });
   }
 
   /** As `change`, where the flags of a command tell it. */
   async changeAsTold(repoIds: ReadonlySet<number>, change: RepoChange): Promise<void> {
-    await this.#change(changeOf(repoIds, change), { told: change });
+    await this.decide(changeOf(repoIds, change), { told: change });
   }
 
   /** Whether the folder of a repo is the one that it was, or is not there; false: it must be looked at more closely. */
   isWhereItWas({ repoId, source }: RepoRecord): boolean {
     const repo = this.#repos.get(repoId);
+    // A clone of ours.
+    if (repo?.host !== undefined) return true;
     const fileId = seeFolderId(source.path);
     return repo !== undefined && (fileId === undefined || isFolderOf(repo, { fileId }));
   }
@@ -210,6 +237,7 @@ export class RepoRegister {
 
   /** Whether a source, as it is now, is that of this repo. */
   isSourceOf(repoId: number, source: ProbedSource): boolean {
+    if (this.#repos.get(repoId)?.host !== undefined) return true;
     const possible = possibleRepos(this.mayBe(source), seenSource(source), isGone);
     return possible.length === 1 && possible[0]!.repoId === repoId;
   }
@@ -225,7 +253,7 @@ export class RepoRegister {
   async adopt(records: readonly RepoRecord[]): Promise<ReadonlyMap<number, StoredRepo>> {
     const isRight = ({ repoId, name }: RepoRecord): boolean => this.byId(repoId)?.name === name;
     if (records.every(isRight)) return new Map();
-    return this.#change((book) => {
+    return this.decide((book) => {
       const desk = new Desk(book, records);
       const adopted = new Map<number, StoredRepo>();
       for (const record of records) {
@@ -235,6 +263,17 @@ export class RepoRegister {
       return desk.decided(adopted);
     });
   }
+}
+
+/** Those of each repo, by repoId. */
+function byRepo(links: readonly StoredLink[]): ReadonlyMap<number, readonly StoredLink[]> {
+  const found = new Map<number, StoredLink[]>();
+  for (const link of links) {
+    const known = found.get(link.repoId);
+    if (known === undefined) found.set(link.repoId, [link]);
+    else known.push(link);
+  }
+  return found;
 }
 
 function changeOf(

@@ -33,6 +33,8 @@ export interface ServedOptions {
   readonly catalog: Catalog;
   /** Absent: who sees the data directory sees all. */
   readonly register?: RepoRegister | undefined;
+  /** Whether a repo of a code host is served; undefined: it is none, or nobody knows. */
+  readonly isConnected?: (repoId: number) => boolean | undefined;
   readonly log: Log;
   /** Where shards out of service are noted. */
   readonly quarantineFile: QuarantineFile;
@@ -50,7 +52,7 @@ const MAPPING_PAUSE_MS_MAX = 300_000;
 
 export class Served {
   readonly #options: ServedOptions;
-  /** Repos that are served, from the next `publish` on; undefined: all of the catalog. */
+  /** Repos that are served besides those of code hosts, from the next `publish` on; undefined: all of the catalog. */
   repoIds: ReadonlySet<number> | undefined;
   /** Why a shard is out of service, by shardId. */
   readonly #quarantined: Map<string, string>;
@@ -75,10 +77,12 @@ export class Served {
   }
 
   get repos(): readonly CatalogRepo[] {
-    const wanted = this.repoIds;
-    return this.#options.catalog.repos.filter(
-      ({ record }) => wanted === undefined || wanted.has(record.repoId),
-    );
+    return this.#options.catalog.repos.filter(({ record }) => this.#isServed(record.repoId));
+  }
+
+  #isServed(repoId: number): boolean {
+    const isConnected = this.#options.isConnected?.(repoId);
+    return isConnected ?? (this.repoIds === undefined || this.repoIds.has(repoId));
   }
 
   get records(): readonly RepoRecord[] {
@@ -87,7 +91,7 @@ export class Served {
 
   /** Undefined: it is not served. */
   record(repoId: number): RepoRecord | undefined {
-    if (this.repoIds?.has(repoId) === false) return undefined;
+    if (!this.#isServed(repoId)) return undefined;
     return this.#options.catalog.repo(repoId)?.record;
   }
 

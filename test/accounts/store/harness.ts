@@ -144,6 +144,7 @@ export function connectionOf(
       keepsDeleted: false,
       branches: [],
       tags: [],
+      digest: 'x',
     },
     syncedAt: null,
     wholeAt: null,

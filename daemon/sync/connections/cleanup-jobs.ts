@@ -1,0 +1,149 @@
+// The jobs that remove repos (queue `repo-cleanup`) which no connection has any more, after the grace period. A job is of one
+// repo; what is due at a time goes together.
+
+import type { Log } from '../../base/log.ts';
+import type { JobBook } from '../jobs/job-book.ts';
+import { type Job, PRIORITIES } from '../jobs/job.ts';
+import type { JobLimits } from '../jobs/job-limits.ts';
+import { type JobKind, JobRunner } from '../jobs/job-runner.ts';
+import type { RepoRegister } from '../register/register.ts';
+import type { RepoRemover } from './remove-repos.ts';
+import { removalsOf } from './removal.ts';
+
+/** The queue of these jobs. */
+export const CLEANUP_QUEUE = 'repo-cleanup';
+
+/** A repo that is to be removed. */
+export interface CleanupTarget {
+  readonly repoId: number;
+  readonly name: string;
+}
+
+export interface CleanupResult {
+  readonly repo: string;
+  /** False: it is there again, or could not be removed. */
+  readonly isRemoved: boolean;
+}
+
+export interface CleanupJobsOptions {
+  readonly register: RepoRegister;
+  readonly remover: RepoRemover;
+  readonly book: JobBook;
+  readonly log: Log;
+  /** As they are now, as the next. */
+  readonly limits: () => JobLimits;
+  readonly graceMs: () => number;
+  /** Has it hold in the index that repos were not removed after all. */
+  readonly restore: (repoIds: ReadonlySet<number>) => Promise<void>;
+}
+
+/** Guess: repos that go in one transaction. */
+const TOGETHER_MAX = 500;
+/** The longest time that a timer takes. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+export class CleanupJobs {
+  readonly #options: CleanupJobsOptions;
+  readonly runner: JobRunner<CleanupTarget, CleanupResult>;
+  /** When each goes, of performance.now. Why not the time of day: the clock may be set. */
+  readonly #dueMs = new Map<number, number>();
+  readonly #asked = new Set<number>();
+  #removing: Promise<number> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: CleanupJobsOptions) {
+    const { book, log, limits } = options;
+    this.#options = options;
+    const timeoutSetting = 'settings.repoIndexTimeoutMs';
+    this.runner = new JobRunner(this.#kind(), { book, log, limits, timeoutSetting });
+  }
+
+  #kind(): JobKind<CleanupTarget, CleanupResult> {
+    return {
+      queue: CLEANUP_QUEUE,
+      words: { target: 'repository', targets: 'repositories', done: 'removed' },
+      failing: 'removing a repository failed',
+      idOf: ({ repoId }) => repoId,
+      nameOf: ({ name }) => name,
+      targetOf: (repoId) => {
+        const repo = this.#options.register.byId(repoId);
+        return repo && { repoId, name: repo.name };
+      },
+      priorityOf: () => PRIORITIES.scheduled,
+      attempt: (job) => this.#remove(job),
+      keptOf: ({ isRemoved }) => ({ removed: isRemoved }),
+      failureOf: ({ name }) => ({ repo: name, isRemoved: false }),
+    };
+  }
+
+  /** Finds out what is to go, and has it removed when it is due. */
+  consider(): void {
+    if (this.runner.signal.aborted) return;
+    clearTimeout(this.#timer);
+    const { register, graceMs } = this.#options;
+    const removals = removalsOf(register.book, graceMs());
+    const wanted = new Set(removals.map(({ repo }) => repo.repoId));
+    for (const repoId of [...this.#dueMs.keys()]) if (!wanted.has(repoId)) this.#forget(repoId);
+    const nowMs = performance.now();
+    let nextMs = Infinity;
+    for (const { repo, at } of removals) {
+      const leftMs = Math.min(Math.max(0, at - Date.now()), graceMs());
+      const dueMs = this.#dueMs.get(repo.repoId) ?? nowMs + leftMs;
+      this.#dueMs.set(repo.repoId, dueMs);
+      if (dueMs > nowMs) nextMs = Math.min(nextMs, dueMs);
+      else if (!this.#asked.has(repo.repoId)) this.#ask({ repoId: repo.repoId, name: repo.name });
+    }
+    if (nextMs === Infinity) return;
+    const pauseMs = Math.min(Math.max(nextMs - nowMs, 1), TIMER_MS_MAX);
+    this.#timer = setTimeout(() => this.consider(), pauseMs).unref();
+  }
+
+  #ask(target: CleanupTarget): void {
+    this.#asked.add(target.repoId);
+    this.runner.keep(this.runner.ask(target));
+  }
+
+  #forget(repoId: number): void {
+    this.#dueMs.delete(repoId);
+    this.#asked.delete(repoId);
+  }
+
+  async #remove(job: Job<CleanupTarget, CleanupResult>): Promise<CleanupResult> {
+    const { repoId, name } = job.target;
+    const { register } = this.#options;
+    for (let removed = 1; removed > 0 && this.#dueIds().has(repoId);) {
+      this.#removing ??= this.#removeDue().finally(() => (this.#removing = undefined));
+      removed = await this.#removing;
+    }
+    const isRemoved = register.byId(repoId) === undefined;
+    if (!isRemoved && this.#dueIds().has(repoId))
+      throw new Error('its job has not ended yet; it is removed later');
+    this.#forget(repoId);
+    this.runner.say(job, 'info', isRemoved ? 'repository removed' : 'the repository stays', {
+      repo: name,
+    });
+    return { repo: name, isRemoved };
+  }
+
+  /** RepoIds of those that are to go now. */
+  #dueIds(book = this.#options.register.book): ReadonlySet<number> {
+    const nowMs = performance.now();
+    const isDue = (repoId: number): boolean => (this.#dueMs.get(repoId) ?? Infinity) <= nowMs;
+    const removals = removalsOf(book, this.#options.graceMs());
+    return new Set(removals.map(({ repo }) => repo.repoId).filter(isDue));
+  }
+
+  /** Returns how many were removed. */
+  async #removeDue(): Promise<number> {
+    const { remover, restore } = this.#options;
+    const due = [...this.#dueIds()].slice(0, TOGETHER_MAX);
+    const removed = await remover.remove(due, (book) => this.#dueIds(book));
+    await restore(new Set(due.filter((repoId) => !removed.has(repoId))));
+    return removed.size;
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.runner.close();
+  }
+}

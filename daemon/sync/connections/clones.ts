@@ -1,0 +1,184 @@
+// Clones of repos that code hosts have: made and brought up to date before a job reads them, removed with their repos. Beside
+// each lies a file that says whose clone it is, so that one that was left by another repo is never taken for it.
+
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { messageOf } from '../../base/caught.ts';
+import { readOwn, replaceOwn } from '../../base/own-file.ts';
+import type { Log } from '../../base/log.ts';
+import type { RepoHost } from '../../accounts/store/repos.ts';
+import type { GitCredential, Host } from '../../hosts/host.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { RepoRegister } from '../register/register.ts';
+
+/** Makes or updates a bare clone. Errors: why it cannot be; the clone that was there stays. */
+export type FetchClone = (options: {
+  readonly folder: string;
+  /** http(s) or ssh, without credentials. */
+  readonly url: string;
+  readonly credential?: GitCredential;
+  /** Certificates besides those of the system. */
+  readonly caFile?: string;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly log: Log;
+}) => Promise<unknown>;
+
+/** A connection through which a repo can be fetched. */
+export interface CloneWay {
+  readonly host: Pick<Host, 'gitCredential'>;
+  readonly caFile?: string;
+}
+
+export interface ClonesOptions {
+  readonly catalog: Pick<Catalog, 'cloneFolder' | 'clonePath'>;
+  readonly register: Pick<RepoRegister, 'byId'>;
+  readonly fetchClone: FetchClone;
+  /** Of a repo, the connections that have it now, in the order in which they are tried. Errors: none of them can be used. */
+  readonly waysOf: (repoId: number) => readonly CloneWay[];
+  /** Of one fetch. */
+  readonly timeoutMs: () => number;
+  /** Told that a repo was fetched. */
+  readonly onFetched: (repoId: number) => void;
+  readonly log: Log;
+}
+
+const stampSchema = z.strictObject({
+  address: z.string(),
+  hostId: z.string(),
+  /** Milliseconds since the epoch; null: never. */
+  fetchedAt: z.number().nullable(),
+});
+type Stamp = z.infer<typeof stampSchema>;
+
+const STAMP_ENDING = '.json';
+
+export class Clones {
+  readonly #options: ClonesOptions;
+  /** Repos that are to be fetched before they are read again. */
+  readonly #stale = new Set<number>();
+
+  constructor(options: ClonesOptions) {
+    this.#options = options;
+  }
+
+  /** There may be something new at the host: the next job asks it. */
+  markStale(repoId: number): void {
+    this.#stale.add(repoId);
+  }
+
+  /** When a repo was fetched last, milliseconds since the epoch; undefined: never. */
+  fetchedAt(repoId: number): number | undefined {
+    const host = this.#options.register.byId(repoId)?.host;
+    const stamp = this.#readStamp(repoId);
+    return host !== undefined && isOf(stamp, host) ? (stamp?.fetchedAt ?? undefined) : undefined;
+  }
+
+  /**
+   * Brings the clone of a repo up to date, if it is one of a code host and was marked, or is not there.
+   *
+   * Errors: why it could not be fetched; the reason of the signal.
+   */
+  async bringUp({ repoId, name }: RepoRecord, signal: AbortSignal): Promise<void> {
+    const host = this.#options.register.byId(repoId)?.host;
+    if (host === undefined) return;
+    const folder = this.#options.catalog.clonePath(repoId);
+    await mkdir(this.#options.catalog.cloneFolder, { recursive: true, mode: 0o700 });
+    if (!isOf(this.#readStamp(repoId), host)) {
+      await rm(folder, { recursive: true, force: true });
+      this.#writeStamp(repoId, host, null);
+    }
+    const isThere = existsSync(folder) && this.fetchedAt(repoId) !== undefined;
+    if (isThere && !this.#stale.has(repoId)) return;
+    const ways = this.#options.waysOf(repoId);
+    if (ways.length === 0) {
+      if (isThere) return;
+      throw new Error(`no connection has ${name} any more, and there is no clone of it`);
+    }
+    // Why before: what is pushed meanwhile marks it again.
+    this.#stale.delete(repoId);
+    try {
+      await this.#fetch(folder, host, ways, signal);
+    } catch (error) {
+      this.#stale.add(repoId);
+      throw error;
+    }
+    this.#writeStamp(repoId, host, Date.now());
+    this.#options.onFetched(repoId);
+  }
+
+  /** By the first of the ways that works. Errors: of the last one. */
+  async #fetch(
+    folder: string,
+    { facts }: RepoHost,
+    ways: readonly CloneWay[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { fetchClone, timeoutMs, log } = this.#options;
+    for (const [index, { host, caFile }] of ways.entries()) {
+      try {
+        const credential = await host.gitCredential(facts, signal);
+        await fetchClone({
+          folder,
+          url: facts.cloneUrl,
+          ...(credential === undefined ? {} : { credential }),
+          ...(caFile === undefined ? {} : { caFile }),
+          signal,
+          timeoutMs: timeoutMs(),
+          log,
+        });
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (index === ways.length - 1) throw error;
+        log.warn('a repository could not be fetched by one of its connections', {
+          path: facts.path,
+          error: messageOf(error),
+        });
+      }
+    }
+  }
+
+  /** Removes the clone of a repo that is gone. */
+  async remove(repoId: number): Promise<void> {
+    this.#stale.delete(repoId);
+    await rm(this.#options.catalog.clonePath(repoId), { recursive: true, force: true });
+    await rm(this.#stampPath(repoId), { force: true });
+  }
+
+  /** Removes what is left of repos that the store does not know. */
+  async sweep(): Promise<void> {
+    const { catalog, register } = this.#options;
+    const names = await readdir(catalog.cloneFolder).catch((): string[] => []);
+    for (const name of names) {
+      const repoId = Number(/^(\d+)\.(?:git|json)$/.exec(name)?.[1] ?? 'NaN');
+      if (register.byId(repoId)?.host === undefined)
+        await rm(path.join(catalog.cloneFolder, name), { recursive: true, force: true });
+    }
+  }
+
+  #stampPath(repoId: number): string {
+    return path.join(this.#options.catalog.cloneFolder, `${repoId}${STAMP_ENDING}`);
+  }
+
+  /** Undefined: there is none that can be read. */
+  #readStamp(repoId: number): Stamp | undefined {
+    try {
+      return stampSchema.parse(JSON.parse(readOwn(this.#stampPath(repoId)).toString()));
+    } catch {
+      return undefined;
+    }
+  }
+
+  #writeStamp(repoId: number, { address, hostId }: RepoHost, fetchedAt: number | null): void {
+    const stamp: Stamp = { address, hostId, fetchedAt };
+    replaceOwn(this.#stampPath(repoId), `${JSON.stringify(stamp)}\n`);
+  }
+}
+
+function isOf(stamp: Stamp | undefined, { address, hostId }: RepoHost): boolean {
+  return stamp?.address === address && stamp.hostId === hostId;
+}

@@ -1,0 +1,117 @@
+// What a configuration means for the connections and repos that the store has: it holds before any host is asked. A connection
+// that is not in it any more lists nothing from then on; its repos stay as they were until they are removed, or another
+// connection lists them.
+
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  ConnectionRules,
+  StoredConnection,
+  StoredLink,
+} from '../../accounts/store/connections.ts';
+import type { RepoBook, RepoDecision } from '../../accounts/store/repos.ts';
+import type { ConnectionSettings } from '../../base/config/connections.ts';
+import { withoutHost } from './end-listing.ts';
+import { LinkBook } from './link-book.ts';
+import { addressOf, rulesOf, underRules } from './rules.ts';
+
+export interface Configured {
+  /** The daemon whose configuration it is. */
+  readonly instance: string;
+  /** By name. */
+  readonly connections: Readonly<Record<string, ConnectionSettings>>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** The result: repos that are not as they were, and those of them of which other revisions are wanted. */
+export function configure(
+  book: RepoBook,
+  { instance, connections, now }: Configured,
+): RepoDecision<{
+  readonly changedIds: ReadonlySet<number>;
+  readonly dueIds: ReadonlySet<number>;
+}> {
+  const before = new Map(
+    book.connections.filter((one) => one.instance === instance).map((one) => [one.name, one]),
+  );
+  let nextId = book.nextConnectionId;
+  const wanted = Object.entries(connections).map(([name, settings]): StoredConnection => {
+    const known = before.get(name);
+    before.delete(name);
+    return connectionOf(known?.connectionId ?? nextId++, instance, name, settings, known);
+  });
+  const gone = [...before.values()].map(goneOf);
+  const puts = new Map([...wanted, ...gone].map((one) => [one.connectionId, one]));
+  const after = book.connections.filter(({ connectionId }) => !puts.has(connectionId));
+  const links = new LinkBook({ ...book, connections: [...after, ...puts.values()] });
+  const lost = lostLinks(links, puts, now);
+  for (const link of lost) links.put(link);
+  const touched = book.links.filter(({ connectionId }) => puts.has(connectionId));
+  const changed = [...new Set(touched.map(({ repoId }) => repoId))].flatMap((repoId) => {
+    const repo = withoutHost(links, repoId)[0] ?? links.repo(repoId);
+    const now = repo && underRules(repo, links.rulesOf(repoId));
+    return now === undefined || isDeepStrictEqual(now, links.repo(repoId)) ? [] : [now];
+  });
+  const due = changed.filter(
+    ({ repoId, selection }) => !isDeepStrictEqual(links.repo(repoId)?.selection, selection),
+  );
+  const removedConnections = links.spentConnections;
+  const stays = ({ connectionId }: { readonly connectionId: number }): boolean =>
+    !removedConnections.includes(connectionId);
+  return {
+    changed,
+    connections: [...puts.values()].filter((one) => stays(one) && !isSame(one, book)),
+    removedConnections,
+    links: lost.filter(stays),
+    result: {
+      changedIds: new Set(changed.map(({ repoId }) => repoId)),
+      dueIds: new Set(due.map(({ repoId }) => repoId)),
+    },
+  };
+}
+
+function connectionOf(
+  connectionId: number,
+  instance: string,
+  name: string,
+  settings: ConnectionSettings,
+  known: StoredConnection | undefined,
+): StoredConnection {
+  const rules = rulesOf(settings);
+  const isSame = known?.rules.digest === rules.digest;
+  return {
+    connectionId,
+    instance,
+    name,
+    type: settings.type,
+    address: addressOf(settings),
+    rules,
+    syncedAt: known?.syncedAt ?? null,
+    // What it lists under other settings is not known yet.
+    wholeAt: isSame ? known.wholeAt : null,
+  };
+}
+
+function goneOf(connection: StoredConnection): StoredConnection {
+  const rules: ConnectionRules = { ...connection.rules, digest: '' };
+  return { ...connection, rules, wholeAt: null };
+}
+
+/** Links of connections that are gone, or to another host now. */
+function lostLinks(
+  links: LinkBook,
+  connections: ReadonlyMap<number, StoredConnection>,
+  now: number,
+): StoredLink[] {
+  return links.book.links.flatMap((link) => {
+    const connection = connections.get(link.connectionId);
+    if (connection === undefined || link.missingSince !== null) return [];
+    const isOfHost = links.repo(link.repoId)?.host?.address === connection.address;
+    return isOfHost && connection.rules.digest !== '' ? [] : [{ ...link, missingSince: now }];
+  });
+}
+
+function isSame(connection: StoredConnection, { connections }: RepoBook): boolean {
+  const before = connections.find(({ connectionId }) => connectionId === connection.connectionId);
+  return isDeepStrictEqual(before, connection);
+}

@@ -1,0 +1,360 @@
+// The connections of the configuration, kept in step with their hosts: which repositories each lists (sync-jobs.ts), who may see
+// them, their clones (clones.ts), and the removal of those that no connection has any more (cleanup-jobs.ts). What is cloned is
+// indexed by the jobs of its repo.
+
+import type {
+  Connections as ConnectionRows,
+  StoredConnection,
+} from '../../accounts/store/connections.ts';
+import { messageOf } from '../../base/caught.ts';
+import type { ConnectionSettings } from '../../base/config/connections.ts';
+import type { Log } from '../../base/log.ts';
+import type { Host } from '../../hosts/host.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { CatalogRepo } from '../catalog/catalog-records.ts';
+import type { JobBook } from '../jobs/job-book.ts';
+import type { JobLimits } from '../jobs/job-limits.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import { unbuiltClone } from '../register/open-catalog.ts';
+import type { RepoRegister } from '../register/register.ts';
+import type { Served } from '../served/served.ts';
+import { CleanupJobs } from './cleanup-jobs.ts';
+import { type CloneWay, Clones, type FetchClone } from './clones.ts';
+import { configure } from './configure.ts';
+import { DueTimes } from './due-times.ts';
+import { RepoRemover } from './remove-repos.ts';
+import { SyncJobs, type SyncTarget } from './sync-jobs.ts';
+import type { Admitted } from './which-listed.ts';
+
+/** As they are now. Times in ms. */
+export interface ConnectionLimits {
+  readonly reindexIntervalMs: number;
+  readonly resyncConnectionIntervalMs: number;
+  readonly repoGarbageCollectionGracePeriodMs: number;
+  readonly syncJobs: JobLimits;
+  readonly cleanupJobs: JobLimits;
+  /** Of one fetch. */
+  readonly fetchTimeoutMs: number;
+}
+
+/** How hosts are reached. */
+export interface HostAccess {
+  /** Errors: what is configured is not enough. */
+  readonly openHost: (name: string, settings: ConnectionSettings) => Host;
+  readonly fetchClone: FetchClone;
+}
+
+export interface ConnectionsOptions extends HostAccess {
+  readonly catalog: Catalog;
+  readonly register: RepoRegister;
+  readonly served: Served;
+  readonly jobs: Jobs;
+  readonly book: JobBook;
+  readonly rows: ConnectionRows;
+  /** The daemon whose configuration it is. */
+  readonly instance: string;
+  readonly limits: () => ConnectionLimits;
+  readonly log: Log;
+}
+
+/** A connection of the configuration. */
+interface Configured {
+  readonly settings: ConnectionSettings;
+  /** Undefined: it was not asked yet. */
+  host?: Host | undefined;
+}
+
+/** Guess: how soon what is due begins. */
+const TICK_MS = 2_000;
+
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #clones: Clones;
+  readonly #sync: SyncJobs;
+  readonly #cleanup: CleanupJobs;
+  readonly #remover: RepoRemover;
+  /** By name. */
+  #configured = new Map<string, Configured>();
+  /** There is a configuration to be obeyed: without one nothing is removed. */
+  #isConfigured = false;
+  #isStarted = false;
+  readonly #syncTimes: DueTimes;
+  readonly #fetchTimes: DueTimes;
+  #ticking: NodeJS.Timeout | undefined;
+
+  constructor(options: ConnectionsOptions) {
+    const { catalog, register, book, rows, log, limits, fetchClone } = options;
+    this.#options = options;
+    this.#syncTimes = new DueTimes(() => limits().resyncConnectionIntervalMs);
+    this.#fetchTimes = new DueTimes(() => limits().reindexIntervalMs);
+    this.#clones = new Clones({
+      catalog,
+      register,
+      fetchClone,
+      waysOf: (repoId) => this.#waysOf(repoId),
+      timeoutMs: () => limits().fetchTimeoutMs,
+      onFetched: (repoId) => this.#fetchTimes.restart(repoId),
+      log,
+    });
+    this.#remover = new RepoRemover({ ...options, clones: this.#clones });
+    const obey = (changes: Obeyed): Promise<void> => this.#obey(changes);
+    this.#sync = new SyncJobs({
+      register,
+      rows,
+      book,
+      log,
+      limits: () => limits().syncJobs,
+      hostOf: (connectionId) => this.#hostOf(connectionId),
+      targetOf: (connectionId) => this.#targetOf(connectionId),
+      obey,
+      onEnd: () => this.#cleanUp(),
+    });
+    this.#cleanup = new CleanupJobs({
+      register,
+      remover: this.#remover,
+      book,
+      log,
+      limits: () => limits().cleanupJobs,
+      graceMs: () => limits().repoGarbageCollectionGracePeriodMs,
+      restore: (repoIds) => obey({ changedIds: repoIds, dueIds: repoIds }),
+    });
+  }
+
+  /** Those of the configuration, by name. */
+  get all(): readonly StoredConnection[] {
+    const { register, instance } = this.#options;
+    return register.connections.filter(
+      (one) => one.instance === instance && this.#configured.has(one.name),
+    );
+  }
+
+  get clones(): Clones {
+    return this.#clones;
+  }
+
+  get sync(): SyncJobs {
+    return this.#sync;
+  }
+
+  get cleanup(): CleanupJobs {
+    return this.#cleanup;
+  }
+
+  get remover(): RepoRemover {
+    return this.#remover;
+  }
+
+  /** Whether a connection of the configuration has a repo, or had it and it stays; undefined: it is not one of a code host. */
+  has(repoId: number): boolean | undefined {
+    const { register } = this.#options;
+    if (register.byId(repoId)?.host === undefined) return undefined;
+    return this.#linkedTo(repoId, true).length > 0;
+  }
+
+  /** Those of the configuration that have a repo. @param areMissingMeant  or had it */
+  #linkedTo(repoId: number, areMissingMeant = false): StoredConnection[] {
+    const links = this.#options.register.linksOf(repoId);
+    const ids = new Set(
+      links
+        .filter(({ missingSince }) => areMissingMeant || missingSince === null)
+        .map(({ connectionId }) => connectionId),
+    );
+    return ids.size === 0 ? [] : this.all.filter(({ connectionId }) => ids.has(connectionId));
+  }
+
+  /** Ids of the connections that have a repo, or had it and it stays. */
+  idsOf(repoId: number): number[] {
+    return this.#linkedTo(repoId, true).map(({ connectionId }) => connectionId);
+  }
+
+  /**
+   * Obeys what the configuration says now: who may see repos holds at once, before any host is asked.
+   *
+   * Errors: NOT_READY; those of the catalog.
+   */
+  async configure(connections: Readonly<Record<string, ConnectionSettings>>): Promise<void> {
+    const { register, instance } = this.#options;
+    const before = this.#configured;
+    this.#isConfigured = true;
+    const changed = new Set<string>();
+    this.#configured = new Map(
+      Object.entries(connections).map(([name, settings]) => {
+        const known = before.get(name);
+        if (known !== undefined && isDeepStrictEqual(known.settings, settings))
+          return [name, known];
+        changed.add(name);
+        return [name, { settings }];
+      }),
+    );
+    const configured = { instance, connections, now: Date.now() };
+    const { changedIds, dueIds } = await register.decide((book) => configure(book, configured));
+    await this.#obey({ changedIds: new Set([...changedIds, ...this.#unlisted()]), dueIds });
+    const closed = [...before].filter(([name, one]) => this.#configured.get(name) !== one);
+    for (const [, { host }] of closed) await host?.close();
+    if (!this.#isStarted) return;
+    this.#resume(changed);
+    this.#cleanUp();
+  }
+
+  /** RepoIds that are served and not in the catalog. */
+  #unlisted(): number[] {
+    const { register, catalog } = this.#options;
+    return register.all
+      .map(({ repoId }) => repoId)
+      .filter((repoId) => this.has(repoId) === true && catalog.repo(repoId) === undefined);
+  }
+
+  /** Lists, fetches and removes from now on, when each is due. What the process before has left undone is taken up. */
+  async start(): Promise<void> {
+    const { book, register, served, jobs } = this.#options;
+    const left = await book.read();
+    const nameOf = (id: number): string | undefined => this.#targetOf(id)?.name;
+    this.#sync.runner.recall(left, nameOf);
+    this.#cleanup.runner.recall(left, (repoId) => register.byId(repoId)?.name);
+    await this.#clones.sweep();
+    this.#isStarted = true;
+    this.#resume(new Set());
+    this.#sync.runner.forgetLeft();
+    const unfinished = new Set(jobs.left.map(({ targetId }) => targetId));
+    for (const { repoId, indexedAt } of served.records) {
+      if (this.has(repoId) === undefined) continue;
+      this.#fetchTimes.resume(repoId, this.#clones.fetchedAt(repoId));
+      if (indexedAt === undefined || unfinished.has(repoId)) this.#index(repoId);
+    }
+    this.#cleanUp();
+    this.#cleanup.runner.forgetLeft();
+    this.tick();
+    this.#ticking = setInterval(() => this.tick(), TICK_MS).unref();
+  }
+
+  /** Has those listed that are new or changed, or that were interrupted. */
+  #resume(changed: ReadonlySet<string>): void {
+    const { runner } = this.#sync;
+    const left = new Set(runner.left.map(({ targetId }) => targetId));
+    for (const connection of this.all) {
+      const { connectionId, name, wholeAt, syncedAt } = connection;
+      if (!this.#syncTimes.has(connectionId))
+        this.#syncTimes.resume(connectionId, syncedAt ?? undefined);
+      if (changed.has(name) || wholeAt === null || left.has(connectionId)) this.#list(connection);
+    }
+  }
+
+  #list({ connectionId, name }: SyncTarget): void {
+    this.#syncTimes.restart(connectionId);
+    this.#sync.runner.ask({ connectionId, name });
+  }
+
+  /** Begins what is due. */
+  tick(): void {
+    if (this.#sync.runner.signal.aborted) return;
+    for (const connectionId of this.#syncTimes.take()) {
+      const target = this.#targetOf(connectionId);
+      if (target === undefined) this.#syncTimes.forget(connectionId);
+      else this.#list(target);
+    }
+    for (const repoId of this.#fetchTimes.take())
+      if (this.#linkedTo(repoId).length === 0) this.#fetchTimes.forget(repoId);
+      else this.askHost(repoId);
+  }
+
+  /** Has a repo fetched and indexed, as its host may have something new. */
+  askHost(repoId: number): void {
+    this.#clones.markStale(repoId);
+    this.#index(repoId);
+  }
+
+  #index(repoId: number): void {
+    const record = this.#options.served.record(repoId);
+    if (record === undefined) return;
+    this.#fetchTimes.restart(repoId);
+    this.#options.jobs.ask(record);
+  }
+
+  /** Has a connection listed, for a user; the id of the job. Undefined: there is none of this id. Errors: it is being closed. */
+  async askSync(connectionId: number): Promise<string | undefined> {
+    const target = this.#targetOf(connectionId);
+    return target && this.#sync.runner.askKept(target);
+  }
+
+  /** Has what was decided on repos hold: who may see them first. */
+  async #obey({ changedIds, dueIds }: Obeyed): Promise<void> {
+    const { served, catalog } = this.#options;
+    if (changedIds.size > 0) {
+      served.publish();
+      await catalog.commit(() => ({ put: [...changedIds].flatMap((id) => this.#putOf(id)) }));
+      served.publish();
+    }
+    if (!this.#isStarted) return;
+    for (const repoId of dueIds) this.askHost(repoId);
+    for (const repoId of changedIds)
+      if (!dueIds.has(repoId) && served.record(repoId)?.indexedAt === undefined)
+        this.#index(repoId);
+  }
+
+  /** What becomes of a repo in the catalog. */
+  #putOf(repoId: number): CatalogRepo[] {
+    const { register, catalog, jobs } = this.#options;
+    const repo = register.byId(repoId);
+    if (repo?.host === undefined) return [];
+    const known = catalog.repo(repoId);
+    if (known === undefined) return this.has(repoId) === true ? [unbuiltClone(catalog, repo)] : [];
+    const record = register.ruled(known.record);
+    if (record.name !== known.record.name) jobs.failed.clear(known.record.name);
+    return isDeepStrictEqual(record, known.record) ? [] : [{ ...known, record }];
+  }
+
+  #targetOf(connectionId: number): SyncTarget | undefined {
+    return this.all.find((one) => one.connectionId === connectionId);
+  }
+
+  /** Errors: those of opening the host. */
+  #hostOf(connectionId: number): { readonly host: Host; readonly digest: string } {
+    const connection = this.all.find((one) => one.connectionId === connectionId);
+    const configured = connection && this.#configured.get(connection.name);
+    if (connection === undefined || configured === undefined)
+      throw new Error('the connection is not in the configuration any more');
+    configured.host ??= this.#options.openHost(connection.name, configured.settings);
+    return { host: configured.host, digest: connection.rules.digest };
+  }
+
+  /** Errors: that of the first, if none can be opened. */
+  #waysOf(repoId: number): CloneWay[] {
+    const ways: CloneWay[] = [];
+    let failure: unknown;
+    for (const { connectionId, name } of this.#linkedTo(repoId)) {
+      try {
+        const { host } = this.#hostOf(connectionId);
+        const { caFile } = this.#configured.get(name)!.settings.tls;
+        ways.push({ host, ...(caFile === undefined ? {} : { caFile }) });
+      } catch (error) {
+        failure ??= error;
+        this.#options.log.warn('a connection cannot be used', {
+          connection: name,
+          error: messageOf(error),
+        });
+      }
+    }
+    if (ways.length === 0 && failure !== undefined) throw failure;
+    return ways;
+  }
+
+  #cleanUp(): void {
+    if (this.#isConfigured && this.#isStarted) this.#cleanup.consider();
+  }
+
+  /** What does not work as it should, in words for the owner; empty: nothing. */
+  get degradations(): readonly string[] {
+    const wanted = (name: string): boolean => this.#configured.has(name);
+    return this.#sync.runner.failed.sentences(wanted).map((one) => `connection ${one}`);
+  }
+
+  /** Nothing begins any more; resolves when nothing is under way. */
+  async close(): Promise<void> {
+    clearInterval(this.#ticking);
+    await Promise.all([this.#sync.runner.close(), this.#cleanup.close()]);
+    for (const { host } of this.#configured.values()) await host?.close();
+  }
+}
+
+type Obeyed = Pick<Admitted, 'changedIds' | 'dueIds'>;

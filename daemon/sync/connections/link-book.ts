@@ -1,0 +1,72 @@
+// Repos, connections and which of these lists which, while something is being decided on them.
+
+import type {
+  ConnectionRules,
+  StoredConnection,
+  StoredLink,
+} from '../../accounts/store/connections.ts';
+import type { RepoBook, StoredRepo } from '../../accounts/store/repos.ts';
+
+export class LinkBook {
+  readonly book: RepoBook;
+  readonly connections: ReadonlyMap<number, StoredConnection>;
+  readonly #repos: ReadonlyMap<number, StoredRepo>;
+  /** By repoId, then by connectionId. */
+  readonly #links = new Map<number, Map<number, StoredLink>>();
+
+  constructor(book: RepoBook) {
+    this.book = book;
+    this.connections = new Map(book.connections.map((one) => [one.connectionId, one]));
+    this.#repos = new Map(book.repos.map((repo) => [repo.repoId, repo]));
+    for (const link of book.links) this.put(link);
+  }
+
+  put(link: StoredLink): void {
+    const known = this.#links.get(link.repoId) ?? new Map<number, StoredLink>();
+    this.#links.set(link.repoId, known.set(link.connectionId, link));
+  }
+
+  repo(repoId: number): StoredRepo | undefined {
+    return this.#repos.get(repoId);
+  }
+
+  linksOf(repoId: number): readonly StoredLink[] {
+    return [...(this.#links.get(repoId)?.values() ?? [])];
+  }
+
+  linksOfConnection(connectionId: number): readonly StoredLink[] {
+    return this.book.links.filter((link) => link.connectionId === connectionId);
+  }
+
+  /** Those of the connections that list a repo, or did, and are in the configuration. */
+  rulesOf(repoId: number): ConnectionRules[] {
+    return this.linksOf(repoId)
+      .flatMap(({ connectionId }) => this.connections.get(connectionId)?.rules ?? [])
+      .filter(({ digest }) => digest !== '');
+  }
+
+  /** Connections that are in no configuration, and have no repo that would be nobody's without them. */
+  get spentConnections(): number[] {
+    const inUse = new Set<number>();
+    for (const [repoId, links] of this.#links)
+      if (this.isMissing(repoId)) for (const connectionId of links.keys()) inUse.add(connectionId);
+    return [...this.connections.values()]
+      .filter(({ connectionId, rules }) => rules.digest === '' && !inUse.has(connectionId))
+      .map(({ connectionId }) => connectionId);
+  }
+
+  /** A repo goes. */
+  forget(repoId: number): void {
+    this.#links.delete(repoId);
+  }
+
+  /** No connection has it any more. */
+  isMissing(repoId: number): boolean {
+    return this.linksOf(repoId).every(({ missingSince }) => missingSince !== null);
+  }
+
+  /** Whether it stays although no connection has it any more. */
+  isKept(repoId: number): boolean {
+    return this.rulesOf(repoId).some(({ keepsDeleted }) => keepsDeleted);
+  }
+}

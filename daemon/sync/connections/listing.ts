@@ -1,0 +1,236 @@
+// One listing of a connection: page by page, what a page says holds before the next is asked for, above all who may see what.
+// How far it is, is kept, so that a restart goes on where it was.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Connections } from '../../accounts/store/connections.ts';
+import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host.ts';
+import type { RepoRegister } from '../register/register.ts';
+import { endListing, type EndedListing, type ListingEnd } from './end-listing.ts';
+import { admitListed, type Admitted, type Listed } from './which-listed.ts';
+
+/** How far a listing is, as it is kept. */
+interface ListingState {
+  readonly digest: string;
+  readonly listing: number;
+  /** Number of the listing before, which missed something. */
+  readonly secondOf?: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly next?: unknown;
+  readonly count: number;
+  readonly issues: readonly ListingIssue[];
+  /** There are issues that leave open what is there, of which `issues` may not hold all. */
+  readonly hasGaps: boolean;
+}
+
+export interface ListingOptions {
+  readonly register: RepoRegister;
+  readonly rows: Connections;
+  readonly host: Host;
+  readonly connectionId: number;
+  /** Of what is configured: a listing under other settings is not gone on with. */
+  readonly digest: string;
+  /** False: the configuration says something else by now. */
+  readonly isCurrent: () => boolean;
+  readonly signal: AbortSignal;
+  /** What a part of the listing said is kept: has it hold. */
+  readonly obey: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
+  /** Told of repos listed so far. */
+  readonly onCount: (count: number) => void;
+}
+
+export interface ListingOutcome {
+  readonly end: ListingEnd;
+  readonly issues: readonly ListingIssue[];
+  readonly hasGaps: boolean;
+  readonly count: number;
+}
+
+/** Guess: repositories that are kept in one transaction, and how long pages are gathered for that. */
+const GATHERED_MAX = 500;
+const GATHER_MS = 2_000;
+/** Bounds on what a host says, which may be broken. */
+const REPOS_MAX = 1_000_000;
+const PATH_SIZE_MAX = 1_000;
+const ISSUES_MAX = 100;
+const STATE_SIZE_MAX = 1 << 20;
+/** Guess: pages have shifted too far for going on. */
+const STATE_MS_MAX = 86_400_000;
+
+/** Errors: HostError; NOT_READY; the reason of the signal. */
+export async function listConnection(options: ListingOptions): Promise<ListingOutcome> {
+  try {
+    return await list(options);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (options.isCurrent()) throw error;
+    return {
+      end: { kind: 'done', missing: [] },
+      issues: [SETTINGS_ISSUE],
+      hasGaps: true,
+      count: 0,
+    };
+  }
+}
+
+const SETTINGS_ISSUE: ListingIssue = {
+  code: 'SETTINGS_CHANGED',
+  target: 'listing',
+  effect: 'DISCOVERY_INCOMPLETE',
+  message: 'the settings of the connection changed while it was listed; it is listed again',
+};
+
+async function list(options: ListingOptions): Promise<ListingOutcome> {
+  let state = await stateOf(options);
+  for (;;) {
+    state = await listPages(options, state);
+    const end = await endOf(options, state);
+    if (end.kind === 'again') {
+      state = newState(options, state.listing);
+      continue;
+    }
+    await options.rows.noteListing(options.connectionId, undefined);
+    const { issues, hasGaps, count } = state;
+    return { end, issues, hasGaps, count };
+  }
+}
+
+/** That of the listing that was interrupted, or of a new one. */
+async function stateOf(options: ListingOptions): Promise<ListingState> {
+  const { rows, connectionId, digest } = options;
+  // Safety: written by `keepState` alone.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const kept = (await rows.listingOf(connectionId)) as ListingState | undefined;
+  const age = kept === undefined ? Infinity : Math.abs(Date.now() - kept.startedAt);
+  return kept?.digest === digest && age < STATE_MS_MAX ? kept : newState(options);
+}
+
+function newState(
+  { register, connectionId, digest }: ListingOptions,
+  secondOf?: number,
+): ListingState {
+  const last = register.book.links
+    .filter((link) => link.connectionId === connectionId)
+    .reduce((last, { listing }) => Math.max(last, listing), secondOf ?? 0);
+  const startedAt = Date.now();
+  return {
+    digest,
+    // Why not the time alone: the clock may be set back.
+    listing: Math.max(last + 1, startedAt),
+    ...(secondOf === undefined ? {} : { secondOf }),
+    startedAt,
+    count: 0,
+    issues: [],
+    hasGaps: false,
+  };
+}
+
+async function listPages(options: ListingOptions, from: ListingState): Promise<ListingState> {
+  const { host, signal, rows, connectionId } = options;
+  let state = from;
+  let gathered: HostRepo[] = [];
+  let sinceMs = performance.now();
+  let isOver = false;
+  try {
+    for await (const page of host.list(from.next, signal)) {
+      signal.throwIfAborted();
+      if (!options.isCurrent()) throw new Error(SETTINGS_ISSUE.message);
+      if (page.next !== undefined && isDeepStrictEqual(page.next, state.next))
+        throw new Error(
+          `${host.nameHost} gives the same page again and again; nothing was removed`,
+        );
+      state = withPage(state, page, gathered);
+      isOver = page.next === undefined;
+      const isDue = gathered.length >= GATHERED_MAX || performance.now() - sinceMs > GATHER_MS;
+      if (isOver) break;
+      if (!isDue) continue;
+      await keep(options, state, gathered);
+      gathered = [];
+      sinceMs = performance.now();
+    }
+  } catch (error) {
+    // Why: what a host does not understand any more would fail again each time.
+    if (!signal.aborted && state === from && from.next !== undefined)
+      await rows.noteListing(connectionId, undefined);
+    throw error;
+  }
+  if (!isOver)
+    throw new Error(`${host.nameHost} ended its listing in the middle; nothing was removed`);
+  await keep(options, state, gathered);
+  return state;
+}
+
+/** @param gathered  gets the repositories of the page */
+function withPage(state: ListingState, page: ListingPage, gathered: HostRepo[]): ListingState {
+  const fit = page.repos.filter(isFit);
+  gathered.push(...fit);
+  const unfit = page.repos.length - fit.length;
+  const odd: readonly ListingIssue[] = unfit === 0 ? [] : [unfitIssue(unfit)];
+  const count = state.count + fit.length;
+  if (count > REPOS_MAX) throw new Error(`more than ${REPOS_MAX} repositories are listed`);
+  const came = [...page.issues, ...odd];
+  const issues = [...state.issues, ...came].slice(0, ISSUES_MAX);
+  const hasGaps = state.hasGaps || came.some(({ effect }) => effect === 'DISCOVERY_INCOMPLETE');
+  const { next: _, ...rest } = state;
+  return {
+    ...rest,
+    count,
+    issues,
+    hasGaps,
+    ...(page.next === undefined ? {} : { next: page.next }),
+  };
+}
+
+function isFit({ hostId, path }: HostRepo): boolean {
+  return hostId !== '' && path !== '' && path.length <= PATH_SIZE_MAX;
+}
+
+function unfitIssue(count: number): ListingIssue {
+  return {
+    code: 'UNUSABLE_REPOSITORY',
+    target: 'listing',
+    effect: 'DISCOVERY_INCOMPLETE',
+    message: `${count} repositories came without an id or with a path of more than ${PATH_SIZE_MAX} characters; they are left out`,
+  };
+}
+
+/** Keeps what was gathered, and has it hold. */
+async function keep(
+  options: ListingOptions,
+  state: ListingState,
+  gathered: readonly HostRepo[],
+): Promise<void> {
+  const { register, rows, host, connectionId, obey, onCount } = options;
+  const { nameHost, codeHostType } = host;
+  const { listing } = state;
+  // Pages that shift have some twice; what was said last is newer.
+  const repos = [...new Map(gathered.map((repo) => [repo.hostId, repo])).values()];
+  const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos };
+  // Why first without the store: most listings say what the one before said.
+  const { result: known } = admitListed(register.book, listed);
+  if (known.changedIds.size === 0)
+    await rows.noteSeen(
+      connectionId,
+      listing,
+      known.repos.map(({ repoId }) => repoId),
+    );
+  else {
+    await obey(await register.decide((book) => admitListed(book, listed)));
+  }
+  const isSmall = JSON.stringify(state).length <= STATE_SIZE_MAX;
+  await rows.noteListing(connectionId, isSmall ? state : undefined);
+  onCount(state.count);
+}
+
+async function endOf(
+  { register, connectionId, obey }: ListingOptions,
+  { listing, secondOf, hasGaps }: ListingState,
+): Promise<ListingEnd> {
+  const isWhole = !hasGaps;
+  const ended: EndedListing = { connectionId, listing, isWhole, secondOf, now: Date.now() };
+  const end = await register.decide((book) => endListing(book, ended));
+  const missing = end.kind === 'done' ? end.missing : [];
+  if (missing.length > 0)
+    await obey({ changedIds: new Set(missing.map(({ repoId }) => repoId)), dueIds: new Set() });
+  return end;
+}

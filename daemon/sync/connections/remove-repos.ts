@@ -1,0 +1,81 @@
+// Removes repos: first from what searches see and from the catalog, then from the store, with grants and links, and their clones
+// last. Killed in between, the store still says that they are to go, or leaves a clone that the next start sweeps.
+
+import { publishing } from '../served/publication.ts';
+import type { Actor } from '../../accounts/store/audit.ts';
+import type { RepoBook } from '../../accounts/store/repos.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { CatalogRepo } from '../catalog/catalog-records.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { RepoRegister } from '../register/register.ts';
+import type { Served } from '../served/served.ts';
+import type { Clones } from './clones.ts';
+import { LinkBook } from './link-book.ts';
+
+export interface RepoRemoverOptions {
+  readonly catalog: Catalog;
+  readonly register: RepoRegister;
+  readonly served: Served;
+  readonly jobs: Pick<Jobs, 'cancel' | 'without'>;
+  readonly clones: Pick<Clones, 'remove'>;
+}
+
+export class RepoRemover {
+  readonly #options: RepoRemoverOptions;
+
+  constructor(options: RepoRemoverOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Removes those of these repos that are still to go when it is their turn; returns their ids. Jobs of them end.
+   *
+   * @param toGo  which are to go as the store is; it is asked twice
+   *
+   * Errors: NOT_READY; those of the disk.
+   */
+  async remove(
+    repoIds: readonly number[],
+    toGo: (book: RepoBook) => ReadonlySet<number>,
+    actor?: Actor,
+  ): Promise<ReadonlySet<number>> {
+    const { jobs, register, clones } = this.#options;
+    jobs.cancel(repoIds);
+    return jobs.without(repoIds, async (free) => {
+      const sure = toGo(register.book);
+      const ids = [...free].filter((repoId) => sure.has(repoId));
+      await this.#hide(ids);
+      const removed = await register.decide(
+        (book) => {
+          const now = toGo(book);
+          const removed = new Set(ids.filter((repoId) => now.has(repoId)));
+          const links = new LinkBook(book);
+          for (const repoId of removed) links.forget(repoId);
+          const removedConnections = links.spentConnections;
+          return { changed: [], removed: [...removed], removedConnections, result: removed };
+        },
+        { actor },
+      );
+      for (const repoId of removed) await clones.remove(repoId);
+      return removed;
+    });
+  }
+
+  /** Searches do not see them from now on, and their files go. */
+  async #hide(repoIds: readonly number[]): Promise<void> {
+    const { catalog, served } = this.#options;
+    await publishing(this.#options, [], (publication) =>
+      publication.commit(
+        () => ({ removed: repoIds.filter((repoId) => catalog.repo(repoId) !== undefined) }),
+        (former) => served.forget(unnamedShards(catalog, former)),
+      ),
+    );
+  }
+}
+
+/** Shards of repos as they were that no other repo has docs in. */
+function unnamedShards(catalog: Catalog, former: readonly CatalogRepo[]): string[] {
+  return former
+    .flatMap(({ shards }) => shards.map(({ shardId }) => shardId))
+    .filter((shardId) => catalog.reposOfShard(shardId).length === 0);
+}

@@ -1,0 +1,169 @@
+// The jobs that list a connection (queue `connection-sync`): one listing each, with what it could not find out.
+
+import type { Connections as ConnectionRows } from '../../accounts/store/connections.ts';
+import type { StoredRepo } from '../../accounts/store/repos.ts';
+import type { Log } from '../../base/log.ts';
+import type { Host, ListingIssue } from '../../hosts/host.ts';
+import { someNames } from '../../repos/some-names.ts';
+import type { JobBook } from '../jobs/job-book.ts';
+import { type Job, PRIORITIES } from '../jobs/job.ts';
+import type { JobLimits } from '../jobs/job-limits.ts';
+import { type JobKind, JobRunner } from '../jobs/job-runner.ts';
+import type { RepoRegister } from '../register/register.ts';
+import { listConnection, type ListingOptions, type ListingOutcome } from './listing.ts';
+
+/** The queue of these jobs. */
+export const SYNC_QUEUE = 'connection-sync';
+
+/** A connection that is to be listed. */
+export interface SyncTarget {
+  readonly connectionId: number;
+  readonly name: string;
+}
+
+export interface SyncResult {
+  readonly connection: string;
+  readonly state: 'COMPLETED' | 'FAILED';
+  /** Whether it says all that was asked for. */
+  readonly status: 'SUCCESS' | 'PARTIAL_SUCCESS';
+  readonly issues: readonly ListingIssue[];
+  /** Repositories that the host listed, and those that are missing since then. */
+  readonly listedCount: number;
+  readonly missingCount: number;
+  readonly durationMs: number;
+  readonly error?: string;
+}
+
+export interface SyncJobsOptions {
+  readonly register: RepoRegister;
+  readonly rows: ConnectionRows;
+  readonly book: JobBook;
+  readonly log: Log;
+  /** As they are now. */
+  readonly limits: () => JobLimits;
+  /** The host of a connection, with the digest of what is configured. Errors: it is not configured, or cannot be asked. */
+  readonly hostOf: (connectionId: number) => { readonly host: Host; readonly digest: string };
+  /** Undefined: it is in the configuration no more. */
+  readonly targetOf: (connectionId: number) => SyncTarget | undefined;
+  readonly obey: ListingOptions['obey'];
+  /** A listing came to its end. */
+  readonly onEnd: () => void;
+}
+
+type SyncJob = Job<SyncTarget, SyncResult>;
+
+export class SyncJobs {
+  readonly #options: SyncJobsOptions;
+  readonly runner: JobRunner<SyncTarget, SyncResult>;
+  /** Connections whose last listing left something open. */
+  readonly warned = new Set<number>();
+
+  constructor(options: SyncJobsOptions) {
+    const { book, log, limits } = options;
+    this.#options = options;
+    const timeoutSetting = 'settings.repoIndexTimeoutMs';
+    this.runner = new JobRunner(this.#kind(), { book, log, limits, timeoutSetting });
+  }
+
+  #kind(): JobKind<SyncTarget, SyncResult> {
+    const { register, targetOf } = this.#options;
+    return {
+      queue: SYNC_QUEUE,
+      words: { target: 'connection', targets: 'connections', done: 'listed' },
+      failing: 'listing a connection failed',
+      idOf: ({ connectionId }) => connectionId,
+      nameOf: ({ name }) => name,
+      targetOf,
+      priorityOf: ({ connectionId }) => {
+        const known = register.connections.find((one) => one.connectionId === connectionId);
+        return known?.syncedAt == null ? PRIORITIES.first : PRIORITIES.scheduled;
+      },
+      attempt: (job) => this.#list(job),
+      keptOf: ({ status, issues, listedCount, missingCount, durationMs }) => ({
+        status,
+        issues,
+        repositories: listedCount,
+        missing: missingCount,
+        durationMs,
+      }),
+      failureOf: ({ name }, error, durationMs) => ({
+        connection: name,
+        state: 'FAILED',
+        status: 'PARTIAL_SUCCESS',
+        issues: [],
+        listedCount: 0,
+        missingCount: 0,
+        durationMs,
+        error,
+      }),
+    };
+  }
+
+  async #list(job: SyncJob): Promise<SyncResult> {
+    const { register, rows, hostOf, targetOf, obey, onEnd } = this.#options;
+    const startMs = performance.now();
+    const { connectionId, name } = job.target;
+    this.runner.keep(job);
+    const { host, digest } = hostOf(connectionId);
+    const outcome = await listConnection({
+      register,
+      rows,
+      host,
+      connectionId,
+      digest,
+      isCurrent: () =>
+        targetOf(connectionId) !== undefined && hostOf(connectionId).digest === digest,
+      signal: job.signal,
+      obey,
+      onCount: (count) => this.#options.log.debug('listing', { connection: name, count }),
+    });
+    const issues = [...outcome.issues, ...emptyIssue(name, outcome)];
+    const missing = outcome.end.kind === 'done' ? outcome.end.missing : [];
+    this.#tell(job, issues, outcome.count, missing);
+    onEnd();
+    return {
+      connection: name,
+      state: 'COMPLETED',
+      status: issues.length === 0 ? 'SUCCESS' : 'PARTIAL_SUCCESS',
+      issues,
+      listedCount: outcome.count,
+      missingCount: missing.length,
+      durationMs: Math.round(performance.now() - startMs),
+    };
+  }
+
+  #tell(
+    job: SyncJob,
+    issues: readonly ListingIssue[],
+    listed: number,
+    missing: readonly StoredRepo[],
+  ): void {
+    const { connectionId, name: connection } = job.target;
+    if (issues.length > 0) this.warned.add(connectionId);
+    else this.warned.delete(connectionId);
+    for (const { message, ...issue } of issues)
+      this.runner.say(job, 'warn', message, { connection, ...issue });
+    if (missing.length > 0)
+      this.runner.say(job, 'warn', 'repositories are gone from their host', {
+        connection,
+        count: missing.length,
+        repos: someNames(missing.map(({ name }) => name)),
+      });
+    const fields = { connection, listed, issues: issues.length };
+    this.runner.say(job, 'info', 'connection listed', fields);
+  }
+}
+
+function emptyIssue(name: string, { end }: ListingOutcome): ListingIssue[] {
+  if (end.kind !== 'empty') return [];
+  return [
+    {
+      code: 'EMPTY_LISTING',
+      target: name,
+      effect: 'DISCOVERY_INCOMPLETE',
+      message:
+        `connection ${name} lists nothing, and had ${end.count} repositories before: they stay; look whether its credential ` +
+        'still sees them, or take the connection out of the configuration if they are to go',
+    },
+  ];
+}

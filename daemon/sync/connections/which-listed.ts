@@ -1,0 +1,168 @@
+// Decides which repo a repository is that a host lists. Its id at the host says it, whatever it is called now: a repo that was
+// renamed or moved to another owner keeps its id, and with it grants, rules and clone; what has come to an old name is another
+// repo. Names follow the host: who has the path now has the name.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { StoredConnection, StoredLink } from '../../accounts/store/connections.ts';
+import type { HostFacts, RepoBook, RepoDecision, StoredRepo } from '../../accounts/store/repos.ts';
+import type { HostRepo } from '../../hosts/host.ts';
+import type { CodeHostType } from '../../repos/records.ts';
+import { freeRepoName } from '../../repos/repo-name.ts';
+import { LinkBook } from './link-book.ts';
+import { underRules } from './rules.ts';
+
+/** Repositories that a listing came upon, each once, and where. */
+export interface Listed {
+  readonly connectionId: number;
+  /** Number of the listing. */
+  readonly listing: number;
+  /** What names of its repositories begin with. */
+  readonly nameHost: string;
+  readonly codeHostType: CodeHostType;
+  readonly repos: readonly HostRepo[];
+}
+
+/** What is to be kept of them. */
+export interface Admitted {
+  /** In the order of `repos`; those that stay as they were among them. */
+  readonly repos: readonly StoredRepo[];
+  /** RepoIds of those of which more than the number of the listing changed, and of new ones. */
+  readonly changedIds: ReadonlySet<number>;
+  /** Of those whose git may have something new. */
+  readonly dueIds: ReadonlySet<number>;
+}
+
+/** No connection of this id: it went meanwhile, and nothing is kept. */
+export function admitListed(book: RepoBook, listed: Listed): RepoDecision<Admitted> {
+  const links = new LinkBook(book);
+  const connection = links.connections.get(listed.connectionId);
+  if (connection === undefined)
+    return { changed: [], result: { repos: [], changedIds: new Set(), dueIds: new Set() } };
+  const known = knownAt(book, connection.address);
+  let nextRepoId = book.nextRepoId;
+  const seen = listed.repos.map((hostRepo) => {
+    const before = known.get(hostRepo.hostId);
+    const repoId = before?.repoId ?? nextRepoId++;
+    const link = linkOf(listed, repoId);
+    const isLinked = links
+      .linksOf(repoId)
+      .some(
+        ({ connectionId, missingSince }) =>
+          connectionId === link.connectionId && missingSince === null,
+      );
+    links.put(link);
+    return { link, isLinked, repo: described(before, repoId, hostRepo, listed, connection) };
+  });
+  const named = withNames(
+    book,
+    seen.map(({ repo }) => repo),
+    listed,
+    connection,
+  );
+  const repos = named.map((repo) => underRules(repo, links.rulesOf(repo.repoId)));
+  const changed = repos.filter((repo) => !isDeepStrictEqual(links.repo(repo.repoId), repo));
+  const changedIds = new Set(changed.map(({ repoId }) => repoId));
+  for (const { link, isLinked } of seen) if (!isLinked) changedIds.add(link.repoId);
+  const own = repos.slice(0, seen.length);
+  const due = seen.filter(
+    ({ link, isLinked }, index) => !isLinked || hasNews(links.repo(link.repoId), own[index]!),
+  );
+  const dueIds = new Set(due.map(({ link }) => link.repoId));
+  return {
+    changed,
+    links: seen.map(({ link }) => link),
+    result: { repos: own, changedIds, dueIds },
+  };
+}
+
+/** Whether a repo was pushed to, or other revisions of it are wanted. */
+function hasNews(before: StoredRepo | undefined, now: StoredRepo): boolean {
+  const isPushed = before?.host?.facts.pushedAt !== now.host?.facts.pushedAt;
+  return isPushed || !isDeepStrictEqual(before?.selection, now.selection);
+}
+
+function knownAt({ repos }: RepoBook, address: string): Map<string, StoredRepo> {
+  return new Map(
+    repos.flatMap((repo) =>
+      repo.host?.address === address ? [[repo.host.hostId, repo] as const] : [],
+    ),
+  );
+}
+
+function linkOf({ connectionId, listing }: Listed, repoId: number): StoredLink {
+  return { connectionId, repoId, listing, missingSince: null };
+}
+
+/** A repo as its host describes it, under the name that it had. */
+function described(
+  before: StoredRepo | undefined,
+  repoId: number,
+  repo: HostRepo,
+  { codeHostType }: Listed,
+  { address }: StoredConnection,
+): StoredRepo {
+  const known = before ?? { repoId, name: '', enforcement: 'none' };
+  const { hostId, visibility } = repo;
+  return { ...known, visibility, host: { address, hostId, facts: factsOf(codeHostType, repo) } };
+}
+
+function factsOf(codeHostType: CodeHostType, repo: HostRepo): HostFacts {
+  const { path, cloneUrl, displayName, webUrl, imageUrl, isFork, isArchived, pushedAt } = repo;
+  return {
+    codeHostType,
+    path,
+    cloneUrl,
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(webUrl === undefined ? {} : { webUrl }),
+    ...(imageUrl === undefined ? {} : { imageUrl }),
+    isFork,
+    isArchived,
+    topics: [...repo.topics],
+    ...(pushedAt === undefined ? {} : { pushedAt }),
+  };
+}
+
+/** The name that a path gives; no control characters in it. */
+export function nameOf(nameHost: string, path: string): string {
+  return `${nameHost}/${path}`.replace(/\p{Cc}/gu, '');
+}
+
+/**
+ * The repos with the names that their paths give, and behind them others of the host that have lost theirs by that: what the
+ * host said of those is older. Where something else has the name, a source of this machine or another host's repo, it is given
+ * a number.
+ */
+function withNames(
+  { repos: all }: RepoBook,
+  repos: readonly StoredRepo[],
+  { nameHost }: Listed,
+  { address }: StoredConnection,
+): StoredRepo[] {
+  const own = new Set(repos.map(({ repoId }) => repoId));
+  const others = all.filter(({ repoId }) => !own.has(repoId));
+  const isOfHost = ({ host }: StoredRepo): boolean => host?.address === address;
+  const fixed = new Set(others.filter((repo) => !isOfHost(repo)).map(({ name }) => name));
+  // Where a host names one path twice, what it said last is newer.
+  const wanted = new Map(
+    repos.map(({ host, repoId }) => [nameOf(nameHost, host!.facts.path), repoId]),
+  );
+  const names = new Map<number, string>();
+  for (const [name, repoId] of wanted) if (!fixed.has(name)) names.set(repoId, name);
+  const taken = new Set([...fixed, ...names.values()]);
+  const displaced = others.filter((repo) => isOfHost(repo) && taken.has(repo.name));
+  for (const { name } of others) taken.add(name);
+  const unnamed = [...repos.filter(({ repoId }) => !names.has(repoId)), ...displaced];
+  for (const { repoId, name, host } of unnamed) {
+    const numbered = keptOrFree(name, nameOf(nameHost, host!.facts.path), taken);
+    taken.add(numbered);
+    names.set(repoId, numbered);
+  }
+  return [...repos, ...displaced].map((repo) => ({ ...repo, name: names.get(repo.repoId)! }));
+}
+
+/** A name with a number: that which the repo has already, or the first that is free. */
+function keptOrFree(before: string, wanted: string, taken: ReadonlySet<string>): string {
+  const isNumbered =
+    before.startsWith(`${wanted}-`) && /^\d+$/.test(before.slice(wanted.length + 1));
+  return isNumbered && !taken.has(before) ? before : freeRepoName(wanted, taken);
+}

@@ -1,0 +1,96 @@
+// An index of what connections to local hosts list, as a daemon has it, with pauses that a test can wait for.
+
+import { indexerOf } from '../../../daemon/instance.ts';
+import type { Index } from '../../../daemon/open-index.ts';
+import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
+import type {
+  ConnectionLimits,
+  Connections,
+} from '../../../daemon/sync/connections/connections.ts';
+import type { JobView } from '../../../daemon/sync/jobs/job-desk.ts';
+import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
+import { type IndexOf, openIndexOf } from '../index-of.ts';
+import { fetchByGit, type LocalHost } from './local-host.ts';
+
+export interface ConnectedIndex extends IndexOf {
+  readonly connections: Connections;
+  readonly store: Index['store'];
+  /** As `configure` of the daemon. */
+  configure(settings: Readonly<Record<string, ConnectionSettings>>): Promise<void>;
+  /** Lists a connection now; the job, ended. */
+  sync(name: string): Promise<JobView>;
+  /** Resolves when nothing is under way any more. */
+  settle(): Promise<void>;
+  /** `name visibility` of the repos that searches see, by name; `enforcement` where there is one. */
+  shown(): string[];
+}
+
+export interface ConnectedOptions extends Partial<ConnectionLimits> {
+  readonly fetchClone?: FetchClone;
+  /** Default: attempts of jobs. */
+  readonly attemptsMax?: number;
+}
+
+export const GRACE_MS = 5;
+
+export async function openConnected(
+  dataDir: string,
+  host: LocalHost | ((name: string) => LocalHost),
+  settings: Readonly<Record<string, ConnectionSettings>>,
+  { fetchClone = fetchByGit, attemptsMax = 1, ...more }: ConnectedOptions = {},
+): Promise<ConnectedIndex> {
+  const jobs = { runningMax: 4, timeoutMs: 60_000, attemptsMax };
+  const limits: ConnectionLimits = {
+    reindexIntervalMs: 3_600_000,
+    resyncConnectionIntervalMs: 3_600_000,
+    repoGarbageCollectionGracePeriodMs: GRACE_MS,
+    syncJobs: jobs,
+    cleanupJobs: jobs,
+    fetchTimeoutMs: 60_000,
+    ...more,
+  };
+  const index = await openIndexOf(dataDir, {
+    findsSymbols: false,
+    hosts: {
+      openHost: (name) => (typeof host === 'function' ? host(name) : host).open(name),
+      fetchClone,
+    },
+    connectionLimits: () => limits,
+  });
+  const indexer = indexerOf(index.instance);
+  const connections = indexer.connections!;
+  const { store } = index.instance.index!;
+  await connections.configure(settings);
+  await indexer.sources.confirm();
+  index.instance.served.publish();
+  await connections.start();
+  const settle = async (): Promise<void> => {
+    for (let calm = 0; calm < 3; calm++) {
+      await connections.sync.runner.whenIdle();
+      await connections.cleanup.runner.whenIdle();
+      await indexer.jobs.whenIdle();
+      await new Promise((resolve) => setTimeout(resolve, 2 * GRACE_MS));
+    }
+  };
+  return {
+    ...index,
+    connections,
+    store,
+    configure: (now) => connections.configure(now),
+    async sync(name) {
+      const { connectionId } = connections.all.find((one) => one.name === name)!;
+      const id = await connections.askSync(connectionId);
+      await connections.sync.runner.whenIdle();
+      await settle();
+      const { items } = await indexer.desk.list({ offset: 0, limit: 1_000 });
+      return items.find((job) => job.id === id)!;
+    },
+    settle,
+    shown: () =>
+      index.instance.parts.snapshots.current.repos
+        .map(
+          ({ name, visibility, enforcement }) => `${name} ${visibility} ${enforcement ?? 'open'}`,
+        )
+        .sort(),
+  };
+}

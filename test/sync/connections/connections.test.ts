@@ -1,0 +1,321 @@
+// Connections of a daemon to hosts of this machine, with real git and the real index: what a listing means for repos, for who
+// sees them and for their clones; and what a listing that says less than the host has never means.
+
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'node:test';
+import { deferred } from '../../../daemon/base/deferred.ts';
+import { indexerOf } from '../../../daemon/instance.ts';
+import {
+  commitAll,
+  git,
+  makeRepo,
+  temporaryFolder,
+  writeFiles,
+} from '../../sources/git/fixture.ts';
+import { newUser } from '../../accounts/store/harness.ts';
+import { eventually } from '../../http/harness.ts';
+import { type ConnectedIndex, openConnected } from './connected-index.ts';
+import { hostedRepo, localHost, settingsOf } from './local-host.ts';
+
+const found = async (index: ConnectedIndex, word: string): Promise<string[]> =>
+  (await index.search(word)).files.map(({ repository, path }) => `${repository}:${path}`).sort();
+
+const clones = (dataDir: string): string[] =>
+  readdirSync(path.join(dataDir, 'clones'))
+    .filter((name) => name.endsWith('.git'))
+    .sort();
+
+test('what a host lists is cloned, indexed and described; a push is found; what it deletes goes', async () => {
+  const dataDir = temporaryFolder();
+  const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
+  const host = localHost();
+  const facts = {
+    webUrl: 'https://host/o/1',
+    imageUrl: 'https://host/1.png',
+    displayName: 'One',
+    topics: ['fruit'],
+    isFork: true,
+    pushedAt: '2026-01-01T00:00:00.000Z',
+  };
+  host.repos = [hostedRepo('1', one, facts), hostedRepo('2', two)];
+  const index = await openConnected(dataDir, host, { c: settingsOf() });
+  await index.settle();
+  assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+  const [record] = index.instance.parts.snapshots.current.repos;
+  const { webUrl, imageUrl, displayName, topics, isFork, pushedAt, codeHostType } = record!;
+  assert.deepEqual({ webUrl, imageUrl, displayName, topics, isFork, pushedAt }, facts);
+  assert.equal(codeHostType, 'gitea');
+
+  writeFiles(one, { 'c.txt': 'plum\n' });
+  commitAll(one);
+  const { result } = await index.sync('c');
+  assert.equal(result!['status'], 'SUCCESS');
+  assert.equal((await found(index, 'plum')).length, 2, 'nothing says that it was pushed to');
+  host.repos[0] = hostedRepo('1', one, { ...facts, pushedAt: '2026-01-02T00:00:00.000Z' });
+  await index.sync('c');
+  assert.equal((await found(index, 'plum')).length, 3);
+
+  const { id } = await newUser(index.store);
+  await index.store.grants.add(id, [1, 2]);
+  host.repos.shift();
+  assert.equal((await index.sync('c')).result!['missing'], 1);
+  await index.settle();
+  assert.deepEqual(await found(index, 'plum'), ['host/o/2:b.txt']);
+  assert.deepEqual(clones(dataDir), ['2.git']);
+  assert.deepEqual(await index.store.grants.repoIdsOf(id), [2]);
+  const { repos, nextRepoId } = await index.store.repos.read();
+  assert.deepEqual([repos.map(({ repoId }) => repoId), nextRepoId], [[2], 3]);
+  const audit = await index.store.audit.list({ offset: 0, limit: 10 });
+  const gone = audit.rows.find(({ metadata }) => metadata?.['to'] === null);
+  assert.deepEqual(gone?.metadata?.['repos'], ['host/o/1']);
+  host.repos.unshift(hostedRepo('1', one));
+  await index.sync('c');
+  assert.deepEqual(
+    index.instance.served.records.map(({ repoId, name }) => `${repoId} ${name}`).sort(),
+    ['2 host/o/2', '3 host/o/1'],
+  );
+  await index.close();
+});
+
+test('a listing that fails, has gaps or is empty removes nothing, and goes on where it was', async () => {
+  const dataDir = temporaryFolder();
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  host.repos = [1, 2, 3, 4, 5].map((id) => hostedRepo(`${id}`, folder));
+  const index = await openConnected(dataDir, host, { c: settingsOf() });
+  await index.settle();
+  const all = [1, 2, 3, 4, 5].map((id) => `host/o/${id}:a.txt`);
+  assert.deepEqual(await found(index, 'plum'), all);
+
+  const before = host.repos;
+  host.repos = before.slice(1);
+  host.failAt = 1;
+  const failed = await index.sync('c');
+  assert.equal(failed.state, 'FAILED');
+  assert.match(failed.error!, /c: the host is down; try again later/);
+  assert.match(index.connections.degradations.join(), /connection c could not be listed: .*down/);
+  host.failAt = undefined;
+  host.issues = [
+    { code: 'HOST_UNAVAILABLE', target: 'orgs: o', effect: 'DISCOVERY_INCOMPLETE', message: 'no' },
+  ];
+  const partial = await index.sync('c');
+  assert.equal(partial.result!['status'], 'PARTIAL_SUCCESS');
+  assert.equal(index.connections.sync.warned.size, 1);
+  host.issues = [];
+  host.repos = [];
+  const empty = await index.sync('c');
+  assert.match(JSON.stringify(empty.result!['issues']), /EMPTY_LISTING.*had 5 repositories before/);
+  assert.deepEqual(await found(index, 'plum'), all);
+  host.repos = before;
+  assert.equal((await index.sync('c')).result!['status'], 'SUCCESS');
+  assert.deepEqual(index.connections.degradations, []);
+  assert.equal(index.connections.sync.warned.size, 0);
+  await index.close();
+});
+
+test('a listing that a stop interrupts goes on behind the pages that were kept', async () => {
+  const dataDir = temporaryFolder();
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  host.repos = [1, 2, 3, 4, 5, 6].map((id) => hostedRepo(`${id}`, folder));
+  let pages = 0;
+  const { promise: held, resolve } = deferred();
+  host.beforePage = async () => {
+    if (++pages === 2) await sleep(2_100);
+    if (pages < 3) return;
+    resolve();
+    await new Promise(() => {});
+  };
+  const before = await openConnected(dataDir, host, { c: settingsOf() });
+  await held;
+  await before.close();
+  assert.deepEqual(host.asked, [0, 2]);
+  host.beforePage = undefined;
+  const index = await openConnected(dataDir, host, { c: settingsOf() });
+  await index.settle();
+  assert.deepEqual(host.asked, [0, 2, 4]);
+  assert.equal((await found(index, 'plum')).length, 6);
+  const { items } = await indexerOf(index.instance).desk.list({
+    offset: 0,
+    limit: 9,
+    queue: 'connection-sync',
+  });
+  assert.deepEqual(
+    items.map(({ state, attempt }) => [state, attempt]),
+    [['COMPLETED', 1]],
+  );
+  await index.close();
+});
+
+test('a page that a shift hides from one listing is not missing', async () => {
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  host.repos = [1, 2, 3, 4, 5].map((id) => hostedRepo(`${id}`, folder));
+  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
+  await index.settle();
+  const [first, ...rest] = host.repos;
+  let pages = 0;
+  // 3 moves to the first page after that was read, and 1 goes.
+  host.beforePage = () => {
+    if (pages++ === 1) host.repos = rest;
+    return Promise.resolve();
+  };
+  const { result } = await index.sync('c');
+  assert.deepEqual([result!['missing'], host.asked.length > 4], [0, true]);
+  assert.equal((await found(index, 'plum')).length, 5, '1 was in the first listing');
+  await index.sync('c');
+  await index.settle();
+  assert.deepEqual(index.shown().length, 4, String(first?.hostId));
+  await index.close();
+});
+
+test('what turned private is hidden before anything else, and what is not enforced any more is shown at once', async () => {
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  host.repos = [hostedRepo('1', folder), hostedRepo('2', folder, { visibility: 'internal' })];
+  let isFetching: (() => void) | undefined;
+  const enforcing = settingsOf({ enforcePermissions: true });
+  const index = await openConnected(temporaryFolder(), host, { c: enforcing });
+  await index.settle();
+  assert.deepEqual(index.shown(), ['host/o/1 public restricted', 'host/o/2 internal restricted']);
+  // The next page does not come: what the first said holds already.
+  host.pageSize = 1;
+  host.repos = [hostedRepo('1', folder, { visibility: 'private', pushedAt: 'x' }), host.repos[1]!];
+  const synced = index.sync('c');
+  await eventually(() => index.shown()[0] === 'host/o/1 private restricted');
+  isFetching?.();
+  await synced;
+  const { records } = await index.store.repos
+    .read()
+    .then(({ repos }) => ({ records: repos.map(({ visibility }) => visibility) }));
+  assert.deepEqual(records, ['private', 'internal']);
+  isFetching = undefined;
+  host.failAt = 0;
+  await index.configure({
+    c: settingsOf({ enforcePermissions: true, enforcePermissionsForPublicRepos: true }),
+  });
+  assert.deepEqual(index.shown(), ['host/o/1 private all', 'host/o/2 internal all']);
+  await index.configure({ c: settingsOf() });
+  assert.deepEqual(index.shown(), ['host/o/1 private open', 'host/o/2 internal open']);
+  await index.close();
+});
+
+test('a repo of two connections: the strictest counts, and it goes when the last lets it go', async () => {
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  host.repos = [hostedRepo('1', folder, { at: ['a', 'b'] }), hostedRepo('2', folder)];
+  const strict = settingsOf({ enforcePermissions: true, orgs: ['b'] });
+  const index = await openConnected(temporaryFolder(), host, { a: settingsOf(), b: strict });
+  await index.settle();
+  assert.deepEqual(index.shown(), ['host/o/1 public restricted', 'host/o/2 public restricted']);
+  assert.deepEqual(index.connections.idsOf(1).length, 2);
+  await index.configure({ a: settingsOf() });
+  await index.settle();
+  assert.deepEqual(index.shown(), ['host/o/1 public open', 'host/o/2 public open']);
+  host.repos.shift();
+  await index.sync('a');
+  await index.settle();
+  assert.deepEqual(index.shown(), ['host/o/2 public open']);
+  assert.equal((await index.store.repos.read()).connections.length, 1);
+  await index.close();
+});
+
+test('a connection that is renamed keeps its repos; one that goes takes them along; without any nothing goes', async () => {
+  const dataDir = temporaryFolder();
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  host.repos = [hostedRepo('1', folder, { visibility: 'private' })];
+  const strict = settingsOf({ enforcePermissions: true });
+  const index = await openConnected(dataDir, host, { old: strict });
+  await index.settle();
+  host.failAt = 0;
+  await index.configure({ new: strict });
+  await index.settle();
+  assert.deepEqual(index.shown(), [], 'nobody lists it now, and it is not gone');
+  const [kept] = (await index.store.repos.read()).repos;
+  assert.deepEqual(
+    [kept?.repoId, kept?.enforcement, clones(dataDir)],
+    [1, 'restricted', ['1.git']],
+  );
+  host.failAt = undefined;
+  await index.sync('new');
+  await index.settle();
+  assert.deepEqual(index.shown(), ['host/o/1 private restricted']);
+  assert.equal(index.instance.served.records[0]?.repoId, 1);
+  await index.configure({});
+  await index.settle();
+  assert.deepEqual((await index.store.repos.read()).repos, []);
+  assert.deepEqual(clones(dataDir), []);
+  await index.close();
+});
+
+test('keepDeleted: what the host has no more stays, archived, and nobody vouches for who may see it', async () => {
+  const dataDir = temporaryFolder();
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  host.repos = [hostedRepo('1', folder), hostedRepo('2', folder)];
+  const keeping = settingsOf({ keepDeleted: true, enforcePermissions: true });
+  const index = await openConnected(dataDir, host, { c: keeping });
+  await index.settle();
+  host.repos.shift();
+  await index.sync('c');
+  await index.settle();
+  assert.deepEqual(index.shown(), ['host/o/1 unknown restricted', 'host/o/2 public restricted']);
+  const [one] = index.instance.parts.snapshots.current.repos;
+  assert.deepEqual([one?.isArchived, (await found(index, 'plum')).length], [true, 2]);
+  // Another one comes to its name.
+  host.repos.unshift(hostedRepo('9', folder, { path: 'o/1' }));
+  await index.sync('c');
+  assert.deepEqual(
+    index.instance.served.records.map(({ repoId, name }) => `${repoId} ${name}`),
+    ['1 host/o/1-2', '2 host/o/2', '3 host/o/1'],
+  );
+  await index.configure({ c: settingsOf() });
+  await index.sync('c');
+  await index.settle();
+  assert.deepEqual(index.shown(), ['host/o/1 public open', 'host/o/2 public open']);
+  await index.close();
+});
+
+test('what a restart finds: repos, clones and names as they were, and a clone of somebody else is not used', async () => {
+  const dataDir = temporaryFolder();
+  const host = localHost();
+  const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
+  host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
+  const first = await openConnected(dataDir, host, { c: settingsOf() });
+  await first.settle();
+  await first.close();
+  host.failAt = 0;
+  let fetches = 0;
+  const fetchClone = (): Promise<never> => {
+    fetches++;
+    return Promise.reject(new Error('the host is down'));
+  };
+  const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+  await index.settle();
+  assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+  assert.equal(fetches, 0, 'nothing is due');
+  index.connections.askHost(1);
+  await index.settle();
+  assert.equal(fetches, 1);
+  assert.match(index.connections.degradations.join(), /^$/);
+  assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+  await index.close();
+
+  git(dataDir, 'clone', '-q', '--mirror', two, path.join(dataDir, 'clones/7.git'));
+  const stamp = path.join(dataDir, 'clones/1.json');
+  writeFiles(dataDir, {
+    'clones/1.json': '{"address":"gitea https://other","hostId":"1","fetchedAt":1}',
+  });
+  assert.ok(existsSync(stamp));
+  host.failAt = undefined;
+  const last = await openConnected(dataDir, host, { c: settingsOf() });
+  last.connections.askHost(1);
+  await last.settle();
+  assert.deepEqual(clones(dataDir), ['1.git', '2.git']);
+  assert.deepEqual(await found(last, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+  await last.close();
+});

@@ -1,0 +1,122 @@
+// A code host of this machine: it serves real git repositories, and lists what a test says it has, page by page. What goes wrong
+// with it goes wrong as the test says.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
+import { connectionSchema } from '../../../daemon/base/config/connections.ts';
+import {
+  type Host,
+  HostError,
+  type HostRepo,
+  type ListingIssue,
+  type ListingPage,
+} from '../../../daemon/hosts/host.ts';
+import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
+
+/** What a host has, as a test changes it. `at`: names of connections that list it; absent: all. */
+export type HostedRepo = Partial<HostRepo> &
+  Pick<HostRepo, 'hostId' | 'path' | 'cloneUrl'> & { readonly at?: readonly string[] };
+
+export interface LocalHost {
+  repos: HostedRepo[];
+  issues: ListingIssue[];
+  pageSize: number;
+  /** Thrown when the page of this number is asked for, from 0. */
+  failAt: number | undefined;
+  /** Waited for before each page. */
+  beforePage: (() => Promise<unknown>) | undefined;
+  /** Pages that were given, by their first index. */
+  readonly asked: number[];
+  readonly open: (name: string) => Host;
+}
+
+export function hostedRepo(
+  hostId: string,
+  folder: string,
+  more: Partial<HostedRepo> = {},
+): HostedRepo {
+  return { hostId, path: `o/${hostId}`, cloneUrl: `file://${folder}`, ...more };
+}
+
+export function localHost(nameHost = 'host'): LocalHost {
+  const host: LocalHost = {
+    repos: [],
+    issues: [],
+    pageSize: 2,
+    failAt: undefined,
+    beforePage: undefined,
+    asked: [],
+    open: (name) => ({
+      codeHostType: 'gitea',
+      nameHost,
+      list: (from, signal) => pagesOf(host, name, from, signal),
+      gitCredential: () => Promise.resolve(undefined),
+      probe: () => Promise.resolve('somebody'),
+      close: () => Promise.resolve(),
+    }),
+  };
+  return host;
+}
+
+async function* pagesOf(
+  host: LocalHost,
+  name: string,
+  from: unknown,
+  signal: AbortSignal,
+): AsyncGenerator<ListingPage> {
+  for (let start = typeof from === 'number' ? from : 0; ; start += host.pageSize) {
+    await nextTurn();
+    await Promise.race([host.beforePage?.(), aborted(signal)]);
+    signal.throwIfAborted();
+    if (host.failAt !== undefined && start >= host.failAt * host.pageSize)
+      throw new HostError('HOST_UNAVAILABLE', `${name}: the host is down; try again later`);
+    host.asked.push(start);
+    const all = host.repos.filter(({ at }) => at === undefined || at.includes(name));
+    const next = start + host.pageSize;
+    const isLast = next >= all.length;
+    yield {
+      repos: all.slice(start, next).map(fullRepo),
+      issues: isLast ? host.issues : [],
+      next: isLast ? undefined : next,
+    };
+    if (isLast) return;
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+function fullRepo({ at: _, ...repo }: HostedRepo): HostRepo {
+  return { isFork: false, isArchived: false, visibility: 'public', topics: [], ...repo };
+}
+
+/** Hosts of several connections, whose list is kept in a file that another process writes. */
+export async function reposOfFile(file: string): Promise<HostedRepo[]> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by the test
+  return JSON.parse(await readFile(file, 'utf8')) as HostedRepo[];
+}
+
+/** Settings of a connection, with defaults. */
+export function settingsOf(more: object = {}): ConnectionSettings {
+  return connectionSchema.parse({ type: 'gitea', url: 'https://host', orgs: ['o'], ...more });
+}
+
+/** A mirror by git itself. */
+export const fetchByGit: FetchClone = async ({ folder, url, signal }) => {
+  if (!existsSync(folder)) await run(['init', '-q', '--bare', folder], signal);
+  const refs = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
+  await run(['-C', folder, 'fetch', '-q', '--prune', '--no-tags', url, ...refs], signal);
+};
+
+async function run(args: readonly string[], signal: AbortSignal): Promise<void> {
+  const child = spawn('git', args, { signal, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (data: Buffer) => (said += data.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`git ${args.join(' ')}: ${said}`);
+}
