@@ -124,9 +124,22 @@ export function addAccessOptions(command: Command): Command {
     );
 }
 
-/** The parsed flags of `addCommonOptions`, `addModeOption`, `addRevisionOptions` and `addAccessOptions`. */
-export interface CommonFlags extends CommonOptions, Omit<RepoChange, 'enforcement'> {
+/** Adds `--no-ignore` and `--ignore`. */
+export function addIgnoreOptions(command: Command): Command {
+  return command
+    .option(
+      '--ignore',
+      'leave out what .gitignore, .ignore and .trawlignore files say, as by default',
+    )
+    .option('--no-ignore', 'read all; kept for the repository until --ignore');
+}
+
+/** The parsed flags of the functions above that add options to several commands. */
+export interface CommonFlags
+  extends CommonOptions, Pick<RepoChange, 'branches' | 'tags' | 'visibility'> {
   readonly mode?: SourceMode;
+  /** False: `--no-ignore`. */
+  readonly ignore?: boolean;
   readonly enforcePermissions?: boolean;
   readonly enforcePermissionsForPublicRepos?: true;
 }
@@ -136,7 +149,7 @@ export function commonOptions({ dataDir, logLevel, config }: CommonFlags): Commo
 }
 
 /**
- * What was given of branches and tags, and of who may see the repositories.
+ * What was given of branches and tags, of files of rules, and of who may see the repositories.
  *
  * Errors: UsageError for the third flag of `addAccessOptions` without the second.
  */
@@ -146,6 +159,7 @@ export function repoChange({
   visibility,
   enforcePermissions,
   enforcePermissionsForPublicRepos,
+  ignore,
 }: CommonFlags): RepoChange {
   if (enforcePermissionsForPublicRepos === true && enforcePermissions !== true)
     throw new UsageError('--enforce-permissions-for-public-repos needs --enforce-permissions');
@@ -154,6 +168,7 @@ export function repoChange({
     ...(branches === undefined ? {} : { branches }),
     ...(tags === undefined ? {} : { tags }),
     ...(visibility === undefined ? {} : { visibility }),
+    ...(ignore === undefined ? {} : { noIgnore: !ignore }),
     ...(enforcePermissions === undefined
       ? {}
       : { enforcement: enforcePermissions ? enforced : 'none' }),

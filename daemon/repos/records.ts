@@ -20,10 +20,29 @@ export type CodeHostType = (typeof CODE_HOST_TYPES)[number];
  */
 export type SourceKind = 'commits' | 'worktree' | 'folder';
 
-export interface RepoSource {
+/** Which files of a source are docs, beside what its files of rules say. */
+export interface SourceRules {
+  /** Files of rules count for nothing, nor does what git ignores. */
+  readonly noIgnore?: true;
+  /** Globs of paths on disk that are left out, and what is below them; the last one that matches decides, `!` takes back. */
+  readonly ignore?: readonly string[];
+  /** Of a plain folder: what is in git repositories below it is left out, as these are sources themselves. */
+  readonly reposApart?: true;
+}
+
+export interface RepoSource extends SourceRules {
   readonly kind: SourceKind;
   /** Absolute path: the repository (bare or with a work tree) or the plain directory. */
   readonly path: string;
+}
+
+/** The rules of a source alone. */
+export function rulesOf({ noIgnore, ignore, reposApart }: SourceRules): SourceRules {
+  return {
+    ...(noIgnore === undefined ? {} : { noIgnore }),
+    ...(ignore === undefined || ignore.length === 0 ? {} : { ignore }),
+    ...(reposApart === undefined ? {} : { reposApart }),
+  };
 }
 
 /** The member `indexedAt` of a record, if it has one. */

@@ -53,7 +53,7 @@ void test('what leaves most out is named, with the way out', async () => {
   assert.deepEqual(inGit.ignored, { '.gitignore: /*': 3 });
   assert.match(
     inGit.warnings.join(),
-    /^nothing is indexed: 3 files .* by "\.gitignore: \/\*"; .*--mode commits$/,
+    /^nothing is indexed: 3 files .* by "\.gitignore: \/\*"; .*--mode commits, or read all with --no-ignore$/,
   );
   assert.match(inFolder?.warnings.join() ?? '', /^only 1 files are indexed: 3 .*\.trawlignore/);
 

@@ -67,6 +67,12 @@ export interface StoredRepo {
   /** Absent: it is a source of this machine. */
   readonly host?: RepoHost;
   readonly selection?: { readonly branches: readonly string[]; readonly tags: readonly string[] };
+  /** Which files of its source are docs; absent: as files of rules say. */
+  readonly rules?: {
+    readonly noIgnore?: true;
+    readonly ignore?: readonly string[];
+    readonly reposApart?: true;
+  };
 }
 
 export interface RepoBook {
@@ -229,7 +235,9 @@ async function put(db: Transaction<Schema>, repo: StoredRepo): Promise<void> {
 }
 
 function rowOf(repo: StoredRepo): RepoTable {
-  const { repoId, name, visibility, enforcement, place, remote, selection } = repo;
+  const { repoId, name, visibility, enforcement, place, remote, selection, rules } = repo;
+  // Why one column: both say what of the source is indexed.
+  const indexed = selection === undefined && rules === undefined ? null : { ...selection, rules };
   return {
     id: repoId,
     name: storable(name),
@@ -237,7 +245,7 @@ function rowOf(repo: StoredRepo): RepoTable {
     enforcement,
     place: place === undefined ? null : storable(JSON.stringify(place)),
     remote: storableOrNull(remote ?? null),
-    selection: selection === undefined ? null : storable(JSON.stringify(selection)),
+    selection: indexed === null ? null : storable(JSON.stringify(indexed)),
   };
 }
 
@@ -247,13 +255,8 @@ function repoOf(
 ): StoredRepo {
   // Safety: written by rowOf alone.
   /* oxlint-disable typescript/no-unsafe-type-assertion */
-  const { place, selection } = {
-    place: row.place === null ? undefined : (JSON.parse(row.place) as RepoPlace),
-    selection:
-      row.selection === null
-        ? undefined
-        : (JSON.parse(row.selection) as NonNullable<StoredRepo['selection']>),
-  };
+  const place = row.place === null ? undefined : (JSON.parse(row.place) as RepoPlace);
+  const { branches, tags, rules } = JSON.parse(row.selection ?? '{}') as Indexed;
   /* oxlint-enable typescript/no-unsafe-type-assertion */
   return {
     repoId: id,
@@ -262,7 +265,11 @@ function repoOf(
     enforcement,
     ...(place === undefined ? {} : { place }),
     ...(row.remote === null ? {} : { remote: row.remote }),
-    ...(selection === undefined ? {} : { selection }),
     ...(host === undefined ? {} : { host }),
+    ...(branches === undefined || tags === undefined ? {} : { selection: { branches, tags } }),
+    ...(rules === undefined ? {} : { rules }),
   };
 }
+
+/** What the column `selection` holds. */
+type Indexed = Partial<NonNullable<StoredRepo['selection']>> & Pick<StoredRepo, 'rules'>;

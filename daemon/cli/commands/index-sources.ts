@@ -1,12 +1,19 @@
 // `trawl index [PATH...]`: builds the index and ends.
 
+import path from 'node:path';
 import type { Command } from 'commander';
 import type { JobResult } from '../../sync/jobs/jobs.ts';
 import { EXIT_ERROR, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
 import { addCommonOptions, addExamples, addModeOption } from '../options.ts';
-import { addAccessOptions, addRevisionOptions, commonOptions, repoChange } from '../options.ts';
+import {
+  addAccessOptions,
+  addIgnoreOptions,
+  addRevisionOptions,
+  commonOptions,
+  repoChange,
+} from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
 import { escapeControls } from '../terminal-text.ts';
@@ -39,6 +46,24 @@ export function describeResult(result: JobResult): string {
   return line + warnings.join('');
 }
 
+/**
+ * How much rules left out of all repositories, by the kind of file that says so, and how to have it: a line; "" for nothing.
+ * A folder that is left out counts as one.
+ */
+export function describeIgnored(results: readonly Partial<Pick<JobResult, 'ignored'>>[]): string {
+  const counts: Record<string, number> = {};
+  for (const { ignored = {} } of results)
+    for (const [rule, count] of Object.entries(ignored)) {
+      const file = path.basename(rule.split(': ', 1)[0]!);
+      counts[file] = (counts[file] ?? 0) + count;
+    }
+  const [first, ...others] = Object.entries(counts).sort((a, b) => b[1] - a[1]);
+  if (first === undefined) return '';
+  const rest = others.map(([file, count]) => `, ${formatCount(count)} by ${file}`).join('');
+  const most = `${formatCount(first[1])} files and folders ignored by ${first[0]}`;
+  return `${escapeControls(most + rest)}: --no-ignore reads them\n`;
+}
+
 async function runIndex(
   sources: readonly string[],
   flags: IndexFlags,
@@ -64,6 +89,7 @@ async function runIndex(
   for (const result of results) {
     stdout.write(`${flags.json ? JSON.stringify(result) : describeResult(result)}\n`);
   }
+  if (!flags.json) stderr.write(describeIgnored(results));
   const hasFailed = results.some(({ state }) => state === 'FAILED');
   context.setExitCode(hasFailed ? EXIT_ERROR : EXIT_OK);
 }
@@ -84,6 +110,7 @@ export function addIndexCommand(program: Command, context: CliContext): void {
     .option('--json', 'results as one JSON object a line');
   addModeOption(command);
   addRevisionOptions(command);
+  addIgnoreOptions(command);
   addAccessOptions(command);
   addCommonOptions(command);
   addExamples(command, [

@@ -11,6 +11,7 @@ import {
   integer,
   readBoolean,
   addAccessOptions,
+  addIgnoreOptions,
   addRevisionOptions,
   repoChange,
 } from '../options.ts';
@@ -20,7 +21,7 @@ import type { ProgressView } from '../progress.ts';
 import type { ServeOptions, Serving } from '../services.ts';
 import { setupCommand } from '../setup-command.ts';
 import { escapeControls } from '../terminal-text.ts';
-import { describeResult } from './index-sources.ts';
+import { describeIgnored, describeResult } from './index-sources.ts';
 
 interface ServeFlags extends CommonFlags {
   readonly host: string;
@@ -123,6 +124,8 @@ async function reportIndexing(
     const results = await serving.indexed;
     progress.end();
     for (const result of results) stderr.write(`${describeResult(result)}\n`);
+    const isFirst = results.some(({ isUnchanged }) => !isUnchanged);
+    if (isFirst) stderr.write(describeIgnored(results));
   } catch (error) {
     progress.end();
     stderr.write(`${describeError(error)}\n`);
@@ -174,6 +177,7 @@ export function addServeCommand(program: Command, context: CliContext): void {
     .addOption(new Option('--default-source <path>').hideHelp());
   addModeOption(command);
   addRevisionOptions(command);
+  addIgnoreOptions(command);
   addAccessOptions(command);
   addCommonOptions(command);
   addExamples(command, [

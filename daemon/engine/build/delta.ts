@@ -137,7 +137,7 @@ async function targetsOf({
   });
   const commits = [...known.revisions, ...wanted].flatMap(({ commit }) => commit ?? []);
   const [rules, isThere] = await Promise.all([
-    rulesOf(spec.path, commits),
+    rulesOf(spec, commits),
     presentCommits(spec.path, commits),
   ]);
   const targets: Omit<Target, 'sets'>[] = [];
@@ -170,11 +170,11 @@ function basisOf({ revisions }: KnownIndex, name: string): number | undefined {
 }
 
 async function rulesOf(
-  repoPath: string,
+  spec: DeltaOptions['spec'],
   commits: readonly string[],
 ): Promise<Map<string, CommittedRules>> {
   const distinct = [...new Set(commits)];
-  const rules = await rulesOfCommits(repoPath, distinct);
+  const rules = await rulesOfCommits(spec, distinct);
   return new Map(
     distinct.flatMap((commit, i) => (rules[i] === undefined ? [] : [[commit, rules[i]]])),
   );

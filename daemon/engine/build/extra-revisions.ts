@@ -79,7 +79,7 @@ class Extra {
     // Each asks a git of its own.
     const [basis, rules] = await Promise.all([
       this.#basis(),
-      rulesOfCommits(spec.path, commits),
+      rulesOfCommits(spec, commits),
       this.#docs.learnBlobs(spec.path, known.revisions[0]?.commit),
     ]);
     this.#learnEmpty();
@@ -125,7 +125,7 @@ class Extra {
     if (commit === undefined) return undefined;
     const present = await presentCommits(spec.path, [commit], { signal });
     if (!present.has(commit)) return undefined;
-    const [rules] = await rulesOfCommits(spec.path, [commit]);
+    const [rules] = await rulesOfCommits(spec, [commit]);
     return { revision, commit, rules };
   }
 

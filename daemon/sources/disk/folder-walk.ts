@@ -20,6 +20,8 @@ import { Breather } from '../../base/next-turn.ts';
 import { diskPathOf, errorCodeOf, isGone, READ_FLAGS } from './disk.ts';
 import { IgnoreRules, RULE_FILES, RULES_SIZE_MAX, type RuleFile } from './ignore-rules.ts';
 import type { LeftOut } from './left-out.ts';
+import type { SourceRules } from '../../repos/records.ts';
+import { compileIgnoreGlobs } from './globs.ts';
 
 interface Folder {
   readonly named: NamedPath;
@@ -50,7 +52,12 @@ export interface WalkOptions {
   readonly isEntered?: (path: string) => boolean;
   /** Told of each path that is ignored the rule that says so. */
   readonly onIgnored?: (rule: string) => void;
+  /** Of the source. */
+  readonly rules?: SourceRules;
 }
+
+/** How the globs of a source are named among the rules. */
+export const GLOBS_RULE = 'setting: ignore';
 
 /**
  * What is in a folder and below and not ignored, a folder's at a time.
@@ -59,11 +66,12 @@ export interface WalkOptions {
  */
 export async function* walkFolders(
   root: string,
-  { leftOut = [], isEntered = () => true, onIgnored = () => {} }: WalkOptions = {},
+  { leftOut = [], isEntered = () => true, onIgnored = () => {}, rules: own = {} }: WalkOptions = {},
 ): AsyncGenerator<WalkedFolder> {
   if (isInOwnFolder(root)) return;
   const breather = new Breather();
-  const pending: Folder[] = [{ named: { path: '' }, rules: rulesAbove(root) }];
+  const isLeftOut = compileIgnoreGlobs(own.ignore);
+  const pending: Folder[] = [{ named: { path: '' }, rules: firstRules(root, own) }];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     const children = readChildren(root, folder.named, leftOut);
     const rules = rulesInside(root, folder, children, leftOut);
@@ -72,17 +80,46 @@ export async function* walkFolders(
     const folders: NamedPath[] = [];
     for (const { named, isFolder, isDoc } of children) {
       await breather.pause();
-      const rule = rules.ruleFor(isFolder ? `${named.path}/` : named.path);
+      const rule = isLeftOut(named.path)
+        ? GLOBS_RULE
+        : rules.ruleFor(isFolder ? `${named.path}/` : named.path);
       if (rule !== undefined) {
         if (!isFolder || !isOwn(root, named)) onIgnored(rule);
         continue;
       }
-      if (isFolder && isOwn(root, named)) continue;
+      if (isFolder && (isOwn(root, named) || isApart(root, named, own))) continue;
       (isFolder ? folders : files).push(named);
       if (isDoc) docs.push(named);
     }
     for (const named of folders) if (isEntered(named.path)) pending.push({ named, rules });
     yield { path: folder.named.path, files, docs, folders };
+  }
+}
+
+function firstRules(root: string, { noIgnore }: SourceRules): IgnoreRules {
+  return noIgnore === true ? IgnoreRules.never() : rulesAbove(root);
+}
+
+/** Whether a folder is a repository that is a source of its own, or a part of one: its configuration may hold passwords. */
+function isApart(root: string, folder: NamedPath, { reposApart }: SourceRules): boolean {
+  if (reposApart !== true) return false;
+  const placeOf = (name: string): string | Buffer =>
+    diskPathOf(root, joinPath(folder, { path: name }));
+  if (existsSync(placeOf('.git'))) return true;
+  const count = ['HEAD', 'objects', 'refs'].filter((name) => existsSync(placeOf(name))).length;
+  if (count > 1 || (count === 1 && folder.path.endsWith('.git'))) return true;
+  return existsSync(placeOf('config')) && isGitConfig(placeOf('config'));
+}
+
+/** Source: git writes it into each repository that it makes. */
+const GIT_CONFIG = /^\s*repositoryformatversion\s*=/im;
+
+/** What cannot be read may be one. */
+function isGitConfig(place: string | Buffer): boolean {
+  try {
+    return lstatSync(place).isFile() && GIT_CONFIG.test(readRules(place));
+  } catch (error) {
+    return !isGone(error);
   }
 }
 
@@ -194,23 +231,25 @@ function readRules(place: string | Buffer): string {
   }
 }
 
-/** The rules of the `.trawlignore` at the root of a repository; none if it cannot be read. */
-export function rulesAtRoot(root: string): IgnoreRules {
+/** The rules of the `.trawlignore` at the root of a repository; none if it cannot be read, or does not count. */
+export function rulesAtRoot(root: string, { noIgnore }: SourceRules): IgnoreRules {
+  if (noIgnore === true) return IgnoreRules.never();
   return withFile(IgnoreRules.none(), '.trawlignore', '', `${root}/.trawlignore`);
 }
 
 /**
- * Whether `walkFolders` would pass over this path because of a file of rules or `.git`.
+ * Whether `walkFolders` would pass over this path because of rules, a repository or `.git`.
  *
  * Cost: reads the files of rules of the folders above, nothing else.
  */
-export function isIgnoredInFolder(root: string, file: NamedPath): boolean {
-  let rules = rulesAbove(root);
+export function isIgnoredInFolder(root: string, file: NamedPath, own: SourceRules = {}): boolean {
+  let rules = firstRules(root, own);
   const segments = file.path.split('/');
-  if (segments.includes('.git')) return true;
+  if (segments.includes('.git') || compileIgnoreGlobs(own.ignore)(file.path)) return true;
   for (let depth = 0; depth < segments.length; depth++) {
     const folder = segments.slice(0, depth).join('/');
     const named = { path: folder };
+    if (folder !== '' && isApart(root, named, own)) return true;
     const files = RULE_FILES.map((name) => joinPath(named, { path: name }));
     const children = files.map((one) => ({ named: one, isFolder: false, isDoc: true }));
     rules = rulesInside(root, { named, rules }, children, []);

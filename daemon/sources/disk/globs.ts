@@ -1,8 +1,9 @@
-// Lists of globs over paths, as the configuration holds them (API.md 19.3): `*`, `**`, `?`,
+// Lists of globs over paths, as the configuration holds them (API.md 19.3, 19.4): `*`, `**`, `?`,
 // `[...]`, `{a,b}`, matched against the whole path; `!` in front takes back, and the last glob that
 // matches decides.
 
 import picomatch from 'picomatch';
+import { folderOf } from '../../base/paths.ts';
 
 export type PathTest = (path: string) => boolean;
 
@@ -28,4 +29,22 @@ export function compileGlobs(globs: readonly string[]): PathTest {
   const rules = globs.map(compile).reverse();
   if (rules.length === 0) return () => false;
   return (path) => rules.find((rule) => rule.matches(path))?.isNegated === false;
+}
+
+/**
+ * As `compileGlobs`; a path is also left out where a folder above it is (`build` leaves out `build/a.js`).
+ *
+ * Cost: the answers for folders are kept, so about one match a path.
+ */
+export function compileIgnoreGlobs(globs: readonly string[] = []): PathTest {
+  if (globs.length === 0) return () => false;
+  const matches = compileGlobs(globs);
+  const folders = new Map<string, boolean>([['', false]]);
+  const isLeftOut = (path: string): boolean => isFolderLeftOut(folderOf(path)) || matches(path);
+  const isFolderLeftOut = (folder: string): boolean => {
+    const known = folders.get(folder) ?? isLeftOut(folder);
+    folders.set(folder, known);
+    return known;
+  };
+  return isLeftOut;
 }

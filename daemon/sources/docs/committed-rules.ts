@@ -8,6 +8,7 @@ import { Breather } from '../../base/next-turn.ts';
 import { IgnoreRules, RULES_SIZE_MAX } from '../disk/ignore-rules.ts';
 import { FileList } from './file-list.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
+import type { SourceSpec } from './source.ts';
 
 export const RULES_PATH = '.trawlignore';
 
@@ -43,9 +44,10 @@ export interface CommittedRules {
  * Cost: a git process; where a commit has a file of rules two more.
  */
 export async function rulesOfCommits(
-  repoPath: string,
+  { path: repoPath, noIgnore }: Pick<SourceSpec, 'path' | 'noIgnore'>,
   commits: readonly string[],
 ): Promise<(CommittedRules | undefined)[]> {
+  if (noIgnore === true) return commits.map(() => undefined);
   const names = commits.map((commit) => `${commit}:${RULES_PATH}`);
   const found = await findObjects(repoPath, names, { timeoutMs: 0 });
   return Promise.all(
@@ -97,14 +99,14 @@ export interface FilteredUnion extends TreeUnion {
  * Cost: nothing where no commit has a file of rules, else a test of each doc for each version of that file.
  */
 export async function filterUnion(
-  repoPath: string,
+  { path: repoPath, noIgnore }: Pick<SourceSpec, 'path' | 'noIgnore'>,
   union: TreeUnion,
   commitCount: number,
 ): Promise<FilteredUnion> {
   const files = [...union.docs.entries()].filter(
     ([, { path, isSymlink }]) => path === RULES_PATH && !isSymlink,
   );
-  if (files.length === 0) return { ...union, ignored: () => ({}) };
+  if (files.length === 0 || noIgnore === true) return { ...union, ignored: () => ({}) };
   const rules = await readRules(
     repoPath,
     files.map(([, { oid }]) => oid),

@@ -24,7 +24,7 @@ async function listCommit(spec: SourceSpec, fingerprint: string): Promise<Source
   let rulesId: string | undefined;
   const unread: LeftOut[] = [];
   const { submodulePaths, outerPaths } = await listTree(spec.path, spec.commit, {}, (entry) => {
-    if (entry.path === RULES_PATH && !entry.isSymlink) {
+    if (entry.path === RULES_PATH && !entry.isSymlink && spec.noIgnore !== true) {
       if (entry.size > RULES_SIZE_MAX) unread.push({ path: RULES_PATH, reason: RULES_TOO_LARGE });
       rulesId = entry.oid;
     }

@@ -8,7 +8,9 @@ import { countIgnored, listWorktree } from '../git/objects.ts';
 import { isInOwnFolder, isOwnFile } from '../disk/own-folder.ts';
 import { nameKey, type NamedPath } from '../../base/paths.ts';
 import { diskPathOf, errorCodeOf, FolderGuard, isGone, SETTLED_MS } from '../disk/disk.ts';
-import { rulesAtRoot, walkFolders } from '../disk/folder-walk.ts';
+import { GLOBS_RULE, rulesAtRoot, walkFolders } from '../disk/folder-walk.ts';
+import { compileIgnoreGlobs } from '../disk/globs.ts';
+import { rulesOf } from '../../repos/records.ts';
 import { FileList, type SourceFile } from './file-list.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
 import type { LeftOut } from '../disk/left-out.ts';
@@ -57,8 +59,8 @@ export async function listDisk(spec: SourceSpec, within?: readonly string[]): Pr
   if (isInOwnFolder(spec.path)) throw new Error(`${spec.path} is the data directory, or in it`);
   const settledMs = Date.now() - SETTLED_MS;
   const found: Found = { settledMs, files: [], leftOut: [], ignored: new IgnoredCounter() };
-  if (spec.kind === 'worktree') await addWorktree(spec.path, within, found);
-  else await addFolder(spec.path, within, found);
+  if (spec.kind === 'worktree') await addWorktree(spec, within, found);
+  else await addFolder(spec, within, found);
   found.files.sort((a, b) => (a.file.path < b.file.path ? -1 : a.file.path > b.file.path ? 1 : 0));
   found.leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
   const files = FileList.of(found.files.map(({ file }) => file));
@@ -76,7 +78,7 @@ export async function listDisk(spec: SourceSpec, within?: readonly string[]): Pr
 /** With what git left out of a work tree, which its listing does not tell. */
 async function ignoredOf(spec: SourceSpec, counter: IgnoredCounter): Promise<IgnoredCounts> {
   const guard = new FolderGuard(spec.path);
-  if (spec.kind === 'worktree')
+  if (spec.kind === 'worktree' && spec.noIgnore !== true)
     await countIgnored(spec.path, (rule, path) => {
       if (!guard.isOwn({ path })) counter.add(rule);
     });
@@ -84,7 +86,7 @@ async function ignoredOf(spec: SourceSpec, counter: IgnoredCounter): Promise<Ign
 }
 
 function fingerprintOf(spec: SourceSpec, found: Found): string {
-  const sum = createHash('sha256').update(`${spec.kind}\n`);
+  const sum = createHash('sha256').update(`${[spec.kind, ...(spec.ignore ?? [])].join('\n')}\n`);
   for (const { file, state } of found.files) sum.update(`\n${file.path}\0${state}`);
   const isSettled = found.files.every(({ state }) => !state.startsWith(UNSETTLED));
   // Why the time: no other listing is surely equal to one of such files.
@@ -107,17 +109,20 @@ export function isLinkState(state: string): boolean {
 }
 
 async function addWorktree(
-  root: string,
+  { path: root, ...own }: SourceSpec,
   within: readonly string[] | undefined,
   found: Found,
 ): Promise<void> {
   const guard = new FolderGuard(root);
   const breather = new Breather();
-  const rules = rulesAtRoot(root);
-  for (const named of await listWorktree(root, within === undefined ? {} : { within })) {
+  const rules = rulesAtRoot(root, own);
+  const isLeftOut = compileIgnoreGlobs(own.ignore);
+  const wanted = { ...rulesOf(own), ...(within === undefined ? {} : { within }) };
+  for (const named of await listWorktree(root, wanted)) {
     await breather.pause();
     if (guard.isOwn(named)) continue;
-    const rule = rules.ruleForAny(named.path);
+    const isGlobbed = isLeftOut(named.path.replace(/\/$/, ''));
+    const rule = isGlobbed ? GLOBS_RULE : rules.ruleForAny(named.path);
     if (rule !== undefined) found.ignored.add(rule);
     else if (guard.isInside(named)) addPath(root, named, found);
     else if (statOf(root, named) !== undefined)
@@ -126,7 +131,7 @@ async function addWorktree(
 }
 
 async function addFolder(
-  root: string,
+  { path: root, ...own }: SourceSpec,
   within: readonly string[] | undefined,
   found: Found,
 ): Promise<void> {
@@ -136,7 +141,7 @@ async function addFolder(
       ? () => true
       : (folder: string) => isInside(folder) || within.some((one) => one.startsWith(`${folder}/`));
   const onIgnored = (rule: string): void => found.ignored.add(rule);
-  const options = { leftOut: found.leftOut, isEntered, onIgnored };
+  const options = { leftOut: found.leftOut, isEntered, onIgnored, rules: own };
   for await (const { files } of walkFolders(root, options))
     for (const named of files) if (isInside(named.path)) addPath(root, named, found);
 }

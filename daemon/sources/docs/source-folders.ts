@@ -6,7 +6,8 @@ import path from 'node:path';
 import { Breather } from '../../base/next-turn.ts';
 import { walkFolders } from '../disk/folder-walk.ts';
 import { ignoredFolders } from '../git/objects.ts';
-import type { RepoSource } from '../../repos/records.ts';
+import type { RepoSource, SourceRules } from '../../repos/records.ts';
+import { compileIgnoreGlobs } from '../disk/globs.ts';
 
 /**
  * Paths of the folders, "" for the root; each before those in it. Those whose names are not UTF-8 are passed over.
@@ -16,31 +17,34 @@ import type { RepoSource } from '../../repos/records.ts';
  * Errors: GitError; of the file system where the root cannot be read.
  */
 export async function* foldersOf(
-  { kind, path: root }: RepoSource,
+  { kind, path: root, ...rules }: RepoSource,
   within: readonly string[] = [''],
 ): AsyncGenerator<string> {
-  if (kind !== 'folder') yield* foldersOfWorktree(root, within);
+  if (kind !== 'folder') yield* foldersOfWorktree(root, rules, within);
   else {
     const isAbove = (folder: string): boolean => within.some((one) => one.startsWith(`${folder}/`));
     const isInside = (folder: string): boolean =>
       within.some((one) => one === '' || one === folder || folder.startsWith(`${one}/`));
     const isEntered = (folder: string): boolean => isInside(folder) || isAbove(folder);
-    for await (const { path: folder } of walkFolders(root, { isEntered }))
+    for await (const { path: folder } of walkFolders(root, { isEntered, rules }))
       if (isInside(folder)) yield folder;
   }
 }
 
 /** Without what is in submodules and nested repositories, but with their own folders: they may end to be such. */
-async function* foldersOfWorktree(root: string, within: readonly string[]): AsyncGenerator<string> {
-  const ignored = await ignoredFolders(
-    root,
-    within.filter((one) => one !== ''),
-  );
+async function* foldersOfWorktree(
+  root: string,
+  { noIgnore, ignore }: SourceRules,
+  within: readonly string[],
+): AsyncGenerator<string> {
+  const some = within.filter((one) => one !== '');
+  const ignored = noIgnore === true ? new Set() : await ignoredFolders(root, some);
+  const isLeftOut = compileIgnoreGlobs(ignore);
   const breather = new Breather();
   const pending = [...within];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     await breather.pause();
-    if (ignored.has(folder)) continue;
+    if (ignored.has(folder) || isLeftOut(folder)) continue;
     yield folder;
     const place = path.join(root, folder);
     if (folder !== '' && existsSync(path.join(place, '.git'))) continue;

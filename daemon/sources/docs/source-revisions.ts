@@ -54,7 +54,7 @@ async function listRevisions(
   const isCommitted = spec.kind === 'commits';
   const commits = isCommitted && spec.commit !== undefined ? [spec.commit, ...further] : further;
   const trees = await readTrees(spec.path, commits);
-  const union = await filterUnion(spec.path, trees, commits.length);
+  const union = await filterUnion(spec, trees, commits.length);
   const ids = union.docs.map(({ oid }) => oid);
   const blobs = await findObjects(spec.path, ids, { timeoutMs: 0 });
   const draft: Draft = {

@@ -6,11 +6,11 @@
 import type { FileList, SourceFile } from './file-list.ts';
 import type { IgnoredCounts } from './ignored.ts';
 import type { LeftOut } from '../disk/left-out.ts';
-import type { SourceKind } from '../../repos/records.ts';
+import type { SourceKind, SourceRules } from '../../repos/records.ts';
 import type { Revision } from '../git/refs.ts';
 
 /** Plain values: may be posted to a worker. */
-export interface SourceSpec {
+export interface SourceSpec extends SourceRules {
   readonly kind: SourceKind;
   /** Absolute path of the repository or folder. */
   readonly path: string;

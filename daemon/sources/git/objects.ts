@@ -117,20 +117,30 @@ async function readTreeRecords(
   });
 }
 
+interface WorktreeWish {
+  /** Only these paths, and what lies below them; none: all. */
+  readonly within?: readonly string[];
+  /** What git ignores too. */
+  readonly noIgnore?: boolean | undefined;
+}
+
 /**
  * Paths that git counts to a work tree: tracked, or untracked and not ignored. Among them are
  * tracked files that are gone from the disk, submodules, and nested repositories (their path ends
  * in `/`).
  *
- * @param within  only these paths, and what lies below them; none: all
- *
  * Errors: GitError.
  */
 export async function listWorktree(
   repoPath: string,
-  { within = [], ...options }: ReadOptions & { readonly within?: readonly string[] } = {},
+  { within = [], noIgnore = false, ...options }: ReadOptions & WorktreeWish = {},
 ): Promise<NamedPath[]> {
-  const kinds = ['--cached', '--others', '--exclude-standard', '--full-name'];
+  const kinds = [
+    '--cached',
+    '--others',
+    '--full-name',
+    ...(noIgnore ? [] : ['--exclude-standard']),
+  ];
   const args = ['ls-files', '-z', ...kinds, '--', ...within];
   const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
   const output = await runGit(args, { ...limits, ...options, repoPath, usesWorkTree: true });
@@ -154,7 +164,7 @@ const LIST_IGNORED = [
 /**
  * The folders of a work tree that git ignores as a whole, without those in such.
  *
- * @param within  as of `listWorktree`
+ * @param within  only these paths, and what lies below them; none: all
  *
  * Errors: GitError. Cost: a process that looks at all folders that are not ignored.
  */

@@ -31,6 +31,8 @@ export interface ProbedSource {
   readonly commit?: string;
   /** ISO 8601 in UTC, committer date of the newest commit of any branch. */
   readonly pushedAt?: string;
+  /** What its source is to be as to repositories in it (repos/records.ts); absent: as it was. */
+  readonly reposApart?: boolean;
 }
 
 /**

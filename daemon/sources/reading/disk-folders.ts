@@ -11,6 +11,7 @@ import type { FolderChild, Folders } from '../git/tree-paths.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { diskPathOf, FolderGuard, isNowhere } from '../disk/disk.ts';
 import { walkFolders } from '../disk/folder-walk.ts';
+import { compileIgnoreGlobs } from '../disk/globs.ts';
 
 /** Some path in a folder. */
 const WITHIN = { path: '.' };
@@ -28,17 +29,17 @@ export function readDiskFolders(
   signal: AbortSignal,
 ): Promise<Folders> {
   return source.kind === 'worktree'
-    ? readWorktree(source.path, isWanted, signal)
-    : readPlainFolder(source.path, isWanted, signal);
+    ? readWorktree(source, isWanted, signal)
+    : readPlainFolder(source, isWanted, signal);
 }
 
 async function readPlainFolder(
-  root: string,
+  source: RepoSource,
   isWanted: (path: string) => boolean,
   signal: AbortSignal,
 ): Promise<Folders> {
   const folders = new Map<string, FolderChild[]>();
-  const walk = walkFolders(root, { isEntered: isWanted });
+  const walk = walkFolders(source.path, { isEntered: isWanted, rules: source });
   for await (const { path, docs, folders: inner } of walk) {
     signal.throwIfAborted();
     const children = [...childrenOf(docs, 'blob'), ...childrenOf(inner, 'tree')];
@@ -60,17 +61,18 @@ interface Listed {
 }
 
 async function readWorktree(
-  root: string,
+  { path: root, noIgnore, ignore }: RepoSource,
   isWanted: (path: string) => boolean,
   signal: AbortSignal,
 ): Promise<Folders> {
-  const paths = await withSlot(root, signal, () => listWorktree(root, { signal }));
+  const paths = await withSlot(root, signal, () => listWorktree(root, { signal, noIgnore }));
+  const isLeftOut = compileIgnoreGlobs(ignore);
   const breather = new Breather();
   const listed = new Map<string, Listed>();
   for (const named of paths) {
     await breather.pause();
     // A repository inside, which is no submodule, has none of our docs.
-    if (!named.path.endsWith('/')) addPath(named, isWanted, listed);
+    if (!named.path.endsWith('/') && !isLeftOut(named.path)) addPath(named, isWanted, listed);
   }
   const guard = new FolderGuard(root);
   const folders = new Map<string, readonly FolderChild[]>();

@@ -22,6 +22,7 @@ import {
 import { diskPathOf, FolderGuard } from '../disk/disk.ts';
 import { type DiskFile, readDiskFile, statDiskFile, versionOf } from './disk-file.ts';
 import { isIgnoredInFolder, walkFolders } from '../disk/folder-walk.ts';
+import { compileIgnoreGlobs } from '../disk/globs.ts';
 import {
   detectLanguage,
   findHeaderFolders,
@@ -268,15 +269,17 @@ async function findOnDisk(
   path: string,
   signal: AbortSignal,
 ): Promise<NamedPath | undefined> {
+  if (compileIgnoreGlobs(source.ignore)(path)) return undefined;
   if (source.kind === 'worktree') {
     if (!path.includes(REPLACEMENT))
-      return (await isListedInWorktree(source.path, path, signal)) ? { path } : undefined;
-    const listed = await withSlot(source.path, signal, () => listWorktree(source.path, { signal }));
+      return (await isListedInWorktree(source, path, signal)) ? { path } : undefined;
+    const wish = { signal, noIgnore: source.noIgnore };
+    const listed = await withSlot(source.path, signal, () => listWorktree(source.path, wish));
     return listed.find((named) => named.path === path);
   }
   if (!path.includes(REPLACEMENT))
-    return isIgnoredInFolder(source.path, { path }) ? undefined : { path };
-  for await (const { files } of walkFolders(source.path)) {
+    return isIgnoredInFolder(source.path, { path }, source) ? undefined : { path };
+  for await (const { files } of walkFolders(source.path, { rules: source })) {
     const named = files.find((candidate) => candidate.path === path);
     if (named !== undefined) return named;
   }

@@ -10,6 +10,7 @@ import { isSettled } from '../disk/disk.ts';
 import { withSlot } from '../git/git-slots.ts';
 import { gitDirOf } from '../git/git.ts';
 import { listWorktree } from '../git/objects.ts';
+import type { RepoSource } from '../../repos/records.ts';
 
 const KEPT_MAX = 20_000;
 
@@ -26,15 +27,16 @@ const kept = namedCache('files listed', new LRUCache<string, string>(entryBound(
  * Cost: 0.05 ms if kept, else a git process.
  */
 export async function isListedInWorktree(
-  root: string,
+  { path: root, noIgnore }: Pick<RepoSource, 'path' | 'noIgnore'>,
   path: string,
   signal: AbortSignal,
   settledMs?: number,
 ): Promise<boolean> {
-  const key = `${root}\0${path}`;
+  const key = `${root}\0${path}\0${noIgnore}`;
   const state = stateOf(root, path, settledMs);
   if (state !== undefined && kept.get(key) === state.text) return true;
-  const listed = await withSlot(root, signal, () => listWorktree(root, { signal, within: [path] }));
+  const wish = { signal, within: [path], noIgnore };
+  const listed = await withSlot(root, signal, () => listWorktree(root, wish));
   const isListed = listed.some((named) => named.path === path);
   if (isListed && state?.isSettled === true) kept.set(key, state.text);
   else kept.delete(key);

@@ -47,7 +47,13 @@ const recordSchema = z.strictObject({
   isArchived: z.boolean(),
   visibility: z.enum(['public', 'internal', 'private', 'unknown']),
   enforcement: z.enum(['restricted', 'all']).exactOptional(),
-  source: z.strictObject({ kind: z.enum(['commits', 'worktree', 'folder']), path: z.string() }),
+  source: z.strictObject({
+    kind: z.enum(['commits', 'worktree', 'folder']),
+    path: z.string(),
+    noIgnore: z.literal(true).exactOptional(),
+    ignore: z.array(z.string()).readonly().exactOptional(),
+    reposApart: z.literal(true).exactOptional(),
+  }),
   defaultRevision: z.string(),
   defaultBranch: z.string().exactOptional(),
   selection: z

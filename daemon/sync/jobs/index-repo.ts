@@ -267,7 +267,7 @@ export class RepoIndexer {
     const disk = spec.kind === 'commits' ? undefined : await this.#lookAtDisk(job, told);
     const source = await fingerprintNow(spec, disk);
     const isSameDefault = known.record.defaultRevision === probed.defaultRevision;
-    if (isSameDefault && known.fingerprint === fingerprintOf(source, filters)) {
+    if (isSameDefault && known.fingerprint === fingerprintOf(source, filters, spec)) {
       if (disk !== undefined) this.#remember(known, disk.listing.states, disk.listing.leftOut);
       await this.#noteLook(job);
       return { isUnchanged: true, ...this.#sizesOf(known) };
@@ -326,7 +326,7 @@ export class RepoIndexer {
     const isListed = disk !== undefined && disk.within === undefined;
     const delta = isListed ? { ...built, ignored: await disk.listing.ignored() } : built;
     logLeftOut(record, { leftOut: delta.newlyLeftOut }, context);
-    const fingerprint = fingerprintOf(source, filters);
+    const fingerprint = fingerprintOf(source, filters, spec);
     if (disk !== undefined && delta.isSame) return this.#keep(job, disk, delta, fingerprint);
     context.onWork();
     const next = await this.#publish(record, job, delta, {
@@ -402,7 +402,7 @@ export class RepoIndexer {
     return this.#publish(record, source, built, {
       kept: [],
       revisions: built.revisions,
-      fingerprint: fingerprintOf(built.fingerprint, filters),
+      fingerprint: fingerprintOf(built.fingerprint, filters, source.spec),
       leftOut: tallyReasons(built.leftOut),
     });
   }

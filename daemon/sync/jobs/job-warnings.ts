@@ -6,9 +6,10 @@ import type { SourceKind } from '../../repos/records.ts';
 
 const WAYS_OUT: Readonly<Record<SourceKind, string>> = {
   folder:
-    'change the rule, or take back what you need in a .trawlignore file ("!*" takes back all)',
-  worktree: 'change the rule, or index what is committed with --mode commits',
-  commits: 'change .trawlignore and commit it',
+    'change the rule, take back what you need in a .trawlignore file ("!*" takes back all), or read all with --no-ignore',
+  worktree:
+    'change the rule, index what is committed with --mode commits, or read all with --no-ignore',
+  commits: 'change .trawlignore and commit it, or read all with --no-ignore',
 };
 
 const EMPTY: Readonly<Record<SourceKind, string>> = {

@@ -44,6 +44,8 @@ export interface JobsOptions {
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
 }
 
+/** Rules that a line of the log names, those that leave out most. */
+const LOGGED_RULES_MAX = 5;
 /** Rules that the result of a job names. */
 const RULES_MAX = 100;
 
@@ -216,7 +218,13 @@ export class Jobs {
   /** Tells what a job did. */
   #note(job: IndexJob, result: JobResult): void {
     const { ignored, warnings, ...logged } = result;
-    const fields = { ...logged, ignored: totalOf(ignored), warnings: warnings.length };
+    const by = Object.entries(ignored).slice(0, LOGGED_RULES_MAX);
+    const fields = {
+      ...logged,
+      ignored: totalOf(ignored),
+      ...(by.length === 0 ? {} : { ignoredBy: Object.fromEntries(by) }),
+      warnings: warnings.length,
+    };
     this.#runner.say(job, 'info', 'repo indexed', fields);
     for (const warning of this.#news.fresh(job.targetId, warnings))
       this.#runner.say(job, 'warn', warning, { repo: result.repo });

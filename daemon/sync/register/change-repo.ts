@@ -1,7 +1,12 @@
 // What a command line changes of the repos that it names: which revisions they have, and who may see them; and how the
 // record of a repo that the daemon works with follows from what the store says of it.
 
-import type { RepoRecord, RevisionSelection } from '../../repos/records.ts';
+import {
+  type RepoRecord,
+  type RevisionSelection,
+  rulesOf,
+  type SourceRules,
+} from '../../repos/records.ts';
 import type { HostFacts, StoredRepo } from '../../accounts/store/repos.ts';
 
 /** Absent: it stays. */
@@ -9,11 +14,16 @@ export interface RepoChange extends Partial<RevisionSelection> {
   readonly visibility?: Exclude<RepoRecord['visibility'], 'unknown'>;
   /** `none`: whoever may ask sees the repo. */
   readonly enforcement?: 'none' | 'restricted' | 'all';
+  /** As of a source (repos/records.ts); false and none: not any more. */
+  readonly noIgnore?: boolean;
+  readonly ignore?: readonly string[];
+  readonly reposApart?: boolean;
 }
 
 /** A repo with the change made. */
 export function withChange(repo: StoredRepo, change: RepoChange): StoredRepo {
-  const { selection: before, ...rest } = repo;
+  const { selection: before, rules: rulesBefore, ...rest } = repo;
+  const rules = withRules(rulesBefore, change);
   const { visibility = repo.visibility, enforcement = repo.enforcement } = change;
   const isFolder = repo.place?.kind === 'folder';
   const selection = isFolder ? before : withSelection(before, change);
@@ -22,7 +32,21 @@ export function withChange(repo: StoredRepo, change: RepoChange): StoredRepo {
     visibility,
     enforcement,
     ...(selection === undefined ? {} : { selection }),
+    ...(Object.keys(rules).length === 0 ? {} : { rules }),
   };
+}
+
+function withRules(before: SourceRules = {}, change: RepoChange): SourceRules {
+  const {
+    noIgnore = before.noIgnore === true,
+    reposApart = before.reposApart === true,
+    ignore = before.ignore ?? [],
+  } = change;
+  return rulesOf({
+    ignore,
+    ...(noIgnore ? { noIgnore } : {}),
+    ...(reposApart ? { reposApart } : {}),
+  });
 }
 
 function withSelection(
@@ -36,14 +60,14 @@ function withSelection(
 /** The record of a repo: what the store says, and beside it what the index knew. */
 export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
   const { enforcement: _, selection: __, ...known } = before ?? NEW_RECORD;
-  const { repoId, name, visibility, enforcement, place, selection, host } = repo;
-  const source = place === undefined ? known.source : { kind: place.kind, path: place.path };
+  const { repoId, name, visibility, enforcement, place, selection, host, rules = {} } = repo;
+  const { kind, path } = place ?? known.source;
   return {
     ...(host === undefined ? known : withFacts(known, host.facts)),
     repoId,
     name,
     visibility,
-    source,
+    source: { kind, path, ...rulesOf(rules) },
     ...(enforcement === 'none' ? {} : { enforcement }),
     ...(selection === undefined ? {} : { selection }),
   };

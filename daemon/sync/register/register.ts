@@ -6,7 +6,7 @@
 import { statSync } from 'node:fs';
 import { seeFolder, seeFolderId } from '../../sources/disk/identity.ts';
 import type { ProbedSource } from '../../sources/git/probe.ts';
-import type { RepoRecord } from '../../repos/records.ts';
+import { type RepoRecord, rulesOf } from '../../repos/records.ts';
 import { freeRepoName } from '../../repos/repo-name.ts';
 import type { Actor, NewAuditRecord } from '../../accounts/store/audit.ts';
 import type { StoredConnection, StoredLink } from '../../accounts/store/connections.ts';
@@ -180,12 +180,14 @@ export class RepoRegister {
     notes: (() => void)[],
   ): StoredRepo {
     const seen = seenSource(source);
+    const { reposApart } = source;
+    const wanted = reposApart === undefined ? change : { ...change, reposApart };
     const possible = possibleRepos(desk.near(seen), seen, isGone);
     const [known] = possible;
     if (known !== undefined && possible.length === 1) {
       if (known.place !== undefined && known.place.path !== seen.path)
         notes.push(() => this.#log.info('a repo was found in another place', moved(known, seen)));
-      return desk.put(withChange(seenAt(known, seen), change), seen);
+      return desk.put(withChange(seenAt(known, seen), wanted), seen);
     }
     const isClosed = desk.isWary && change.enforcement === undefined;
     const made: StoredRepo = {
@@ -195,7 +197,7 @@ export class RepoRegister {
       enforcement: isClosed ? 'restricted' : 'none',
     };
     if (isClosed) notes.push(() => this.#warnOfClosed(made, seen, possible));
-    return desk.put(withChange(seenAt(made, seen), change), seen);
+    return desk.put(withChange(seenAt(made, seen), wanted), seen);
   }
 
   #warnOfClosed(made: StoredRepo, { path }: SeenSource, possible: readonly StoredRepo[]): void {
@@ -347,7 +349,10 @@ class Desk {
 }
 
 function adoptOne(desk: Desk, record: RepoRecord): StoredRepo {
-  const { repoId, source, selection, visibility } = record;
+  const { repoId, selection, visibility } = record;
+  const { kind, path } = record.source;
+  const source = { kind, path };
+  const rules = rulesOf(record.source);
   const remote = record.name.startsWith('local/') ? undefined : record.name;
   const folder = seeFolder(source.path);
   const seen = folder === undefined ? undefined : { ...source, ...folder, remote };
@@ -368,6 +373,7 @@ function adoptOne(desk: Desk, record: RepoRecord): StoredRepo {
       place: { ...source, ...folder },
       ...(remote === undefined ? {} : { remote }),
       ...(selection === undefined ? {} : { selection }),
+      ...(Object.keys(rules).length === 0 ? {} : { rules }),
     },
     seen,
   );

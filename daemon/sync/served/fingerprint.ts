@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { FORMAT_VERSION } from '../../../core/shared/format.ts';
 import type { DiskLook } from '../../engine/build/disk-diff.ts';
 import { DOC_RULES_VERSION, type FilterSettings } from '../../engine/build/filters.ts';
-import type { RepoRecord } from '../../repos/records.ts';
+import type { RepoRecord, SourceRules } from '../../repos/records.ts';
 import { openSource } from '../../sources/docs/open-source.ts';
 import { revisionSuffix } from '../../sources/docs/source-revisions.ts';
 import type { SourceSpec } from '../../sources/docs/source.ts';
@@ -25,11 +25,18 @@ export function fingerprintNow(
   return own + revisionSuffix(spec);
 }
 
-/** Everything that makes docs come out differently: the source, the filters, the format. */
-export function fingerprintOf(source: string, filters: FilterSettings): string {
+/** Everything that makes docs come out differently: the source, its rules, the filters, the format. */
+export function fingerprintOf(
+  source: string,
+  filters: FilterSettings,
+  sourceRules: SourceRules,
+): string {
   const { maxFileSize, maxTrigramCount, alwaysIndexFilePatterns } = filters;
   const versions = [FORMAT_VERSION, DOC_RULES_VERSION];
-  const parts = [source, versions, maxFileSize, maxTrigramCount, alwaysIndexFilePatterns];
+  const { noIgnore = false, ignore = [], reposApart = false } = sourceRules;
+  const rules = noIgnore || ignore.length > 0 || reposApart ? [noIgnore, ignore, reposApart] : [];
+  const settings = [versions, maxFileSize, maxTrigramCount, alwaysIndexFilePatterns];
+  const parts = [source, ...settings, ...rules];
   return JSON.stringify(parts);
 }
 
@@ -52,10 +59,10 @@ export function lookOfState(refState: string, { selection }: RepoRecord): string
 }
 
 /** Whether a repo was indexed under these rules. */
-export function hasRules({ fingerprint }: CatalogRepo, filters: FilterSettings): boolean {
+export function hasRules({ fingerprint, record }: CatalogRepo, filters: FilterSettings): boolean {
   return (
     fingerprint !== undefined &&
-    rulesPartOf(fingerprint) === rulesPartOf(fingerprintOf('', filters))
+    rulesPartOf(fingerprint) === rulesPartOf(fingerprintOf('', filters, record.source))
   );
 }
 

@@ -57,5 +57,5 @@ export class FileWatch {
 }
 
 function keyOf({ repoId, source }: RepoRecord): string {
-  return `${repoId} ${source.kind} ${source.path}`;
+  return `${repoId} ${JSON.stringify(source)}`;
 }

@@ -14,7 +14,7 @@ const SETTLED_MS = 30;
 const WAIT_MS = 60;
 
 function listed(repo: string, name: string): Promise<boolean> {
-  return isListedInWorktree(repo, name, signal, SETTLED_MS);
+  return isListedInWorktree({ path: repo }, name, signal, SETTLED_MS);
 }
 
 /** What git says, without anything kept. */
