@@ -17,7 +17,10 @@ export interface SourceWatchOptions {
   readonly catalog: Pick<Catalog, 'repo' | 'isClone'>;
   readonly served: Pick<Served, 'records' | 'publish'>;
   readonly indexer: Pick<Indexer, 'jobs' | 'seenFiles'> & {
-    readonly sources: Pick<Indexer['sources'], 'lookAgain' | 'missingCount'>;
+    readonly sources: Pick<
+      Indexer['sources'],
+      'lookAgain' | 'missingCount' | 'searchAgain' | 'folderCount'
+    >;
   };
   /** Resolves when the sources that were named have been looked at. */
   readonly looked: Promise<unknown>;
@@ -49,9 +52,10 @@ export function watchSources(options: SourceWatchOptions): { readonly close: () 
   files.start();
   // It ends without a word when the daemon stops, or has no sources.
   const missing = watchMissing(options).catch(() => {});
+  const folders = searchFolders(options).catch(() => {});
   const close = async (): Promise<void> => {
     looks.close();
-    await Promise.all([missing, files.close(), refs.close()]);
+    await Promise.all([missing, folders, files.close(), refs.close()]);
   };
   return { close };
 }
@@ -63,7 +67,7 @@ async function watchMissing(options: SourceWatchOptions): Promise<void> {
   for (let tookMs = 0; indexer.sources.missingCount > 0;) {
     await sleep(pauseAfter(tookMs), undefined, { ref: false, signal });
     const startMs = performance.now();
-    await lookAtMissing(options).catch((error: unknown) => {
+    await takeIn(options, indexer.sources.lookAgain(signal)).catch((error: unknown) => {
       signal.throwIfAborted();
       log.error('a missing source was not looked at', { error: messageOf(error) });
     });
@@ -71,8 +75,34 @@ async function watchMissing(options: SourceWatchOptions): Promise<void> {
   }
 }
 
-async function lookAtMissing({ served, indexer, signal }: SourceWatchOptions): Promise<void> {
-  const come = await indexer.sources.lookAgain(signal);
+/** Guess: between two looks into folders for further repositories, and so many times what one took. */
+const SEARCH_PAUSE_MS = 5_000;
+const SEARCH_PAUSE_MS_MAX = 600_000;
+const SEARCH_PAUSE_FACTOR = 100;
+
+/** Serves and indexes repositories that come into folders which were named as holding some. */
+async function searchFolders(options: SourceWatchOptions): Promise<void> {
+  const { indexer, looked, log, signal } = options;
+  await looked;
+  const { sources } = indexer;
+  // What is missing may come to be such a folder.
+  for (let tookMs = 0; sources.folderCount + sources.missingCount > 0;) {
+    const pauseMs = Math.max(SEARCH_PAUSE_MS, SEARCH_PAUSE_FACTOR * tookMs);
+    await sleep(Math.min(pauseMs, SEARCH_PAUSE_MS_MAX), undefined, { ref: false, signal });
+    const startMs = performance.now();
+    await takeIn(options, sources.searchAgain(signal)).catch((error: unknown) => {
+      signal.throwIfAborted();
+      log.error('folders were not searched for repositories', { error: messageOf(error) });
+    });
+    tookMs = performance.now() - startMs;
+  }
+}
+
+async function takeIn(
+  { served, indexer, signal }: SourceWatchOptions,
+  looking: Promise<readonly RepoRecord[]>,
+): Promise<void> {
+  const come = await looking;
   if (come.length === 0) return;
   served.publish();
   indexer.jobs.indexAll(come, false, signal).catch(() => {});

@@ -195,7 +195,7 @@ void test('where there is no index, every command says so and what to do', async
   assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
 });
 
-void test('a folder of repositories: served as plain files, with a word of what may be meant', async () => {
+void test('a folder of repositories: each is served, and those that come later; links are not followed', async () => {
   const folder = temporaryFolder();
   for (const name of ['one', 'owner/two'])
     git(folder, 'clone', '-q', makeRepo({ 'a.txt': 'plum\n' }), name);
@@ -210,15 +210,27 @@ void test('a folder of repositories: served as plain files, with a word of what 
     get<{ warningCount?: number }>(`${url}/api/repository-sync-counts`, {
       authorization: `Bearer ${key}`,
     });
+  writeFileSync(path.join(folder, '.ignore'), '*.log\n');
+  writeFileSync(path.join(folder, 'a.log'), 'plum\n');
   // Named, and found in the catalog.
   for (const sources of [[folder, links], []]) {
     const served = await serve(dataDir, sources, { env });
-    const said = (of: string): string => `WARN .*${of} is no git repository but holds 3: `;
-    await served.process.until(new RegExp(`${said(folder)}.*one folder, .*serve ${folder}/\\*/`));
-    await served.process.until(new RegExp(`${said(links)}.*not followed, of which 3 lead`));
-    await served.process.until(/warning: .* is no git repository/, 2);
-    assert.equal((await counts(served.url)).body.warningCount, 2);
-    await served.process.stop();
+    const said = `${links} is no git repository but holds 3: .*not followed, of which 3 lead`;
+    await served.process.until(new RegExp(`WARN .*${said}.*serve ${links}/\\*/`));
+    for (const name of ['one', 'two', 'three.git'])
+      await served.process.until(new RegExp(`^local/${name}: `, 'm'));
+    await served.process.until(/warning: .* is no git repository/);
+    assert.equal((await counts(served.url)).body.warningCount, 1);
+    if (sources.length > 0) {
+      await served.process.until(/repositories found in a folder .* repos=3 bare=1 filesBeside=2/);
+      await served.process.until(
+        /^1 files and folders ignored by \.ignore: --no-ignore reads them/m,
+      );
+      git(folder, 'clone', '-q', path.join(folder, 'one'), 'owner/late');
+      await served.process.until(/repo indexed .*repo=local\/late /);
+    }
+    const { stderr } = await served.process.stop();
+    assert.equal(/ignored by/.test(stderr), sources.length > 0);
   }
 });
 

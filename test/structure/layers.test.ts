@@ -32,7 +32,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/repos': ['daemon/base/config'],
   'daemon/hosts': ['daemon/base', 'daemon/base/config', 'daemon/repos'],
   'daemon/sources/git': ['daemon/base', 'daemon/repos'],
-  'daemon/sources/disk': ['daemon/base'],
+  'daemon/sources/disk': ['daemon/base', 'daemon/repos'],
   'daemon/sources/docs': [
     'daemon/base',
     'daemon/repos',
@@ -154,6 +154,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/base',
     'daemon/repos',
     'daemon/sources/git',
+    'daemon/sources/disk',
     'daemon/accounts/store',
     'daemon/sync/catalog',
     'daemon/sync/register',

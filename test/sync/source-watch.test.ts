@@ -23,7 +23,12 @@ void test('a job that fails is tried at the times that the manual gives, and soo
     indexer: {
       jobs,
       seenFiles: new SeenFiles(),
-      sources: { missingCount: 0, lookAgain: () => Promise.resolve([]) },
+      sources: {
+        missingCount: 0,
+        lookAgain: () => Promise.resolve([]),
+        folderCount: 0,
+        searchAgain: () => Promise.resolve([]),
+      },
     },
     looked: Promise.resolve(),
     log: createLog({ level: 'error', format: 'text', write: () => {} }),

@@ -38,13 +38,20 @@ const MARKS = new Map([
 ]);
 
 /**
- * `.git` makes a work tree; HEAD, objects and refs a bare repository.
+ * `.git` makes a work tree, unless it leads to a bare repository; HEAD, objects and refs a bare repository.
  *
  * Errors: ProbeError, also for what has some of these alone.
  */
 export async function layoutOf(absolute: string): Promise<SourceLayout> {
-  const names = new Set(await readFolder(absolute));
-  if (names.has('.git')) return 'worktree';
+  return layoutOfNames(absolute, new Set(await readFolder(absolute)));
+}
+
+/** As `layoutOf`, of a folder with these names in it. */
+export async function layoutOfNames(
+  absolute: string,
+  names: ReadonlySet<string>,
+): Promise<SourceLayout> {
+  if (names.has('.git')) return (await isBareByFile(absolute)) ? 'bare' : 'worktree';
   const found = [...MARKS.keys()].filter((name) => names.has(name));
   if (found.length === MARKS.size) return 'bare';
   if (await isPartOfRepository(absolute, names, found.length))
@@ -73,14 +80,32 @@ const CONFIG_SIZE_MAX = 1 << 20;
 const GIT_CONFIG = /^\s*repositoryformatversion\s*=/im;
 
 async function isGitConfig(file: string): Promise<boolean> {
+  return GIT_CONFIG.test((await readSmall(file)) ?? '');
+}
+
+/** Undefined: it is no file, is large, or cannot be read. */
+async function readSmall(file: string): Promise<string | undefined> {
   try {
     const status = await stat(file);
-    if (!status.isFile() || status.size > CONFIG_SIZE_MAX) return false;
-    return GIT_CONFIG.test(await readFile(file, 'utf8'));
+    if (!status.isFile() || status.size > CONFIG_SIZE_MAX) return undefined;
+    return await readFile(file, 'utf8');
   } catch (error) {
     if (isShortage(error)) throw error;
-    return false;
+    return undefined;
   }
+}
+
+/**
+ * Whether `.git` is a file that leads to a bare repository, `gitdir: ./.bare`, beside which its work trees mostly lie: the
+ * folder is none of them, and among its files is all that is in the repository.
+ */
+async function isBareByFile(absolute: string): Promise<boolean> {
+  const told = /^gitdir: (.+)$/m.exec((await readSmall(path.join(absolute, '.git'))) ?? '')?.[1];
+  if (told === undefined) return false;
+  const gitDir = path.resolve(absolute, told);
+  // Linked work trees have the configuration of their repository, which may be bare.
+  if ((await readSmall(path.join(gitDir, 'commondir'))) !== undefined) return false;
+  return /^\s*bare\s*=\s*true\s*$/im.test((await readSmall(path.join(gitDir, 'config'))) ?? '');
 }
 
 function damageOf(names: ReadonlySet<string>): string {

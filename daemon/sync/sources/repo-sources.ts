@@ -15,6 +15,15 @@ import { type RepoChange, recordOf } from '../register/change-repo.ts';
 import type { JobResult, Jobs } from '../jobs/jobs.ts';
 import { lookAtSource } from '../register/look-at-source.ts';
 import type { RepoRegister } from '../register/register.ts';
+import { ProbeError } from '../../sources/git/layout.ts';
+import { findRepos } from './find-repos.ts';
+import {
+  besideRepos,
+  type NamedSource,
+  type NamedSources,
+  type SearchedFolder,
+  sourcesNamed,
+} from './named-sources.ts';
 import { warningsOfReposInside } from './repos-inside.ts';
 import type { Served } from '../served/served.ts';
 
@@ -45,6 +54,12 @@ export class RepoSources {
   #unseenCount = 0;
   /** How those become repos that are sources later. */
   #wish: Wish = { mode: undefined, selection: {} };
+  /** Folders in which further repositories may come. */
+  #folders: readonly SearchedFolder[] = [];
+  /** Absolute paths of sources; and of those that were found and are none, with the reason. */
+  readonly #known = new Set<string>();
+  readonly #odd = new Map<string, string>();
+  #searchCount = 0;
 
   constructor(options: RepoSourcesOptions) {
     this.#options = options;
@@ -72,17 +87,41 @@ export class RepoSources {
     change: RepoChange,
     signal: AbortSignal | undefined,
   ): Promise<AddedSources> {
-    this.#options.served.repoIds = this.#sureOf(paths, mode, change);
-    const { probed, kept, failed } = await this.#probeAll(paths, mode, signal);
+    const { served } = this.#options;
+    served.repoIds = this.#sureOf(
+      paths.map((one) => ({ path: one, mode, isFound: false })),
+      change,
+    );
+    const { sources, folders } = await this.#findNamed(paths, mode, change, signal);
+    this.#unseenCount = Math.max(1, sources.length);
+    const { probed, kept, failed } = await this.#probeAll(sources, signal);
     const repos = await this.#options.register.admit(probed, change);
-    const records = [...(await this.#note(repos, probed)), ...kept];
+    const records = [...(await this.#note(repos, probed, folders)), ...kept];
     for (const record of records) this.#noteFolder(record, change);
-    this.#options.served.repoIds = new Set(records.map(({ repoId }) => repoId));
+    served.repoIds = new Set(records.map(({ repoId }) => repoId));
+    this.#folders = folders;
+    this.#known.clear();
+    for (const one of sources) this.#known.add(path.resolve(one.path));
     const { visibility: _, enforcement: __, ...selection } = change;
     this.#wish = { mode, selection };
     this.#missing.clear();
     for (const { repo, error = '' } of failed) this.#missing.set(repo, error);
     return { records, failed };
+  }
+
+  /** What the paths mean. What was found before is served meanwhile where a folder takes long to search. */
+  async #findNamed(
+    paths: readonly string[],
+    mode: SourceMode | undefined,
+    change: RepoChange,
+    signal: AbortSignal | undefined,
+  ): Promise<NamedSources> {
+    const { catalog, served, log } = this.#options;
+    const records = catalog.repos.map(({ record }) => record);
+    const quick = await sourcesNamed(paths, mode, { records, isDeep: false, log, signal });
+    if (quick.folders.length === 0) return quick;
+    served.repoIds = this.#sureOf(quick.sources, change);
+    return sourcesNamed(paths, mode, { records, isDeep: true, log, signal });
   }
 
   /** Of sources that have not been looked at; 1 or higher until the repos of all are known. */
@@ -128,10 +167,81 @@ export class RepoSources {
     return come;
   }
 
+  /** Of folders in which sources are looked for. */
+  get folderCount(): number {
+    return this.#folders.length;
+  }
+
+  /**
+   * Looks for further repositories in folders that were named as holding some. They come as those that were missing do.
+   *
+   * Errors: NOT_READY, if none has come; the reason of the signal.
+   * Cost: a listing for each folder that is in no repository; in each eighth call, for those in work trees too.
+   */
+  async searchAgain(signal: AbortSignal): Promise<readonly RepoRecord[]> {
+    const come: RepoRecord[] = [];
+    const isDeep = this.#searchCount++ % DEEP_EVERY === DEEP_EVERY - 1;
+    for (const folder of this.#folders)
+      for (const source of await this.#searchFolder(folder, isDeep, signal)) {
+        const probed = await this.#probeFound(source);
+        signal.throwIfAborted();
+        if (probed === undefined) continue;
+        try {
+          come.push(...(await this.#admitNew(source.path, probed)));
+          this.#known.add(source.path);
+        } catch (error) {
+          if (come.length === 0) throw error;
+        }
+      }
+    return come;
+  }
+
+  /** What is new in a folder. Errors: the reason of the signal. */
+  async #searchFolder(
+    { path: folder, mode }: SearchedFolder,
+    isDeep: boolean,
+    signal: AbortSignal,
+  ): Promise<NamedSource[]> {
+    const isKnown = (place: string): boolean => this.#known.has(place);
+    try {
+      const { repos, fileCount } = await findRepos(folder, { isDeep, isKnown, signal });
+      const found = repos.map((repo) => ({ path: repo.path, mode, isFound: true }));
+      const isBeside = fileCount > 0 && mode === undefined;
+      const all: NamedSource[] = isBeside ? [...found, besideRepos(folder)] : found;
+      this.#odd.delete(folder);
+      return all.filter((one) => !isKnown(one.path));
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#tellOdd(folder, error);
+      return [];
+    }
+  }
+
+  /** Undefined: it is no source. Errors: none. */
+  async #probeFound(source: NamedSource): Promise<ProbedSource | undefined> {
+    try {
+      const probed = await lookAt(this.#options.register, source);
+      this.#odd.delete(source.path);
+      return probed;
+    } catch (error) {
+      if (!isNotThere(error)) this.#tellOdd(source.path, error);
+      return undefined;
+    }
+  }
+
+  /** Once for each reason. */
+  #tellOdd(place: string, error: unknown): void {
+    const reason = messageOf(error);
+    if (this.#odd.get(place) === reason) return;
+    this.#odd.set(place, reason);
+    this.#options.log.warn('passed over', { path: place, reason });
+  }
+
   /** Undefined: there is still no source at the path. Errors: none. */
   async #probeMissing(one: string): Promise<ProbedSource | undefined> {
     const { register, jobs } = this.#options;
     try {
+      if (await this.#isSearched(one)) return undefined;
       return await lookAtSource(register, one, this.#wish.mode);
     } catch (error) {
       // What is there in part is told, once.
@@ -139,6 +249,18 @@ export class RepoSources {
       this.#missing.set(one, messageOf(error));
       return undefined;
     }
+  }
+
+  /** Whether what was missing is a folder of repositories now: what is in it comes with the next search. */
+  async #isSearched(one: string): Promise<boolean> {
+    const { jobs, log } = this.#options;
+    const options = { records: [], isDeep: false, log, signal: undefined };
+    const { folders } = await sourcesNamed([one], this.#wish.mode, options);
+    if (folders.length === 0) return false;
+    this.#folders = [...this.#folders, ...folders];
+    this.#missing.delete(one);
+    jobs.failed.clear(one);
+    return true;
   }
 
   /** The repo of a source that was missing, served from now on; none where it may be a known one. */
@@ -163,10 +285,15 @@ export class RepoSources {
     return records;
   }
 
-  /** Notes the repos of sources in the catalog, instead of others that it has at their places. */
+  /**
+   * Notes the repos of sources in the catalog, instead of others that it has at their places.
+   *
+   * @param folders  which are no sources as a whole
+   */
   async #note(
     repos: readonly StoredRepo[],
     probed: readonly ProbedSource[],
+    folders: readonly SearchedFolder[] = [],
   ): Promise<RepoRecord[]> {
     const records = new Map<number, RepoRecord>();
     const { catalog, jobs } = this.#options;
@@ -180,6 +307,8 @@ export class RepoSources {
         put.set(record.repoId, { ...(before ?? { shards: [], skipped: {} }), record });
       }
       const taken = new Set([...records.values()].map(({ source }) => source.path));
+      // What was indexed as one folder is in the repositories now.
+      for (const folder of folders) taken.add(folder.path);
       removed = catalog.repos
         .map(({ record }) => record)
         .filter(({ repoId, source }) => !records.has(repoId) && taken.has(source.path))
@@ -191,14 +320,10 @@ export class RepoSources {
   }
 
   /** Repos of paths that need no look before they are served as before. */
-  #sureOf(
-    paths: readonly string[],
-    mode: SourceMode | undefined,
-    change: RepoChange,
-  ): ReadonlySet<number> {
+  #sureOf(sources: readonly NamedSource[], change: RepoChange): ReadonlySet<number> {
     if (Object.keys(change).length > 0) return new Set();
-    const byPlace = this.#byPlace(mode);
-    const known = paths.map((one) => byPlace.get(path.resolve(one)));
+    const byPlace = this.#byPlace();
+    const known = sources.map((one) => byPlace(one));
     const sure = known.filter(
       (one) => one !== undefined && this.#options.register.isWhereItWas(one),
     );
@@ -207,8 +332,7 @@ export class RepoSources {
 
   /** Looks at each path; `kept` are the repos of paths that cannot be read now. */
   async #probeAll(
-    paths: readonly string[],
-    mode: SourceMode | undefined,
+    sources: readonly NamedSource[],
     signal: AbortSignal | undefined,
   ): Promise<{ probed: ProbedSource[]; kept: RepoRecord[]; failed: JobResult[] }> {
     const probed: ProbedSource[] = [];
@@ -216,17 +340,19 @@ export class RepoSources {
     const failed: JobResult[] = [];
     let failure: unknown;
     const { register } = this.#options;
-    const probes = paths.map((one) => () => lookAtSource(register, one, mode));
+    const probes = sources.map((one) => () => lookAt(register, one));
     const found = await this.#probeTogether(probes, signal);
-    const byPlace = this.#byPlace(mode);
-    for (const [index, one] of paths.entries()) {
+    const byPlace = this.#byPlace();
+    for (const [index, one] of sources.entries()) {
       try {
         probed.push(found[index]!());
-        this.#options.jobs.failed.clear(one);
+        this.#options.jobs.failed.clear(one.path);
       } catch (error) {
+        const known = byPlace(one);
+        // It was there a moment ago, and nobody has named it.
+        if (one.isFound && known === undefined && isNotThere(error)) continue;
         failure = error;
-        const known = byPlace.get(path.resolve(one));
-        if (known === undefined) failed.push(this.#options.jobs.fail(one, error, 0));
+        if (known === undefined) failed.push(this.#options.jobs.fail(one.path, error, 0));
         else kept.push(known);
         if (known !== undefined) await this.#options.served.hideIfStray(known, error);
       }
@@ -235,14 +361,18 @@ export class RepoSources {
     return { probed, kept, failed };
   }
 
-  #byPlace(mode: SourceMode | undefined): ReadonlyMap<string, RepoRecord> {
-    const found = new Map<string, RepoRecord>();
-    for (const { record } of this.#options.catalog.repos) {
-      const { kind, path: place } = record.source;
-      const isMeant = mode === undefined || (mode === 'commits') === (kind === 'commits');
-      if (isMeant && !found.has(place)) found.set(place, record);
-    }
-    return found;
+  /** Finds the repo that a source has, as far as its path tells. */
+  #byPlace(): (source: NamedSource) => RepoRecord | undefined {
+    const records = new Map<string, RepoRecord[]>();
+    for (const { record } of this.#options.catalog.repos)
+      records.set(record.source.path, [...(records.get(record.source.path) ?? []), record]);
+    return ({ path: place, mode }) =>
+      records
+        .get(path.resolve(place))
+        ?.find(
+          ({ source: { kind } }) =>
+            mode === undefined || (mode === 'commits') === (kind === 'commits'),
+        );
   }
 
   /**
@@ -318,10 +448,11 @@ export class RepoSources {
     const { oddities } = this.#options.jobs;
     oddities.delete(repoId);
     if (source.kind !== 'folder') return;
+    const isWhole = source.reposApart !== true;
     const wantsRevisions = branches.length + tags.length > 0;
     const warnings = [
       ...(wantsRevisions ? ['a folder without git has no branches and tags'] : []),
-      ...warningsOfReposInside(source.path),
+      ...(isWhole ? warningsOfReposInside(source.path) : []),
     ];
     if (warnings.length > 0) oddities.set(repoId, warnings);
   }
@@ -329,8 +460,22 @@ export class RepoSources {
 
 /** Guess: looking waits for the disk about as long as it computes. */
 const PROBES_AT_ONCE = 8;
+/** Guess: repositories come into work trees more rarely than beside them. */
+const DEEP_EVERY = 8;
 /** How often it is told how far that is. */
 const TELL_MS = 5_000;
+
+async function lookAt(
+  register: RepoRegister,
+  { path: place, mode, reposApart }: NamedSource,
+): Promise<ProbedSource> {
+  const probed = await lookAtSource(register, place, mode);
+  return reposApart === undefined ? probed : { ...probed, reposApart };
+}
+
+function isNotThere(error: unknown): boolean {
+  return error instanceof ProbeError && error.failure === 'not_found';
+}
 
 function newRecord(repo: StoredRepo, { defaultRevision, pushedAt }: ProbedSource): RepoRecord {
   return {

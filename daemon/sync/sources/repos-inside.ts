@@ -19,8 +19,10 @@ export function warningsOfReposInside(folder: string): string[] {
     linkCount === 0 ? '' : ` (links are not followed, of which ${linkCount} lead to one)`;
   return [
     `${folder} is no git repository but holds ${count}: their files become those of one folder${links}, ` +
-      'without branches and history; to have each as a repository name them all, for example ' +
-      `"trawl serve ${folder}/*/"`,
+      'without branches and history; to have each as a repository ' +
+      (count === linkCount
+        ? `name them all: "trawl serve ${folder}/*/"`
+        : 'give --mode worktree once'),
   ];
 }
 

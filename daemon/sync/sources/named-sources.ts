@@ -1,0 +1,149 @@
+// What somebody means who names paths: a repository or folder is a source; a folder without git that holds repositories is
+// all of these, each a source of its own, and what lies beside them one more. What was indexed as one folder stays that
+// until a mode is given.
+
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { messageOf } from '../../base/caught.ts';
+import type { Log } from '../../base/log.ts';
+import { compareText } from '../../base/paths.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { layoutOf } from '../../sources/git/layout.ts';
+import type { SourceMode } from '../../sources/git/probe.ts';
+import { findRepos, type FoundRepos } from './find-repos.ts';
+
+/** A source to look at. */
+export interface NamedSource {
+  /** Of one that was found absolute, else as it was given. */
+  readonly path: string;
+  readonly mode: SourceMode | undefined;
+  /** It was found in a folder that somebody named. */
+  readonly isFound: boolean;
+  /** As of a source (repos/records.ts); absent: as it was. */
+  readonly reposApart?: boolean;
+}
+
+/** A folder in which sources are found, now and later. */
+export interface SearchedFolder {
+  /** Absolute. */
+  readonly path: string;
+  readonly mode: 'commits' | undefined;
+}
+
+export interface NamedSources {
+  /** Each path once. */
+  readonly sources: readonly NamedSource[];
+  readonly folders: readonly SearchedFolder[];
+}
+
+export interface NamedSourcesOptions {
+  /** Of all repos of the index. */
+  readonly records: readonly RepoRecord[];
+  /** Look into work trees too, and say what is found. */
+  readonly isDeep: boolean;
+  readonly log: Log;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Errors: the reason of the signal. What cannot be read is a source, which whoever looks at it finds out. */
+export async function sourcesNamed(
+  paths: readonly string[],
+  mode: SourceMode | undefined,
+  options: NamedSourcesOptions,
+): Promise<NamedSources> {
+  const sources = new Map<string, NamedSource>();
+  const folders: SearchedFolder[] = [];
+  const found: NamedSource[] = [];
+  for (const one of paths) {
+    const inside = await sourcesInside(path.resolve(one), mode, options);
+    if (inside === undefined) {
+      const reposApart = mode === 'folder' ? { reposApart: false } : {};
+      sources.set(path.resolve(one), { path: one, mode, isFound: false, ...reposApart });
+      continue;
+    }
+    folders.push({ path: path.resolve(one), mode: modeInside(mode) });
+    found.push(...inside);
+  }
+  for (const one of found) if (!sources.has(one.path)) sources.set(one.path, one);
+  return { sources: [...sources.values()], folders };
+}
+
+/** In which found repositories are looked at: what is bare has no files on disk, whatever the others have. */
+function modeInside(mode: SourceMode | undefined): 'commits' | undefined {
+  return mode === 'commits' ? mode : undefined;
+}
+
+/** The sources in a folder; undefined: it is a source itself. Errors: the reason of the signal. */
+async function sourcesInside(
+  folder: string,
+  mode: SourceMode | undefined,
+  options: NamedSourcesOptions,
+): Promise<NamedSource[] | undefined> {
+  if (mode === 'folder' || isKnownFolder(folder, mode, options)) return undefined;
+  const layout = await layoutOf(folder).catch(() => undefined);
+  if (layout === 'bare' || layout === 'worktree') return undefined;
+  const found = await foundIn(folder, options);
+  const paths = new Set(found.repos.map((repo) => repo.path));
+  const known = knownBelow(folder, options).filter((one) => !paths.has(one));
+  // Where nothing is there of what there was, a disk is missing rather than that somebody removed it all.
+  const isEmpty = paths.size + found.fileCount === 0 && known.every((one) => !existsSync(one));
+  for (const one of known) if (isEmpty || existsSync(one)) paths.add(one);
+  if (paths.size === 0) return undefined;
+  if (options.isDeep) tell(folder, found, options);
+  const ofMode = { mode: modeInside(mode), isFound: true };
+  const sources: NamedSource[] = [...paths]
+    .sort(compareText)
+    .map((one) => ({ path: one, ...ofMode }));
+  return found.fileCount === 0 || mode === 'commits' ? sources : [...sources, besideRepos(folder)];
+}
+
+/** The source that is what lies beside the repositories in a folder. */
+export function besideRepos(folder: string): NamedSource {
+  return { path: folder, mode: undefined, isFound: true, reposApart: true };
+}
+
+/** Whether a folder has been indexed with what its repositories hold, and nobody says that it is to be otherwise. */
+function isKnownFolder(
+  folder: string,
+  mode: SourceMode | undefined,
+  { records }: NamedSourcesOptions,
+): boolean {
+  const isIt = ({ source }: RepoRecord): boolean =>
+    source.kind === 'folder' && source.path === folder && source.reposApart !== true;
+  return mode === undefined && records.some(isIt);
+}
+
+function knownBelow(folder: string, { records }: NamedSourcesOptions): string[] {
+  const start = folder.endsWith('/') ? folder : `${folder}/`;
+  return records
+    .filter(({ source }) => source.kind !== 'folder' && source.path.startsWith(start))
+    .map(({ source }) => source.path);
+}
+
+async function foundIn(
+  folder: string,
+  { isDeep, log, signal }: NamedSourcesOptions,
+): Promise<FoundRepos> {
+  try {
+    return await findRepos(folder, { isDeep, signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (isDeep) log.warn('a folder could not be searched', { folder, reason: messageOf(error) });
+    return { repos: [], odd: [], fileCount: 0, linkCount: 0 };
+  }
+}
+
+function tell(
+  folder: string,
+  { repos, odd, fileCount, linkCount }: FoundRepos,
+  { log }: NamedSourcesOptions,
+): void {
+  log.info('repositories found in a folder', {
+    folder,
+    repos: repos.length,
+    bare: repos.filter(({ isBare }) => isBare).length,
+    filesBeside: fileCount,
+    linksNotFollowed: linkCount,
+  });
+  for (const { path: place, reason } of odd) log.warn('passed over', { path: place, reason });
+}

@@ -1,0 +1,269 @@
+// Folders of repositories: each is a repo of its own, once, whatever it is; what lies beside them is one more; what comes later
+// is found, what goes is not missed, and what was one folder stays that until a mode is given.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { indexerOf } from '../../daemon/instance.ts';
+import { FIND_DEPTH_MAX, findRepos } from '../../daemon/sync/sources/find-repos.ts';
+import type { SourceMode } from '../../daemon/sources/git/probe.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { randomOf } from './history.ts';
+import { type IndexOf, openIndexOf } from './index-of.ts';
+import { SEED } from '../seed.ts';
+
+const { signal } = new AbortController();
+
+async function found(root: string, isDeep = true): Promise<string[]> {
+  const { repos } = await findRepos(root, { isDeep });
+  return repos.map((repo) => path.relative(root, repo.path) + (repo.isBare ? ' bare' : ''));
+}
+
+/** A repository with one file, `plum`, at a place. */
+function put(root: string, name: string, ...more: string[]): string {
+  const place = path.join(root, name);
+  git(root, 'clone', '-q', ...more, makeRepo({ 'a.c': `plum ${name}\n` }), name);
+  git(place, 'remote', 'remove', 'origin');
+  return place;
+}
+
+/** Repos that searches find, as `name kind`. */
+async function searched(index: IndexOf): Promise<string[]> {
+  const { files } = await index.search('plum');
+  const kinds = new Map(
+    index.instance.served.records.map(({ name, source }) => [name, source.kind]),
+  );
+  return [...new Set(files.map(({ repository: name }) => `${name} ${kinds.get(name)}`))].sort();
+}
+
+void test('work trees, bare and linked ones, submodules and nested ones: each once', async () => {
+  const root = temporaryFolder();
+  const one = put(root, 'one');
+  put(root, 'host/group/two');
+  put(root, 'host/three.git', '--bare');
+  put(one, 'vendor/nested');
+  put(one, 'node_modules/dep');
+  git(one, 'worktree', 'add', '-q', '../linked');
+  git(path.join(root, 'host/three.git'), 'worktree', 'add', '-q', '../of-three');
+  git(path.join(root, 'host/group/two'), 'submodule', 'add', '-q', one, 'sub');
+  put(root, 'proj/.bare', '--bare');
+  writeFileSync(path.join(root, 'proj/.git'), 'gitdir: ./.bare\n');
+  git(path.join(root, 'proj'), 'worktree', 'add', '-q', 'main2', '-b', 'feature');
+  // A bare repository among the files of a work tree is one of its tests.
+  put(one, 'tests/fixture.git', '--bare');
+  symlinkSync('../one', path.join(root, 'host/link'));
+  symlinkSync('..', path.join(root, 'host/loop'));
+  writeFiles(root, { 'notes/a.txt': 'plum\n' });
+  const outer = ['host/group/two', 'host/of-three', 'host/three.git bare', 'linked', 'one'];
+  const inner = ['host/group/two/sub', 'one/vendor/nested', 'proj/main2'];
+  assert.deepEqual(await found(root, false), [...outer, 'proj bare']);
+  assert.deepEqual(await found(root), [...outer, 'proj bare', ...inner].sort());
+  const index = await openIndexOf(temporaryFolder());
+  const results = await index.index([root]);
+  assert.deepEqual(
+    results.filter(({ state }) => state === 'FAILED'),
+    [],
+  );
+  const expected = [
+    ...['linked', 'main2', 'nested', 'of-three', 'one', 'sub', 'two'].map(
+      (name) => `local/${name} worktree`,
+    ),
+    'local/proj commits',
+    'local/three.git commits',
+    `local/${path.basename(root)} folder`,
+  ].sort();
+  assert.deepEqual(await searched(index), expected);
+  assert.equal((await index.search('plum')).files.length, expected.length);
+  // Another time the same, and another way to name them.
+  assert.ok((await index.index([root])).every(({ isUnchanged }) => isUnchanged));
+  await index.index([`${root}/`, one]);
+  assert.deepEqual(await searched(index), expected);
+  await index.close();
+});
+
+void test('the same name and the same remote: names are told apart, by path', async () => {
+  const root = temporaryFolder();
+  for (const name of ['a/lib', 'b/lib', 'c/lib']) put(root, name);
+  for (const name of ['c/lib', 'b/lib'])
+    git(path.join(root, name), 'remote', 'add', 'origin', 'https://host.example/o/lib.git');
+  git(path.join(root, 'b/lib'), 'worktree', 'add', '-q', '../../b/linked');
+  const index = await openIndexOf(temporaryFolder());
+  await index.index([root]);
+  const names = index.instance.served.records.map(({ name, source }) => [
+    path.relative(root, source.path),
+    name,
+  ]);
+  assert.deepEqual(Object.fromEntries(names), {
+    'a/lib': 'local/lib',
+    'b/lib': 'host.example/o/lib',
+    'b/linked': 'host.example/o/lib-2',
+    'c/lib': 'host.example/o/lib-3',
+  });
+  await index.close();
+});
+
+void test('what was indexed as one folder stays one, until a mode is given', async () => {
+  const root = temporaryFolder();
+  put(root, 'one');
+  put(root, 'two.git', '--bare');
+  const name = `local/${path.basename(root)}`;
+  const dataDir = temporaryFolder();
+  const indexed = async (mode?: SourceMode): Promise<string[]> => {
+    const index = await openIndexOf(dataDir);
+    const [result] = await index.index([root], {}, mode);
+    const isWarned = result!.warnings.some((text) => text.includes('--mode worktree'));
+    const repos = index.instance.catalog.repos.map(({ record }) => record.repoId);
+    const shownNow = await searched(index);
+    await index.close();
+    return [...shownNow, `${repos.length}${isWarned ? ' warned' : ''}`];
+  };
+  assert.deepEqual(await indexed('folder'), [`${name} folder`, '1 warned']);
+  assert.deepEqual(await indexed(), [`${name} folder`, '1 warned']);
+  // Its index is gone then: all that it held is in the repositories.
+  const both = ['local/one worktree', 'local/two.git commits', '2'];
+  assert.deepEqual(await indexed('worktree'), both);
+  assert.deepEqual(await indexed(), both);
+  assert.deepEqual(await indexed('commits'), ['local/one commits', both[1], '2']);
+  // And back, under the same id.
+  assert.deepEqual(await indexed('folder'), [`${name} folder`, '3 warned']);
+});
+
+void test('repositories that come later, and one that goes', async () => {
+  const root = temporaryFolder();
+  const one = put(root, 'one');
+  const index = await openIndexOf(temporaryFolder());
+  await index.index([root]);
+  const { sources, jobs } = indexerOf(index.instance);
+  const again = async (): Promise<string[]> => {
+    const come = await sources.searchAgain(signal);
+    index.instance.served.publish();
+    await jobs.indexAll(come, false);
+    return come.map(({ name }) => name);
+  };
+  assert.deepEqual(await again(), []);
+  put(root, 'owner/two');
+  put(root, 'three.git', '--bare');
+  put(one, 'vendor/four');
+  mkdirSync(path.join(root, 'half.git/objects'), { recursive: true });
+  assert.deepEqual(await again(), ['local/two', 'local/three.git']);
+  writeFileSync(path.join(root, 'a.txt'), 'plum\n');
+  const beside = `local/${path.basename(root)}`;
+  assert.deepEqual(await again(), [beside]);
+  // Within work trees it is looked for now and then.
+  const come: string[] = [];
+  for (let i = 0; i < 8; i++) come.push(...(await again()));
+  assert.deepEqual(come, ['local/four']);
+  assert.equal((await searched(index)).length, 5);
+  // What moves may be a known one: the next start knows it.
+  renameSync(path.join(root, 'owner/two'), path.join(root, 'moved'));
+  assert.deepEqual([...(await again()), ...(await again())], []);
+  assert.equal(index.warnings.filter((text) => /may be a known/.test(text)).length, 1);
+  await index.index([root]);
+  assert.equal((await searched(index)).length, 5);
+  rmSync(path.join(root, 'moved'), { recursive: true });
+  await index.index([root]);
+  assert.equal((await searched(index)).length, 4);
+  await index.close();
+});
+
+void test('a disk that is missing at a start: nothing is forgotten', async () => {
+  const root = path.join(temporaryFolder(), 'disk');
+  mkdirSync(root);
+  put(root, 'one');
+  put(root, 'two');
+  const dataDir = temporaryFolder();
+  const first = await openIndexOf(dataDir);
+  await first.index([root]);
+  await first.close();
+  for (const isMounted of [false, true]) {
+    renameSync(root, `${root}.away`);
+    if (isMounted) mkdirSync(root);
+    const index = await openIndexOf(dataDir);
+    const results = await index.index([root]);
+    assert.deepEqual(
+      results.map(({ state }) => state),
+      ['FAILED', 'FAILED'],
+    );
+    assert.deepEqual(await searched(index), ['local/one worktree', 'local/two worktree']);
+    if (isMounted) rmSync(root, { recursive: true });
+    renameSync(`${root}.away`, root);
+    const { records } = index.instance.served;
+    const back = await indexerOf(index.instance).jobs.indexAll(records, false);
+    assert.deepEqual(
+      back.map(({ state }) => state),
+      ['COMPLETED', 'COMPLETED'],
+    );
+    await index.close();
+  }
+});
+
+void test('a folder that is missing at a start and holds repositories later', async () => {
+  const root = path.join(temporaryFolder(), 'late');
+  const index = await openIndexOf(temporaryFolder());
+  const { sources } = indexerOf(index.instance);
+  await index.index([makeRepo({ a: '' }), root]);
+  assert.equal(sources.missingCount, 1);
+  mkdirSync(root);
+  put(root, 'one');
+  assert.deepEqual(await sources.lookAgain(signal), []);
+  assert.equal(sources.missingCount, 0);
+  const come = await sources.searchAgain(signal);
+  assert.deepEqual(
+    come.map(({ name }) => name),
+    ['local/one'],
+  );
+  await index.close();
+});
+
+void test('what cannot be a repository is told, and the others are found', async () => {
+  const root = temporaryFolder();
+  put(root, 'one');
+  for (const name of ['damaged.git/objects', 'locked/inner'])
+    mkdirSync(path.join(root, name), { recursive: true });
+  mkdirSync(Buffer.from(`${root}/odd\xff`, 'latin1'));
+  let deep = root;
+  for (let i = 0; i <= FIND_DEPTH_MAX; i++) deep = path.join(deep, 'd');
+  mkdirSync(deep, { recursive: true });
+  chmodSync(path.join(root, 'locked'), 0);
+  const { repos, odd } = await findRepos(root);
+  chmodSync(path.join(root, 'locked'), 0o755);
+  assert.deepEqual(
+    repos.map((repo) => path.basename(repo.path)),
+    ['one'],
+  );
+  const reasons = odd.map(({ reason }) => reason).join('\n');
+  assert.match(reasons, /damaged or incomplete bare repository/);
+  assert.match(reasons, /not UTF-8/);
+  assert.match(reasons, /1 folders lie more than 8 levels below/);
+  if (process.getuid?.() !== 0) assert.match(reasons, /cannot be read \(EACCES\)/);
+  await assert.rejects(findRepos(path.join(root, 'nowhere')), /ENOENT/);
+  const ended = AbortSignal.abort(new Error('stopped'));
+  await assert.rejects(findRepos(root, { signal: ended }), /stopped/);
+});
+
+void test('folders that come and go while they are looked at', async () => {
+  const root = temporaryFolder();
+  for (let i = 0; i < 40; i++)
+    mkdirSync(path.join(root, `f${i % 8}/g${i}/.git`), { recursive: true });
+  const random = randomOf(SEED);
+  for (let run = 0; run < 30; run++) {
+    const looking = findRepos(root);
+    for (let i = 0; i < 4; i++) {
+      await new Promise(setImmediate);
+      const place = path.join(root, `f${Math.floor(random() * 8)}`);
+      if (existsSync(place)) rmSync(place, { recursive: true, force: true });
+      else mkdirSync(path.join(place, 'g/.git'), { recursive: true });
+    }
+    const { odd } = await looking;
+    assert.deepEqual(odd, []);
+  }
+});
