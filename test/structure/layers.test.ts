@@ -153,6 +153,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/sync/sources': [
     'daemon/base',
     'daemon/repos',
+    'daemon/hosts',
     'daemon/sources/git',
     'daemon/sources/disk',
     'daemon/accounts/store',

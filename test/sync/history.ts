@@ -204,7 +204,7 @@ export class History {
       return `a tag of ${branch}`;
     }
     if (dice < 0.26) {
-      const tree = new Map(this.#trees.get(branch)!);
+      const tree = new Map(this.#trees.get(branch));
       const content = this.#pick(IGNORES);
       if (this.#random() < 0.2) tree.delete('.trawlignore');
       else tree.set('.trawlignore', { mode: '100644', content });

@@ -1,0 +1,309 @@
+// The sources that the address of a connection of type git means where it is one of this machine (API.md 19.4):
+// `file:///srv/git/*/*.git`. They are read in place. What is not accepted is an issue with its reason; links that lead out
+// are not followed.
+
+import type { Dirent } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import picomatch from 'picomatch';
+import { messageOf } from '../../base/caught.ts';
+import { compareText, REPLACEMENT } from '../../base/paths.ts';
+import type { ListingIssue } from '../../hosts/host.ts';
+import { errorCodeOf, isGone } from '../../sources/disk/disk.ts';
+import { isInOwnFolder } from '../../sources/disk/own-folder.ts';
+import { checkGitPlace, GitPlaceError } from '../../sources/git/git-place.ts';
+import { layoutOf, ProbeError, type SourceLayout } from '../../sources/git/layout.ts';
+import { FIND_DEPTH_MAX } from './find-repos.ts';
+
+export interface LocalSource {
+  /** Absolute. */
+  readonly path: string;
+  /** Of a plain folder `worktree`. */
+  readonly mode: 'commits' | 'worktree';
+  /** Globs of paths that are left out; none of `commits`. */
+  readonly ignore: readonly string[];
+}
+
+export interface LocalSources {
+  /** By path, each folder once, whatever links lead to it. */
+  readonly sources: readonly LocalSource[];
+  /** The first hundred. */
+  readonly issues: readonly ListingIssue[];
+}
+
+export interface LocalSourcesOptions {
+  /** Default: what is committed; of a plain folder the files. */
+  readonly mode?: 'commits' | 'worktree' | undefined;
+  readonly ignore?: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+/** Bounds on folders that are listed, sources, and issues that are told. */
+const FOLDERS_MAX = 100_000;
+const SOURCES_MAX = 20_000;
+const ISSUES_MAX = 100;
+/** Never what a glob means. */
+const PASSED_OVER = new Set(['.git', 'node_modules']);
+
+/** A part of the address between two slashes: a name, a glob, or any number of folders. */
+type Part = string | ((name: string) => boolean) | typeof ANY_FOLDERS;
+const ANY_FOLDERS = Symbol('**');
+
+/** What may be amiss; whether that says that nothing is to be taken for gone. */
+const EFFECTS = {
+  BAD_ADDRESS: 'TARGET_SKIPPED',
+  LINK_LEADS_OUT: 'TARGET_SKIPPED',
+  MODE_NOT_POSSIBLE: 'TARGET_SKIPPED',
+  NOT_A_FOLDER: 'TARGET_SKIPPED',
+  NOT_ITS_OWN: 'TARGET_SKIPPED',
+  NOTHING_FOUND: 'TARGET_SKIPPED',
+  OWN_FOLDER: 'TARGET_SKIPPED',
+  NOT_A_REPOSITORY: 'DISCOVERY_INCOMPLETE',
+  NOT_FOUND: 'DISCOVERY_INCOMPLETE',
+  NOT_READABLE: 'DISCOVERY_INCOMPLETE',
+  TOO_MANY: 'DISCOVERY_INCOMPLETE',
+} as const;
+
+/** What somebody wrote that means nothing. */
+class AddressError extends Error {}
+
+/**
+ * Looks which sources an address means now.
+ *
+ * Globs know `*`, `?`, `[...]`, `{a,b}` within a name, and `**` for any number of folders, of which it takes those that hold
+ * repositories alone. A name that begins with a dot has to be given with it.
+ *
+ * Errors: the reason of the signal; all else is an issue. Cost: a listing for each folder on the way, 100,000 at most.
+ */
+export async function findLocalSources(
+  url: string,
+  options: LocalSourcesOptions = {},
+): Promise<LocalSources> {
+  const search = new Search(url, options);
+  await search.run();
+  return search.result();
+}
+
+class Search {
+  readonly #url: string;
+  readonly #options: LocalSourcesOptions;
+  /** By the path without links. */
+  readonly #sources = new Map<string, LocalSource>();
+  readonly #issues: ListingIssue[] = [];
+  /** Folders that have been looked at for the same part of the address. */
+  readonly #seen = new Set<string>();
+  /** What lies outside of it is not followed. */
+  #base = '/';
+  #listedCount = 0;
+  #isFull = false;
+
+  constructor(url: string, options: LocalSourcesOptions) {
+    this.#url = url;
+    this.#options = options;
+  }
+
+  result(): LocalSources {
+    const sources = [...this.#sources.values()];
+    sources.sort((one, other) => compareText(one.path, other.path));
+    return { sources, issues: this.#issues };
+  }
+
+  async run(): Promise<void> {
+    try {
+      const parts = partsOf(this.#url);
+      const names = parts.slice(0, parts.findIndex((part) => !isName(part)) >>> 0);
+      const base = `/${names.join('/')}`;
+      const rest = parts.slice(names.length);
+      if (rest.length === 0) return await this.#take(base, false);
+      this.#base = await realpath(base);
+      await this.#follow(base, rest, 0);
+      if (this.#sources.size + this.#issues.length === 0)
+        this.#note('NOTHING_FOUND', this.#url, 'no folder is there that the address means');
+    } catch (error) {
+      this.#options.signal?.throwIfAborted();
+      if (error instanceof AddressError) this.#note('BAD_ADDRESS', this.#url, error.message);
+      else this.#noteUnread(this.#url, error);
+    }
+  }
+
+  #note(code: keyof typeof EFFECTS, place: string, message: string): void {
+    if (this.#issues.length >= ISSUES_MAX) return;
+    const target = place === this.#url ? place : pathToFileURL(place).href;
+    this.#issues.push({ code, target, effect: EFFECTS[code], message: `${place}: ${message}` });
+  }
+
+  #noteUnread(place: string, error: unknown): void {
+    if (isGone(error)) this.#note('NOT_FOUND', place, 'it is not there; is its disk mounted?');
+    else
+      this.#note(
+        'NOT_READABLE',
+        place,
+        `cannot be read (${errorCodeOf(error)}); the user of the daemon needs to`,
+      );
+  }
+
+  /** Takes the sources that the rest of the address means in a folder. */
+  async #follow(folder: string, parts: readonly Part[], depth: number): Promise<void> {
+    this.#options.signal?.throwIfAborted();
+    const key = `${parts.length} ${folder}`;
+    if (this.#isFull || this.#seen.has(key)) return;
+    this.#seen.add(key);
+    const [part, ...rest] = parts;
+    if (part === undefined) return this.#take(folder, true);
+    if (part === ANY_FOLDERS) return this.#followAll(folder, rest, depth);
+    if (isName(part)) return this.#step(path.join(folder, part), rest, depth);
+    for (const entry of await this.#list(folder)) {
+      if (!part(entry.name) || PASSED_OVER.has(entry.name)) continue;
+      await this.#step(path.join(folder, entry.name), rest, depth, entry);
+    }
+  }
+
+  /** `**`: the folder itself, and all below it that are in no repository. */
+  async #followAll(folder: string, rest: readonly Part[], depth: number): Promise<void> {
+    const layout = await layoutOf(folder).catch(() => undefined);
+    const isRepo = layout === 'bare' || layout === 'worktree';
+    // At the end it means repositories alone.
+    if (rest.length > 0) await this.#follow(folder, rest, depth);
+    else if (isRepo || layout === undefined) await this.#take(folder, true);
+    if (isRepo || layout === undefined) return;
+    if (depth >= FIND_DEPTH_MAX) {
+      this.#note('TOO_MANY', folder, `lies more than ${FIND_DEPTH_MAX} levels deep; name it`);
+      return;
+    }
+    for (const entry of await this.#list(folder)) {
+      const isPassed = PASSED_OVER.has(entry.name) || entry.name.startsWith('.');
+      if (!entry.isDirectory() || isPassed) continue;
+      await this.#follow(path.join(folder, entry.name), [ANY_FOLDERS, ...rest], depth + 1);
+    }
+  }
+
+  /** @param entry  undefined: the address has its name */
+  async #step(place: string, rest: readonly Part[], depth: number, entry?: Dirent): Promise<void> {
+    if (place.includes(REPLACEMENT)) {
+      this.#note('NOT_READABLE', place, 'its name is not UTF-8; rename it');
+      return;
+    }
+    const isFolder = entry?.isDirectory() === true;
+    if (!isFolder && !(await this.#leadsToFolder(place, rest.length === 0, entry))) return;
+    await this.#follow(place, rest, depth);
+  }
+
+  /** Whether a name or link leads to a folder that is not outside. */
+  async #leadsToFolder(
+    place: string,
+    isLast: boolean,
+    entry: Dirent | undefined,
+  ): Promise<boolean> {
+    if (entry !== undefined && !entry.isSymbolicLink()) {
+      if (isLast)
+        this.#note('NOT_A_FOLDER', place, 'it is no folder; let the address leave it out');
+      return false;
+    }
+    try {
+      const real = await realpath(place);
+      if (real === this.#base || real.startsWith(`${this.#base}/`.replace('//', '/'))) return true;
+      this.#note('LINK_LEADS_OUT', place, `is a link to ${real}; give that an address of its own`);
+    } catch (error) {
+      // Of folders that a glob means some hold what the rest names, and some do not.
+      if (entry !== undefined || !isGone(error)) this.#noteUnread(place, error);
+    }
+    return false;
+  }
+
+  async #list(folder: string): Promise<Dirent[]> {
+    if (this.#listedCount++ >= FOLDERS_MAX) {
+      this.#stop(`${FOLDERS_MAX} folders`);
+      return [];
+    }
+    try {
+      return await readdir(folder, { withFileTypes: true });
+    } catch (error) {
+      // A file is none of the folders that are meant; what has gone since is not there.
+      if (!isGone(error)) this.#noteUnread(folder, error);
+      return [];
+    }
+  }
+
+  #stop(bound: string): void {
+    if (!this.#isFull)
+      this.#note('TOO_MANY', this.#url, `means more than ${bound}; split the connection`);
+    this.#isFull = true;
+  }
+
+  /** @param isFound  by a glob: what has gone since is no issue */
+  async #take(place: string, isFound: boolean): Promise<void> {
+    if (this.#sources.size >= SOURCES_MAX) {
+      this.#stop(`${SOURCES_MAX} sources`);
+      return;
+    }
+    try {
+      const real = await realpath(place);
+      if (this.#sources.has(real)) return;
+      if (isInOwnFolder(place)) this.#note('OWN_FOLDER', place, 'is the data directory, or in it');
+      else this.#accept(place, real, await layoutOf(place));
+    } catch (error) {
+      if (error instanceof ProbeError) this.#noteProbe(place, error, isFound);
+      else if (error instanceof GitPlaceError) this.#note('NOT_ITS_OWN', place, error.message);
+      else if (!isFound || !isGone(error)) this.#noteUnread(place, error);
+    }
+  }
+
+  /** Errors: GitPlaceError; those of a repository that cannot be one. */
+  #accept(place: string, real: string, layout: SourceLayout): void {
+    const { mode, ignore = [] } = this.#options;
+    if (layout === 'folder' && mode === 'commits')
+      this.#note('MODE_NOT_POSSIBLE', place, 'a folder without git has no commits; leave mode out');
+    else if (layout === 'bare' && mode === 'worktree')
+      this.#note('MODE_NOT_POSSIBLE', place, 'a bare repository has no files; leave mode out');
+    else {
+      if (layout !== 'folder') checkGitPlace(place);
+      const own = mode ?? (layout === 'folder' ? 'worktree' : 'commits');
+      this.#sources.set(real, { path: place, mode: own, ignore: own === 'commits' ? [] : ignore });
+    }
+  }
+
+  #noteProbe(place: string, error: ProbeError, isFound: boolean): void {
+    const reason = messageOf(error).replace(`${place}: `, '');
+    if (error.failure === 'not_found') {
+      if (!isFound) this.#note('NOT_FOUND', place, 'it is not there; is its disk mounted?');
+    } else if (error.failure === 'not_a_directory') this.#note('NOT_A_FOLDER', place, reason);
+    else if (error.failure === 'not_readable') this.#note('NOT_READABLE', place, reason);
+    else this.#note('NOT_A_REPOSITORY', place, reason);
+  }
+}
+
+function isName(part: Part): part is string {
+  return typeof part === 'string';
+}
+
+/** Source: RFC 8089; `?` and `#` have no meaning of their own in an address of a file, and `?` is a glob here. */
+function partsOf(url: string): Part[] {
+  const found = /^file:\/\/([^/]*)(\/.*)$/is.exec(url);
+  if (found === null) throw new AddressError('give it as file:///folder');
+  if (found[1] !== '' && found[1]?.toLowerCase() !== 'localhost')
+    throw new AddressError(`the host ${found[1]} is not this machine; give it as file:///folder`);
+  if (/\{[^}]*\/[^}]*\}/.test(url))
+    throw new AddressError('braces hold no slash; give each folder a connection of its own');
+  const segments = found[2]!.split('/').filter((segment) => segment !== '' && segment !== '.');
+  return segments.map(partOf);
+}
+
+function partOf(segment: string): Part {
+  const name = decoded(segment, (text) => text);
+  if (name === '..' || name.includes('/') || name.includes('\0'))
+    throw new AddressError(`"${segment}" is no name of a folder`);
+  if (segment === '**') return ANY_FOLDERS;
+  if (!/[*?[\]{}]/.test(segment)) return name;
+  // What is encoded stands for itself.
+  const glob = decoded(segment, (text) => text.replace(/[\\*?[\]{}()!+@|]/g, String.raw`\$&`));
+  return picomatch(glob, { noextglob: true, nonegate: true });
+}
+
+function decoded(text: string, change: (piece: string) => string): string {
+  try {
+    return text.replace(/(?:%[0-9a-f]{2})+/gi, (piece) => change(decodeURIComponent(piece)));
+  } catch {
+    throw new AddressError(`"${text}" is not encoded as addresses are; write % as %25`);
+  }
+}
