@@ -2,7 +2,6 @@
 // client libraries are large, and a daemon without connections needs none.
 
 import type { ConnectionSettings } from '../base/config/connections.ts';
-import { ConfigError } from '../base/config/error.ts';
 import type { GithubApp } from './github-app.ts';
 import type { Host } from './host.ts';
 import type { HostParts } from './parts.ts';
@@ -17,7 +16,7 @@ export interface HostOptions extends HostParts {
  *
  * @param name  of the connection
  *
- * Errors: ConfigError, where certificates or the address of a proxy are of no use, or there is nothing for the type.
+ * Errors: ConfigError, where certificates or the address of a proxy are of no use.
  */
 export async function openHost(
   name: string,
@@ -43,7 +42,5 @@ export async function openHost(
       return settings.deploymentType === 'cloud'
         ? (await import('./bitbucket-cloud.ts')).openBitbucketCloud(settings, own)
         : (await import('./bitbucket-server.ts')).openBitbucketServer(settings, own);
-    default:
-      throw new ConfigError(`connections.${name}.type`, settings.type, 'not there yet');
   }
 }
