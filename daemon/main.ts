@@ -12,9 +12,19 @@ import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './engine/build/build.ts';
 import { readSource } from './sources/reading/source-reader.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
+import { openHost } from './hosts/open-host.ts';
+import { fetchClone } from './fetch-clone.ts';
+import { SYNC_QUEUE } from './sync/connections/sync-jobs.ts';
+import type { StoredConnection } from './accounts/store/connections.ts';
+import { connectionLimitsOf } from './sync/connections/connection-limits.ts';
 import { DaemonMetrics } from './metrics.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
-import type { JobService, Services } from './http/api/shapes/endpoint-services.ts';
+import type {
+  ConnectionService,
+  ConnectionView,
+  JobService,
+  Services,
+} from './http/api/shapes/endpoint-services.ts';
 import type { RepoRule, RepoRules } from './http/operator/operation.ts';
 import { deskOf } from './http/operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
@@ -50,6 +60,8 @@ export interface DaemonOptions {
   /** Changes the repos; default: nothing. */
   readonly change?: RepoChange;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
+  /** Where secrets of connections and the addresses of proxies are; default: nowhere. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Daemon {
@@ -93,6 +105,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await instance.close();
   };
   try {
+    await obeyConnections(instance, configuration);
     const looked = await lookAtSources(instance, options, abort.signal);
     instance.served.publish();
     const directory = new RepoDirectory(() => instance.parts.snapshots.current.repos);
@@ -104,10 +117,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const reread = new Reread({
       configuration,
       log: log.labelled('configuration'),
-      obey: () => {
+      obey: (changed) => {
         control.accounts.obeyConfiguration();
         server?.obeySettings();
         instance.onDemand?.noteLimits();
+        if (changed.some((name) => name === 'apps' || name.startsWith('connections.')))
+          obeyConnections(instance, configuration, changed.includes('apps')).catch(
+            (error: unknown) => log.error('connections were not taken over', { error }),
+          );
       },
       index: () => indexerOf(instance).jobs.indexAll(instance.served.records, false, abort.signal),
     });
@@ -155,7 +172,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 function openDataDir(
-  { configuration, log, onProgress }: DaemonOptions,
+  { configuration, log, onProgress, env = {} }: DaemonOptions,
   metrics: DaemonMetrics,
 ): Promise<Instance> {
   return openInstance({
@@ -178,9 +195,24 @@ function openDataDir(
     workers: configuration.workerCount,
     jobLimits: () => jobLimitsOf(configuration.settings, JOB_ATTEMPTS),
     log,
+    hosts: {
+      openHost: (name, settings) =>
+        openHost(name, settings, { log, env, apps: configuration.apps }),
+      fetchClone,
+    },
+    connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
     onProgress,
     onCompleted: (seen) => metrics.noteSearch(seen),
   });
+}
+
+/** Has connections follow the configuration; without one nothing that they listed before goes. */
+async function obeyConnections(
+  { indexer }: Instance,
+  { connections, source }: Configuration,
+  areReopened = false,
+): Promise<void> {
+  if (source !== undefined) await indexer?.connections?.configure(connections, areReopened);
 }
 
 /** Sources that are looked at, and what was known of them when the daemon began to listen. */
@@ -207,7 +239,10 @@ async function lookAtSources(
   const waiting = sleep(LISTEN_AFTER_MS, undefined, { ref: false });
   const early = (await Promise.race([adding, waiting])) ?? undefined;
   if (early === undefined) log.warn('requests are answered before all sources have been looked at');
-  else if (early.records.length + early.failed.length === 0)
+  else if (
+    early.records.length + early.failed.length === 0 &&
+    indexer.connections?.all.length === 0
+  )
     log.warn(
       `there is nothing to search: no source was given and ${configuration.dataDir} holds no index; ` +
         'give one: "trawl serve PATH"',
@@ -263,6 +298,7 @@ function startJobs(
       if (early === undefined) instance.served.publish();
       const indexer = indexerOf(instance);
       const indexed = indexer.jobs.indexAll(records, false, signal);
+      await indexer.connections?.start();
       indexer.jobs.forgetLeft();
       const results = await indexed;
       void indexer.merger.run();
@@ -326,11 +362,13 @@ function warnOfUnserved({ catalog, served }: Instance, log: Log): void {
 
 function jobServiceOf(instance: Instance): JobService {
   const { catalog } = instance;
-  const { desk } = indexerOf(instance);
+  const { desk, connections } = indexerOf(instance);
   return {
     index: async (repoId) => {
       const repo = catalog.repo(repoId);
-      return repo === undefined ? undefined : desk.index(repo.record);
+      if (repo === undefined) return undefined;
+      connections?.clones.markStale(repoId);
+      return desk.index(repo.record);
     },
     latest: (repoIds) => desk.latest(repoIds),
     list: (query) => desk.list(query),
@@ -338,6 +376,26 @@ function jobServiceOf(instance: Instance): JobService {
     counts: (records) => desk.counts(records),
     commitOf: (repoId) => catalog.repo(repoId)?.commits?.[0] ?? undefined,
   };
+}
+
+function connectionServiceOf(instance: Instance): ConnectionService {
+  const { connections, desk } = indexerOf(instance);
+  return {
+    list: () => (connections?.all ?? []).map(viewOfConnection),
+    idsOf: (repoId) => connections?.idsOf(repoId) ?? [],
+    latest: (ids) => desk.latest(ids, SYNC_QUEUE),
+    sync: async (id) => connections?.askSync(id),
+    counts: () => connections?.counts ?? { firstTime: 0, failed: 0, warned: 0 },
+  };
+}
+
+function viewOfConnection({
+  connectionId: id,
+  name,
+  type,
+  syncedAt,
+}: StoredConnection): ConnectionView {
+  return { id, name, connectionType: type, syncedAt };
 }
 
 /** What the endpoints call. */
@@ -364,6 +422,7 @@ function servicesOf(
     refs: { list: listRefs },
     skipped: { list: (repo, window) => listSkipped(parts, repo.repoId, window) },
     jobs: jobServiceOf(instance),
+    connections: connectionServiceOf(instance),
     readiness: {
       status: () => ({
         isReady: true,

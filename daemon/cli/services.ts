@@ -123,6 +123,7 @@ async function serve(
   const started = startDaemon({
     configuration,
     log,
+    env: process.env,
     sources: options.sources.map(localPath),
     mode: options.mode,
     change: options.change,

@@ -151,6 +151,14 @@ const ASKED: Readonly<Record<string, readonly Ask[]>> = {
     { sort: 'pushed' },
   ]),
   'GET /api/connections': queries([{}, { perPage: '1' }, { query: 'hidden' }]),
+  'POST /api/connection-sync-status': bodies([
+    { connectionIds: [1, 3, 4] },
+    { connectionIds: [3] },
+  ]),
+  'GET /api/connection-sync-counts': NOTHING,
+  'POST /api/connections/{connectionId}/sync': ['3', '4'].map((connectionId) => ({
+    values: { connectionId },
+  })),
   'GET /api/repos/{repoId}/skipped': ['1', '3', '4'].map((repoId) => ({ values: { repoId } })),
   'POST /api/repo-index-status': bodies([{ repoIds: [1, 3, 4] }, { repoIds: [3] }]),
   'GET /api/repository-sync-counts': NOTHING,

@@ -93,6 +93,7 @@ export interface WorldOptions {
   readonly trees?: Partial<Services['trees']>;
   readonly refs?: Services['refs']['list'];
   readonly jobs?: Partial<Services['jobs']>;
+  readonly connections?: Partial<Services['connections']>;
   readonly isReady?: boolean;
   readonly degraded?: readonly string[];
   readonly logLevel?: 'debug' | 'info';
@@ -208,6 +209,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       counts: () => ({ firstTime: 0, failed: 0, warned: 0 }),
       commitOf: () => undefined,
       ...options.jobs,
+    },
+    connections: {
+      list: () => [],
+      idsOf: () => [],
+      latest: async () => new Map(),
+      sync: async () => undefined,
+      counts: () => ({ firstTime: 0, failed: 0, warned: 0 }),
+      ...options.connections,
     },
     readiness: {
       status: () => ({

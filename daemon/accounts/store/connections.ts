@@ -26,7 +26,7 @@ export interface StoredConnection {
   readonly connectionId: number;
   readonly instance: string;
   readonly name: string;
-  readonly type: string;
+  readonly type: ConnectionTable['type'];
   /** Of the host, the same text for all connections to it. */
   readonly address: string;
   readonly rules: ConnectionRules;

@@ -141,7 +141,7 @@ export interface ConnectionTable {
   /** The daemon whose configuration has it. */
   instance: string;
   name: string;
-  type: string;
+  type: 'github' | 'gitlab' | 'gitea' | 'gerrit' | 'bitbucket' | 'azuredevops' | 'git';
   /** Of the host, the same text for all connections to it. */
   address: string;
   /** JSON of ConnectionRules: always read and written as a whole. */

@@ -17,7 +17,12 @@ import { getAuthors } from './history/author-endpoints.ts';
 import { getBlame } from './history/blame-endpoints.ts';
 import { getCommit } from './history/commit-endpoints.ts';
 import { getCommits } from './history/commit-list-endpoints.ts';
-import { listConnections } from './sources/connection-endpoints.ts';
+import {
+  getConnectionSyncCounts,
+  getConnectionSyncStatus,
+  listConnections,
+  triggerConnectionSync,
+} from './sources/connection-endpoints.ts';
 import { DESCRIPTION_ENDPOINTS } from './instance/description-endpoints.ts';
 import { getDiff } from './history/diff-endpoints.ts';
 import type { Endpoint } from './shapes/endpoint.ts';
@@ -71,6 +76,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getRefs,
   listRepos,
   listConnections,
+  getConnectionSyncStatus,
+  getConnectionSyncCounts,
+  triggerConnectionSync,
   listSkippedFiles,
   getRepoIndexStatus,
   getRepoSyncCounts,

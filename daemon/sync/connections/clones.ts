@@ -38,7 +38,7 @@ export interface ClonesOptions {
   readonly register: Pick<RepoRegister, 'byId'>;
   readonly fetchClone: FetchClone;
   /** Of a repo, the connections that have it now, in the order in which they are tried. Errors: none of them can be used. */
-  readonly waysOf: (repoId: number) => readonly CloneWay[];
+  readonly waysOf: (repoId: number) => Promise<readonly CloneWay[]>;
   /** Of one fetch. */
   readonly timeoutMs: () => number;
   /** Told that a repo was fetched. */
@@ -87,13 +87,14 @@ export class Clones {
     if (host === undefined) return;
     const folder = this.#options.catalog.clonePath(repoId);
     await mkdir(this.#options.catalog.cloneFolder, { recursive: true, mode: 0o700 });
-    if (!isOf(this.#readStamp(repoId), host)) {
+    // One that never became whole is begun anew.
+    if (this.fetchedAt(repoId) === undefined) {
       await rm(folder, { recursive: true, force: true });
       this.#writeStamp(repoId, host, null);
     }
-    const isThere = existsSync(folder) && this.fetchedAt(repoId) !== undefined;
+    const isThere = existsSync(folder);
     if (isThere && !this.#stale.has(repoId)) return;
-    const ways = this.#options.waysOf(repoId);
+    const ways = await this.#options.waysOf(repoId);
     if (ways.length === 0) {
       if (isThere) return;
       throw new Error(`no connection has ${name} any more, and there is no clone of it`);

@@ -1,27 +1,27 @@
 // Times and counts of connections, as the settings say them.
 
+import type { Settings } from '../../base/config/settings.ts';
 import type { ConnectionLimits } from './connections.ts';
-
-/** The settings that there are not yet have these values (API.md 19.3). */
-const DEFAULTS = {
-  reindexIntervalMs: 3_600_000,
-  resyncConnectionIntervalMs: 86_400_000,
-  maxConnectionSyncJobConcurrency: 8,
-  maxRepoGarbageCollectionJobConcurrency: 8,
-  repoGarbageCollectionGracePeriodMs: 10_000,
-};
 
 /** @param attemptsMax  1: whoever asks hears of a failure, and asks again */
 export function connectionLimitsOf(
-  settings: Partial<typeof DEFAULTS> & { readonly repoIndexTimeoutMs: number },
+  settings: Pick<
+    Settings,
+    | 'reindexIntervalMs'
+    | 'resyncConnectionIntervalMs'
+    | 'maxConnectionSyncJobConcurrency'
+    | 'maxRepoGarbageCollectionJobConcurrency'
+    | 'repoGarbageCollectionGracePeriodMs'
+    | 'repoIndexTimeoutMs'
+  >,
   attemptsMax: number,
 ): ConnectionLimits {
-  const all = { ...DEFAULTS, ...settings };
   const { repoIndexTimeoutMs: timeoutMs } = settings;
+  const jobs = (runningMax: number) => ({ runningMax, timeoutMs, attemptsMax });
   return {
-    ...all,
+    ...settings,
     fetchTimeoutMs: timeoutMs,
-    syncJobs: { runningMax: all.maxConnectionSyncJobConcurrency, timeoutMs, attemptsMax },
-    cleanupJobs: { runningMax: all.maxRepoGarbageCollectionJobConcurrency, timeoutMs, attemptsMax },
+    syncJobs: jobs(settings.maxConnectionSyncJobConcurrency),
+    cleanupJobs: jobs(settings.maxRepoGarbageCollectionJobConcurrency),
   };
 }

@@ -41,7 +41,7 @@ export interface ConnectionLimits {
 /** How hosts are reached. */
 export interface HostAccess {
   /** Errors: what is configured is not enough. */
-  readonly openHost: (name: string, settings: ConnectionSettings) => Host;
+  readonly openHost: (name: string, settings: ConnectionSettings) => Promise<Host>;
   readonly fetchClone: FetchClone;
 }
 
@@ -61,8 +61,8 @@ export interface ConnectionsOptions extends HostAccess {
 /** A connection of the configuration. */
 interface Configured {
   readonly settings: ConnectionSettings;
-  /** Undefined: it was not asked yet. */
-  host?: Host | undefined;
+  /** Undefined: it was not asked yet, or could not be opened. */
+  host?: Promise<Host> | undefined;
 }
 
 /** Guess: how soon what is due begins. */
@@ -82,6 +82,8 @@ export class Connections {
   readonly #syncTimes: DueTimes;
   readonly #fetchTimes: DueTimes;
   #ticking: NodeJS.Timeout | undefined;
+  /** One after the other, so that what was said later counts. */
+  #configuring: Promise<void> = Promise.resolve();
 
   constructor(options: ConnectionsOptions) {
     const { catalog, register, book, rows, log, limits, fetchClone } = options;
@@ -106,6 +108,7 @@ export class Connections {
       log,
       limits: () => limits().syncJobs,
       hostOf: (connectionId) => this.#hostOf(connectionId),
+      digestOf: (connectionId) => this.#targetOf(connectionId)?.rules.digest,
       targetOf: (connectionId) => this.#targetOf(connectionId),
       obey,
       onEnd: () => this.#cleanUp(),
@@ -171,9 +174,25 @@ export class Connections {
   /**
    * Obeys what the configuration says now: who may see repos holds at once, before any host is asked.
    *
+   * @param areReopened  hosts are opened anew: what they need besides the settings has changed
+   *
    * Errors: NOT_READY; those of the catalog.
    */
-  async configure(connections: Readonly<Record<string, ConnectionSettings>>): Promise<void> {
+  async configure(
+    connections: Readonly<Record<string, ConnectionSettings>>,
+    areReopened = false,
+  ): Promise<void> {
+    const turn = this.#configuring
+      .catch(() => {})
+      .then(() => this.#configure(connections, areReopened));
+    this.#configuring = turn;
+    return turn;
+  }
+
+  async #configure(
+    connections: Readonly<Record<string, ConnectionSettings>>,
+    areReopened: boolean,
+  ): Promise<void> {
     const { register, instance } = this.#options;
     const before = this.#configured;
     this.#isConfigured = true;
@@ -181,9 +200,9 @@ export class Connections {
     this.#configured = new Map(
       Object.entries(connections).map(([name, settings]) => {
         const known = before.get(name);
-        if (known !== undefined && isDeepStrictEqual(known.settings, settings))
-          return [name, known];
-        changed.add(name);
+        const isSame = isDeepStrictEqual(known?.settings, settings);
+        if (known !== undefined && isSame && !areReopened) return [name, known];
+        if (!isSame) changed.add(name);
         return [name, { settings }];
       }),
     );
@@ -191,7 +210,7 @@ export class Connections {
     const { changedIds, dueIds } = await register.decide((book) => configure(book, configured));
     await this.#obey({ changedIds: new Set([...changedIds, ...this.#unlisted()]), dueIds });
     const closed = [...before].filter(([name, one]) => this.#configured.get(name) !== one);
-    for (const [, { host }] of closed) await host?.close();
+    await closeHosts(closed.map(([, one]) => one));
     if (!this.#isStarted) return;
     this.#resume(changed);
     this.#cleanUp();
@@ -304,27 +323,32 @@ export class Connections {
     return isDeepStrictEqual(record, known.record) ? [] : [{ ...known, record }];
   }
 
-  #targetOf(connectionId: number): SyncTarget | undefined {
+  #targetOf(connectionId: number): StoredConnection | undefined {
     return this.all.find((one) => one.connectionId === connectionId);
   }
 
   /** Errors: those of opening the host. */
-  #hostOf(connectionId: number): { readonly host: Host; readonly digest: string } {
-    const connection = this.all.find((one) => one.connectionId === connectionId);
-    const configured = connection && this.#configured.get(connection.name);
-    if (connection === undefined || configured === undefined)
+  async #hostOf(connectionId: number): Promise<Host> {
+    const name = this.#targetOf(connectionId)?.name;
+    const configured = name === undefined ? undefined : this.#configured.get(name);
+    if (name === undefined || configured === undefined)
       throw new Error('the connection is not in the configuration any more');
-    configured.host ??= this.#options.openHost(connection.name, configured.settings);
-    return { host: configured.host, digest: connection.rules.digest };
+    configured.host ??= this.#options
+      .openHost(name, configured.settings)
+      .catch((error: unknown) => {
+        configured.host = undefined;
+        throw error;
+      });
+    return configured.host;
   }
 
   /** Errors: that of the first, if none can be opened. */
-  #waysOf(repoId: number): CloneWay[] {
+  async #waysOf(repoId: number): Promise<CloneWay[]> {
     const ways: CloneWay[] = [];
     let failure: unknown;
     for (const { connectionId, name } of this.#linkedTo(repoId)) {
       try {
-        const { host } = this.#hostOf(connectionId);
+        const host = await this.#hostOf(connectionId);
         const { caFile } = this.#configured.get(name)!.settings.tls;
         ways.push({ host, ...(caFile === undefined ? {} : { caFile }) });
       } catch (error) {
@@ -343,6 +367,19 @@ export class Connections {
     if (this.#isConfigured && this.#isStarted) this.#cleanup.consider();
   }
 
+  /** What becomes of the connections: not listed yet, failed, or listed with gaps. */
+  get counts(): { readonly firstTime: number; readonly failed: number; readonly warned: number } {
+    const { runner, warned } = this.#sync;
+    const hasFailed = ({ name }: StoredConnection): boolean =>
+      runner.failed.reasonOf(name) !== undefined;
+    const count = (is: (one: StoredConnection) => boolean): number => this.all.filter(is).length;
+    return {
+      firstTime: count((one) => one.syncedAt === null && !hasFailed(one)),
+      failed: count(hasFailed),
+      warned: count(({ connectionId }) => warned.has(connectionId)),
+    };
+  }
+
   /** What does not work as it should, in words for the owner; empty: nothing. */
   get degradations(): readonly string[] {
     const wanted = (name: string): boolean => this.#configured.has(name);
@@ -353,7 +390,15 @@ export class Connections {
   async close(): Promise<void> {
     clearInterval(this.#ticking);
     await Promise.all([this.#sync.runner.close(), this.#cleanup.close()]);
-    for (const { host } of this.#configured.values()) await host?.close();
+    await closeHosts([...this.#configured.values()]);
+  }
+}
+
+async function closeHosts(configured: readonly Configured[]): Promise<void> {
+  for (const { host } of configured) {
+    // What could not be opened needs no closing.
+    const open = await host?.catch(() => undefined);
+    await open?.close();
   }
 }
 

@@ -41,8 +41,10 @@ export interface SyncJobsOptions {
   readonly log: Log;
   /** As they are now. */
   readonly limits: () => JobLimits;
-  /** The host of a connection, with the digest of what is configured. Errors: it is not configured, or cannot be asked. */
-  readonly hostOf: (connectionId: number) => { readonly host: Host; readonly digest: string };
+  /** The host of a connection. Errors: it is not configured, or cannot be opened. */
+  readonly hostOf: (connectionId: number) => Promise<Host>;
+  /** Of what is configured; undefined: nothing is. */
+  readonly digestOf: (connectionId: number) => string | undefined;
   /** Undefined: it is in the configuration no more. */
   readonly targetOf: (connectionId: number) => SyncTarget | undefined;
   readonly obey: ListingOptions['obey'];
@@ -100,19 +102,19 @@ export class SyncJobs {
   }
 
   async #list(job: SyncJob): Promise<SyncResult> {
-    const { register, rows, hostOf, targetOf, obey, onEnd } = this.#options;
+    const { register, rows, hostOf, digestOf, obey, onEnd } = this.#options;
     const startMs = performance.now();
     const { connectionId, name } = job.target;
     this.runner.keep(job);
-    const { host, digest } = hostOf(connectionId);
+    const host = await hostOf(connectionId);
+    const digest = digestOf(connectionId) ?? '';
     const outcome = await listConnection({
       register,
       rows,
       host,
       connectionId,
       digest,
-      isCurrent: () =>
-        targetOf(connectionId) !== undefined && hostOf(connectionId).digest === digest,
+      isCurrent: () => digestOf(connectionId) === digest,
       signal: job.signal,
       obey,
       onCount: (count) => this.#options.log.debug('listing', { connection: name, count }),

@@ -47,13 +47,8 @@ const AGREED_IDS = [
   ['receiveWebhook', 'explainSearch', 'getHealth', 'getReady', 'getVersion'],
 ].flat();
 
-/** Those of endpoints that are not there yet: connections, and what triggers their jobs. */
-const LATER_IDS = [
-  'getConnectionSyncStatus',
-  'getConnectionSyncCounts',
-  'triggerConnectionSync',
-  'receiveWebhook',
-];
+/** Those of endpoints that are not there yet: what code hosts push. */
+const LATER_IDS = ['receiveWebhook'];
 
 /** Endpoints of the contract that it names no id for. */
 const OWN_IDS = ['getApiDescription', 'listJobs', 'listSkippedFiles'];

@@ -52,7 +52,8 @@ export async function openConnected(
   const index = await openIndexOf(dataDir, {
     findsSymbols: false,
     hosts: {
-      openHost: (name) => (typeof host === 'function' ? host(name) : host).open(name),
+      openHost: (name) =>
+        Promise.resolve((typeof host === 'function' ? host(name) : host).open(name)),
       fetchClone,
     },
     connectionLimits: () => limits,

@@ -54,7 +54,7 @@ type JobState = 'PENDING' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
 export interface JobView {
   readonly id: string;
   readonly queue: string;
-  /** RepoId. */
+  /** RepoId, or id of a connection. */
   readonly targetId: number;
   readonly priority: number;
   readonly state: JobState;
@@ -97,6 +97,29 @@ export interface JobService {
   commitOf(repoId: number): string | undefined;
 }
 
+/** A connection of the configuration. */
+export interface ConnectionView {
+  readonly id: number;
+  readonly name: string;
+  readonly connectionType:
+    'github' | 'gitlab' | 'gitea' | 'gerrit' | 'bitbucket' | 'azuredevops' | 'git';
+  /** When a listing of it ended last, ms since the epoch; null: none did. */
+  readonly syncedAt: number | null;
+}
+
+/** The connections of this instance. Errors of what reads: NOT_READY. */
+export interface ConnectionService {
+  list(): readonly ConnectionView[];
+  /** Ids of the connections that have a repo; none: it is a source of this machine. */
+  idsOf(repoId: number): readonly number[];
+  /** The last job of each of these connections, by id, as far as there is one. */
+  latest(ids: readonly number[]): Promise<ReadonlyMap<number, JobView>>;
+  /** Has a connection listed; the id of the job. Undefined: there is no such connection. */
+  sync(id: number): Promise<string | undefined>;
+  /** Of all: never listed, and not failed; last listing failed; last listing left something open. */
+  counts(): { readonly firstTime: number; readonly failed: number; readonly warned: number };
+}
+
 /** Paths and refs have passed the checks of sources/git/names.ts. Errors whose `errorCode` is in the table are for the caller. */
 export interface Services {
   readonly search: SearchService;
@@ -113,5 +136,6 @@ export interface Services {
     ): Promise<{ readonly items: readonly SkippedDoc[]; readonly total: number }>;
   };
   readonly jobs: JobService;
+  readonly connections: ConnectionService;
   readonly readiness: { status(): ReadinessStatus };
 }

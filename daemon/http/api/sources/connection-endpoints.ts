@@ -1,25 +1,55 @@
-// GET /api/connections: where the repositories come from (API.md 13.2). As long as none can be configured, each source
+// Connections (API.md 13.2, 13.3, 13.5): where the repositories come from, how their listings stand, and asking for one. Each source
 // that is served is a connection of its own, of kind `git`, with the name and the id of its one repository.
 
 import { z } from 'zod';
+import { hasOwnerRole } from '../../../accounts/caller.ts';
 import type { RepoRecord } from '../../../repos/records.ts';
-import { endpoint, ok } from '../shapes/endpoint.ts';
+import { ApiError } from '../shapes/api-error.ts';
+import { answer, endpoint, ok, type CallContext } from '../shapes/endpoint.ts';
+import type { ConnectionView, JobView, Services } from '../shapes/endpoint-services.ts';
+import { integerText, jsonInteger } from '../shapes/input.ts';
+import { integer, nullableTime, text } from '../shapes/schemas.ts';
+import { isoOrNull, job, jobJson } from './job-json.ts';
 import { byNameBytes } from './repo-order.ts';
-import { integer, text } from '../shapes/schemas.ts';
+
+const TYPES = ['github', 'gitlab', 'gitea', 'gerrit', 'bitbucket', 'azuredevops', 'git'] as const;
 
 const connection = z
   .object({
     id: integer('Id of the connection.', 1),
     name: text('Its name.'),
     connectionType: z
-      .enum(['github', 'gitlab', 'gitea', 'gerrit', 'bitbucket', 'azuredevops', 'git'])
+      .enum(TYPES)
       .meta({ description: 'What kind of place the repositories come from.' }),
   })
   .meta({ id: 'Connection', description: 'A place that repositories come from.' });
 
-/** The connection of a repo. */
-export function connectionIdOf({ repoId }: RepoRecord): number {
-  return repoId;
+const connectionStatus = z
+  .object({
+    connectionId: integer('Id of the connection.', 1),
+    syncedAt: nullableTime('When it was last listed.'),
+    latestJob: job.nullable(),
+  })
+  .meta({ id: 'ConnectionSyncStatus', description: 'How the listing of a connection stands.' });
+
+/** The connections of a repo. */
+export function connectionIdsOf(services: Services, { repoId }: RepoRecord): readonly number[] {
+  const ids = services.connections.idsOf(repoId);
+  return ids.length === 0 ? [repoId] : ids;
+}
+
+/** Those with a repo that the caller sees, by name, then by id. */
+function visibleConnections({ services, sight }: CallContext): ConnectionView[] {
+  const repos = byNameBytes(services.repos.list(sight));
+  const ids = new Set(repos.flatMap((repo) => connectionIdsOf(services, repo)));
+  const configured = services.connections.list().filter(({ id }) => ids.has(id));
+  const sources = repos
+    .filter(({ repoId }) => ids.has(repoId))
+    .map(({ repoId: id, name }) => ({ id, name, connectionType: 'git' as const, syncedAt: null }));
+  return [...configured, ...sources]
+    .map((one) => ({ one, key: Buffer.from(one.name) }))
+    .sort((a, b) => Buffer.compare(a.key, b.key) || a.one.id - b.one.id)
+    .map(({ one }) => one);
 }
 
 export const listConnections = endpoint(
@@ -38,13 +68,126 @@ export const listConnections = endpoint(
       },
     },
   },
-  (_, { services, sight }) => {
-    const repos = byNameBytes(services.repos.list(sight));
-    const connections = repos.map((repo) => ({
-      id: connectionIdOf(repo),
-      name: repo.name,
-      connectionType: 'git',
-    }));
-    return ok(connections);
+  (_, context) => {
+    const connections = visibleConnections(context);
+    return ok(connections.map(({ id, name, connectionType }) => ({ id, name, connectionType })));
+  },
+);
+
+export const getConnectionSyncStatus = endpoint(
+  {
+    operationId: 'getConnectionSyncStatus',
+    method: 'POST',
+    path: '/api/connection-sync-status',
+    access: 'opt',
+    tag: 'Connections',
+    summary: 'How the listings of connections stand',
+    description:
+      'To callers who are no owners the last job tells its status alone: the rest may name repositories that they do not see.',
+    input: {
+      body: z.object({
+        connectionIds: z
+          .array(jsonInteger(1), { error: 'expected 1 to 100 ids' })
+          .min(1, { error: 'expected 1 to 100 ids' })
+          .max(100, { error: 'expected 1 to 100 ids' })
+          .meta({ description: 'Ids of connections.' }),
+      }),
+    },
+    responses: {
+      200: {
+        description:
+          'Those of the connections that have a repository which the caller sees, in the order asked for.',
+        body: z.object({ connections: z.array(connectionStatus) }),
+      },
+    },
+  },
+  async ({ body }, context) => {
+    const seen = new Map(visibleConnections(context).map((one) => [one.id, one]));
+    const wanted = [...new Set(body.connectionIds)].flatMap((id) => seen.get(id) ?? []);
+    const latest = await context.services.connections.latest(wanted.map(({ id }) => id));
+    const isOwner = hasOwnerRole(context.caller);
+    const connections = wanted.map(({ id, syncedAt }) => {
+      const view = latest.get(id);
+      return {
+        connectionId: id,
+        syncedAt: isoOrNull(syncedAt),
+        latestJob: view === undefined ? null : jobJson(isOwner ? view : withoutNames(view)),
+      };
+    });
+    return ok({ connections });
+  },
+);
+
+function withoutNames(view: JobView): JobView {
+  const error = view.error === null ? null : 'the listing failed; owners see why';
+  const status = view.result?.['status'];
+  return { ...view, error, result: status === undefined ? null : { status } };
+}
+
+export const getConnectionSyncCounts = endpoint(
+  {
+    operationId: 'getConnectionSyncCounts',
+    method: 'GET',
+    path: '/api/connection-sync-counts',
+    access: 'owner',
+    tag: 'Connections',
+    summary: 'How many connections are not listed, failed or warn',
+    responses: {
+      200: {
+        description: 'The counts.',
+        body: z
+          .object({
+            firstTimeSyncingCount: integer('Not listed yet, and not failed.'),
+            failedCount: integer('Those whose last job failed.'),
+            warningCount: integer('Those whose last listing left something open.'),
+          })
+          .meta({ id: 'ConnectionSyncCounts', description: 'Counts of connections.' }),
+      },
+    },
+  },
+  (_, { services }) => {
+    const { firstTime, failed, warned } = services.connections.counts();
+    return ok({
+      firstTimeSyncingCount: firstTime,
+      failedCount: failed,
+      warningCount: warned,
+    });
+  },
+);
+
+export const triggerConnectionSync = endpoint(
+  {
+    operationId: 'triggerConnectionSync',
+    method: 'POST',
+    path: '/api/connections/{connectionId}/sync',
+    access: 'owner',
+    tag: 'Connections',
+    summary: 'List a connection now',
+    description:
+      'Asks for a job; one that waits already is taken. A source of this machine is indexed. Without a body.',
+    input: {
+      path: z.object({
+        connectionId: integerText(1, Number.MAX_SAFE_INTEGER).meta({
+          description: 'Id of the connection.',
+        }),
+      }),
+    },
+    responses: {
+      202: {
+        description: 'There will be a job.',
+        body: z.object({ jobId: text('Id of the job.') }),
+      },
+    },
+    errors: ['NOT_FOUND'],
+  },
+  async ({ path: { connectionId } }, context) => {
+    const { connections, jobs } = context.services;
+    const isSource = visibleConnections(context).some(
+      ({ id }) => id === connectionId && context.services.repos.byId(id) !== undefined,
+    );
+    const jobId = isSource ? await jobs.index(connectionId) : await connections.sync(connectionId);
+    if (jobId === undefined)
+      throw new ApiError('NOT_FOUND', `Connection ${connectionId} not found.`);
+    return answer(202, { jobId });
   },
 );

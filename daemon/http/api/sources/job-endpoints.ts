@@ -4,47 +4,13 @@
 import { z } from 'zod';
 import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint, ok } from '../shapes/endpoint.ts';
-import type { JobView } from '../shapes/endpoint-services.ts';
 import { choiceText, integerText, jsonInteger } from '../shapes/input.ts';
 import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
 import { findRepoById } from './git-calls.ts';
+import { job, jobJson, QUEUES, STATES } from './job-json.ts';
 
 const LIST_PATH = '/api/jobs';
-const QUEUES = ['connection-sync', 'repo-index', 'repo-cleanup', 'audit-log-prune'] as const;
-const STATES = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
-
-const progress = z
-  .object({
-    phase: z.enum(['listing', 'reading', 'merging']).meta({ description: 'What is being done.' }),
-    done: integer('How much of it is done.'),
-    total: integer('How much there is; 0: not known yet.'),
-    unit: z.enum(['bytes']).meta({ description: 'What is counted.' }),
-    remainingMs: integer('Time left at the present speed; null: not known.').nullable(),
-  })
-  .meta({ id: 'JobProgress', description: 'How far a job is.' });
-
-const job = z
-  .object({
-    id: text('Id of the job.'),
-    queue: z.enum(QUEUES).meta({ description: 'What kind of job.' }),
-    data: z
-      .object({ repoId: integer('Id of the repository.', 1) })
-      .meta({ description: 'What it is of.' }),
-    status: z.enum(STATES).meta({ description: 'How it stands.' }),
-    priority: integer('Lower ones go first: 1 asked for, 5 first index, 10 scheduled.', 1),
-    attempt: integer('Number of the last attempt; 0: none has begun.'),
-    createdAt: time('When it was asked for.'),
-    startedAt: nullableTime('When its last attempt began.'),
-    finishedAt: nullableTime('When it ended.'),
-    errorMessage: text('Why its last attempt failed.').nullable(),
-    result: z.record(z.string(), z.unknown()).nullable().meta({
-      description:
-        'Of an index job: `docs`, `shards`, `bytes`, `skipped` and `ignored` (counts by reason and by rule), `warnings`, `durationMs`.',
-    }),
-    progress: progress.nullable(),
-  })
-  .meta({ id: 'Job', description: 'A job.' });
 
 const repoStatus = z
   .object({
@@ -68,39 +34,6 @@ const logLine = z
       .meta({ description: 'Further facts; secrets are masked.' }),
   })
   .meta({ id: 'JobLogLine', description: 'A line of the log of a job.' });
-
-function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
-}
-
-function toJson(view: JobView) {
-  return {
-    id: view.id,
-    queue: view.queue,
-    data: { repoId: view.targetId },
-    status: view.state,
-    priority: view.priority,
-    attempt: view.attempt,
-    createdAt: new Date(view.createdAt).toISOString(),
-    startedAt: isoOrNull(view.startedAt),
-    finishedAt: isoOrNull(view.finishedAt),
-    errorMessage: view.error,
-    result: view.result,
-    progress: view.progress === undefined ? null : progressOf(view.progress),
-  };
-}
-
-function progressOf({ phase, bytesDone, bytesTotal, since }: NonNullable<JobView['progress']>) {
-  const isKnown = bytesDone > 0 && phase === 'reading';
-  const left = ((Date.now() - since) * Math.max(0, bytesTotal - bytesDone)) / bytesDone;
-  return {
-    phase,
-    done: bytesDone,
-    total: bytesTotal,
-    unit: 'bytes',
-    remainingMs: isKnown ? Math.round(left) : null,
-  };
-}
 
 export const getRepoIndexStatus = endpoint(
   {
@@ -136,7 +69,7 @@ export const getRepoIndexStatus = endpoint(
         repoId,
         indexedAt: indexedAt ?? null,
         indexedCommitHash: services.jobs.commitOf(repoId) ?? null,
-        latestJob: view === undefined ? null : toJson(view),
+        latestJob: view === undefined ? null : jobJson(view),
       };
     });
     return ok({ repositories });
@@ -202,7 +135,7 @@ export const listJobs = endpoint(
     const { queue, status } = query;
     const { items, total } = await services.jobs.list({ queue, state: status, ...windowOf(query) });
     const { headers } = pageOf(total, query, `${baseUrl}${LIST_PATH}`, { queue, status });
-    return ok(items.map(toJson), headers);
+    return ok(items.map(jobJson), headers);
   },
 );
 

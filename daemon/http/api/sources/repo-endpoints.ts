@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
 import { shortRefName, treePageUrl } from '../../../repos/links.ts';
 import type { RepoRecord } from '../../../repos/records.ts';
-import { connectionIdOf } from './connection-endpoints.ts';
+import { connectionIdsOf } from './connection-endpoints.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { choiceText, integerText } from '../shapes/input.ts';
 import { PAGE_HEADERS, pageFields, paginate } from '../shapes/pagination.ts';
@@ -74,6 +74,7 @@ function toListItem(repo: RepoRecord, baseUrl: string) {
     isArchived: repo.isArchived,
     repoDisplayName: repo.displayName,
     externalWebUrl: repo.webUrl,
+    imageUrl: repo.imageUrl,
     defaultBranch: branch.startsWith('refs/') ? shortRefName(branch) : undefined,
     indexedAt: repo.indexedAt,
     pushedAt: repo.pushedAt,
@@ -106,7 +107,8 @@ export const listRepos = endpoint(
       .filter(
         (repo) =>
           repo.name.toLowerCase().includes(wanted) &&
-          (query.connectionId ?? connectionIdOf(repo)) === connectionIdOf(repo),
+          (query.connectionId === undefined ||
+            connectionIdsOf(services, repo).includes(query.connectionId)),
       );
     const sorted = query.sort === 'pushed' ? sortByPush(found) : byNameBytes(found);
     if (query.direction === 'desc') sorted.reverse();

@@ -1,0 +1,130 @@
+// Connections over HTTP: those with a repository that the caller sees, how their listings stand, what of that only owners are
+// told, and asking for one.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { JobView, Services } from '../../daemon/http/api/shapes/endpoint-services.ts';
+import { closeWorlds, OWNER_KEY, repo, startWorld } from './harness.ts';
+
+after(closeWorlds);
+
+const FIRST_ID = 1_000_000_001;
+
+function jobOf(targetId: number): JobView {
+  return {
+    id: 'j',
+    queue: 'connection-sync',
+    targetId,
+    priority: 10,
+    state: 'FAILED',
+    attempt: 2,
+    createdAt: 0,
+    startedAt: 1_500,
+    finishedAt: 2_000,
+    error: 'acme/secret: not allowed',
+    result: { status: 'PARTIAL_SUCCESS', issues: [{ target: 'repos: acme/secret' }] },
+  };
+}
+
+const idsOf: Services['connections']['idsOf'] = (repoId) =>
+  ({ 1: [FIRST_ID], 2: [FIRST_ID, FIRST_ID + 1], 3: [FIRST_ID + 2] })[repoId] ?? [];
+
+async function start() {
+  const asked: unknown[] = [];
+  const world = await startWorld({
+    kind: 'node',
+    env: {
+      TRAWL_ANONYMOUS_ACCESS: 'true',
+      TRAWL_OWNER_EMAIL: 'o@example.com',
+      TRAWL_OWNER_API_KEY: OWNER_KEY,
+    },
+    repos: [repo(1, 'a'), repo(2, 'b'), repo(3, 'c', { enforcement: 'all' }), repo(4, 'd')],
+    connections: {
+      list: () =>
+        (['z', 'b', 'hidden'] as const).map((name, index) => ({
+          id: FIRST_ID + index,
+          name,
+          connectionType: 'github',
+          syncedAt: index === 0 ? 1_000 : null,
+        })),
+      idsOf,
+      latest: (ids) => {
+        asked.push(ids);
+        return Promise.resolve(new Map(ids.map((id) => [id, jobOf(id)])));
+      },
+      sync: (id) => {
+        asked.push(id);
+        return Promise.resolve(id === FIRST_ID ? 'job' : undefined);
+      },
+      counts: () => ({ firstTime: 1, failed: 2, warned: 3 }),
+    },
+    jobs: { index: (repoId) => Promise.resolve(`index ${repoId}`) },
+  });
+  const ask = async (path: string, key?: string, body?: unknown, method = 'GET') => {
+    const headers = key === undefined ? {} : { 'X-Service-Api-Key': key };
+    const text = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await world.call({ method, path, headers, ...text });
+    return { status: answer.status, json: answer.json() as unknown };
+  };
+  return { asked, ask };
+}
+
+test('connections and sources together, with a repository that the caller sees, by name; repositories of one', async () => {
+  const { ask } = await start();
+  const source = { id: 4, name: 'd', connectionType: 'git' };
+  const [z, b, hidden] = ['z', 'b', 'hidden'].map((name, index) => ({
+    id: FIRST_ID + index,
+    name,
+    connectionType: 'github',
+  }));
+  assert.deepEqual((await ask('/api/connections')).json, [b, source, z]);
+  assert.deepEqual((await ask('/api/connections', OWNER_KEY)).json, [b, source, hidden, z]);
+  const names = async (id: number): Promise<unknown> => {
+    const { json } = await ask(`/api/repos?connectionId=${id}`);
+    return (json as { repoName: string }[]).map(({ repoName }) => repoName);
+  };
+  assert.deepEqual(
+    [await names(FIRST_ID), await names(FIRST_ID + 1), await names(FIRST_ID + 2), await names(4)],
+    [['a', 'b'], ['b'], [], ['d']],
+  );
+});
+
+test('how listings stand: hidden ids are never asked for, and who is no owner hears no names', async () => {
+  const { ask, asked } = await start();
+  const connectionIds = [FIRST_ID + 2, FIRST_ID, 3, 4, FIRST_ID];
+  const status = async (key?: string) =>
+    (await ask('/api/connection-sync-status', key, { connectionIds }, 'POST')).json as {
+      connections: { connectionId: number; syncedAt: string; latestJob: Record<string, unknown> }[];
+    };
+  const { connections } = await status();
+  assert.deepEqual(asked, [[FIRST_ID, 4]]);
+  assert.equal(JSON.stringify(connections).includes('secret'), false);
+  const [first] = connections;
+  assert.deepEqual(
+    [first?.connectionId, first?.syncedAt, first?.latestJob['result'], first?.latestJob['data']],
+    [
+      FIRST_ID,
+      '1970-01-01T00:00:01.000Z',
+      { status: 'PARTIAL_SUCCESS' },
+      { connectionId: FIRST_ID },
+    ],
+  );
+  assert.match(JSON.stringify(await status(OWNER_KEY)), /acme\/secret: not allowed.*issues/);
+  assert.equal((await ask('/api/connection-sync-counts')).status, 401);
+  assert.deepEqual((await ask('/api/connection-sync-counts', OWNER_KEY)).json, {
+    firstTimeSyncingCount: 1,
+    failedCount: 2,
+    warningCount: 3,
+  });
+});
+
+test('a listing is asked for by owners; a source is indexed; what is unknown is not there', async () => {
+  const { ask } = await start();
+  const trigger = (id: number, key?: string) =>
+    ask(`/api/connections/${id}/sync`, key, undefined, 'POST');
+  assert.equal((await trigger(FIRST_ID)).status, 401);
+  assert.deepEqual(await trigger(FIRST_ID, OWNER_KEY), { status: 202, json: { jobId: 'job' } });
+  assert.deepEqual((await trigger(4, OWNER_KEY)).json, { jobId: 'index 4' });
+  for (const id of [1, 9, FIRST_ID + 9])
+    assert.equal((await trigger(id, OWNER_KEY)).status, 404, String(id));
+});
