@@ -258,7 +258,7 @@ async function openControl(
   const store = instance.index?.store;
   const control = await openControlPlane(configuration, directory, log, Date.now, store);
   control.store.onChange((change) => {
-    if (!('topic' in change) || change.topic === 'settings') return;
+    if (!('topic' in change) || change.topic === 'settings' || change.topic === 'readers') return;
     indexerOf(instance)
       .rules.obey()
       .catch((error: unknown) => log.error('rules of repos were not taken over', { error }));

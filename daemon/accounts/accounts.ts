@@ -17,6 +17,8 @@ import { ConfiguredChanges } from './configured-changes.ts';
 import { type ConfiguredGrant, configuredGrants } from './configured-grants.ts';
 import { type CookiePlace, hashCredential } from './credentials.ts';
 import { GrantBook } from './grants.ts';
+import { HostLists } from './host-lists.ts';
+import { hostRulesOf } from './host-rules.ts';
 import { type InstanceSettings, InstanceSettingsKeeper } from './instance-settings.ts';
 import { Keys } from './keys.ts';
 import type { Entitlement } from './licence.ts';
@@ -65,6 +67,7 @@ export class Accounts {
   readonly members: Members;
   readonly keys: Keys;
   readonly grants: GrantBook;
+  readonly hostLists: HostLists;
   readonly licences: LicenceKeeper;
   readonly settings: InstanceSettingsKeeper;
   readonly #configuration: Configuration;
@@ -105,6 +108,7 @@ export class Accounts {
     this.#owner = configuration.owner;
     this.#hasLocalAccess = configuration.localAccess;
     this.#log = log;
+    this.hostLists = new HostLists({ store, rules: hostRulesOf(configuration), now, log });
     this.callers = this.#newCallers(secret);
     this.signIn = new SignIn({
       store,
@@ -136,10 +140,11 @@ export class Accounts {
       get configuredGrants() {
         return grantsNow();
       },
+      hostLists: this.hostLists,
       trail,
     });
     this.#ignore = store.onChange((change) => {
-      if ('topic' in change) void this.#reload();
+      if ('topic' in change && change.topic !== 'readers') void this.#reload();
     });
   }
 
@@ -152,6 +157,7 @@ export class Accounts {
       get configuredGrants() {
         return grantsNow();
       },
+      countingLists: () => this.hostLists.counting,
       hasGrants: () => this.isEntitled('permissions'),
       areRulesKnown: () => store.uninformedMs <= configuration.settings.storeGraceMs,
     });
@@ -181,6 +187,7 @@ export class Accounts {
     await accounts.#checkSecret();
     await accounts.settings.load();
     await accounts.licences.load();
+    await accounts.hostLists.load();
     await accounts.#provideOwner();
     return accounts;
   }
@@ -259,6 +266,7 @@ export class Accounts {
     this.#ignore();
     this.keys.close();
     this.callers.close();
+    this.hostLists.close();
     await this.trail.close();
   }
 

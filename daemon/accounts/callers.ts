@@ -19,7 +19,7 @@ import {
   type CookiePlace,
   type Presented,
 } from './credentials.ts';
-import type { Sights } from './sights.ts';
+import type { Granted, Sights } from './sights.ts';
 
 /** Stamps of use are written at most this often. */
 const STAMP_MS = 5 * 60_000;
@@ -41,8 +41,7 @@ interface HashedCredential {
 /** What is kept of a user. A change makes a new one. */
 interface KnownPerson {
   readonly person: Person;
-  /** RepoIds that the store grants. */
-  readonly granted: readonly number[];
+  readonly granted: Granted;
   stampedMs: number;
 }
 
@@ -97,7 +96,8 @@ export class Callers {
         this.#people.delete(change.userId);
         // Whom a change concerns has an account.
         this.#isOpenHouse = false;
-      } else if (change.topic === 'all') {
+      } else if ('topic' in change && change.topic === 'readers') this.#people.clear();
+      else if ('topic' in change && change.topic === 'all') {
         this.#people.clear();
         this.#isOpenHouse = false;
         this.#inBackground(this.#lookForAccounts());
@@ -234,11 +234,17 @@ export class Callers {
     const { store } = this.#options;
     const user = await store.users.get(userId);
     if (user === undefined) return undefined;
-    const granted = user.role === 'OWNER' ? [] : await store.grants.repoIdsOf(userId);
     const person = personOf(user);
+    const granted = await this.#readGranted(person);
     const known = { person, granted, stampedMs: person.lastActivityAt ?? 0 };
     if (changeCount === this.#changeCount) this.#people.set(userId, known);
     return known;
+  }
+
+  async #readGranted({ id, email, role }: Person): Promise<Granted> {
+    if (role === 'OWNER') return { repoIds: [], hosted: [] };
+    const { grants, hostReaders } = this.#options.store;
+    return { repoIds: await grants.repoIdsOf(id), hosted: await hostReaders.reposOf(email) };
   }
 
   #callerOf(credential: KnownCredential): Caller | undefined {

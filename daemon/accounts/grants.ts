@@ -1,6 +1,6 @@
 // Grants: which users see which repos whose permissions are enforced (API.md 14.7). Those of the store are changed
-// here; those of the configuration are shown beside them. They are of all repos that the store knows: a grant on one that is
-// not served now counts again once it is.
+// here; those of the configuration and of hosts are shown beside them. They are of all repos that the store knows: a grant on
+// one that is not served now counts again once it is.
 
 import type { StoredRepo } from './store/repos.ts';
 import type { Store } from './store/store.ts';
@@ -9,16 +9,20 @@ import type { Actor, NewAuditRecord } from './store/audit.ts';
 import { type AuditTrail, shownRepos } from './audit-trail.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
 import { AccountError } from './error.ts';
+import type { HostLists } from './host-lists.ts';
 
 export interface GrantRow {
   readonly userId: string;
   readonly repoId: number;
-  readonly source: 'config' | 'store';
+  readonly source: 'config' | 'host' | 'store';
+  /** Of source `host`: when the host was asked, ISO 8601. */
+  readonly takenAt?: string;
 }
 
 export interface GrantsOptions {
   readonly store: Store;
   readonly configuredGrants: readonly ConfiguredGrant[];
+  readonly hostLists: HostLists;
   readonly trail: AuditTrail;
 }
 
@@ -39,7 +43,7 @@ export class GrantBook {
     this.#options = options;
   }
 
-  /** Those of a user; the configured ones first. Errors: NOT_FOUND. */
+  /** Those of a user: the configured ones, those of hosts, then those of the store. Errors: NOT_FOUND. */
   async ofUser(userId: string, window: Window): Promise<GrantPage> {
     const { store, configuredGrants } = this.#options;
     const user = await this.#userOf(userId);
@@ -50,21 +54,59 @@ export class GrantBook {
     const configured = repos
       .filter(({ name }) => meant.some(({ covers }) => covers(name)))
       .map(({ repoId }): GrantRow => ({ userId, repoId, source: 'config' }));
-    return withStored(configured, window, (rest) => store.grants.listOfUser(userId, rest));
+    const reads = await store.hostReaders.reposOf(user.email);
+    const hosted = reads.flatMap(({ connection, repoIds }) =>
+      repoIds.map((repoId) => ({ userId, repoId, connection })),
+    );
+    const first = [...configured, ...this.#hosted(hosted)];
+    return withStored(first, window, (rest) => store.grants.listOfUser(userId, rest));
   }
 
-  /** Those for a repo; the configured ones first. Errors: NOT_FOUND. */
+  /** Those for a repo, likewise. Errors: NOT_FOUND. */
   async ofRepo(repoId: number, window: Window): Promise<GrantPage> {
-    const { store, configuredGrants } = this.#options;
+    const { store, configuredGrants, hostLists } = this.#options;
     const [repo] = await this.#reposOf([repoId]);
     const covering = configuredGrants.filter(({ covers }) => covers(repo!.name));
-    const users = covering.length === 0 ? [] : await store.users.list();
+    const isHosted = [...hostLists.counting.values()].some((repoIds) => repoIds.has(repoId));
+    const users = covering.length > 0 || isHosted ? await store.users.list() : [];
     const configured = users
       .filter(({ email }) =>
         covering.some(({ isForEveryone, emails }) => isForEveryone || emails.has(email)),
       )
       .map(({ id }): GrantRow => ({ userId: id, repoId, source: 'config' }));
-    return withStored(configured, window, (rest) => store.grants.listOfRepo(repoId, rest));
+    const idsByEmail = new Map(users.map(({ email, id }) => [email, id]));
+    const readers = await store.hostReaders.readersAmong(repoId, [...idsByEmail.keys()]);
+    const hosted = readers.map(({ email, connection }) => ({
+      userId: idsByEmail.get(email)!,
+      repoId,
+      connection,
+    }));
+    const first = [...configured, ...this.#hosted(hosted)];
+    return withStored(first, window, (rest) => store.grants.listOfRepo(repoId, rest));
+  }
+
+  /** Of lists of readers those that count now, each user and repo once: by the latest. */
+  #hosted(
+    readings: readonly {
+      readonly userId: string;
+      readonly repoId: number;
+      readonly connection: string;
+    }[],
+  ): readonly GrantRow[] {
+    const { hostLists } = this.#options;
+    const { counting } = hostLists;
+    const latest = new Map<string, GrantRow & { readonly takenMs: number }>();
+    for (const { userId, repoId, connection } of readings) {
+      const takenMs = hostLists.takenAt(repoId, connection);
+      if (takenMs === undefined || counting.get(connection)?.has(repoId) !== true) continue;
+      const key = `${userId} ${repoId}`;
+      if ((latest.get(key)?.takenMs ?? -Infinity) >= takenMs) continue;
+      latest.set(key, { userId, repoId, source: 'host', takenMs });
+    }
+    return [...latest.values()].map(({ takenMs, ...row }) => ({
+      ...row,
+      takenAt: new Date(takenMs).toISOString(),
+    }));
   }
 
   /** How many were new. Errors: NOT_FOUND for an unknown user or repo; nothing is changed then. */
@@ -127,18 +169,18 @@ export class GrantBook {
 }
 
 async function withStored(
-  configured: readonly GrantRow[],
+  others: readonly GrantRow[],
   { offset, limit }: Window,
   list: (window: Window) => Promise<{
     readonly total: number;
     readonly rows: readonly { readonly userId: string; readonly repoId: number }[];
   }>,
 ): Promise<GrantPage> {
-  const first = configured.slice(offset, offset + limit);
+  const first = others.slice(offset, offset + limit);
   const stored = await list({
-    offset: Math.max(0, offset - configured.length),
+    offset: Math.max(0, offset - others.length),
     limit: limit - first.length,
   });
   const rows = stored.rows.map((row): GrantRow => ({ ...row, source: 'store' }));
-  return { total: configured.length + stored.total, rows: [...first, ...rows] };
+  return { total: others.length + stored.total, rows: [...first, ...rows] };
 }

@@ -1,17 +1,22 @@
 // What each user sees of the repos (API.md 4.7), kept until repos, licence, grants or the configuration change. A repo is
-// open unless its permissions are enforced. Then owners see it, and those with a grant. Unless they are enforced for
-// public repos too, all see it if it is public, and members if it is internal.
+// open unless its permissions are enforced. Then owners see it, and those with a grant: of the store, of the configuration, or
+// by a list of readers that its host gave. Unless they are enforced for public repos too, all see it if it is public, and
+// members if it is internal.
 
 import type { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { narrowed, NO_REPOS, SEES_ALL, type Sight } from '../repos/sight.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
 import type { Person } from './caller.ts';
+import type { CountingLists } from './host-lists.ts';
+import type { HostedRepos } from './store/host-readers.ts';
 
 export interface SightSources {
   readonly directory: RepoDirectory;
   /** Another array once they changed. */
   readonly configuredGrants: readonly ConfiguredGrant[];
+  /** Lists of readers that count now; another object once they changed. */
+  readonly countingLists: () => CountingLists;
   /** Is the entitlement `permissions` there now? Without it grants give nothing. */
   readonly hasGrants: () => boolean;
   /** False: so much may have changed unheard that nothing is open any more. */
@@ -32,16 +37,24 @@ interface Directory {
   readonly configured: readonly ReadonlySet<number>[];
 }
 
+/** What the store grants a user: another object once that or the user changed. */
+export interface Granted {
+  readonly repoIds: readonly number[];
+  /** Repos whose lists of readers hold the user's address. */
+  readonly hosted: readonly HostedRepos[];
+}
+
 interface KeptSight {
   readonly directory: Directory;
   readonly hasGrants: boolean;
+  /** Undefined: they do not matter. */
+  readonly lists: CountingLists | undefined;
   readonly sight: Sight;
 }
 
 export class Sights {
   readonly #sources: SightSources;
-  /** By the list of granted ids, which is a new one whenever the user or its grants changed. */
-  readonly #kept = new WeakMap<readonly number[], KeptSight>();
+  readonly #kept = new WeakMap<Granted, KeptSight>();
   readonly #narrowed = new WeakMap<
     readonly number[],
     { readonly of: Sight; readonly sight: Sight }
@@ -71,21 +84,22 @@ export class Sights {
       return this.#guest.sight;
     const extra = hasGrants ? this.#configuredFor(undefined, directory) : NO_REPOS;
     const sight = { base: directory.guests, extra };
-    this.#guest = { directory, hasGrants, sight };
+    this.#guest = { directory, hasGrants, lists: undefined, sight };
     return sight;
   }
 
-  /** @param granted  repoIds that the store grants; the same array as long as it says the same */
-  ofPerson(person: Person, granted: readonly number[]): Sight {
+  ofPerson(person: Person, granted: Granted): Sight {
     if (person.role === 'OWNER' || !this.isEnforced) return SEES_ALL;
     const directory = this.#currentDirectory();
     const hasGrants = this.#sources.hasGrants();
+    const lists = granted.hosted.length > 0 ? this.#sources.countingLists() : undefined;
     const kept = this.#kept.get(granted);
-    if (kept?.directory === directory && kept.hasGrants === hasGrants) return kept.sight;
+    if (kept?.directory === directory && kept.hasGrants === hasGrants && kept.lists === lists)
+      return kept.sight;
     const sight = hasGrants
-      ? { base: directory.members, extra: this.#extraOf(person, granted, directory) }
+      ? { base: directory.members, extra: this.#extraOf(person, granted, lists, directory) }
       : { base: directory.members, extra: NO_REPOS };
-    this.#kept.set(granted, { directory, hasGrants, sight });
+    this.#kept.set(granted, { directory, hasGrants, lists, sight });
     return sight;
   }
 
@@ -98,9 +112,19 @@ export class Sights {
     return narrow;
   }
 
-  #extraOf(person: Person, granted: readonly number[], directory: Directory): ReadonlySet<number> {
+  #extraOf(
+    person: Person,
+    { repoIds, hosted }: Granted,
+    lists: CountingLists | undefined,
+    directory: Directory,
+  ): ReadonlySet<number> {
     const extra = new Set(this.#configuredFor(person, directory));
-    for (const repoId of granted) if (!directory.members.has(repoId)) extra.add(repoId);
+    for (const repoId of repoIds) if (!directory.members.has(repoId)) extra.add(repoId);
+    for (const { connection, repoIds: read } of hosted) {
+      const counting = lists?.get(connection);
+      for (const repoId of counting === undefined ? [] : read)
+        if (counting!.has(repoId) && !directory.members.has(repoId)) extra.add(repoId);
+    }
     return extra;
   }
 

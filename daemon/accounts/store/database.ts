@@ -114,14 +114,18 @@ export class Database {
   /**
    * Runs `run` as one transaction: all of it is kept, or nothing. It may run more than once.
    *
+   * @param isLong  it may take longer than whoever asks for an answer waits: nobody does
+   *
    * Errors: those that `run` throws; NOT_READY, after which the transaction may have been committed if the
    * connection was lost on the way.
    */
-  async write<Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> {
+  async write<Result>(
+    run: (writing: Writing) => Promise<Result>,
+    { isLong = false } = {},
+  ): Promise<Result> {
     try {
-      const result = await this.#inTime(
-        this.#track(() => this.#retried(() => this.#writeOnce(run))),
-      );
+      const outcome = this.#track(() => this.#retried(() => this.#writeOnce(run)));
+      const result = await (isLong ? outcome : this.#inTime(outcome));
       this.#trouble?.wrote();
       return result;
     } catch (error) {

@@ -42,11 +42,13 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
   connections: { key: ['id'] },
   connection_repos: { key: ['connection_id', 'repo_id'] },
   repo_hosts: { key: ['repo_id'] },
+  host_reader_lists: { key: ['id'] },
+  host_readers: { key: ['list_id', 'account_id', 'email'] },
 };
 
 const HEADER_TABLE = 'store';
 /** Forms whose dumps are read too: they lack tables, or have columns that are gone. */
-const READ_VERSIONS: readonly string[] = ['0001', '0002', '0003', '0004', STORE_VERSION];
+const READ_VERSIONS: readonly string[] = ['0001', '0002', '0003', '0004', '0005', STORE_VERSION];
 const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   usage: ['leases', 'wanted_until'],
 };

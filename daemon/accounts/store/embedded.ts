@@ -280,7 +280,7 @@ function reasonOf(error: unknown): string | undefined {
 
 function faultOf(error: unknown): Fault | undefined {
   if (systemCodeOf(error) === 'SQLITE_CONSTRAINT_FOREIGNKEY') {
-    const message = 'the user or key does not exist';
+    const message = 'the user, key or repository does not exist';
     return { error: new StoreError('NOT_FOUND', message, error), isTransient: false };
   }
   return reasonOf(error) === undefined ? undefined : faultAt(STORE_FILE, error);

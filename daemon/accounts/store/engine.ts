@@ -5,11 +5,19 @@ import type { ControlledTransaction, Kysely, Transaction } from 'kysely';
 import type { StoreError } from './error.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
-/** What caches hold besides what belongs to a user; `all`: anything may have changed. */
-export type Topic = 'settings' | 'repos' | 'all';
+/** What caches hold besides what belongs to a user; `readers`: of many users; `all`: anything may have changed. */
+export type Topic = 'settings' | 'repos' | 'readers' | 'all';
 
-/** Something that caches may hold has changed: of one user, or of everybody. */
-export type Change = { readonly userId: string } | { readonly topic: Topic };
+/** When the list of who may read a repo was taken from its host; null: there is none any more. */
+export interface ListStamp {
+  readonly repoId: number;
+  readonly connection: string;
+  readonly takenAt: number | null;
+}
+
+/** Something that caches may hold has changed: of one user, of everybody, or when a list was taken. */
+export type Change =
+  { readonly userId: string } | { readonly topic: Topic } | { readonly list: ListStamp };
 
 /** What an error of the driver means for the caller. */
 export interface Fault {

@@ -109,14 +109,30 @@ export class PostgresListener {
   }
 }
 
-/** A change as the text that travels: `user:<id>` or `topic:<name>`. */
+/** A change as the text that travels: `user:<id>`, `topic:<name>` or `list:<repoId>:<takenAt or ->:<connection>`. */
 export function encodeChange(change: Change): string {
-  return 'userId' in change ? `user:${change.userId}` : `topic:${change.topic}`;
+  if ('userId' in change) return `user:${change.userId}`;
+  if ('topic' in change) return `topic:${change.topic}`;
+  const { repoId, takenAt, connection } = change.list;
+  return `list:${repoId}:${takenAt ?? '-'}:${connection}`;
 }
 
 /** A text that this version does not know may be any change. */
 function decodeChange(text: string): Change {
   if (text.startsWith('user:')) return { userId: text.slice(5) };
-  const topic = (['settings', 'repos'] as const).find((name) => text === `topic:${name}`);
+  const list = /^list:(\d+):(-|\d+):(.+)$/s.exec(text);
+  if (list !== null) {
+    const [, repoId, takenAt, connection = ''] = list;
+    return {
+      list: {
+        repoId: Number(repoId),
+        takenAt: takenAt === '-' ? null : Number(takenAt),
+        connection,
+      },
+    };
+  }
+  const topic = (['settings', 'repos', 'readers'] as const).find(
+    (name) => text === `topic:${name}`,
+  );
   return { topic: topic ?? 'all' };
 }

@@ -227,7 +227,7 @@ function faultOf(error: unknown): Fault | undefined {
   const code = error.code ?? '';
   if (code === '23503') {
     return {
-      error: new StoreError('NOT_FOUND', 'the user or key does not exist', error),
+      error: new StoreError('NOT_FOUND', 'the user, key or repository does not exist', error),
       isTransient: false,
     };
   }

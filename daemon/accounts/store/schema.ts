@@ -175,6 +175,27 @@ export interface RepoHostTable {
   facts: string;
 }
 
+/** Who may read a repo by its host, as a connection heard it. */
+export interface HostReaderListTable {
+  /** By a counter, never again. */
+  id: number;
+  repo_id: number;
+  /** Name of the connection. */
+  connection: string;
+  taken_at: number;
+  /** Accounts. */
+  reader_count: number;
+}
+
+/** An account that may read, once for each of its verified addresses. */
+export interface HostReaderTable {
+  list_id: number;
+  /** As the host calls it. */
+  account_id: string;
+  /** Trimmed, letters A to Z lower-cased; empty: none that is verified. */
+  email: string;
+}
+
 export interface Schema {
   users: UserTable;
   sessions: SessionTable;
@@ -191,4 +212,6 @@ export interface Schema {
   connections: ConnectionTable;
   connection_repos: ConnectionRepoTable;
   repo_hosts: RepoHostTable;
+  host_reader_lists: HostReaderListTable;
+  host_readers: HostReaderTable;
 }

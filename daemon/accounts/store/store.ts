@@ -1,4 +1,4 @@
-// The store: users, credentials, repos, grants, counts, audit records, jobs and settings in one database, embedded or
+// The store: users, credentials, repos, grants, lists of readers, counts, audit records, jobs and settings in one database, embedded or
 // PostgreSQL, with the same behaviour on both. This file opens it and joins the groups of operations, one
 // file each. The only place of SQL is this folder.
 
@@ -17,6 +17,8 @@ import type { DumpPart, LoadOptions } from './dump.ts';
 import type { Change, Engine } from './engine.ts';
 import { grantsIn } from './grants.ts';
 import type { Grants } from './grants.ts';
+import { hostReadersIn } from './host-readers.ts';
+import type { HostReaders } from './host-readers.ts';
 import { jobsIn } from './jobs.ts';
 import type { JobRows } from './jobs.ts';
 import { migrate } from './migrations.ts';
@@ -59,6 +61,7 @@ export interface Store {
   readonly apiKeys: ApiKeys;
   readonly scopedTokens: ScopedTokens;
   readonly grants: Grants;
+  readonly hostReaders: HostReaders;
   readonly audit: Audit;
   readonly settings: Settings;
   readonly usage: Usage;
@@ -135,6 +138,7 @@ function joined(database: Database): Store {
     apiKeys: apiKeysIn(database),
     scopedTokens: scopedTokensIn(database),
     grants: grantsIn(database),
+    hostReaders: hostReadersIn(database),
     audit: auditIn(database),
     settings: settingsIn(database),
     usage: usageIn(database),

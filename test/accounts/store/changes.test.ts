@@ -9,11 +9,17 @@ import { newHash, newToken, newUser, onBothEngines, onPostgres } from './harness
 
 type Told = (string | undefined)[];
 
-/** Gathers changes as `user:<id>` or their topic. */
+/** Gathers changes as `user:<id>`, `list:<repoId>` or their topic. */
 function tell(store: Store): Told {
   const told: Told = [];
   store.onChange((change) =>
-    told.push('userId' in change ? `user:${change.userId}` : change.topic),
+    told.push(
+      'userId' in change
+        ? `user:${change.userId}`
+        : 'list' in change
+          ? `list:${change.list.repoId}`
+          : change.topic,
+    ),
   );
   return told;
 }

@@ -1,6 +1,7 @@
 // A process of its own for tests of faults. Started as
 //   child lock <file> <immediate|exclusive>   takes the lock, says so, keeps it until its input ends
 //   child write <dataDir> [databaseUrl]       writes without end, saying what was acknowledged
+//   child replace <dataDir> [databaseUrl]     replaces a list of readers without end, by one of two
 //   child fill <dataDir>                      writes until it fails, says why, and again for each input line
 // and answers on standard output, a line at a time, before it goes on.
 
@@ -8,6 +9,7 @@ import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import Libsql from 'libsql';
 import type { NewAuditRecord } from '../../../daemon/accounts/store/audit.ts';
+import { ReaderSet } from '../../../daemon/accounts/store/host-readers.ts';
 import { openStore } from '../../../daemon/accounts/store/store.ts';
 import type { Store } from '../../../daemon/accounts/store/store.ts';
 import { createLog } from '../../../daemon/base/log.ts';
@@ -76,6 +78,18 @@ async function writeWithoutEnd(store: Store, writer: number): Promise<void> {
   }
 }
 
+/** Line: `replaced`. Those of even numbers, or the first thousand and those of odd ones. */
+async function replaceWithoutEnd(store: Store): Promise<void> {
+  for (let round = 1; ; round++) {
+    const readers = new ReaderSet();
+    for (let i = 0; i < 4_000; i++)
+      if (i % 2 === round % 2 || (round % 2 === 1 && i < 1_000))
+        readers.add(String(i), [`u${i}@x`]);
+    await store.hostReaders.replace({ repoId: 1, connection: 'gh' }, readers, round);
+    say('replaced');
+  }
+}
+
 /** Lines: `kept <email>`, then `failed <code> <message>`. */
 async function fill(): Promise<void> {
   const store = await open();
@@ -103,6 +117,7 @@ async function fill(): Promise<void> {
 
 if (mode === 'lock') lock();
 else if (mode === 'fill') await fill();
+else if (mode === 'replace') await replaceWithoutEnd(await open(third === '' ? undefined : third));
 else if (mode === 'write') {
   const store = await open(third);
   await Promise.all(Array.from({ length: WRITER_COUNT }, (_, i) => writeWithoutEnd(store, i)));

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DumpError } from '../../../daemon/accounts/store/error.ts';
+import { ReaderSet } from '../../../daemon/accounts/store/host-readers.ts';
 import type { DumpPart } from '../../../daemon/accounts/store/dump.ts';
 import type { Store } from '../../../daemon/accounts/store/store.ts';
 import {
@@ -61,7 +62,7 @@ async function fill(store: Store): Promise<void> {
     owner.id,
     Array.from({ length: 1_234 }, (_, i) => i * 3),
   );
-  await store.repos.change(({ nextRepoId }) => ({
+  const repoId = await store.repos.change(({ nextRepoId }) => ({
     changed: texts.map((name, index) => ({
       repoId: nextRepoId + index,
       name,
@@ -76,9 +77,13 @@ async function fill(store: Store): Promise<void> {
       listing: 2 ** 52,
       missingSince: index === 0 ? null : index,
     })),
-    result: undefined,
+    result: nextRepoId,
   }));
   await store.connections.noteListing(1, { next: ['ü', 3] });
+  const readers = new ReaderSet();
+  for (let i = 0; i < 600; i++) readers.add(`a${i}`, i % 3 === 0 ? [] : [`A${i}@Example.com`]);
+  await store.hostReaders.replace({ repoId, connection: 'gh' }, readers, 5);
+  await store.hostReaders.replace({ repoId: repoId + 1, connection: 'ü x:y' }, new ReaderSet(), 2 ** 52);
   const metadata = { a: '\0', b: [1.5, null] };
   await store.audit.append(
     Array.from({ length: 450 }, (_, timestamp) => newRecord(timestamp, { metadata })),
@@ -96,6 +101,8 @@ async function summary(store: Store): Promise<unknown> {
     grants: await Promise.all(users.map(({ id }) => store.grants.repoIdsOf(id))),
     audit: (await store.audit.list({ offset: 0, limit: 1_000 })).rows,
     settings: await store.settings.all(),
+    lists: await store.hostReaders.lists(),
+    hosted: await store.hostReaders.reposOf('a1@example.com'),
   };
 }
 
@@ -105,7 +112,7 @@ onBothEngines('dumps', ({ within, withStore }) => {
       const from = await source.open();
       await fill(from);
       const parts = await partsOf(from);
-      assert.deepEqual(parts[0], { table: 'store', rows: [{ version: '0005' }] });
+      assert.deepEqual(parts[0], { table: 'store', rows: [{ version: '0006' }] });
       await within(async (target) => {
         const to = await target.open();
         await to.load(stream(parts));
@@ -181,12 +188,12 @@ onBothEngines('dumps', ({ within, withStore }) => {
   test('what is no dump of an empty store is refused, and nothing is kept', () =>
     within(async (place) => {
       const store = await place.open();
-      const header = { table: 'store', rows: [{ version: '0005' }] };
+      const header = { table: 'store', rows: [{ version: '0006' }] };
       const setting = { table: 'settings', rows: [{ name: 'a', value: 'b' }] };
       const cases: [DumpPart[], RegExp][] = [
         [[], /empty/],
         [[setting], /does not begin with its version/],
-        [[{ table: 'store', rows: [{ version: '9999' }] }], /version 9999.* reads 0005/],
+        [[{ table: 'store', rows: [{ version: '9999' }] }], /version 9999.* reads 0006/],
         [[header, setting, { table: 'nothing', rows: [] }], /unknown table: nothing/],
         [[header, setting, { table: 'sqlite_master', rows: [{ a: 1 }] }], /unknown table/],
         [[header, setting, { table: 'settings', rows: [{ name: 'c' }] }], /row of settings/],

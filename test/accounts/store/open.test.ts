@@ -33,10 +33,12 @@ onBothEngines('opening', (world) => {
         `ALTER TABLE usage ADD COLUMN wanted_until bigint NOT NULL DEFAULT 0`,
         `INSERT INTO usage (user_id, day, used) VALUES ('u', '2026-06-01', 7)`,
         `DROP TABLE jobs`,
+        `DROP TABLE host_readers`,
+        `DROP TABLE host_reader_lists`,
         `DROP TABLE connection_repos`,
         `DROP TABLE connections`,
         `DROP TABLE repo_hosts`,
-        `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004', '0005')`,
+        `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004', '0005', '0006')`,
       ])
         await runSql(place, text);
       const store = await place.open();
@@ -57,7 +59,7 @@ onBothEngines('opening', (world) => {
       const error = await refuses(place.open(), 'NOT_READY');
       assert.match(
         error.message,
-        /newer version of Trawl: .* 9999.* 0005; .*install the newer.*trawl restore/,
+        /newer version of Trawl: .* 9999.* 0006; .*install the newer.*trawl restore/,
       );
       await run(`DELETE FROM trawl_migrations WHERE name = '9999'`);
       assert.notEqual(await (await place.open()).users.get(id), undefined);

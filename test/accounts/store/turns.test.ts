@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ReaderSet } from '../../../daemon/accounts/store/host-readers.ts';
 import type { Store } from '../../../daemon/accounts/store/store.ts';
 import { newRecord, newUser, onEmbedded } from './harness.ts';
 
@@ -29,14 +30,24 @@ onEmbedded('turns of the event loop', ({ withStore }) => {
       const { id } = await newUser(store, 'OWNER');
       const repoIds = Array.from({ length: 10_000 }, (_, i) => i);
       const member = await newUser(store);
+      const key = { repoId: 1, connection: 'gh' };
+      const readers = new ReaderSet();
+      for (const i of repoIds) readers.add(String(i), [`u${i}@x`]);
+      await store.repos.change(() => ({
+        changed: [{ repoId: 1, name: 'r', visibility: 'private', enforcement: 'all' }],
+        result: undefined,
+      }));
       const work: [what: string, least: number, run: () => Promise<unknown>][] = [
         ['grants.add', 15, () => store.grants.add(id, repoIds)],
         ['grants.add', 15, () => store.grants.add(member.id, repoIds)],
         ['grants.repoIdsOf', 4, () => store.grants.repoIdsOf(id)],
         ['audit.append', 15, () => store.audit.append(repoIds.map((at) => newRecord(at)))],
         ['audit.list', 1, () => store.audit.list({ offset: 0, limit: 1 })],
+        ['hostReaders.replace', 15, () => store.hostReaders.replace(key, readers, 1)],
+        ['hostReaders.replace', 8, () => store.hostReaders.replace(key, readers, 2)],
         ['dump', 80, () => readDump(store)],
         ['audit.prune', 15, () => store.audit.prune(10_000)],
+        ['hostReaders.remove', 15, () => store.hostReaders.remove(key)],
         ['users.remove', 4, () => store.users.remove(member.id)],
         ['grants.remove', 15, () => store.grants.remove(id, repoIds)],
       ];

@@ -15,7 +15,10 @@ const grant = z
   .object({
     userId: text('Who sees the repository.'),
     repoId: integer('Which repository.', 1),
-    source: z.enum(['config', 'store']).meta({ description: 'Where the grant comes from.' }),
+    source: z
+      .enum(['config', 'host', 'store'])
+      .meta({ description: 'Where the grant comes from.' }),
+    takenAt: text('When the host was asked (ISO 8601); of source `host` alone.').optional(),
   })
   .meta({ id: 'Grant', description: 'A user sees a repository.' });
 
@@ -90,7 +93,7 @@ export const removeGrants = endpoint(
     operationId: 'removeGrants',
     method: 'DELETE',
     summary: 'Take grants away',
-    description: 'Grants of the configuration stay.',
+    description: 'Grants of the configuration and of hosts stay.',
     input: { body: grantBody },
     responses: {
       200: { description: 'How many there were.', body: z.object({ removed: integer('Grants.') }) },

@@ -1,0 +1,213 @@
+// When lists of who may read a repo were taken from its host, and which of them count now (API.md 4.13): those of
+// connections that say `syncPermissions`, until they are too old. Kept in memory; the store tells of each change. Which users
+// are in a list is kept with the users (callers.ts).
+//
+// Invariant: setting the clock makes no list count for longer. Its age is what the clock says, and no less than what it was
+// when the list was heard of with what has passed since; a list of a time to come does not count.
+
+import type { Log } from '../base/log.ts';
+import type { HostRules } from './host-rules.ts';
+import type { Change, ListStamp } from './store/engine.ts';
+import type { HostReaders } from './store/host-readers.ts';
+
+/** RepoIds by connection. */
+export type CountingLists = ReadonlyMap<string, ReadonlySet<number>>;
+
+export interface HostListsOptions {
+  readonly store: {
+    readonly hostReaders: Pick<HostReaders, 'lists'>;
+    readonly onChange: (listener: (change: Change) => void) => () => void;
+  };
+  readonly rules: HostRules;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds that pass whatever the clock says; that of the process. */
+  readonly elapsed?: () => number;
+  readonly log: Log;
+}
+
+interface KnownList {
+  /** Milliseconds since the epoch. */
+  readonly takenAt: number;
+  /** Of `elapsed`: since when it has had its age, whatever the clock says. */
+  readonly bornMs: number;
+}
+
+/** What counts, and when that must be looked at again. */
+interface View {
+  readonly counting: ReadonlyMap<string, Set<number>>;
+  readonly connections: ReadonlySet<string>;
+  readonly ageMsMax: number;
+  /** Of the clock; it holds before `untilMs`. */
+  fromMs: number;
+  untilMs: number;
+  /** Of `elapsed`. */
+  untilElapsedMs: number;
+}
+
+/** Clocks of daemons that share a store differ, and a clock is corrected, by so much. */
+const AHEAD_MS_MAX = 60_000;
+const READING_PAUSE_MS = 1_000;
+
+export class HostLists {
+  readonly #options: HostListsOptions;
+  readonly #elapsed: () => number;
+  readonly #ignore: () => void;
+  #lists = new Map<string, Map<number, KnownList>>();
+  #view: View | undefined;
+  #isChanged = true;
+  /** What was heard while all lists are read; undefined: they are not. */
+  #heardMeanwhile: ListStamp[] | undefined;
+  #nextReading: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: HostListsOptions) {
+    this.#options = options;
+    this.#elapsed = options.elapsed ?? (() => performance.now());
+    this.#ignore = options.store.onChange((change) => {
+      if ('list' in change) this.#hear(change.list);
+      else if ('topic' in change && change.topic === 'all') void this.#loadAgain();
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#nextReading);
+    this.#ignore();
+  }
+
+  /** Reads all lists. Errors: NOT_READY. */
+  async load(): Promise<void> {
+    const meanwhile: ListStamp[] = [];
+    this.#heardMeanwhile = meanwhile;
+    const lists = await this.#options.store.hostReaders.lists();
+    // Another reading began since, which knows more.
+    if (this.#heardMeanwhile !== meanwhile) return;
+    this.#heardMeanwhile = undefined;
+    const before = this.#lists;
+    this.#lists = new Map();
+    for (const { repoId, connection, takenAt } of lists) {
+      const known = before.get(connection)?.get(repoId);
+      this.#put(repoId, connection, known?.takenAt === takenAt ? known : this.#known(takenAt));
+    }
+    this.#isChanged = true;
+    for (const stamp of meanwhile) this.#hear(stamp);
+  }
+
+  /** Milliseconds since the epoch; undefined: there is no list. */
+  takenAt(repoId: number, connection: string): number | undefined {
+    return this.#lists.get(connection)?.get(repoId)?.takenAt;
+  }
+
+  /** Those that count now; the same object as long as they are the same. */
+  get counting(): CountingLists {
+    const { rules, now } = this.#options;
+    const [nowMs, elapsedMs] = [now(), this.#elapsed()];
+    const view = this.#view;
+    const isGood =
+      view !== undefined &&
+      !this.#isChanged &&
+      view.fromMs <= nowMs &&
+      nowMs < view.untilMs &&
+      elapsedMs < view.untilElapsedMs &&
+      view.connections === rules.connections() &&
+      view.ageMsMax === rules.ageMsMax();
+    if (isGood) return view.counting;
+    const next = this.#look(nowMs, elapsedMs);
+    const isSame = view !== undefined && areSame(view.counting, next.counting);
+    this.#view = isSame ? { ...next, counting: view.counting } : next;
+    this.#isChanged = false;
+    return this.#view.counting;
+  }
+
+  #look(nowMs: number, elapsedMs: number): View {
+    const { rules } = this.#options;
+    const view = {
+      counting: new Map<string, Set<number>>(),
+      connections: rules.connections(),
+      ageMsMax: rules.ageMsMax(),
+      fromMs: -Infinity,
+      untilMs: Infinity,
+      untilElapsedMs: Infinity,
+    };
+    for (const [connection, lists] of this.#lists) {
+      if (!view.connections.has(connection)) continue;
+      const counting = new Set<number>();
+      for (const [repoId, list] of lists)
+        if (isCounting(list, view, nowMs, elapsedMs)) counting.add(repoId);
+      if (counting.size > 0) view.counting.set(connection, counting);
+    }
+    return view;
+  }
+
+  #hear(stamp: ListStamp): void {
+    this.#heardMeanwhile?.push(stamp);
+    const { repoId, connection, takenAt } = stamp;
+    if (takenAt === null) {
+      this.#lists.get(connection)?.delete(repoId);
+      this.#isChanged = true;
+      return;
+    }
+    const list = this.#known(takenAt);
+    this.#put(repoId, connection, list);
+    const view = this.#view;
+    // Why: thousands of lists are taken again, one after the other. One that goes on to count only counts for longer.
+    const goesOn =
+      view?.counting.get(connection)?.has(repoId) === true &&
+      isCounting(list, view, this.#options.now(), this.#elapsed());
+    if (!goesOn) this.#isChanged = true;
+  }
+
+  #put(repoId: number, connection: string, list: KnownList): void {
+    const lists = this.#lists.get(connection);
+    if (lists === undefined) this.#lists.set(connection, new Map([[repoId, list]]));
+    else lists.set(repoId, list);
+  }
+
+  #known(takenAt: number): KnownList {
+    const ageMs = Math.max(0, this.#options.now() - takenAt);
+    return { takenAt, bornMs: this.#elapsed() - ageMs };
+  }
+
+  /** Errors: none: until it works those count that are known, and no longer than they may. */
+  async #loadAgain(isRepeated = false): Promise<void> {
+    clearTimeout(this.#nextReading);
+    try {
+      await this.load();
+    } catch (error) {
+      if (this.#isClosed) return;
+      const { log } = this.#options;
+      if (!isRepeated)
+        log.warn('lists of readers could not be read again', { error: String(error) });
+      this.#nextReading = setTimeout(() => void this.#loadAgain(true), READING_PAUSE_MS).unref();
+    }
+  }
+}
+
+/** Whether a list counts, as `view` says; the view ends when that may become otherwise. */
+function isCounting(
+  { takenAt, bornMs }: KnownList,
+  view: View,
+  nowMs: number,
+  elapsedMs: number,
+): boolean {
+  const startMs = takenAt - AHEAD_MS_MAX;
+  const endMs = takenAt + view.ageMsMax;
+  for (const turnMs of [startMs, endMs])
+    if (turnMs <= nowMs) view.fromMs = Math.max(view.fromMs, turnMs);
+    else view.untilMs = Math.min(view.untilMs, turnMs);
+  const endElapsedMs = bornMs + view.ageMsMax;
+  if (endElapsedMs <= elapsedMs) return false;
+  view.untilElapsedMs = Math.min(view.untilElapsedMs, endElapsedMs);
+  return startMs <= nowMs && nowMs < endMs;
+}
+
+function areSame(one: CountingLists, other: CountingLists): boolean {
+  if (one.size !== other.size) return false;
+  for (const [connection, repoIds] of one) {
+    const others = other.get(connection);
+    if (others?.size !== repoIds.size) return false;
+    for (const repoId of repoIds) if (!others.has(repoId)) return false;
+  }
+  return true;
+}

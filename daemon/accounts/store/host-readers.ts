@@ -1,0 +1,397 @@
+// Who may read a repo by its host: one list for each repo and connection, replaced as a whole. There may be 100,000 readers
+// of a repo and 10,000 repos, so that work goes in steps, and only what differs is written. What a list gives, and for
+// how long, is up to others.
+
+import { setImmediate } from 'node:timers/promises';
+import { type Kysely, sql, type SqlBool } from 'kysely';
+import { appendAudit, type NewAuditRecord } from './audit.ts';
+import { inBatches, selectBatches } from './batches.ts';
+import type { Database, Writing } from './database.ts';
+import type { ListStamp } from './engine.ts';
+import type { Schema } from './schema.ts';
+import { storable } from './text.ts';
+
+/** A list as it stands. */
+export interface HostReaderList extends ListStamp {
+  readonly takenAt: number;
+  /** Accounts. */
+  readonly readerCount: number;
+}
+
+/** Accounts of which something changed. */
+export interface ReaderChanges {
+  readonly added: number;
+  readonly removed: number;
+  /** Those with other addresses than before. */
+  readonly altered: number;
+}
+
+/** Repos that a list of a connection lets somebody read. */
+export interface HostedRepos {
+  readonly connection: string;
+  readonly repoIds: readonly number[];
+}
+
+/** Names a list. */
+export type ListKey = Pick<ListStamp, 'repoId' | 'connection'>;
+
+export interface HostReaders {
+  /** All lists, in the order they were first taken. */
+  lists(): Promise<HostReaderList[]>;
+  /**
+   * Replaces a list as a whole: whoever asks sees the former one or this one. The transaction may be long.
+   *
+   * @param takenAt    when the host was asked, or rather earlier; milliseconds since the epoch
+   * @param recordsOf  what the audit says of it, kept with it; asked for only if a reader changed
+   *
+   * Errors: NOT_FOUND if there is no such repo.
+   */
+  replace(
+    key: ListKey,
+    readers: ReaderSet,
+    takenAt: number,
+    recordsOf?: (changes: ReaderChanges) => readonly NewAuditRecord[],
+  ): Promise<ReaderChanges>;
+  /** Removes a list; returns its readers, 0 also if there is none. */
+  remove(
+    key: ListKey,
+    recordsOf?: (changes: ReaderChanges) => readonly NewAuditRecord[],
+  ): Promise<number>;
+  /** Repos whose lists hold the address, as users have it. */
+  reposOf(email: string): Promise<HostedRepos[]>;
+  /** Which of the addresses are in lists of a repo, once for each list. */
+  readersAmong(
+    repoId: number,
+    emails: readonly string[],
+  ): Promise<{ readonly email: string; readonly connection: string }[]>;
+}
+
+const EMAIL_SIZE_MAX = 320;
+const EMAIL = /^[^\s@]+@[^\s@]+$/;
+const EMAILS_MAX = 20;
+const ACCOUNT_ID_SIZE_MAX = 255;
+
+/**
+ * A verified address as it can match one of a user; undefined: it cannot.
+ *
+ * Why A to Z alone: other letters have lower cases that are letters of other addresses (the sign of Kelvin is k).
+ */
+function matchableEmail(text: string): string | undefined {
+  const email = storable(text)
+    .trim()
+    .replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  return email.length <= EMAIL_SIZE_MAX && EMAIL.test(email) ? email : undefined;
+}
+
+/** The readers of a list while it is gathered: each account once, whatever pages repeat. */
+export class ReaderSet {
+  readonly #byAccount = new Map<string, readonly string[]>();
+
+  /** Accounts. */
+  get size(): number {
+    return this.#byAccount.size;
+  }
+
+  /** What has no id that can be kept is left out. */
+  add(accountId: string, emails: readonly string[]): void {
+    const id = storable(accountId);
+    if (id === '' || id.length > ACCOUNT_ID_SIZE_MAX) return;
+    const known = this.#byAccount.get(id) ?? [];
+    const valid = emails.slice(0, EMAILS_MAX).flatMap((email) => matchableEmail(email) ?? []);
+    const all = [...new Set([...known, ...valid])];
+    this.#byAccount.set(id, all.slice(0, EMAILS_MAX));
+  }
+
+  has({ account_id: accountId, email }: ReaderRow): boolean {
+    const emails = this.#byAccount.get(accountId);
+    if (emails === undefined) return false;
+    return emails.length === 0 ? email === '' : emails.includes(email);
+  }
+
+  *rows(): Generator<ReaderRow> {
+    for (const [accountId, emails] of this.#byAccount)
+      for (const email of emails.length === 0 ? [''] : emails)
+        yield { account_id: accountId, email };
+  }
+}
+
+interface ReaderRow {
+  readonly account_id: string;
+  readonly email: string;
+}
+
+export function hostReadersIn(database: Database): HostReaders {
+  const inOneGo = <Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> =>
+    database.write(run, { isLong: true });
+  return {
+    lists: () => database.read(lists),
+    replace: (key, readers, takenAt, recordsOf = () => []) =>
+      inOneGo(async (writing) => {
+        const changes = await replace(writing, key, readers, takenAt);
+        if (changes.added + changes.removed + changes.altered > 0)
+          await appendAudit(writing.db, recordsOf(changes), () => database.nextOrdinal());
+        return changes;
+      }),
+    remove: (key, recordsOf = () => []) =>
+      inOneGo(async (writing) => {
+        const removed = await remove(writing, key);
+        if (removed > 0) {
+          const records = recordsOf({ added: 0, removed, altered: 0 });
+          await appendAudit(writing.db, records, () => database.nextOrdinal());
+        }
+        return removed;
+      }),
+    reposOf: (email) => database.read((db) => reposOf(db, email)),
+    readersAmong: (repoId, emails) => database.read((db) => readersAmong(db, repoId, emails)),
+  };
+}
+
+async function lists(db: Kysely<Schema>): Promise<HostReaderList[]> {
+  const found: HostReaderList[] = [];
+  const query = db.selectFrom('host_reader_lists').selectAll();
+  for await (const rows of selectBatches(query, ['id']))
+    for (const row of rows)
+      found.push({
+        repoId: row.repo_id,
+        connection: row.connection,
+        takenAt: row.taken_at,
+        readerCount: row.reader_count,
+      });
+  return found;
+}
+
+async function replace(
+  writing: Writing,
+  key: ListKey,
+  readers: ReaderSet,
+  takenAt: number,
+): Promise<ReaderChanges> {
+  const { db } = writing;
+  const listId = await holdList(db, key, takenAt, readers.size);
+  const difference: Difference = { before: new Set(), after: new Set(), emails: new Set() };
+  const { kept, gone } = await compared(db, listId, readers);
+  await removeRows(db, listId, gone, difference);
+  for await (const rows of stepped(readers.rows())) {
+    const fresh = rows.filter((row) => !kept.has(keyOf(row)));
+    await insertRows(db, listId, fresh, difference);
+  }
+  await tellUsers(writing, difference.emails);
+  writing.changed({ list: { ...key, takenAt } });
+  return changesIn(difference);
+}
+
+/** Of rows that went and rows that came. */
+interface Difference {
+  readonly before: Set<string>;
+  readonly after: Set<string>;
+  readonly emails: Set<string>;
+}
+
+/** Id of the list, made if it is missing. From here on nobody else replaces it before this transaction has ended. */
+async function holdList(
+  db: Kysely<Schema>,
+  { repoId, connection }: ListKey,
+  takenAt: number,
+  readerCount: number,
+): Promise<number> {
+  const state = { taken_at: takenAt, reader_count: readerCount };
+  const held = await db
+    .updateTable('host_reader_lists')
+    .set(state)
+    .where('repo_id', '=', repoId)
+    .where('connection', '=', connection)
+    .returning('id')
+    .executeTakeFirst();
+  if (held !== undefined) return held.id;
+  const made = await db
+    .insertInto('host_reader_lists')
+    .values({ id: await nextListId(db), repo_id: repoId, connection, ...state })
+    .onConflict((conflict) => conflict.columns(['repo_id', 'connection']).doUpdateSet(state))
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return made.id;
+}
+
+async function nextListId(db: Kysely<Schema>): Promise<number> {
+  const { value } = await db
+    .insertInto('counters')
+    .values({ name: 'host_reader_list', value: 1 })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet({ value: sql`counters.value + 1` }),
+    )
+    .returning('value')
+    .executeTakeFirstOrThrow();
+  return value;
+}
+
+/** Rows of a step that only reads. */
+const READ_COUNT = 1_000;
+
+/** What of a list stays, by key, and what goes. */
+async function compared(
+  db: Kysely<Schema>,
+  listId: number,
+  readers: ReaderSet,
+): Promise<{ readonly kept: ReadonlySet<string>; readonly gone: readonly ReaderRow[] }> {
+  const kept = new Set<string>();
+  const gone: ReaderRow[] = [];
+  for await (const rows of rowsOf(db, listId))
+    for (const row of rows)
+      if (readers.has(row)) kept.add(keyOf(row));
+      else gone.push(row);
+  return { kept, gone };
+}
+
+function rowsOf(db: Kysely<Schema>, listId: number): AsyncGenerator<ReaderRow[]> {
+  const query = db
+    .selectFrom('host_readers')
+    .select(['account_id', 'email'])
+    .where('list_id', '=', listId);
+  return selectBatches(query, ['account_id', 'email'], READ_COUNT);
+}
+
+/** Safety: no text of the store holds the character NUL. */
+function keyOf({ account_id: accountId, email }: ReaderRow): string {
+  return `${accountId}\0${email}`;
+}
+
+async function removeRows(
+  db: Kysely<Schema>,
+  listId: number,
+  gone: readonly ReaderRow[],
+  { before, emails }: Difference,
+): Promise<void> {
+  for await (const rows of inBatches(gone)) {
+    for (const { account_id: accountId, email } of rows) {
+      before.add(accountId);
+      if (email !== '') emails.add(email);
+    }
+    const pairs = sql.join(rows.map(({ account_id: id, email }) => sql`(${id}, ${email})`));
+    await db
+      .deleteFrom('host_readers')
+      .where('list_id', '=', listId)
+      .where(sql<SqlBool>`(account_id, email) in (values ${pairs})`)
+      .execute();
+  }
+}
+
+async function insertRows(
+  db: Kysely<Schema>,
+  listId: number,
+  rows: readonly ReaderRow[],
+  { after, emails }: Difference,
+): Promise<void> {
+  if (rows.length === 0) return;
+  for (const { account_id: accountId, email } of rows) {
+    after.add(accountId);
+    if (email !== '') emails.add(email);
+  }
+  await db
+    .insertInto('host_readers')
+    .values(rows.map((row) => ({ list_id: listId, ...row })))
+    .execute();
+}
+
+/** Rows of a step that writes. */
+const WRITE_COUNT = 250;
+
+async function* stepped(rows: Iterable<ReaderRow>): AsyncGenerator<readonly ReaderRow[]> {
+  let step: ReaderRow[] = [];
+  for (const row of rows) {
+    step.push(row);
+    if (step.length < WRITE_COUNT) continue;
+    yield step;
+    step = [];
+    await setImmediate();
+  }
+  yield step;
+}
+
+function changesIn({ before, after }: Difference): ReaderChanges {
+  let altered = 0;
+  for (const accountId of after) if (before.has(accountId)) altered++;
+  return { added: after.size - altered, removed: before.size - altered, altered };
+}
+
+/** More than so many users are told of as everybody. */
+const TOLD_MAX = 100;
+
+/** Tells caches of the users with these addresses. */
+async function tellUsers(writing: Writing, emails: ReadonlySet<string>): Promise<void> {
+  if (emails.size === 0) return;
+  // Why: a user that is made meanwhile could be read, and kept, as the lists were before.
+  await writing.lockMembership();
+  const userIds: string[] = [];
+  for await (const batch of inBatches([...emails])) {
+    const users = await writing.db
+      .selectFrom('users')
+      .select('id')
+      .where('email', 'in', batch)
+      .execute();
+    userIds.push(...users.map(({ id }) => id));
+    if (userIds.length > TOLD_MAX) return writing.changed({ topic: 'readers' });
+  }
+  for (const userId of userIds) writing.changed({ userId });
+}
+
+async function remove(writing: Writing, { repoId, connection }: ListKey): Promise<number> {
+  const { db } = writing;
+  const list = await db
+    .updateTable('host_reader_lists')
+    .set({ taken_at: 0 })
+    .where('repo_id', '=', repoId)
+    .where('connection', '=', connection)
+    .returning(['id', 'reader_count'])
+    .executeTakeFirst();
+  if (list === undefined) return 0;
+  const gone: ReaderRow[] = [];
+  for await (const rows of rowsOf(db, list.id)) gone.push(...rows);
+  const difference: Difference = { before: new Set(), after: new Set(), emails: new Set() };
+  await removeRows(db, list.id, gone, difference);
+  await db.deleteFrom('host_reader_lists').where('id', '=', list.id).execute();
+  await tellUsers(writing, difference.emails);
+  writing.changed({ list: { repoId, connection, takenAt: null } });
+  return list.reader_count;
+}
+
+/** Lists that one step passes: rows of two numbers and a short name. */
+const LIST_COUNT = 2_000;
+
+async function reposOf(db: Kysely<Schema>, email: string): Promise<HostedRepos[]> {
+  const byConnection = new Map<string, number[]>();
+  const query = db
+    .selectFrom('host_readers')
+    .innerJoin('host_reader_lists', 'host_reader_lists.id', 'host_readers.list_id')
+    .select(['list_id', 'connection', 'repo_id'])
+    .where('email', '=', email)
+    .where('email', '<>', sql.lit(''));
+  for await (const rows of selectBatches(query, ['list_id'], LIST_COUNT)) {
+    for (const { connection, repo_id: repoId } of rows) {
+      const known = byConnection.get(connection);
+      if (known === undefined) byConnection.set(connection, [repoId]);
+      else if (known.at(-1) !== repoId) known.push(repoId);
+    }
+  }
+  return [...byConnection].map(([connection, repoIds]) => ({ connection, repoIds }));
+}
+
+async function readersAmong(
+  db: Kysely<Schema>,
+  repoId: number,
+  emails: readonly string[],
+): Promise<{ readonly email: string; readonly connection: string }[]> {
+  const found: { readonly email: string; readonly connection: string }[] = [];
+  for await (const batch of inBatches(emails)) {
+    const rows = await db
+      .selectFrom('host_reader_lists')
+      .innerJoin('host_readers', 'host_readers.list_id', 'host_reader_lists.id')
+      .select(['email', 'connection'])
+      .distinct()
+      .where('repo_id', '=', repoId)
+      .where('email', 'in', batch)
+      .where('email', '<>', sql.lit(''))
+      .execute();
+    found.push(...rows);
+  }
+  return found;
+}

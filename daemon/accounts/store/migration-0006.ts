@@ -1,0 +1,36 @@
+// The sixth form of the store: who may read a repo by its host, as lists that a connection fetched, each of one repo. A
+// migration that has been released is never changed; the next form is the next file.
+
+import { sql } from 'kysely';
+import type { Kysely, Migration } from 'kysely';
+import { type Dialect, DIALECTS } from './dialects.ts';
+import type { StoreKind } from './schema.ts';
+
+/** Rows of readers name their list by a number: there may be ten million. The index holds only what can match a user. */
+function statements({ text, clustered }: Dialect): string[] {
+  return [
+    `create table host_reader_lists (
+      id bigint not null primary key,
+      repo_id bigint not null references repos (id) on delete cascade,
+      connection ${text} not null,
+      taken_at bigint not null,
+      reader_count bigint not null,
+      unique (repo_id, connection)
+    )`,
+    `create table host_readers (
+      list_id bigint not null references host_reader_lists (id) on delete cascade,
+      account_id ${text} not null,
+      email ${text} not null,
+      primary key (list_id, account_id, email)
+    ) ${clustered}`,
+    `create index host_readers_by_email on host_readers (email, list_id) where email <> ''`,
+  ];
+}
+
+export function migration0006(kind: StoreKind): Migration {
+  return {
+    async up(db: Kysely<unknown>): Promise<void> {
+      for (const statement of statements(DIALECTS[kind])) await sql.raw(statement).execute(db);
+    },
+  };
+}
