@@ -40,7 +40,8 @@ export type AuditAction =
   | 'license.changed'
   | 'settings.changed'
   | 'grant.added'
-  | 'grant.removed';
+  | 'grant.removed'
+  | 'grant.synced';
 
 export type AuditTargetType =
   'user' | 'org' | 'file' | 'repo' | 'api_key' | 'scoped_token' | 'oauth_client';

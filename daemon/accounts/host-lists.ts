@@ -99,6 +99,16 @@ export class HostLists {
     return this.#lists.get(connection)?.get(repoId)?.takenAt;
   }
 
+  /** Connections that there are lists of, whether they count or not. */
+  get connections(): readonly string[] {
+    return [...this.#lists.keys()];
+  }
+
+  /** RepoIds that a connection has a list of, whether it counts or not. */
+  repoIdsOf(connection: string): readonly number[] {
+    return [...(this.#lists.get(connection)?.keys() ?? [])];
+  }
+
   /** Those that count now; the same object as long as they are the same. */
   get counting(): CountingLists {
     const { rules, now } = this.#options;

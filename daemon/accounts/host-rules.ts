@@ -7,6 +7,8 @@ export interface HostRules {
   readonly connections: () => ReadonlySet<string>;
   /** `permissionSyncMaxAgeMs`. */
   readonly ageMsMax: () => number;
+  /** `permissionSyncIntervalMs`. */
+  readonly intervalMs: () => number;
 }
 
 /** As the configuration says it from time to time. */
@@ -24,6 +26,7 @@ export function hostRulesOf(
       return names;
     },
     ageMsMax: () => configuration.settings.permissionSyncMaxAgeMs,
+    intervalMs: () => configuration.settings.permissionSyncIntervalMs,
   };
 }
 

@@ -82,6 +82,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/accounts/store': ['daemon/base', 'daemon/repos'],
   'daemon/accounts/limits': ['daemon/base', 'daemon/accounts/store'],
   'daemon/accounts': ['daemon/base', 'daemon/base/config', 'daemon/repos', 'daemon/accounts/store'],
+  'daemon/sync/members': ['daemon/base', 'daemon/repos', 'daemon/hosts', 'daemon/accounts/store'],
   'daemon/sync/catalog': [
     BASE,
     'daemon/base',

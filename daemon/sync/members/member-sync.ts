@@ -1,0 +1,425 @@
+// Keeps lists of who may read the repositories of connections that say `syncPermissions` (API.md 4.13): asks the host for each
+// repository that is not public, on a schedule and on request, and replaces a list when the answer is whole. A failure keeps
+// the last one, until its age ends it (accounts/host-lists.ts). What was fetched when is in the store, so that a daemon
+// that was stopped goes on where it was.
+
+import { messageOf } from '../../base/caught.ts';
+import type { Log } from '../../base/log.ts';
+import type { NewAuditRecord } from '../../accounts/store/audit.ts';
+import type { ReaderChanges, ReaderSet } from '../../accounts/store/host-readers.ts';
+import { StoreError } from '../../accounts/store/error.ts';
+import type { Store } from '../../accounts/store/store.ts';
+import { type Host, HostError } from '../../hosts/host.ts';
+import { someNames } from '../../repos/some-names.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { isDue, pauseAfter } from './list-times.ts';
+import { type AskedRepo, readMembers } from './read-members.ts';
+
+/** A repo that a connection lists. */
+export interface MemberRepo extends AskedRepo {
+  readonly repoId: number;
+  readonly name: string;
+  readonly visibility: RepoRecord['visibility'];
+}
+
+/** What a connection comes to now. */
+export interface MemberSource {
+  readonly host: Pick<Host, 'members' | 'nameHost' | 'close'>;
+  /** All that it lists: what is not among them has left. */
+  readonly repos: readonly MemberRepo[];
+}
+
+export interface MemberSyncOptions {
+  readonly store: Pick<Store, 'hostReaders' | 'settings'>;
+  readonly lists: {
+    readonly connections: readonly string[];
+    readonly repoIdsOf: (connection: string) => readonly number[];
+    readonly takenAt: (repoId: number, connection: string) => number | undefined;
+  };
+  readonly rules: {
+    readonly connections: () => ReadonlySet<string>;
+    readonly ageMsMax: () => number;
+    readonly intervalMs: () => number;
+  };
+  /**
+   * The host, opened for one pass and closed here, and the repos of a connection; undefined: it has not been listed yet.
+   *
+   * Errors: any; they count as failures of the host.
+   */
+  readonly open: (connection: string) => Promise<MemberSource | undefined>;
+  /** What the audit says of readers that changed. */
+  readonly recordsOf: (
+    repoId: number,
+    connection: string,
+    changes: ReaderChanges,
+  ) => readonly NewAuditRecord[];
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** Lists of one pass. */
+export interface MemberResult {
+  readonly taken: number;
+  /** Those of repos that left or are public. */
+  readonly removed: number;
+  readonly failed: number;
+}
+
+interface Failure {
+  readonly name: string;
+  readonly message: string;
+  readonly count: number;
+  /** Of performance.now. */
+  readonly retryMs: number;
+}
+
+/** What is known of a connection since the start. */
+interface State {
+  /** By repoId. */
+  readonly failures: Map<number, Failure>;
+  /** Of the host as a whole: nobody asks it before that failure is over. */
+  hostFailure: Failure | undefined;
+  running: Promise<MemberResult> | undefined;
+  /** RepoIds that the pass under way is about; what was dropped since is not among them. */
+  wanted: Set<number>;
+  /** Lists that are being replaced. */
+  readonly writing: Map<number, Promise<unknown>>;
+  /** Repositories in a row that could not be asked about. */
+  failedInRow: number;
+}
+
+/** Guess: so often is looked whether something is due. */
+const CHECK_MS = 60_000;
+/** Repositories of a connection that are asked about at a time. */
+const ASKED_MAX = 4;
+/** Failures of the host as a whole: to ask it for the next repository is no use. */
+const OF_THE_HOST: ReadonlySet<string> = new Set([
+  'CERTIFICATE_REFUSED',
+  'NOT_AUTHENTICATED',
+  'NOT_SUPPORTED',
+  'RATE_LIMITED',
+]);
+/** Guess: after so many repositories in a row it is the host. */
+const FAILED_IN_ROW_MAX = 8;
+const NOTHING: MemberResult = { taken: 0, removed: 0, failed: 0 };
+
+export class MemberSync {
+  readonly #options: MemberSyncOptions;
+  readonly #states = new Map<string, State>();
+  readonly #abort = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: MemberSyncOptions) {
+    this.#options = options;
+  }
+
+  /** From now on lists are taken when they are due. */
+  start(): void {
+    const check = (): void => {
+      void this.check().finally(() => {
+        if (!this.#abort.signal.aborted) this.#timer = setTimeout(check, CHECK_MS).unref();
+      });
+    };
+    check();
+  }
+
+  /** Waits for what is under way, which ends early. */
+  async close(): Promise<void> {
+    this.#abort.abort(new Error('the daemon is stopping'));
+    clearTimeout(this.#timer);
+    await Promise.allSettled([...this.#states.values()].map(({ running }) => running));
+  }
+
+  /** What does not work, in words for owners; empty: nothing. */
+  get degradations(): readonly string[] {
+    const { rules } = this.#options;
+    return [...this.#states].flatMap(([connection, state]) => {
+      if (!rules.connections().has(connection)) return [];
+      const words = this.#wordsOf(connection, state);
+      return words === undefined ? [] : [words];
+    });
+  }
+
+  /** Takes the lists that are due, of all connections. Errors: none. */
+  async check(): Promise<void> {
+    const names = [...this.#options.rules.connections()];
+    await Promise.all(names.map((connection) => this.#pass(connection)));
+    await this.#removeEnded();
+  }
+
+  /**
+   * Takes all lists of a connection now. What a stop keeps from being taken is taken after the next start.
+   *
+   * Errors: NOT_READY of the store; failures of the host are counted.
+   */
+  async run(connection: string): Promise<MemberResult> {
+    const { rules, store, now } = this.#options;
+    if (!rules.connections().has(connection)) return NOTHING;
+    await store.settings.set(askedSetting(connection), String(now()));
+    const state = this.#stateOf(connection);
+    await state.running;
+    for (const [repoId, failure] of state.failures)
+      state.failures.set(repoId, { ...failure, retryMs: -Infinity });
+    if (state.hostFailure !== undefined)
+      state.hostFailure = { ...state.hostFailure, retryMs: -Infinity };
+    return this.#pass(connection);
+  }
+
+  /** Repos have left a connection, or turned public: their lists go at once. Errors: NOT_READY. */
+  async drop(connection: string, repoIds: readonly number[]): Promise<number> {
+    const { store, recordsOf } = this.#options;
+    const state = this.#stateOf(connection);
+    let removed = 0;
+    for (const repoId of repoIds) state.wanted.delete(repoId);
+    for (const repoId of repoIds) {
+      state.failures.delete(repoId);
+      await state.writing.get(repoId)?.catch(() => {});
+      await store.hostReaders.remove({ repoId, connection }, (changes) =>
+        recordsOf(repoId, connection, changes),
+      );
+      removed++;
+    }
+    return removed;
+  }
+
+  #stateOf(connection: string): State {
+    const known = this.#states.get(connection);
+    if (known !== undefined) return known;
+    const state: State = {
+      failures: new Map(),
+      hostFailure: undefined,
+      running: undefined,
+      wanted: new Set(),
+      writing: new Map(),
+      failedInRow: 0,
+    };
+    this.#states.set(connection, state);
+    return state;
+  }
+
+  /** One at a time of a connection; who asks meanwhile gets the result of that one. */
+  #pass(connection: string): Promise<MemberResult> {
+    const state = this.#stateOf(connection);
+    state.running ??= this.#passOnce(connection, state).finally(() => {
+      state.running = undefined;
+    });
+    return state.running;
+  }
+
+  async #passOnce(connection: string, state: State): Promise<MemberResult> {
+    if (isPausing(state.hostFailure) || this.#abort.signal.aborted) return NOTHING;
+    let source: MemberSource | undefined;
+    try {
+      source = await this.#options.open(connection);
+      if (source === undefined) return NOTHING;
+      const result = await this.#take(connection, state, source);
+      if (!this.#abort.signal.aborted) this.#tell(connection, state, result);
+      return result;
+    } catch (error) {
+      if (this.#abort.signal.aborted) return NOTHING;
+      state.hostFailure = this.#failureOf(connection, state.hostFailure, error);
+      this.#tell(connection, state, NOTHING);
+      return NOTHING;
+    } finally {
+      await source?.host.close().catch(() => {});
+    }
+  }
+
+  /** Errors: those of the host as a whole, and of the store. */
+  async #take(connection: string, state: State, source: MemberSource): Promise<MemberResult> {
+    const { store, lists } = this.#options;
+    const repos = source.repos.filter(({ visibility }) => visibility !== 'public');
+    const wanted = new Set(repos.map(({ repoId }) => repoId));
+    state.wanted = wanted;
+    const left = lists.repoIdsOf(connection).filter((repoId) => !wanted.has(repoId));
+    const removed = await this.drop(connection, left);
+    for (const repoId of state.failures.keys())
+      if (!wanted.has(repoId)) state.failures.delete(repoId);
+    const askedText = await store.settings.get(askedSetting(connection));
+    const due = repos.filter((repo) =>
+      this.#isDue(repo, connection, state, Number(askedText ?? 0)),
+    );
+    let [taken, failed] = [0, 0];
+    state.failedInRow = 0;
+    await this.#inParallel(due, async (repo) => {
+      const isTaken = await this.#takeOne(connection, state, source.host, repo);
+      if (isTaken) taken++;
+      else if (state.failures.has(repo.repoId)) failed++;
+    });
+    if (this.#abort.signal.aborted) return { taken, removed, failed };
+    state.hostFailure = undefined;
+    // Who asked since wants another pass.
+    if (
+      askedText !== undefined &&
+      (await store.settings.get(askedSetting(connection))) === askedText
+    )
+      await store.settings.remove(askedSetting(connection));
+    return { taken, removed, failed };
+  }
+
+  #isDue({ repoId }: MemberRepo, connection: string, state: State, askedAt: number): boolean {
+    const { lists, now } = this.#options;
+    if (isPausing(state.failures.get(repoId))) return false;
+    const takenAt = lists.takenAt(repoId, connection);
+    return isDue(repoId, { takenAt, askedAt }, this.#intervalMs, now());
+  }
+
+  /** Why not longer than half an age: a list would end before the next one is taken, and one failure could be made good. */
+  get #intervalMs(): number {
+    const { rules } = this.#options;
+    return Math.min(rules.intervalMs(), rules.ageMsMax() / 2);
+  }
+
+  /** Calls `run` for each, some at a time. Errors: the first one; no further call is begun then. */
+  async #inParallel(
+    repos: readonly MemberRepo[],
+    run: (repo: MemberRepo) => Promise<void>,
+  ): Promise<void> {
+    const waiting = repos.values();
+    let isEnding = false;
+    const runSome = async (): Promise<void> => {
+      for (const repo of waiting) {
+        if (isEnding || this.#abort.signal.aborted) return;
+        try {
+          await run(repo);
+        } catch (error) {
+          isEnding = true;
+          throw error;
+        }
+      }
+    };
+    const runs = await Promise.allSettled(Array.from({ length: ASKED_MAX }, runSome));
+    for (const one of runs) if (one.status === 'rejected') throw one.reason;
+  }
+
+  /** False: it failed, which is noted, or the repo has left. Errors: those of the host as a whole, and of the store. */
+  async #takeOne(
+    connection: string,
+    state: State,
+    host: MemberSource['host'],
+    repo: MemberRepo,
+  ): Promise<boolean> {
+    const takenAt = this.#options.now();
+    let readers: ReaderSet;
+    try {
+      readers = await readMembers(host, repo, this.#abort.signal);
+    } catch (error) {
+      this.#noteFailure(state, repo, error);
+      return false;
+    }
+    state.failedInRow = 0;
+    if (!state.wanted.has(repo.repoId)) return false;
+    state.failures.delete(repo.repoId);
+    return this.#replace(connection, state, repo, readers, takenAt);
+  }
+
+  /** Errors: the same one, where it says that the host as a whole cannot be asked. */
+  #noteFailure(state: State, { repoId, name }: MemberRepo, error: unknown): void {
+    this.#abort.signal.throwIfAborted();
+    if (error instanceof HostError && OF_THE_HOST.has(error.code)) throw error;
+    state.failures.set(repoId, this.#failureOf(name, state.failures.get(repoId), error));
+    if (++state.failedInRow >= FAILED_IN_ROW_MAX) throw error;
+  }
+
+  /** False: the repo is gone. Errors: NOT_READY. */
+  async #replace(
+    connection: string,
+    { writing }: State,
+    { repoId }: MemberRepo,
+    readers: ReaderSet,
+    takenAt: number,
+  ): Promise<boolean> {
+    const { store, recordsOf } = this.#options;
+    const replacing = store.hostReaders.replace(
+      { repoId, connection },
+      readers,
+      takenAt,
+      (changes) => recordsOf(repoId, connection, changes),
+    );
+    writing.set(repoId, replacing);
+    try {
+      await replacing;
+      return true;
+    } catch (error) {
+      if (error instanceof StoreError && error.errorCode === 'NOT_FOUND') return false;
+      throw error;
+    } finally {
+      writing.delete(repoId);
+    }
+  }
+
+  #failureOf(name: string, before: Failure | undefined, error: unknown): Failure {
+    const count = (before?.count ?? 0) + 1;
+    const retryAt = error instanceof HostError ? error.retryAt : undefined;
+    const pauseMs = pauseAfter(count, retryAt, this.#intervalMs, this.#options.now());
+    return { name, message: messageOf(error), count, retryMs: performance.now() + pauseMs };
+  }
+
+  #tell(connection: string, state: State, { taken, removed, failed }: MemberResult): void {
+    const { log } = this.#options;
+    if (state.hostFailure !== undefined || failed > 0) {
+      const words = this.#wordsOf(connection, state);
+      if (words !== undefined) log.warn(words, { connection, taken, removed, failed });
+    } else if (taken + removed > 0)
+      log.info('who may read repositories was asked of their host', { connection, taken, removed });
+  }
+
+  #wordsOf(connection: string, { failures, hostFailure }: State): string | undefined {
+    const first = hostFailure ?? [...failures.values()][0];
+    if (first === undefined) return undefined;
+    const { lists } = this.#options;
+    const repoIds = hostFailure === undefined ? [...failures.keys()] : lists.repoIdsOf(connection);
+    const what =
+      hostFailure === undefined
+        ? `of ${someNames([...failures.values()].map(({ name }) => name))} (connection ${connection})`
+        : `of the repositories of connection ${connection}`;
+    const end = this.#endOf(connection, repoIds);
+    return `the readers ${what} could not be fetched: ${first.message}; ${end}`;
+  }
+
+  /** When what the lists of these repos give ends, in words. */
+  #endOf(connection: string, repoIds: readonly number[]): string {
+    const { lists, rules, now } = this.#options;
+    let firstEnd = Infinity;
+    for (const repoId of repoIds) {
+      const takenAt = lists.takenAt(repoId, connection);
+      if (takenAt !== undefined) firstEnd = Math.min(firstEnd, takenAt + rules.ageMsMax());
+    }
+    if (firstEnd === Infinity) return 'nobody sees them by their host';
+    const time = new Date(firstEnd).toISOString();
+    return firstEnd > now()
+      ? `what the host said before counts until ${time}`
+      : `what the host said before ended at ${time}`;
+  }
+
+  /** Lists of connections that are gone, or no longer sync, go once they can count no more. Errors: none. */
+  async #removeEnded(): Promise<void> {
+    const { lists, rules, now, log } = this.#options;
+    const ended = (repoId: number, connection: string): boolean =>
+      (lists.takenAt(repoId, connection) ?? Infinity) + rules.ageMsMax() <= now();
+    try {
+      for (const connection of lists.connections) {
+        if (rules.connections().has(connection) || this.#abort.signal.aborted) continue;
+        const repoIds = lists.repoIdsOf(connection);
+        await this.drop(
+          connection,
+          repoIds.filter((repoId) => ended(repoId, connection)),
+        );
+      }
+    } catch (error) {
+      log.warn('lists of readers that count no more could not be removed', {
+        error: messageOf(error),
+      });
+    }
+  }
+}
+
+/** Under this name the store has when all lists of a connection were asked for, until they were taken. */
+function askedSetting(connection: string): string {
+  return `members.asked.${connection}`;
+}
+
+function isPausing(failure: Failure | undefined): boolean {
+  return failure !== undefined && performance.now() < failure.retryMs;
+}

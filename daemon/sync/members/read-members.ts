@@ -1,0 +1,62 @@
+// Asks a host who may read one repository: all of them, or an error. Part of a list is no list.
+
+import type { Host, HostMember, HostRepo } from '../../hosts/host.ts';
+import { HostError } from '../../hosts/host.ts';
+import { TimeLimit } from '../../base/time-limit.ts';
+import { ReaderSet } from '../../accounts/store/host-readers.ts';
+
+const READERS_MAX = 200_000;
+/** Pages that shift while they are read repeat some; a host that repeats them for ever comes to an end. */
+const ANSWERS_MAX = 2 * READERS_MAX;
+const LIST_MS_MAX = 600_000;
+
+/** What is known of a repository that is asked about. */
+export type AskedRepo = Pick<HostRepo, 'hostId' | 'path'>;
+
+/** Errors: HostError, also for a host that is not asked for that, says too much or takes too long; the reason of the signal. */
+export async function readMembers(
+  host: Pick<Host, 'members' | 'nameHost'>,
+  repo: AskedRepo,
+  signal: AbortSignal,
+): Promise<ReaderSet> {
+  const { nameHost } = host;
+  if (host.members === undefined)
+    throw new HostError(
+      'NOT_SUPPORTED',
+      `${nameHost} is not asked who may read its repositories; take syncPermissions away from the connection, ` +
+        'and grant by permissions.grants',
+    );
+  const limit = new TimeLimit(LIST_MS_MAX, signal);
+  try {
+    return await gather(host.members(repo, limit.signal), `${nameHost}/${repo.path}`, limit.signal);
+  } catch (error) {
+    if (!limit.isOver) throw error;
+    const minutes = LIST_MS_MAX / 60_000;
+    throw new HostError(
+      'HOST_UNAVAILABLE',
+      `${nameHost}/${repo.path}: its readers were not listed within ${minutes} minutes; see whether the host is overloaded`,
+    );
+  } finally {
+    limit.end();
+  }
+}
+
+async function gather(
+  members: AsyncIterable<HostMember>,
+  name: string,
+  signal: AbortSignal,
+): Promise<ReaderSet> {
+  const readers = new ReaderSet();
+  let answerCount = 0;
+  for await (const { accountId, emails } of members) {
+    signal.throwIfAborted();
+    readers.add(accountId, emails);
+    if (readers.size > READERS_MAX || ++answerCount > ANSWERS_MAX)
+      throw new HostError(
+        'TOO_MANY_READERS',
+        `${name}: more than ${READERS_MAX} readers, which is the limit; grant it to everyone by permissions.grants`,
+      );
+  }
+  signal.throwIfAborted();
+  return readers;
+}
