@@ -35,7 +35,12 @@ export interface NewUser {
   readonly passwordHash?: string | null;
 }
 
-/** What is left out stays. */
+/**
+ * What is left out stays.
+ *
+ * Invariant: the address is not among it. It was given by an owner or the operator when the user was made, and so counts as
+ * verified where a host's lists of readers are matched by it (host-lists.ts); whatever lets users change it must end that.
+ */
 export interface UserChanges {
   readonly name?: string | null;
   readonly role?: Role;

@@ -1,0 +1,361 @@
+// What lists of readers let callers see, against a twin that is too simple to be wrong: random users, lists, clocks, licences,
+// configurations and restarts on a real store, and each caller found by a key as a request's is.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Callers } from '../../daemon/accounts/callers.ts';
+import { hashCredential, makeApiKey } from '../../daemon/accounts/credentials.ts';
+import { HostLists } from '../../daemon/accounts/host-lists.ts';
+import { Sights } from '../../daemon/accounts/sights.ts';
+import { ReaderSet } from '../../daemon/accounts/store/host-readers.ts';
+import type { Store } from '../../daemon/accounts/store/store.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { RepoDirectory } from '../../daemon/repos/directory.ts';
+import type { RepoRecord } from '../../daemon/repos/records.ts';
+import { isSeen } from '../../daemon/repos/sight.ts';
+import { repo } from '../http/harness.ts';
+import { onBothEngines, withEmbeddedPlace } from './store/harness.ts';
+
+const SECRET = Buffer.alloc(32, 7);
+const HOUR_MS = 3_600_000;
+const AGE_MS_MAX = 24 * HOUR_MS;
+const AHEAD_MS_MAX = 60_000;
+const EMAILS = ['ann@x.org', 'bob@x.org', 'eve@x.org'];
+const CONNECTIONS = ['gh', 'lab'];
+const REPO_IDS = [1, 2, 3, 4];
+
+/** Repo 4 is public, but nobody sees it without a grant all the same. */
+function records(): readonly RepoRecord[] {
+  return REPO_IDS.map((repoId) =>
+    repo(repoId, `r${repoId}`, {
+      enforcement: repoId === 4 ? 'all' : 'restricted',
+      visibility: repoId === 4 ? 'public' : 'private',
+    }),
+  );
+}
+
+async function makeRepos(store: Store): Promise<void> {
+  await store.repos.change(() => ({
+    changed: records().map(({ repoId, name, visibility, enforcement }) => ({
+      repoId,
+      name,
+      visibility,
+      enforcement: enforcement ?? 'none',
+    })),
+    result: undefined,
+  }));
+}
+
+/** What stands outside of the daemon. */
+interface Circumstances {
+  /** Passes whatever the clock says. */
+  trueMs: number;
+  /** What the clock is wrong by. */
+  offsetMs: number;
+  hasGrants: boolean;
+  connections: ReadonlySet<string>;
+}
+
+/** A daemon on a store, as far as it finds callers. */
+async function startDaemon(store: Store, now: Circumstances) {
+  const log = createLog({ level: 'error', format: 'text', write: () => {} });
+  const clock = (): number => now.trueMs + now.offsetMs;
+  const lists = new HostLists({
+    store,
+    rules: {
+      connections: () => now.connections,
+      ageMsMax: () => AGE_MS_MAX,
+      intervalMs: () => HOUR_MS,
+    },
+    now: clock,
+    elapsed: () => now.trueMs,
+    log,
+  });
+  await lists.load();
+  const repos = records();
+  const sights = new Sights({
+    directory: new RepoDirectory(() => repos),
+    configuredGrants: [],
+    countingLists: () => lists.counting,
+    hasGrants: () => now.hasGrants,
+    areRulesKnown: () => true,
+  });
+  const callers = new Callers({
+    store,
+    secret: SECRET,
+    sights,
+    storeGraceMs: 0,
+    apiKeyHeaderAliases: [],
+    isAnonymousAllowed: () => true,
+    hasScopedTokens: () => true,
+    cookiePlace: () => ({ basePath: '', isSecure: false }),
+    now: clock,
+    log,
+  });
+  return {
+    lists,
+    async seenBy(key: string | undefined): Promise<number[]> {
+      const header = (name: string) =>
+        name === 'authorization' && key !== undefined ? `Bearer ${key}` : undefined;
+      const caller = await callers.finder(header)();
+      return REPO_IDS.filter((repoId) => caller !== undefined && isSeen(caller.sight, repoId));
+    },
+    close(): void {
+      callers.close();
+      lists.close();
+    },
+  };
+}
+
+async function makeKey(store: Store, userId: string): Promise<string> {
+  const value = makeApiKey();
+  await store.apiKeys.create({ userId, name: 'k', hash: hashCredential(SECRET, value) });
+  return value;
+}
+
+interface TwinList {
+  readonly emails: readonly string[];
+  readonly takenAt: number;
+  /** When it was taken in truth, and when this daemon heard of it, with the age that the clock gave it. */
+  readonly takenTrueMs: number;
+  heardTrueMs: number;
+  heardAgeMs: number;
+  /** False: a daemon was started by a clock that makes it younger than it is, which nothing tells. */
+  isAgeKnown: boolean;
+}
+
+interface Twin {
+  /** Keys by e-mail; every user has but one. */
+  readonly users: Map<string, { readonly id: string; readonly key: string }>;
+  readonly lists: Map<string, TwinList>;
+}
+
+function expectedFor(email: string, twin: Twin, now: Circumstances): number[] {
+  const clockMs = now.trueMs + now.offsetMs;
+  return REPO_IDS.filter((repoId) =>
+    CONNECTIONS.some((connection) => {
+      const list = twin.lists.get(`${connection} ${repoId}`);
+      if (list?.emails.includes(email) !== true) return false;
+      const clockAgeMs = clockMs - list.takenAt;
+      const ageMs = list.heardAgeMs + now.trueMs - list.heardTrueMs;
+      const counts = clockAgeMs >= -AHEAD_MS_MAX && clockAgeMs < AGE_MS_MAX && ageMs < AGE_MS_MAX;
+      return now.hasGrants && now.connections.has(connection) && counts;
+    }),
+  );
+}
+
+type Daemon = Awaited<ReturnType<typeof startDaemon>>;
+
+async function check(daemon: Daemon, twin: Twin, now: Circumstances): Promise<void> {
+  assert.deepEqual(await daemon.seenBy(undefined), []);
+  for (const [email, { key }] of twin.users) {
+    const seen = await daemon.seenBy(key);
+    assert.deepEqual(seen, expectedFor(email, twin, now), email);
+    for (const repoId of seen) {
+      const isFresh = CONNECTIONS.some((connection) => {
+        const list = twin.lists.get(`${connection} ${repoId}`);
+        if (list?.emails.includes(email) !== true) return false;
+        return !list.isAgeKnown || now.trueMs - list.takenTrueMs < AGE_MS_MAX;
+      });
+      assert.ok(isFresh, `${email} sees ${repoId} by what is older than it may be`);
+    }
+  }
+}
+
+const someEmails = fc.subarray(EMAILS);
+const steps = fc.array(
+  fc.oneof(
+    fc.record({
+      kind: fc.constant('list' as const),
+      repoId: fc.constantFrom(...REPO_IDS),
+      connection: fc.constantFrom(...CONNECTIONS),
+      emails: fc.option(someEmails, { nil: undefined }),
+    }),
+    fc.record({ kind: fc.constant('user' as const), email: fc.constantFrom(...EMAILS) }),
+    fc.record({
+      kind: fc.constant('pass' as const),
+      ms: fc.constantFrom(1, 59_999, HOUR_MS, 13 * HOUR_MS, AGE_MS_MAX),
+    }),
+    fc.record({
+      kind: fc.constant('clock' as const),
+      ms: fc.constantFrom(
+        -30 * HOUR_MS,
+        -5 * HOUR_MS,
+        -60_001,
+        -500,
+        500,
+        7 * HOUR_MS,
+        40 * HOUR_MS,
+      ),
+    }),
+    fc.record({ kind: fc.constant('licence' as const), hasGrants: fc.boolean() }),
+    fc.record({
+      kind: fc.constant('configuration' as const),
+      connections: fc.subarray(CONNECTIONS),
+    }),
+    fc.record({ kind: fc.constant('restart' as const) }),
+    fc.record({ kind: fc.constant('everything' as const) }),
+  ),
+  { minLength: 1, maxLength: 40 },
+);
+type Step = typeof steps extends fc.Arbitrary<readonly (infer One)[]> ? One : never;
+
+async function removeAll(store: Store): Promise<void> {
+  for (const { id } of await store.users.list()) await store.users.remove(id).catch(() => {});
+  for (const key of await store.hostReaders.lists()) await store.hostReaders.remove(key);
+}
+
+/** A user comes, goes, or comes again as another one with the same address. */
+async function changeUser(store: Store, twin: Twin, email: string): Promise<void> {
+  const known = twin.users.get(email);
+  if (known !== undefined) {
+    await store.users.remove(known.id);
+    twin.users.delete(email);
+    return;
+  }
+  const { id } = await store.users.create({ email: email.toUpperCase(), role: 'MEMBER' });
+  twin.users.set(email, { id, key: await makeKey(store, id) });
+}
+
+async function changeList(
+  store: Store,
+  twin: Twin,
+  now: Circumstances,
+  { repoId, connection, emails }: Extract<Step, { kind: 'list' }>,
+): Promise<void> {
+  const name = `${connection} ${repoId}`;
+  if (emails === undefined) {
+    await store.hostReaders.remove({ repoId, connection });
+    twin.lists.delete(name);
+    return;
+  }
+  const readers = new ReaderSet();
+  for (const email of emails) readers.add(`of ${email}`, [email.replace('x.org', 'X.Org')]);
+  readers.add('unverified', []);
+  const takenAt = now.trueMs + now.offsetMs;
+  await store.hostReaders.replace({ repoId, connection }, readers, takenAt);
+  const heard = { heardTrueMs: now.trueMs, heardAgeMs: 0, isAgeKnown: true };
+  twin.lists.set(name, { emails, takenAt, takenTrueMs: now.trueMs, ...heard });
+}
+
+async function runSteps(store: Store, all: readonly Step[]): Promise<void> {
+  const now: Circumstances = {
+    trueMs: 1_000 * HOUR_MS,
+    offsetMs: 0,
+    hasGrants: true,
+    connections: new Set(CONNECTIONS),
+  };
+  const twin: Twin = { users: new Map(), lists: new Map() };
+  let daemon = await startDaemon(store, now);
+  const restart = async (): Promise<void> => {
+    daemon.close();
+    daemon = await startDaemon(store, now);
+    for (const list of twin.lists.values()) {
+      list.heardTrueMs = now.trueMs;
+      list.heardAgeMs = Math.max(0, now.trueMs + now.offsetMs - list.takenAt);
+      if (list.heardAgeMs < now.trueMs - list.takenTrueMs) list.isAgeKnown = false;
+    }
+  };
+  for (const email of EMAILS) await changeUser(store, twin, email);
+  try {
+    for (const step of all) {
+      switch (step.kind) {
+        case 'list':
+          await changeList(store, twin, now, step);
+          break;
+        case 'user':
+          await changeUser(store, twin, step.email);
+          break;
+        case 'pass':
+          now.trueMs += step.ms;
+          break;
+        case 'clock':
+          now.offsetMs += step.ms;
+          break;
+        case 'licence':
+          now.hasGrants = step.hasGrants;
+          break;
+        case 'configuration':
+          now.connections = new Set(step.connections);
+          break;
+        case 'restart':
+          await restart();
+          break;
+        case 'everything':
+          // As when the connection to PostgreSQL is back.
+          await daemon.lists.load();
+      }
+      await check(daemon, twin, now);
+    }
+  } finally {
+    daemon.close();
+    await removeAll(store);
+  }
+}
+
+onBothEngines('lists of readers and callers', ({ kind, withStore }) => {
+  test('each caller sees what the twin says, after every step', () =>
+    withStore(async (store) => {
+      await makeRepos(store);
+      const owner = await store.users.create({ email: 'owner@x.org', role: 'OWNER' });
+      await fc.assert(
+        fc.asyncProperty(steps, (all) => runSteps(store, all)),
+        { numRuns: kind === 'postgres' ? 15 : 120 },
+      );
+      assert.ok((await store.users.get(owner.id)) !== undefined);
+    }));
+});
+
+test('a list ends by the time that passed, though the clock was set back a little', () =>
+  withEmbeddedPlace(async (place) => {
+    const store = await place.open();
+    await makeRepos(store);
+    const { id } = await store.users.create({ email: 'ann@x.org', role: 'MEMBER' });
+    const key = await makeKey(store, id);
+    const now = {
+      trueMs: 1_000 * HOUR_MS,
+      offsetMs: 0,
+      hasGrants: true,
+      connections: new Set(['gh']),
+    };
+    const daemon = await startDaemon(store, now);
+    const readers = new ReaderSet();
+    readers.add('a', ['ann@x.org']);
+    await store.hostReaders.replace({ repoId: 1, connection: 'gh' }, readers, now.trueMs);
+    now.offsetMs = -500;
+    assert.deepEqual(await daemon.seenBy(key), [1]);
+    now.trueMs += AGE_MS_MAX - 1;
+    assert.deepEqual(await daemon.seenBy(key), [1]);
+    now.trueMs += 1;
+    assert.deepEqual(await daemon.seenBy(key), []);
+    // Read once more it is no younger.
+    await daemon.lists.load();
+    assert.deepEqual(await daemon.seenBy(key), []);
+    daemon.close();
+  }));
+
+test('thousands of lists that are taken again leave what is kept of a user as it is', () =>
+  withEmbeddedPlace(async (place) => {
+    const store = await place.open();
+    await makeRepos(store);
+    const now = { trueMs: HOUR_MS, offsetMs: 0, hasGrants: true, connections: new Set(['gh']) };
+    const daemon = await startDaemon(store, now);
+    const readers = new ReaderSet();
+    readers.add('a', ['ann@x.org']);
+    const take = (repoId: number) =>
+      store.hostReaders.replace({ repoId, connection: 'gh' }, readers, now.trueMs);
+    await take(1);
+    const first = daemon.lists.counting;
+    now.trueMs += HOUR_MS;
+    await take(1);
+    assert.equal(daemon.lists.counting, first);
+    // Past the end of the first one: the second counts.
+    now.trueMs += AGE_MS_MAX - 1;
+    assert.equal(daemon.lists.counting, first);
+    await take(2);
+    assert.notEqual(daemon.lists.counting, first);
+    now.trueMs += 1;
+    assert.deepEqual([...daemon.lists.counting.get('gh')!], [2]);
+    daemon.close();
+  }));
