@@ -98,6 +98,7 @@ const OF_THE_HOST: ReadonlySet<string> = new Set([
   'CERTIFICATE_REFUSED',
   'NOT_AUTHENTICATED',
   'NOT_SUPPORTED',
+  'NO_SECRET',
   'RATE_LIMITED',
 ]);
 /** Guess: after so many repositories in a row it is the host. */

@@ -1,0 +1,399 @@
+// Lists of readers as they are fetched from hosts: GitHub as it is spoken to, and a host that tells addresses, both over HTTP; what
+// they fail with, what is kept then, and what callers see of it.
+
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { HostLists } from '../../../daemon/accounts/host-lists.ts';
+import type { Store } from '../../../daemon/accounts/store/store.ts';
+import { openStore } from '../../../daemon/accounts/store/store.ts';
+import { createLog } from '../../../daemon/base/log.ts';
+import {
+  type MemberRepo,
+  type MemberSource,
+  MemberSync,
+} from '../../../daemon/sync/members/member-sync.ts';
+import { newRecord } from '../../accounts/store/harness.ts';
+import { startGithub, type FakeRepository } from '../../hosts/github-server.ts';
+import { openedHost } from '../../hosts/opened.ts';
+import { temporaryFolder } from '../../sources/git/fixture.ts';
+import { startMailHost } from './mail-host.ts';
+
+const HOUR_MS = 3_600_000;
+const AGE_MS_MAX = 24 * HOUR_MS;
+const INTERVAL_MS = 6 * HOUR_MS;
+
+function repoOf(repoId: number, change: Partial<MemberRepo> = {}): MemberRepo {
+  const path = `acme/r${repoId}`;
+  const name = `host.example/${path}`;
+  return { repoId, name, path, hostId: String(repoId), visibility: 'private', ...change };
+}
+
+function repos(count: number): MemberRepo[] {
+  return Array.from({ length: count }, (_, i) => repoOf(i + 1));
+}
+
+interface World {
+  readonly store: Store;
+  readonly lists: HostLists;
+  readonly clock: { nowMs: number };
+  readonly logged: string[];
+  connections: ReadonlySet<string>;
+  /** What connections list now. */
+  listed: readonly MemberRepo[];
+  /** A sync as another start of the daemon has it. */
+  start(open: () => MemberSource['host']): MemberSync;
+  /** Readers by repoId, of the connection `gh`. */
+  counts(): Promise<Record<number, number>>;
+}
+
+async function startWorld(t: Pick<TestContext, 'after'>, listed: MemberRepo[]): Promise<World> {
+  const logged: string[] = [];
+  const log = createLog({ level: 'debug', format: 'text', write: (line) => logged.push(line) });
+  const clock = { nowMs: Date.parse('2026-06-01T00:00:00Z') };
+  const now = (): number => clock.nowMs;
+  const store = await openStore({ dataDir: temporaryFolder(), log, now });
+  await store.repos.change(() => ({
+    changed: Array.from({ length: 60 }, (_, i) => ({
+      repoId: i + 1,
+      name: repoOf(i + 1).name,
+      visibility: 'private',
+      enforcement: 'restricted',
+    })),
+    result: undefined,
+  }));
+  const rules = {
+    connections: () => world.connections,
+    ageMsMax: () => AGE_MS_MAX,
+    intervalMs: () => INTERVAL_MS,
+  };
+  const lists = new HostLists({ store, rules, now, elapsed: now, log });
+  await lists.load();
+  const syncs: MemberSync[] = [];
+  const world: World = {
+    store,
+    lists,
+    clock,
+    logged,
+    connections: new Set(['gh']),
+    listed,
+    start(open) {
+      const sync = new MemberSync({
+        store,
+        lists,
+        rules,
+        open: async () => ({ host: open(), repos: world.listed }),
+        recordsOf: (repoId, connection, changes) => [
+          newRecord(clock.nowMs, {
+            targetId: String(repoId),
+            metadata: { connection, ...changes },
+          }),
+        ],
+        now,
+        log,
+      });
+      syncs.push(sync);
+      return sync;
+    },
+    counts: async () =>
+      Object.fromEntries(
+        (await store.hostReaders.lists()).map(({ repoId, readerCount }) => [repoId, readerCount]),
+      ),
+  };
+  t.after(async () => {
+    for (const sync of syncs) await sync.close();
+    lists.close();
+    await store.close();
+  });
+  return world;
+}
+
+async function auditOf(store: Store): Promise<string[]> {
+  const { rows } = await store.audit.list({ offset: 0, limit: 100 });
+  return rows.map(({ targetId, metadata }) => `${targetId} ${JSON.stringify(metadata)}`).sort();
+}
+
+function collaborators(...logins: string[]): NonNullable<FakeRepository['collaborators']> {
+  return Object.fromEntries(logins.map((login) => [login, 'read' as const]));
+}
+
+const TOKEN = 'the-token';
+
+async function githubWorld(t: TestContext, repositories: readonly FakeRepository[]) {
+  const server = await startGithub(t, { repositories: [...repositories] });
+  const world = await startWorld(
+    t,
+    repositories.map(({ id, visibility = 'private' }) => repoOf(id, { visibility })),
+  );
+  const settings = {
+    type: 'github',
+    url: server.url,
+    token: { env: 'TOKEN' },
+    orgs: ['acme'],
+    syncPermissions: true,
+  };
+  const { host } = await openedHost(t, settings, { env: { TOKEN } });
+  const sync = world.start(() => ({
+    nameHost: host.nameHost,
+    members: (repo, signal) => host.members!(repo, signal),
+    close: async () => {},
+  }));
+  const askedOf = (): string[] =>
+    server.asked.map(({ path }) => path).filter((path) => path.endsWith('/collaborators'));
+  return { world, server, sync, askedOf };
+}
+
+test('GitHub: collaborators of what is not public, all pages; again when they are due', async (t) => {
+  const many = Array.from({ length: 230 }, (_, i) => `${String.fromCodePoint(0x4e00 + i)}`);
+  const { world, server, sync, askedOf } = await githubWorld(t, [
+    { id: 1, path: 'acme/r1', collaborators: collaborators(...many) },
+    { id: 2, path: 'acme/r2', visibility: 'internal', collaborators: collaborators('ann') },
+    { id: 3, path: 'acme/r3', visibility: 'public', collaborators: collaborators('bob') },
+    { id: 4, path: 'acme/r4', collaborators: { ann: 'read', bob: 'none' } },
+  ]);
+  await sync.check();
+  assert.deepEqual(await world.counts(), { 1: 230, 2: 1, 4: 1 });
+  assert.ok(!askedOf().some((path) => path.includes('r3')));
+  const changes = { added: 1, removed: 0, altered: 0 };
+  const recordOf = (repoId: number, change: object): string =>
+    `${repoId} ${JSON.stringify({ connection: 'gh', ...changes, ...change })}`;
+  assert.deepEqual(await auditOf(world.store), [
+    recordOf(1, { added: 230 }),
+    recordOf(2, {}),
+    recordOf(4, {}),
+  ]);
+  const before = askedOf().length;
+  await sync.check();
+  assert.equal(askedOf().length, before);
+  assert.deepEqual(await sync.run('gh'), { taken: 3, removed: 0, failed: 0 });
+  assert.equal((await auditOf(world.store)).length, 3);
+  server.state.repositories[1] = {
+    ...server.state.repositories[1]!,
+    collaborators: collaborators('bob', 'eve'),
+  };
+  world.clock.nowMs += INTERVAL_MS;
+  await sync.check();
+  assert.deepEqual(await world.counts(), { 1: 230, 2: 2, 4: 1 });
+  assert.ok((await auditOf(world.store)).includes(recordOf(2, { added: 2, removed: 1 })));
+  assert.deepEqual(sync.degradations, []);
+  assert.deepEqual(await sync.run('other'), { taken: 0, removed: 0, failed: 0 });
+});
+
+test('GitHub: what fails keeps the last list, is told with its cause and end, and holds up no other', async (t) => {
+  const { world, server, sync } = await githubWorld(
+    t,
+    [1, 2, 3].map((id) => ({ id, path: `acme/r${id}`, collaborators: collaborators('ann') })),
+  );
+  await sync.run('gh');
+  for (const [index, one] of server.state.repositories.entries())
+    server.state.repositories[index] = { ...one, collaborators: collaborators('ann', 'bob') };
+  for (const status of [404, 403, 500]) {
+    server.state.instead = ({ path }) =>
+      path.includes('/r2/') ? { status, body: { message: 'no' } } : undefined;
+    world.clock.nowMs += HOUR_MS;
+    assert.deepEqual(await sync.run('gh'), { taken: 2, removed: 0, failed: 1 });
+    assert.deepEqual(await world.counts(), { 1: 2, 2: 1, 3: 2 });
+    const [words = ''] = sync.degradations;
+    assert.match(words, /^the readers of host\.example\/acme\/r2 \(connection gh\) could not be/);
+    assert.match(words, /counts until 2026-06-02T00:00:00\.000Z$/);
+    assert.ok(world.logged.join('').includes(words));
+  }
+  world.clock.nowMs += AGE_MS_MAX;
+  assert.match(sync.degradations.join(''), /ended at 2026-06-02T00:00:00\.000Z$/);
+  assert.deepEqual([...world.lists.counting.keys()], []);
+  server.state.instead = () => undefined;
+  await sync.run('gh');
+  assert.deepEqual(sync.degradations, []);
+  assert.deepEqual(await world.counts(), { 1: 2, 2: 2, 3: 2 });
+  assert.ok(!JSON.stringify([world.logged, sync.degradations]).includes(TOKEN));
+});
+
+test('GitHub: a credential that is revoked is not tried on every repository', async (t) => {
+  const { world, server, sync, askedOf } = await githubWorld(
+    t,
+    Array.from({ length: 50 }, (_, i) => ({ id: i + 1, path: `acme/r${i + 1}` })),
+  );
+  server.state.tokens.clear();
+  await sync.check();
+  assert.ok(askedOf().length <= 8, `${askedOf().length} asked`);
+  assert.match(sync.degradations.join(''), /of the repositories of connection gh .*token/);
+  assert.match(sync.degradations.join(''), /nobody sees them by their host$/);
+  const asked = askedOf().length;
+  await sync.check();
+  assert.equal(askedOf().length, asked);
+  server.state.tokens.set(TOKEN, 'ann');
+  assert.equal((await sync.run('gh')).taken, 50);
+  assert.deepEqual(sync.degradations, []);
+  assert.equal(Object.keys(await world.counts()).length, 50);
+});
+
+test('part of a list is no list: cut off, refused in the midst, too long', async (t) => {
+  const mail = await startMailHost(t);
+  const world = await startWorld(t, repos(2));
+  const sync = world.start(mail.open);
+  mail.readers.set('acme/r1', ['a@x', 'b@x', 'c@x']).set('acme/r2', ['a@x']);
+  await sync.run('gh');
+  mail.readers.set('acme/r1', ['d@x', 'e@x', 'f@x']);
+  for (const failure of ['cut', 500, 404, 401] as const) {
+    mail.failing.set('acme/r1', failure);
+    await sync.run('gh');
+    assert.deepEqual(await world.counts(), { 1: 3, 2: 1 });
+    assert.equal((await world.store.hostReaders.reposOf('c@x')).length, 1);
+    assert.equal((await world.store.hostReaders.reposOf('d@x')).length, 0);
+    assert.equal(sync.degradations.length, 1);
+  }
+  mail.failing.clear();
+  await sync.run('gh');
+  assert.equal((await world.store.hostReaders.reposOf('d@x')).length, 1);
+  assert.equal((await world.store.hostReaders.reposOf('c@x')).length, 0);
+});
+
+test('two hundred thousand readers, and not one more', async (t) => {
+  const mail = await startMailHost(t, 50_000);
+  const world = await startWorld(t, repos(1));
+  const sync = world.start(mail.open);
+  const all = Array.from({ length: 200_000 }, (_, i) => `u${i}@x`);
+  mail.readers.set('acme/r1', all);
+  await sync.run('gh');
+  assert.deepEqual(await world.counts(), { 1: 200_000 });
+  mail.readers.set('acme/r1', [...all, 'more@x']);
+  assert.deepEqual(await sync.run('gh'), { taken: 0, removed: 0, failed: 1 });
+  assert.match(sync.degradations.join(''), /more than 200000 readers, which is the limit/);
+  assert.deepEqual(await world.counts(), { 1: 200_000 });
+});
+
+test('what left or turned public loses its list, also while it is asked about', async (t) => {
+  const mail = await startMailHost(t);
+  const world = await startWorld(t, repos(4));
+  const sync = world.start(mail.open);
+  for (const { path } of world.listed) mail.readers.set(path, ['a@x']);
+  await sync.run('gh');
+  world.listed = [repoOf(1), repoOf(2, { visibility: 'public' }), repoOf(4)];
+  await sync.check();
+  assert.deepEqual(await world.counts(), { 1: 1, 4: 1 });
+  mail.readers.set('acme/r1', ['b@x']);
+  mail.onAsked = async (path) => {
+    if (path === 'acme/r1') await sync.drop('gh', [1]);
+  };
+  await sync.run('gh');
+  assert.deepEqual(await world.counts(), { 4: 1 });
+  assert.deepEqual(await world.store.hostReaders.reposOf('b@x'), []);
+});
+
+test('lists of a connection that syncs no more go when their age has ended', async (t) => {
+  const mail = await startMailHost(t);
+  const world = await startWorld(t, repos(1));
+  const sync = world.start(mail.open);
+  mail.readers.set('acme/r1', ['a@x']);
+  await sync.run('gh');
+  world.connections = new Set();
+  assert.deepEqual([...world.lists.counting.keys()], []);
+  await sync.check();
+  assert.deepEqual(await world.counts(), { 1: 1 });
+  world.clock.nowMs += AGE_MS_MAX;
+  await sync.check();
+  assert.deepEqual(await world.counts(), {});
+});
+
+test('a stop leaves the rest to the next start, which asks about nothing twice', async (t) => {
+  const mail = await startMailHost(t);
+  const world = await startWorld(t, repos(40));
+  const first = world.start(mail.open);
+  for (const { path } of world.listed) mail.readers.set(path, ['a@x']);
+  await first.run('gh');
+  world.clock.nowMs += HOUR_MS;
+  let asked: string[] = [];
+  mail.onAsked = async (path) => {
+    asked.push(path);
+    if (asked.length === 17) void first.close();
+  };
+  await first.run('gh');
+  const isTaken = ({ takenAt }: { takenAt: number }): boolean => takenAt === world.clock.nowMs;
+  const taken = (await world.store.hostReaders.lists()).filter(isTaken).length;
+  assert.ok(taken >= 13 && taken <= 17, `${taken} taken`);
+  const second = world.start(mail.open);
+  asked = [];
+  mail.onAsked = async (path) => void asked.push(path);
+  await second.check();
+  assert.equal(new Set(asked).size, 40 - taken);
+  assert.equal(asked.length, 40 - taken);
+  assert.equal((await world.store.hostReaders.lists()).filter(isTaken).length, 40);
+  await second.check();
+  assert.equal(asked.length, 40 - taken);
+});
+
+test('a clock that was ahead: what it left is taken anew', async (t) => {
+  const mail = await startMailHost(t);
+  const world = await startWorld(t, repos(1));
+  const sync = world.start(mail.open);
+  mail.readers.set('acme/r1', ['a@x']);
+  world.clock.nowMs += 100 * HOUR_MS;
+  await sync.check();
+  world.clock.nowMs -= 100 * HOUR_MS;
+  assert.deepEqual([...world.lists.counting.keys()], []);
+  await sync.check();
+  assert.deepEqual([...world.lists.counting.keys()], ['gh']);
+});
+
+test('a host that is asked for no readers is told of', async (t) => {
+  const world = await startWorld(t, repos(3));
+  const sync = world.start(() => ({ nameHost: 'git.example', close: async () => {} }));
+  await sync.check();
+  assert.match(sync.degradations.join(''), /git\.example is not asked.*take syncPermissions away/);
+});
+
+const round = fc.record({
+  readers: fc.dictionary(
+    fc.constantFrom('acme/r1', 'acme/r2', 'acme/r3'),
+    fc.subarray(['a@x', 'b@x', 'c@x']),
+    { minKeys: 0 },
+  ),
+  failing: fc.dictionary(
+    fc.constantFrom('acme/r1', 'acme/r2', 'acme/r3'),
+    fc.constantFrom<number | 'cut'>(404, 403, 500, 'cut'),
+  ),
+  listed: fc.subarray([1, 2, 3]),
+  publicOnes: fc.subarray([1, 2, 3], { maxLength: 1 }),
+  passMs: fc.constantFrom(0, HOUR_MS, 7 * HOUR_MS, 23 * HOUR_MS),
+  isRestart: fc.boolean(),
+});
+
+test('random hosts: what counts is what a simple twin says', async (t) => {
+  const mail = await startMailHost(t, 1);
+  const world = await startWorld(t, []);
+  const twin = new Map<number, { emails: readonly string[]; takenAt: number }>();
+  let sync = world.start(mail.open);
+  await fc.assert(
+    fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 6 }), async (rounds) => {
+      for (const { readers, failing, listed, publicOnes, passMs, isRestart } of rounds) {
+        world.clock.nowMs += passMs;
+        for (const [path, emails] of Object.entries(readers)) mail.readers.set(path, emails);
+        mail.failing.clear();
+        for (const [path, failure] of Object.entries(failing)) mail.failing.set(path, failure);
+        world.listed = listed.map((repoId) =>
+          repoOf(repoId, publicOnes.includes(repoId) ? { visibility: 'public' } : {}),
+        );
+        if (isRestart) sync = world.start(mail.open);
+        await sync.run('gh');
+        for (const repoId of [1, 2, 3]) {
+          const path = `acme/r${repoId}`;
+          const emails = mail.readers.get(path) ?? [];
+          if (!listed.includes(repoId) || publicOnes.includes(repoId)) twin.delete(repoId);
+          else if (!mail.failing.has(path))
+            twin.set(repoId, { emails, takenAt: world.clock.nowMs });
+        }
+        const counting = world.lists.counting.get('gh') ?? new Set();
+        for (const email of ['a@x', 'b@x', 'c@x']) {
+          const [own] = await world.store.hostReaders.reposOf(email);
+          const seen = (own?.repoIds ?? []).filter((repoId) => counting.has(repoId));
+          const expected = [...twin].filter(
+            ([, list]) =>
+              list.emails.includes(email) && world.clock.nowMs - list.takenAt < AGE_MS_MAX,
+          );
+          assert.deepEqual(seen.sort(), expected.map(([repoId]) => repoId).sort(), email);
+        }
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
