@@ -77,15 +77,16 @@ const ACCOUNT_ID_SIZE_MAX = 255;
  * Why A to Z alone: other letters have lower cases that are letters of other addresses (the sign of Kelvin is k).
  */
 function matchableEmail(text: string): string | undefined {
+  if (text.length > EMAIL_SIZE_MAX) return undefined;
   const email = storable(text)
     .trim()
     .replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
-  return email.length <= EMAIL_SIZE_MAX && EMAIL.test(email) ? email : undefined;
+  return EMAIL.test(email) ? email : undefined;
 }
 
 /** The readers of a list while it is gathered: each account once, whatever pages repeat. */
 export class ReaderSet {
-  readonly #byAccount = new Map<string, readonly string[]>();
+  readonly #byAccount = new Map<string, string[]>();
 
   /** Accounts. */
   get size(): number {
@@ -96,10 +97,12 @@ export class ReaderSet {
   add(accountId: string, emails: readonly string[]): void {
     const id = storable(accountId);
     if (id === '' || id.length > ACCOUNT_ID_SIZE_MAX) return;
-    const known = this.#byAccount.get(id) ?? [];
-    const valid = emails.slice(0, EMAILS_MAX).flatMap((email) => matchableEmail(email) ?? []);
-    const all = [...new Set([...known, ...valid])];
-    this.#byAccount.set(id, all.slice(0, EMAILS_MAX));
+    const all = this.#byAccount.get(id) ?? [];
+    for (const text of emails.slice(0, EMAILS_MAX)) {
+      const email = matchableEmail(text);
+      if (email !== undefined && all.length < EMAILS_MAX && !all.includes(email)) all.push(email);
+    }
+    this.#byAccount.set(id, all);
   }
 
   has({ account_id: accountId, email }: ReaderRow): boolean {

@@ -22,7 +22,7 @@ export function isDue(
   intervalMs: number,
   nowMs: number,
 ): boolean {
-  if (takenAt === undefined || takenAt > nowMs || takenAt < askedAt) return true;
+  if (takenAt === undefined || takenAt > nowMs || takenAt <= askedAt) return true;
   return nowMs - takenAt >= intervalMs * (0.75 + 0.25 * spreadOf(repoId));
 }
 

@@ -248,18 +248,19 @@ test('part of a list is no list: cut off, refused in the midst, too long', async
   assert.equal((await world.store.hostReaders.reposOf('c@x')).length, 0);
 });
 
-test('two hundred thousand readers, and not one more', async (t) => {
+test('a list of more than two hundred thousand readers is not taken', async (t) => {
   const mail = await startMailHost(t, 50_000);
   const world = await startWorld(t, repos(1));
   const sync = world.start(mail.open);
-  const all = Array.from({ length: 200_000 }, (_, i) => `u${i}@x`);
-  mail.readers.set('acme/r1', all);
+  mail.readers.set('acme/r1', ['a@x']);
   await sync.run('gh');
-  assert.deepEqual(await world.counts(), { 1: 200_000 });
-  mail.readers.set('acme/r1', [...all, 'more@x']);
+  mail.readers.set(
+    'acme/r1',
+    Array.from({ length: 200_001 }, (_, i) => `u${i}@x`),
+  );
   assert.deepEqual(await sync.run('gh'), { taken: 0, removed: 0, failed: 1 });
   assert.match(sync.degradations.join(''), /more than 200000 readers, which is the limit/);
-  assert.deepEqual(await world.counts(), { 1: 200_000 });
+  assert.deepEqual(await world.counts(), { 1: 1 });
 });
 
 test('what left or turned public loses its list, also while it is asked about', async (t) => {
@@ -302,24 +303,34 @@ test('a stop leaves the rest to the next start, which asks about nothing twice',
   for (const { path } of world.listed) mail.readers.set(path, ['a@x']);
   await first.run('gh');
   world.clock.nowMs += HOUR_MS;
-  let asked: string[] = [];
-  mail.onAsked = async (path) => {
-    asked.push(path);
-    if (asked.length === 17) void first.close();
+  let askedCount = 0;
+  mail.onAsked = async () => {
+    world.clock.nowMs++;
+    if (++askedCount === 17) void first.close();
   };
+  const askedAt = world.clock.nowMs;
   await first.run('gh');
-  const isTaken = ({ takenAt }: { takenAt: number }): boolean => takenAt === world.clock.nowMs;
+  const isTaken = ({ takenAt }: { takenAt: number }): boolean => takenAt >= askedAt;
   const taken = (await world.store.hostReaders.lists()).filter(isTaken).length;
   assert.ok(taken >= 13 && taken <= 17, `${taken} taken`);
-  const second = world.start(mail.open);
-  asked = [];
-  mail.onAsked = async (path) => void asked.push(path);
+  mail.onAsked = async () => {};
+  const host = mail.open();
+  const asked: string[] = [];
+  const second = world.start(() => ({
+    ...host,
+    members: (repo, signal) => {
+      asked.push(repo.path);
+      return host.members!(repo, signal);
+    },
+  }));
   await second.check();
-  assert.equal(new Set(asked).size, 40 - taken);
-  assert.equal(asked.length, 40 - taken);
+  assert.equal(new Set(asked).size, asked.length);
+  // Those of the millisecond of the request may be from before it.
+  assert.ok(asked.length >= 40 - taken && asked.length <= 44 - taken, `${asked.length} asked`);
   assert.equal((await world.store.hostReaders.lists()).filter(isTaken).length, 40);
+  const count = asked.length;
   await second.check();
-  assert.equal(asked.length, 40 - taken);
+  assert.equal(asked.length, count);
 });
 
 test('a clock that was ahead: what it left is taken anew', async (t) => {
