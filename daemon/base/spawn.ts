@@ -7,6 +7,7 @@
 
 import { ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
+import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { isMainThread } from 'node:worker_threads';
@@ -17,22 +18,33 @@ export interface SpawnOptions {
   readonly cwd?: string | undefined;
   /** All variables of the program. */
   readonly env: Readonly<Record<string, string>>;
+  /**
+   * What the program, and whatever it starts, can read from file 3, once: for what must be neither among its arguments nor
+   * among its variables. Bound: `SECRET_SIZE_MAX`.
+   */
+  readonly secret?: string | undefined;
 }
+
+/** Unit: bytes. A pipe takes so much at once, whether somebody reads it or not. */
+export const SECRET_SIZE_MAX = 4096;
 
 /** A program that runs, with three pipes. Emits `error` if it could not be started, else `close` at its end. */
 export type Child = ChildProcessByStdio<Writable, Readable, Readable> | SpawnedChild;
 
 /** Runs `file`, looked for in PATH, in a session of its own. */
 export function startProgram(file: string, args: readonly string[], options: SpawnOptions): Child {
+  const { secret, cwd, env } = options;
+  if (secret !== undefined && Buffer.byteLength(secret) > SECRET_SIZE_MAX)
+    throw new RangeError(`secret of more than ${SECRET_SIZE_MAX} bytes`);
   const library = findLibrary();
   if (library !== undefined) return new SpawnedChild(library, file, args, options);
-  return spawn(file, [...args], {
-    cwd: options.cwd,
-    env: options.env,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true,
-    windowsHide: true,
-  });
+  const common = { cwd, env, detached: true, windowsHide: true };
+  if (secret === undefined)
+    return spawn(file, [...args], { ...common, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(file, [...args], { ...common, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
+  const [, , , pipe] = child.stdio;
+  if (pipe instanceof Socket) pipe.on('error', () => {}).end(secret);
+  return child;
 }
 
 /** Whether the program, and what it writes, keeps the event loop alive; it does unless told otherwise. */
@@ -148,14 +160,20 @@ export class SpawnedChild extends EventEmitter {
   constructor(functions: Library, file: string, args: readonly string[], options: SpawnOptions) {
     super();
     this.#library = functions;
-    const pipes = openPipes(functions);
-    const [input, output, errors] = pipes;
+    const { secret } = options;
+    const pipes = openPipes(functions, secret === undefined ? 3 : 4);
+    const [input, output, errors, hidden] = pipes;
     this.stdin = new Socket({ fd: input.writeEnd, readable: false, writable: true });
     this.stdout = new Socket({ fd: output.readEnd, readable: true, writable: false });
     this.stderr = new Socket({ fd: errors.readEnd, readable: true, writable: false });
     for (const pipe of [this.stdout, this.stderr])
       pipe.on('error', () => {}).once('close', () => this.#onPipeEnd());
     const theirs = [input.readEnd, output.writeEnd, errors.writeEnd];
+    if (hidden !== undefined && secret !== undefined) {
+      writeSync(hidden.writeEnd, secret);
+      functions.close(hidden.writeEnd);
+      theirs.push(hidden.readEnd);
+    }
     start(functions, file, args, options, theirs, ({ pid, code }) => {
       for (const end of theirs) functions.close(end);
       if (pid === undefined) this.#fail(notStarted(file, code));
@@ -250,8 +268,8 @@ interface PipeEnds {
   readonly writeEnd: number;
 }
 
-/** Three pipes that no other program inherits. Errors: there are no more files. */
-function openPipes(functions: Library): [PipeEnds, PipeEnds, PipeEnds] {
+/** Pipes that no other program inherits. Errors: there are no more files. */
+function openPipes(functions: Library, count: 3 | 4): [PipeEnds, PipeEnds, PipeEnds, PipeEnds?] {
   const opened: PipeEnds[] = [];
   const openOne = (): PipeEnds => {
     const files = new Int32Array(2);
@@ -264,7 +282,8 @@ function openPipes(functions: Library): [PipeEnds, PipeEnds, PipeEnds] {
     opened.push(ends);
     return ends;
   };
-  return [openOne(), openOne(), openOne()];
+  const first: [PipeEnds, PipeEnds, PipeEnds] = [openOne(), openOne(), openOne()];
+  return count === 3 ? first : [...first, openOne()];
 }
 
 interface Started {
@@ -274,7 +293,7 @@ interface Started {
 }
 
 /**
- * @param files    what the program gets as standard input, output and error; may be closed in `onEnd`
+ * @param files    what the program gets as standard input, output and error, and as file 3; may be closed in `onEnd`
  * @param onEnd    called at once unless on the main thread
  */
 function start(

@@ -6,7 +6,12 @@ import { once } from 'node:events';
 import { existsSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { type Child, SpawnedChild, startProgram } from '../../daemon/base/spawn.ts';
+import {
+  type Child,
+  SECRET_SIZE_MAX,
+  SpawnedChild,
+  startProgram,
+} from '../../daemon/base/spawn.ts';
 
 const isLinux = process.platform === 'linux';
 const ENV = { PATH: process.env['PATH'] ?? '' };
@@ -103,3 +108,25 @@ test(
     assert.equal(existsSync(`/proc/${String(child.pid)}`), false);
   },
 );
+
+test('a secret is read once from file 3, by the program or one that it starts, and by nobody else', async () => {
+  const secret = 'user\npass word\n';
+  const program = startProgram('/bin/sh', ['-c', '(cat <&3); echo "rest: $(cat <&3)"; env'], {
+    env: ENV,
+    secret,
+  });
+  const text = await textOf(program);
+  assert.ok(text.startsWith(`${secret}rest: \n`), text);
+  assert.ok(!text.slice(secret.length).includes('pass word'));
+  // One that nobody reads holds up nothing.
+  const many = Array.from({ length: 20 }, () =>
+    startProgram('/bin/sh', ['-c', 'true'], { env: ENV, secret: 'x'.repeat(SECRET_SIZE_MAX) }),
+  );
+  assert.deepEqual(await Promise.all(many.map((child) => codeOf(child))), Array(20).fill(0));
+  const without = await textOf(shell('cat <&3 2>&1 || echo none'));
+  assert.match(without, /none/);
+  assert.throws(
+    () => startProgram('true', [], { env: ENV, secret: 'x'.repeat(SECRET_SIZE_MAX + 1) }),
+    RangeError,
+  );
+});

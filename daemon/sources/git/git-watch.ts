@@ -47,14 +47,33 @@ export function watchProgress(look: () => Watched, onStall: () => void): () => v
 
 const BUSY = 'busy';
 
-/** The processor time that a process has had, or that it is about to have some; undefined: this system does not say. */
-function workOf(pid: number): string | undefined {
+/** Git starts helpers of helpers: `fetch`, `remote-http`, `fetch-pack`, `index-pack`. */
+const HELPER_DEPTH_MAX = 6;
+
+/**
+ * The processor time that a process and those that it has started have had, or that one of them is about to have some;
+ * undefined: this system does not say.
+ */
+function workOf(pid: number, depth = 0): string | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // Source: proc(5): the state is behind the name in parentheses, utime and stime are the 14th and 15th field.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'R' || fields[0] === 'D' ? BUSY : `${fields[11]} ${fields[12]}`;
+    if (fields[0] === 'R' || fields[0] === 'D') return BUSY;
+    const helpers = depth === HELPER_DEPTH_MAX ? [] : helpersOf(pid);
+    const works = helpers.map((helper) => workOf(helper, depth + 1));
+    return works.includes(BUSY) ? BUSY : [`${fields[11]} ${fields[12]}`, ...works].join(' ');
   } catch {
     return undefined;
+  }
+}
+
+/** Nothing where the system does not say. */
+function helpersOf(pid: number): number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1');
+    return text.split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
   }
 }

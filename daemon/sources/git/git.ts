@@ -12,6 +12,7 @@ import { checkGitPlace } from './git-place.ts';
 import { SETTINGS } from './git-settings.ts';
 import { watchProgress } from './git-watch.ts';
 import { nextTurn } from '../../base/next-turn.ts';
+import { PRIORITY_STEPS } from '../../base/priority.ts';
 import { type Child, holdChild, killChild, startProgram } from '../../base/spawn.ts';
 
 export interface GitOptions {
@@ -27,6 +28,12 @@ export interface GitOptions {
   readonly rawTail?: Uint8Array | undefined;
   /** More variables, for example credentials of a fetch; they win over the fixed ones. */
   readonly env?: Readonly<Record<string, string>>;
+  /** For git and its helpers to read from file 3, once (`base/spawn.ts`). */
+  readonly secret?: string | undefined;
+  /** True: it goes behind searches and whatever they wait for. */
+  readonly isBackground?: boolean;
+  /** Gets what git writes to standard error, in place of the messages of errors. */
+  readonly onErrorText?: ((text: string) => void) | undefined;
   /** 0 = none but that of `git-watch.ts`; default `GIT_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
@@ -144,6 +151,7 @@ const PASSED_VARIABLES = [
   'SSH_AUTH_SOCK',
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
+  'NODE_EXTRA_CA_CERTS',
   'HTTP_PROXY',
   'HTTPS_PROXY',
   'ALL_PROXY',
@@ -154,14 +162,21 @@ const PASSED_VARIABLES = [
   'no_proxy',
 ];
 
-function gitEnvironment(extra: Readonly<Record<string, string>>): Record<string, string> {
+/** What the environment of the daemon says of accounts, certificates and proxies. */
+export function passedVariables(): Record<string, string> {
   const env: Record<string, string> = {};
   for (const name of PASSED_VARIABLES) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }
+  // Why: what git asks with knows this one in small letters alone.
+  if (env['HTTP_PROXY'] !== undefined) env['http_proxy'] ??= env['HTTP_PROXY'];
+  return env;
+}
+
+function gitEnvironment(extra: Readonly<Record<string, string>>): Record<string, string> {
   return {
-    ...env,
+    ...passedVariables(),
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     GIT_CONFIG_NOSYSTEM: '1',
@@ -202,6 +217,8 @@ const RAW_TAIL_SCRIPT = 'tail=$(printf "%bx" "$1"); shift; exec git "$@" "${tail
 /** Program and arguments that run git. */
 function commandOf(args: readonly string[], options: GitOptions): [string, string[]] {
   const all = [...globalArguments(options), ...args];
+  if (options.isBackground === true && process.platform === 'linux')
+    return ['nice', ['-n', String(PRIORITY_STEPS.background), 'git', ...all]];
   if (options.rawTail === undefined) return ['git', all];
   const digits = Array.from(options.rawTail, (byte) => `\\0${byte.toString(8).padStart(3, '0')}`);
   return ['/bin/sh', ['-c', RAW_TAIL_SCRIPT, 'sh', digits.join(''), ...all]];
@@ -240,6 +257,7 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
   const child = startProgram(...commandOf(args, options), {
     cwd: options.cwd ?? options.repoPath,
     env: gitEnvironment(options.env ?? {}),
+    secret: options.secret,
   });
   let failure: GitFailure = 'exit';
   let failureDetail: string | undefined;
@@ -294,7 +312,8 @@ function waitForEnd(
 ): Promise<void> {
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    if (stderr.length < STDERR_SIZE_MAX) stderr += text;
+    if (options.onErrorText !== undefined) options.onErrorText(text);
+    else if (stderr.length < STDERR_SIZE_MAX) stderr += text;
   });
   return new Promise((resolve, reject) => {
     child.once('error', (error: Error & { readonly code?: string }) => {
