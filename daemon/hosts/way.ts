@@ -70,12 +70,20 @@ const SYSTEM_FILES = [
   '/etc/ssl/cert.pem',
 ];
 
-function readCertificates({ caFile, env }: WayOptions): SecureContext {
+function readCertificates(options: WayOptions): SecureContext {
+  return createSecureContext({ ca: [...trustedCertificates(options)] });
+}
+
+/** All certificates that count, as PEM, several in a text. Errors: ConfigError. */
+export function trustedCertificates({
+  caFile,
+  env,
+}: Pick<WayOptions, 'caFile' | 'env'>): readonly string[] {
   const system = env['SSL_CERT_FILE'] ?? SYSTEM_FILES.find((file) => existsSync(file));
   const files = [system, env['NODE_EXTRA_CA_CERTS']].filter((file) => (file ?? '') !== '');
   const usual = files.map((file) => readIfThere(file!));
   const own = caFile === undefined ? [] : [readCaFile(caFile)];
-  return createSecureContext({ ca: [...rootCertificates, ...usual, ...own] });
+  return [...rootCertificates, ...usual, ...own];
 }
 
 function readIfThere(file: string): string {
