@@ -48,6 +48,7 @@ const SLOW = [
   'http/[^/]*$',
   'oracle',
   'sources/git/reached',
+  'sources/mirrors',
   'sources/history',
   'symbols/faults',
   'sync/symbol-keeper',

@@ -1,0 +1,50 @@
+// Asks where a repository is and which branches and tags it has: over HTTP without git, else by `git ls-remote`.
+
+import type { Log } from '../../base/log.ts';
+import { REFS_SIZE_MAX } from '../git/git.ts';
+import { MirrorError } from './mirror-error.ts';
+import { type Remote, runRemoteGit } from './remote-git.ts';
+import { parseListed, type RemoteRefs } from './remote-refs.ts';
+import { isHttp } from './remote-address.ts';
+import { askOverHttp } from './smart-http.ts';
+import { transportOf } from './transports.ts';
+
+export interface AskOptions {
+  readonly remote: Remote;
+  readonly caFile: string | undefined;
+  /** Absolute path. */
+  readonly cwd: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+}
+
+export interface Answer {
+  /** The remote, at the address where it is now. */
+  readonly remote: Remote;
+  readonly refs: RemoteRefs;
+}
+
+/** Errors: HostError; MirrorError; ConfigError; the reason of the signal. */
+export async function askRemote(options: AskOptions): Promise<Answer> {
+  const { remote, caFile, signal, log } = options;
+  const { address, credential } = remote;
+  if (isHttp(address)) {
+    const { fetch } = transportOf(address.url, caFile, log);
+    const { url, refs } = await askOverHttp({ address, credential, fetch, signal });
+    // Safety: the transport takes no other host, and no http in place of https.
+    const protocol = url.startsWith('https:') ? 'https' : 'http';
+    return { remote: { ...remote, address: { ...address, protocol, url } }, refs };
+  }
+  const args = ['ls-remote', '--symref', '--end-of-options', address.url];
+  const patterns = ['HEAD', 'refs/heads/*', 'refs/tags/*'];
+  const text = await runRemoteGit([...args, ...patterns], {
+    ...options,
+    outputSizeMax: REFS_SIZE_MAX,
+  });
+  try {
+    return { remote, refs: parseListed(text.toString('latin1')) };
+  } catch {
+    throw new MirrorError('GIT_FAILED', `${address.host}: git ls-remote: it lists no refs`);
+  }
+}

@@ -1,0 +1,47 @@
+// Keeps a fetch from filling the disk: how large a repository is, is known when it is there.
+
+import { statfs } from 'node:fs/promises';
+import { MirrorError } from './mirror-error.ts';
+
+/** What is left to others: the store and the index must go on. Bytes, and a share of small disks. */
+const RESERVE_SIZE = 1 << 30;
+const RESERVE_SHARE = 0.05;
+const LOOK_MS = 250;
+
+/**
+ * @param size  bytes that are about to be written
+ *
+ * Errors: MirrorError, where there would be less room than has to stay; the file system's.
+ */
+export async function checkSpace(folder: string, size = 0): Promise<void> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  const reserve = Math.round(Math.min(RESERVE_SIZE, blocks * bsize * RESERVE_SHARE));
+  if (bavail * bsize >= reserve + size) return;
+  const wanted = size === 0 ? '' : `, ${size} are needed`;
+  throw new MirrorError(
+    'DISK_FULL',
+    `${folder}: ${bavail * bsize} bytes are free${wanted}, and ${reserve} have to stay free; make room, or select fewer repositories`,
+  );
+}
+
+/**
+ * Looks again and again while something is written there. Does not keep the event loop alive.
+ *
+ * @returns  ends that
+ */
+export function watchSpace(folder: string, onShortage: (error: MirrorError) => void): () => void {
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      await checkSpace(folder);
+    } catch (error) {
+      if (error instanceof MirrorError) onShortage(error);
+    } finally {
+      isLooking = false;
+    }
+  };
+  const timer = setInterval(() => void look(), LOOK_MS).unref();
+  return () => clearInterval(timer);
+}

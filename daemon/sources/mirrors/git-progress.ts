@@ -1,0 +1,93 @@
+// Takes apart what a git that talks to a remote writes to standard error: how far it is, as numbers, and what is left, which are
+// messages.
+
+export interface FetchProgress {
+  /** `preparing`: the host counts and packs. `resolving`: what has come is unpacked and checked. */
+  readonly phase: 'preparing' | 'receiving' | 'resolving';
+  /** Of this phase, 0 to 100. */
+  readonly percent: number;
+  /** Objects of this phase. */
+  readonly doneCount: number;
+  readonly totalCount: number;
+  /** Bytes received so far; absent before any have come. */
+  readonly receivedSize?: number;
+}
+
+/** Source: progress.c of git 2.39. */
+const STEP =
+  /^(remote: )?([A-Z][a-z]+(?: [a-z]+)*): +(\d{1,3})% \((\d{1,15})\/(\d{1,15})\)(?:, ([\d.]{1,15}) (bytes|KiB|MiB|GiB))?/;
+/** Steps that are told without a total, or are over. */
+const OTHER_STEP = /^(?:remote: )?[A-Z][a-z]+(?: [a-z]+)*: +\d+(?:, |$)/;
+const UNIT_SIZES: Readonly<Record<string, number>> = {
+  bytes: 1,
+  KiB: 1 << 10,
+  MiB: 1 << 20,
+  GiB: 1 << 30,
+};
+const REPORT_MS_MIN = 500;
+/** Characters. What matters is at the end. */
+const MESSAGES_LENGTH_MAX = 16_384;
+const LINE_LENGTH_MAX = 4096;
+
+export class ProgressReader {
+  readonly #onProgress: ((progress: FetchProgress) => void) | undefined;
+  #line = '';
+  #messages = '';
+  #size = 0;
+  #receivedSize: number | undefined;
+  #phase: FetchProgress['phase'] | undefined;
+  #reportedMs = -Infinity;
+
+  /** @param onProgress  called twice a second at most, and at the beginning of each phase */
+  constructor(onProgress?: (progress: FetchProgress) => void) {
+    this.#onProgress = onProgress;
+  }
+
+  /** Characters that have come. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The last lines that tell no progress. */
+  get messages(): string {
+    return this.#messages + this.#line;
+  }
+
+  push(text: string): void {
+    this.#size += text.length;
+    const lines = (this.#line + text).split(/[\r\n]/);
+    this.#line = (lines.pop() ?? '').slice(0, LINE_LENGTH_MAX);
+    for (const line of lines) this.#take(line.slice(0, LINE_LENGTH_MAX));
+  }
+
+  #take(line: string): void {
+    const [, remote, title = '', percent, done, total, size, unit = ''] = STEP.exec(line) ?? [];
+    if (percent === undefined) {
+      if (line.trim() !== '' && !OTHER_STEP.test(line))
+        this.#messages = `${this.#messages}${line}\n`.slice(-MESSAGES_LENGTH_MAX);
+      return;
+    }
+    if (size !== undefined && remote === undefined)
+      this.#receivedSize = Math.round(Number(size) * UNIT_SIZES[unit]!);
+    this.#report({
+      phase: phaseOf(remote, title),
+      percent: Number(percent),
+      doneCount: Number(done),
+      totalCount: Number(total),
+      ...(this.#receivedSize === undefined ? {} : { receivedSize: this.#receivedSize }),
+    });
+  }
+
+  #report(progress: FetchProgress): void {
+    const nowMs = performance.now();
+    if (progress.phase === this.#phase && nowMs - this.#reportedMs < REPORT_MS_MIN) return;
+    this.#phase = progress.phase;
+    this.#reportedMs = nowMs;
+    this.#onProgress?.(progress);
+  }
+}
+
+function phaseOf(remote: string | undefined, title: string): FetchProgress['phase'] {
+  if (remote !== undefined) return 'preparing';
+  return title === 'Receiving objects' ? 'receiving' : 'resolving';
+}

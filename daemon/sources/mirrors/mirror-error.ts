@@ -1,0 +1,15 @@
+// What is wrong with a mirror, or with the machine that it is on. What the host says no to is a HostError (hosts/host.ts).
+
+export type MirrorFailure =
+  'ADDRESS_REFUSED' | 'DISK_FULL' | 'TOO_MANY_REFS' | 'TIMEOUT' | 'MIRROR_DAMAGED' | 'GIT_FAILED';
+
+/** The message is for the operator: it names the place, the limit and the next step, and holds no credential. */
+export class MirrorError extends Error {
+  override readonly name = 'MirrorError';
+  readonly code: MirrorFailure;
+
+  constructor(code: MirrorFailure, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -1,0 +1,142 @@
+// What belongs to a mirror on disk besides what git writes: a file that says what it held when it was whole, HEAD, the names of
+// mirrors that are being made, and what interrupted fetches leave behind. A folder without that file was never whole.
+
+import type { Dirent } from 'node:fs';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { systemCodeOf } from '../../base/caught.ts';
+import { refStateOf } from '../git/ref-state.ts';
+import { parsePacked } from './remote-refs.ts';
+
+const STATE_NAME = 'trawl-mirror.json';
+const NEW = '.new-';
+const OLD = '.old-';
+
+const stateSchema = z.object({
+  version: z.literal(1),
+  /** Of branches and tags (`digestOf`). */
+  refs: z.string(),
+  /** Full name, as latin1; null: the host names none. */
+  defaultBranch: z.string().nullable(),
+  /** Digits of an id; 0: there are no refs. */
+  idLength: z.number(),
+  /** How the files of refs looked (`refStateOf`): whoever changes them makes the next fetch compare them. */
+  look: z.string(),
+});
+
+export type MirrorState = Omit<z.output<typeof stateSchema>, 'version'>;
+
+/** What a mirror held when it was whole; undefined: it never was, or is no mirror. Errors: the file system's. */
+export async function readState(folder: string): Promise<MirrorState | undefined> {
+  try {
+    const text = await readFile(path.join(folder, STATE_NAME), 'latin1');
+    return stateSchema.parse(JSON.parse(text));
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code !== undefined && code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    return undefined;
+  }
+}
+
+/** Keeps what the mirror holds now, with its refs packed. Errors: the file system's. */
+export async function writeState(folder: string, state: Omit<MirrorState, 'look'>): Promise<void> {
+  const text = JSON.stringify({ version: 1, ...state, look: refStateOf(folder) });
+  await replaceFile(path.join(folder, STATE_NAME), text);
+}
+
+/** Sets HEAD. @param branch  full name, as latin1 */
+export async function writeHead(folder: string, branch: string): Promise<void> {
+  await replaceFile(path.join(folder, 'HEAD'), `ref: ${branch}\n`);
+}
+
+/** Takes the address out of the configuration that git clone wrote: it is asked for each time, and may change. */
+export async function forgetRemote(folder: string): Promise<void> {
+  const file = path.join(folder, 'config');
+  const text = await readFile(file, 'latin1');
+  await replaceFile(file, text.replace(/^\[remote "origin"\]\n(?:\t.*\n)*/m, ''));
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.tmp`, text, 'latin1');
+  await rename(`${file}.tmp`, file);
+}
+
+/** `name id` of each branch and tag, once they are packed. */
+export async function packedLines(folder: string): Promise<string[]> {
+  try {
+    return parsePacked(await readFile(path.join(folder, 'packed-refs'), 'latin1'));
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+let freshCount = 0;
+
+/** A name beside the mirror for one that is being made; no other process has it, also none that a killed daemon left. */
+export function freshPlace(folder: string): string {
+  return `${folder}${NEW}${process.pid}-${Date.now()}-${++freshCount}`;
+}
+
+/** Puts a whole mirror in the place of the old one, which is removed. Errors: the file system's. */
+export async function moveIn(fresh: string, folder: string): Promise<void> {
+  const old = fresh.replace(NEW, OLD);
+  try {
+    await rename(folder, old);
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+  }
+  await rename(fresh, folder);
+  await rm(old, { recursive: true, force: true });
+}
+
+/**
+ * Removes what a daemon that was killed left of making a mirror; of one that was about to be moved in, with none in its place,
+ * goes on with that.
+ */
+export async function tidyBeside(folder: string): Promise<void> {
+  const parent = path.dirname(folder);
+  const name = path.basename(folder);
+  for (const found of await entriesOf(parent)) {
+    if (!found.name.startsWith(name + NEW) && !found.name.startsWith(name + OLD)) continue;
+    const place = path.join(parent, found.name);
+    const isWhole = found.name.startsWith(name + NEW) && (await readState(place)) !== undefined;
+    if (isWhole && (await readState(folder)) === undefined) await moveIn(place, folder);
+    else await rm(place, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Removes what an interrupted git left inside: locks, which would stop the next one, packs that came in part, and notes that a
+ * pack is to be kept. The caller sees to it that no git of ours writes there.
+ */
+export async function tidyInside(folder: string): Promise<void> {
+  await removeIn(folder, /\.(?:lock|tmp)$/);
+  await removeIn(path.join(folder, 'objects'), /^tmp_|\.lock$/);
+  await removeIn(path.join(folder, 'objects/info'), /\.lock$|^tmp_/);
+  await removeIn(path.join(folder, 'objects/info/commit-graphs'), /\.lock$|^tmp_/);
+  await removeIn(path.join(folder, 'objects/pack'), /^\.?tmp[_-]|\.(?:lock|keep)$/);
+  await removeBelow(path.join(folder, 'refs'), /\.lock$/);
+}
+
+async function removeIn(folder: string, names: RegExp): Promise<Dirent[]> {
+  const entries = await entriesOf(folder);
+  for (const { name } of entries.filter((entry) => names.test(entry.name)))
+    await rm(path.join(folder, name), { recursive: true, force: true });
+  return entries;
+}
+
+async function removeBelow(folder: string, names: RegExp): Promise<void> {
+  for (const entry of await removeIn(folder, names))
+    if (entry.isDirectory()) await removeBelow(path.join(folder, entry.name), names);
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}

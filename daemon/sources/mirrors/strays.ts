@@ -1,0 +1,71 @@
+// A git that a killed daemon left behind goes on until it has something to say: it would write into a mirror while another one
+// does. Each git that changes a mirror is marked on its command line, so that the next daemon finds it.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A setting that git does not know, and hands on to nobody. */
+export function markOf(folder: string): string {
+  return `trawl.mirror=${folder}`;
+}
+
+/** Folders of mirrors that have none: the data directory has one daemon at a time, and this one is it. */
+const clean = new Set<string>();
+const WAIT_MS = 20;
+const WAITS_MAX = 250;
+
+/** Ends those of earlier daemons, once for each folder of mirrors. Outside Linux they are left alone. */
+export async function endStrays(parent: string): Promise<void> {
+  if (clean.has(parent)) return;
+  clean.add(parent);
+  const strays = straysOf(parent);
+  for (const pid of strays) endGroup(pid);
+  for (let i = 0; i < WAITS_MAX && strays.some(isRunning); i++) await sleep(WAIT_MS);
+}
+
+function straysOf(parent: string): number[] {
+  const mark = markOf(parent + path.sep);
+  return processIds().filter((pid) => {
+    const isMarked = readOf(pid, 'cmdline')
+      .split('\0')
+      .some((word) => word.startsWith(mark));
+    return isMarked && fieldsOf(pid)[1] !== String(process.pid);
+  });
+}
+
+function processIds(): number[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** "" once it has ended. */
+function readOf(pid: number, name: 'cmdline' | 'stat'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** State and parent are the first two. Source: proc(5). */
+function fieldsOf(pid: number): string[] {
+  const text = readOf(pid, 'stat');
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
+function isRunning(pid: number): boolean {
+  const [state = ''] = fieldsOf(pid);
+  return state !== '' && state !== 'Z';
+}
+
+/** It leads a session of its own (`base/spawn.ts`): its helpers go with it. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended, or is no leader, or another account's.
+  }
+}
