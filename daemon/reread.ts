@@ -22,7 +22,9 @@ export interface RereadParts {
 export class Reread {
   readonly #parts: RereadParts;
   #fault: ConfigError | undefined;
-  #isClosed = false;
+  readonly #ending = new AbortController();
+  /** The look under way: they come one after the other. */
+  #looking: Promise<void> = Promise.resolve();
   readonly #watch: { close(): Promise<void> } | undefined;
 
   /** Begins to watch the file. */
@@ -32,8 +34,8 @@ export class Reread {
     const { source } = configuration;
     if (source === undefined) return;
     const onTrouble = (reason: string): void =>
-      log.warn('the configuration file is not watched; SIGHUP has it read again', { reason });
-    this.#watch = watchFile({ source, onChange: () => void this.#look(false), onTrouble });
+      log.warn('the configuration file cannot be watched, and is looked at every 10 s', { reason });
+    this.#watch = watchFile({ source, onChange: () => this.#look(false), onTrouble });
   }
 
   /** What does not work as it should, in words for the owner (API.md 18.2); empty: nothing. */
@@ -48,7 +50,7 @@ export class Reread {
   run(): void {
     const { configuration, log } = this.#parts;
     log.reopen();
-    if (configuration.source !== undefined) void this.#look(true);
+    if (configuration.source !== undefined) this.#look(true);
     else
       log.info(
         'there is no configuration file to read again; variables and flags count from the start on',
@@ -56,18 +58,28 @@ export class Reread {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#ending.abort();
     await this.#watch?.close();
+    await this.#looking;
   }
 
   /** @param isAsked  somebody waits for a line in the log, whatever comes of it */
-  async #look(isAsked: boolean): Promise<void> {
+  #look(isAsked: boolean): void {
+    this.#looking = this.#looking.then(() => this.#read(isAsked));
+  }
+
+  /** Errors: none. */
+  async #read(isAsked: boolean): Promise<void> {
     const { configuration, log } = this.#parts;
+    const { signal } = this.#ending;
     try {
-      const isOther = await configuration.source?.refresh();
-      if (this.#isClosed || (isOther !== true && !isAsked && this.#fault === undefined)) return;
+      const isOther = await configuration.source?.refresh(signal);
+      if (signal.aborted || (isOther !== true && !isAsked && this.#fault === undefined)) return;
+      const before = configuration.notices;
       this.#obey(configuration.readAgain(), isAsked);
+      for (const notice of configuration.notices) if (!before.includes(notice)) log.warn(notice);
     } catch (error) {
+      if (signal.aborted) return;
       if (error instanceof ConfigError) this.#refuse(error, isAsked);
       else log.error('the configuration file could not be read again', { error });
     }
@@ -84,7 +96,6 @@ export class Reread {
         file: configuration.source?.name,
         changed,
       });
-    if (changed.length > 0) for (const notice of configuration.notices) log.warn(notice);
     if (changed.some((name) => DOC_SETTINGS.includes(name))) this.#index();
   }
 

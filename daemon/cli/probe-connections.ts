@@ -11,23 +11,21 @@ export interface ProbedConnection {
   readonly says: string;
 }
 
-/** Opens the host of a connection. Errors: those of a missing secret. */
-export type HostOpener = (
-  name: string,
-  settings: ConnectionSettings,
-) => Pick<Host, 'probe' | 'close'>;
+type HostOpener = (name: string, settings: ConnectionSettings) => Promise<Host>;
 
 /** Guess: of each host. */
 const TIMEOUT_MS = 60_000;
 /** Hosts that are asked at a time. */
 const PROBES_MAX = 8;
 
-/** What the hosts say, in the order of the connections. Errors: none. */
+/** What the hosts say, in the order of the connections; those of this machine have none. Errors: none. */
 export async function probeConnections(
   connections: Readonly<Record<string, ConnectionSettings>>,
   open: HostOpener,
 ): Promise<ProbedConnection[]> {
-  const all = Object.entries(connections);
+  const all = Object.entries(connections).filter(
+    ([, { type, url }]) => type !== 'git' || !/^file:/i.test(url),
+  );
   const probed: ProbedConnection[] = [];
   for (let start = 0; start < all.length; start += PROBES_MAX) {
     const some = all.slice(start, start + PROBES_MAX);
@@ -44,7 +42,7 @@ async function probe(
   open: HostOpener,
 ): Promise<ProbedConnection> {
   try {
-    const host = open(connection, settings);
+    const host = await open(connection, settings);
     try {
       const says = await host.probe(AbortSignal.timeout(TIMEOUT_MS));
       return { connection, state: 'reached', says };

@@ -328,11 +328,12 @@ async function surveyConfiguration(place: string, isOnline: boolean): Promise<Su
   const source = openSource(place, process.cwd());
   await source.refresh();
   const survey = surveyFile(source, process.env);
-  const { connections } = survey.file;
-  return { ...survey, probed: isOnline ? await probeConnections(connections, openHost) : [] };
-}
-
-/** Seam: becomes `openHost` of hosts/open-host.ts. */
-function openHost(): never {
-  throw new UsageError('this version does not ask hosts');
+  if (!isOnline) return { ...survey, probed: [] };
+  const { openHost } = await import('../hosts/open-host.ts');
+  const { connections, apps } = survey.file;
+  const log = createLog({ level: 'warn', format: 'text', file: undefined });
+  const probed = await probeConnections(connections, (name, settings) =>
+    openHost(name, settings, { log, env: process.env, apps }),
+  );
+  return { ...survey, probed };
 }

@@ -8,7 +8,8 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { post, serve, startTrawl, trawl } from './daemon.ts';
+import { startGithub } from '../hosts/github-server.ts';
+import { type Outcome, post, serve, startTrawl, trawl } from './daemon.ts';
 
 const folder = temporaryFolder();
 
@@ -145,4 +146,38 @@ void test('a file that comes late is waited for; one that never comes ends the s
   writeFileSync(file, '{"settings": {"logLevel": "debug"}}');
   await late.until(/^Serving on/m);
   await late.stop();
+});
+
+void test('config check --online: what each host says, and why one does not answer', async (t) => {
+  const github = await startGithub(t, { tokens: new Map([['right', 'ann']]) });
+  const gone = await startGithub(t, {});
+  await gone.close();
+  const acme = (url: string, variable: string): object => ({
+    type: 'github',
+    url,
+    orgs: ['acme'],
+    token: { env: variable },
+  });
+  const connections = {
+    right: acme(github.url, 'RIGHT'),
+    wrong: acme(github.url, 'WRONG'),
+    unset: acme(github.url, 'UNSET'),
+    gone: acme(gone.url, 'RIGHT'),
+    disk: { type: 'git', url: 'file:///srv/*' },
+  };
+  const env = { RIGHT: 'right', WRONG: 'hunter2' };
+  const check = (some: object): Promise<Outcome> =>
+    trawl(['config', 'check', '--online', fileOf(JSON.stringify({ connections: some }))], { env });
+  const all = await check(connections);
+  const [, said = ''] = all.stdout.split('\nconnection  state');
+  assert.match(said, /^right +reached +\S*ann/m);
+  assert.match(said, /^wrong +failed +.*401|^wrong +failed +.*refuse/m);
+  assert.match(said, /^unset +failed +UNSET: no secret; set the variable$/m);
+  assert.match(said, /^gone +failed +.*ECONNREFUSED/m);
+  assert.doesNotMatch(said, /disk/);
+  assert.match(all.stderr, /^0 mistakes, 1 secret missing, 3 hosts not reached$/m);
+  assert.equal(all.code, 1);
+  assert.doesNotMatch(all.stdout + all.stderr, /hunter2/);
+  const right = await check({ right: connections.right });
+  assert.equal(right.code, 0, right.stderr);
 });

@@ -15,6 +15,7 @@ import type { Outcome, Running, StartOptions } from './daemon.ts';
 const PASSWORD = 'correct horse battery';
 const NEW_PASSWORD = 'staple correct horse';
 const PASSPHRASE = 'tr0ub4dor and three';
+const CONNECTION_TOKEN = 'a token of acme';
 const LINK_TOKEN = /"token":"([0-9a-f]{64})"/;
 
 /** Texts of the arguments of all processes, seen over and over while `work` runs. */
@@ -70,6 +71,7 @@ void test('no secret is anywhere but where it belongs', async () => {
     ['password', PASSWORD],
     ['new password', NEW_PASSWORD],
     ['passphrase', PASSPHRASE],
+    ['connection token', CONNECTION_TOKEN],
   ]);
   /** Everything that was written where no secret belongs. */
   const texts: [string, string][] = [];
@@ -136,12 +138,29 @@ void test('no secret is anywhere but where it belongs', async () => {
     writeFileSync(path.join(folder, 'license.jwt'), licence, { mode: 0o600 });
     note('licence key', licence);
     await session('off');
+    const file = path.join(temporaryFolder(), 'trawl.json');
+    const writeToken = (token: unknown): void => {
+      const acme = { type: 'github', orgs: ['acme'], token };
+      writeFileSync(file, JSON.stringify({ connections: { acme } }));
+    };
+    writeToken({ env: 'ACME_TOKEN' });
+    env['TRAWL_CONFIG'] = file;
+    env['ACME_TOKEN'] = CONNECTION_TOKEN;
+    await run(['config', 'check']);
     const served = await serveIndexed(dataDir, [makeRepo({ 'a.txt': 'plum\n' })], {
       env: { ...env, TRAWL_LOG_FILE: '', TRAWL_BACKUP_PASSPHRASE: PASSPHRASE },
     });
+    writeToken(CONNECTION_TOKEN);
+    await served.process.until(/is refused/);
+    writeToken({ env: CONNECTION_TOKEN });
+    await served.process.until(/is refused/, 2);
+    writeToken({ env: 'ACME_TOKEN' });
+    await served.process.until(/read again/);
     await session('on');
     environments.push(...childEnvironments(served.process.child.pid ?? 0));
     await served.process.stop();
+    delete env['TRAWL_CONFIG'];
+    delete env['ACME_TOKEN'];
     texts.push(['log of the daemon', served.process.stderr + served.process.stdout]);
     const sealed = path.join(folder, 'onsealed.gz');
     env['TRAWL_DATA_DIR'] = path.join(folder, 'again');

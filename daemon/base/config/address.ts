@@ -2,14 +2,16 @@
 
 import { z } from 'zod';
 
-/** Of a host: no path but the one it is installed below, no query, no credentials. Slashes at its end go. */
-export const hostUrl = z
+/** http or https, without query and credentials. */
+export const plainUrl = z
   .string()
   .regex(/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/i, {
     error: 'expected an http or https address without user, password and query',
   })
-  .refine((url) => URL.canParse(url), { error: 'expected an http or https address' })
-  .overwrite((url) => url.replace(/\/+$/, ''));
+  .refine((url) => URL.canParse(url), { error: 'expected an http or https address' });
+
+/** Of a host: no path but the one it is installed below. Slashes at its end go. */
+export const hostUrl = plainUrl.overwrite((url) => url.replace(/\/+$/, ''));
 
 /** How tokens of well-known hosts begin, and our own. */
 export const TOKEN_START =

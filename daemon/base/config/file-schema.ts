@@ -1,7 +1,7 @@
 // The configuration file as a whole (API.md 19), as zod checks it. What is said of each key is shown by editors.
 
 import { z } from 'zod';
-import { hostUrl } from './address.ts';
+import { hostUrl, plainUrl } from './address.ts';
 import { connectionSchema } from './connections.ts';
 import { contextSchema } from './contexts.ts';
 import { secretSchema } from './secret-source.ts';
@@ -56,7 +56,7 @@ const appSchema = z.strictObject({
 const identityProviderSchema = z
   .strictObject({
     type: z.literal('oidc').describe('OpenID Connect.'),
-    issuer: hostUrl.describe('Address of the issuer.'),
+    issuer: plainUrl.describe('Address of the issuer.'),
     clientId: z.string().min(1).describe('What the issuer calls Trawl.'),
     clientSecret: secretSchema.describe('Proves that to the issuer.'),
     displayName: z.string().min(1).exactOptional().describe('What the sign-in page calls it.'),

@@ -15,8 +15,8 @@ export interface ConfigurationSource {
   readonly isAddress: boolean;
   /** The text; of an address, as it was fetched last. Errors: ConfigError. */
   read(): string;
-  /** Asks an address. Returns false if it says the same as before. Errors: ConfigError. */
-  refresh(): Promise<boolean>;
+  /** Asks an address. Returns false if it says the same as before. Errors: ConfigError; the reason of the signal. */
+  refresh(signal?: AbortSignal): Promise<boolean>;
 }
 
 /** Bound: one that is larger is none of ours. */
@@ -119,8 +119,9 @@ class AddressSource implements ConfigurationSource {
     return this.#text;
   }
 
-  async refresh(): Promise<boolean> {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+  async refresh(ending?: AbortSignal): Promise<boolean> {
+    const limit = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = ending === undefined ? limit : AbortSignal.any([limit, ending]);
     try {
       const response = await this.#ask(signal);
       if (response.status === 304 && this.#text !== undefined) {
@@ -137,6 +138,7 @@ class AddressSource implements ConfigurationSource {
       return isOther;
     } catch (error) {
       if (error instanceof ConfigError) throw error;
+      ending?.throwIfAborted();
       // Why the cause: fetch itself says that it failed, and nothing else.
       const cause = error instanceof Error ? error.cause : undefined;
       throw this.#refused(systemCodeOf(cause) ?? messageOf(cause ?? error));

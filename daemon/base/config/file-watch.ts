@@ -12,13 +12,13 @@ const POLL_MS = 60_000;
 const REST_MS = 100;
 /** or so long after the first step. */
 const REST_MS_MAX = 1_000;
-/** Guess: between two looks for a folder that is gone. */
+/** Guess: between two looks at what cannot be watched, or is gone. */
 const MISSING_MS = 10_000;
 
 export interface WatchOptions {
   readonly source: ConfigurationSource;
   readonly onChange: () => void;
-  /** Told once why a file cannot be watched. */
+  /** Told once why a file cannot be watched; it is looked at every 10 s then. */
   readonly onTrouble: (reason: string) => void;
   /** Of an address. */
   readonly pollMs?: number;
@@ -101,7 +101,11 @@ class FileWatch {
     if (this.#watchers.has(key)) return;
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => this.#note(name));
-      watcher.on('error', (error) => this.#fail(error));
+      watcher.on('error', (error) => {
+        watcher.close();
+        this.#watchers.delete(key);
+        this.#fail(error);
+      });
       this.#watchers.set(key, watcher);
     } catch (error) {
       this.#fail(error);

@@ -119,6 +119,15 @@ void test('an address: what is too large, cut off or not there is refused', asyn
   assert.match(await refusal(server.origin), /ECONNREFUSED/);
 });
 
+void test('an address that says nothing is not waited for once that is over', async (t) => {
+  const server = await startServer(t, () => {});
+  const ending = new AbortController();
+  const source = openSource(server.origin, '/');
+  const asked = source.refresh(ending.signal);
+  ending.abort(new Error('over'));
+  await assert.rejects(asked, { message: 'over' });
+});
+
 void test('an address with a user and password, or that is none, is refused and not shown', () => {
   for (const place of [
     'https://ann:hunter2@host/x',
