@@ -289,6 +289,7 @@ async function joined(
     searcher,
     pool,
     snapshots,
+    connectionsOf: (repoId) => indexer?.connections?.namesOf(repoId) ?? [],
     revisions: onDemand && ((...asked) => onDemand.snapshotWith(...asked)),
     turns: new Turns(pool),
     get timeoutMs() {

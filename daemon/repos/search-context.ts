@@ -49,6 +49,7 @@ function namedBy(
   const lowered = new Set(topics.map((topic) => topic.toLowerCase()));
   return (repo) =>
     hasName(repo.name) ||
-    repo.connections.some((connection) => wanted.has(connection)) ||
-    repo.topics.some((topic) => lowered.has(topic.toLowerCase()));
+    // Why the sizes: to list them costs something.
+    (wanted.size > 0 && repo.connections.some((connection) => wanted.has(connection))) ||
+    (lowered.size > 0 && repo.topics.some((topic) => lowered.has(topic.toLowerCase())));
 }

@@ -30,6 +30,8 @@ export interface RepoContext {
   testNames(program: Uint8Array, names: readonly string[]): readonly boolean[];
   /** Absent: there are none. */
   readonly contexts?: SearchContexts | undefined;
+  /** Names of the connections that have a repo; absent: none has. */
+  readonly connectionsOf?: ((repoId: number) => readonly string[]) | undefined;
 }
 
 /** The repos whose names an expression matches; a step is about NAMES_AT_ONCE of them. */
@@ -55,7 +57,7 @@ export function* planRepoPattern(
 /** The repos of a search context. Errors: UnknownContextError. */
 export function* planRepoContext(
   name: string,
-  { repos, contexts = {} }: RepoContext,
+  { repos, contexts = {}, connectionsOf }: RepoContext,
 ): Steps<PlanNode> {
   const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   if (context === undefined)
@@ -64,15 +66,28 @@ export function* planRepoContext(
   const kept = new Set<number>();
   for (let start = 0; start < all.length; start += NAMES_AT_ONCE) {
     const some = all.slice(start, start + NAMES_AT_ONCE);
-    for (const { repoId } of reposOfContext(context, some.map(contextRepoOf))) kept.add(repoId);
+    const found = reposOfContext(
+      context,
+      some.map((repo) => contextRepoOf(repo, connectionsOf)),
+    );
+    for (const { repoId } of found) kept.add(repoId);
     yield;
   }
   return reposNode(all, ({ repoId }) => kept.has(repoId));
 }
 
-/** No repo comes from a configured connection yet, and none has topics. */
-function contextRepoOf({ repoId, name }: RepoRecord): ContextRepo & { readonly repoId: number } {
-  return { repoId, name, connections: [], topics: [] };
+function contextRepoOf(
+  { repoId, name, topics = [] }: RepoRecord,
+  connectionsOf: RepoContext['connectionsOf'],
+): ContextRepo & { readonly repoId: number } {
+  return {
+    repoId,
+    name,
+    topics,
+    get connections() {
+      return connectionsOf?.(repoId) ?? [];
+    },
+  };
 }
 
 function standsInName({ alternatives, letterCase }: LiteralChoice, name: string): boolean {

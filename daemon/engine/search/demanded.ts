@@ -66,7 +66,7 @@ function mayDemand({ query }: SearchRequest): boolean {
 
 /** What is asked for; undefined: nothing that an indexed revision does not have in its name. */
 function* demandSteps(
-  { searcher }: EngineParts,
+  { searcher, connectionsOf }: EngineParts,
   { query: given, isRegexEnabled, isCaseSensitivityEnabled }: SearchRequest,
   { sight, contexts }: SearchEnvironment,
   snapshot: Snapshot,
@@ -80,6 +80,7 @@ function* demandSteps(
   const plan = yield* planSteps(query, {
     repos: () => seen,
     contexts,
+    connectionsOf,
     needsDocSets: needsDocSets(snapshot, sight),
     testNames: (program, names) => searcher.testNames(program, names),
   });

@@ -72,6 +72,8 @@ export interface EngineParts {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
+  /** Names of the connections that have a repo; absent: none has. */
+  readonly connectionsOf?: ((repoId: number) => readonly string[]) | undefined;
   /** Absent: searches know indexed revisions alone. */
   readonly revisions?: RevisionPort | undefined;
   /** Absent: every search begins at once on the calling thread. */
@@ -144,6 +146,7 @@ function* prepareSteps(
   const conditions = yield* planSteps(meant, {
     repos: () => visibleRepos(snapshot, sight),
     contexts,
+    connectionsOf: parts.connectionsOf,
     needsDocSets: needsDocSets(snapshot, sight),
     hasDemanded: demanded !== undefined,
     testNames: (program, names) => searcher.testNames(program, names),

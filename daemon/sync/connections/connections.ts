@@ -171,6 +171,11 @@ export class Connections {
     return this.#linkedTo(repoId, true).map(({ connectionId }) => connectionId);
   }
 
+  /** Their names. */
+  namesOf(repoId: number): string[] {
+    return this.#linkedTo(repoId, true).map(({ name }) => name);
+  }
+
   /**
    * Obeys what the configuration says now: who may see repos holds at once, before any host is asked.
    *

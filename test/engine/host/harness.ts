@@ -306,6 +306,8 @@ function needsEngine(plan: PlanNode): boolean {
 export class Engine {
   /** Of the searches that begin from now on. */
   contexts: SearchContexts = {};
+  /** Names by repoId. */
+  readonly connections = new Map<number, readonly string[]>();
   readonly searcher: Searcher;
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
@@ -373,6 +375,7 @@ export class Engine {
       searcher: this.searcher,
       pool: this.pool,
       snapshots: this.snapshots,
+      connectionsOf: (repoId) => this.connections.get(repoId) ?? [],
       timeoutMs: this.timeoutMs,
       ...(this.#inlineNs === undefined ? {} : { inlineNs: this.#inlineNs }),
       onShardFailure: (shardId, reason) => this.failures.push(`${shardId}: ${reason}`),

@@ -9,7 +9,7 @@ const REPOS = [
   { ...repoRecord(1, 'host/open'), visibility: 'public' as const },
   { ...repoRecord(2, 'host/old'), isArchived: true, visibility: 'internal' as const },
   { ...repoRecord(3, 'host/copy'), isFork: true, visibility: 'private' as const },
-  repoRecord(4, 'host/plain'),
+  { ...repoRecord(4, 'host/plain'), topics: ['Web', 'c++'] },
 ];
 
 const CASES: readonly [string, string][] = [
@@ -34,6 +34,8 @@ const CONTEXT_CASES: readonly [string, string][] = [
   ['-context:some', 'copy plain'],
   ['context:plain', 'plain'],
   ['context:none', ''],
+  ['context:joined', 'open plain'],
+  ['context:topical', 'open old copy'],
   ['-context:none', 'open old copy plain'],
   ['context:"a \\"b\\" c"', 'copy'],
   ['context:some or context:plain', 'open old plain'],
@@ -64,12 +66,15 @@ void test('filters over repos', async () => {
   const contexts = {
     some: { include: ['host/o*'] },
     plain: { include: ['**'], exclude: ['host/{open,old,copy}'] },
+    joined: { includeConnections: ['acme'], includeTopics: ['C++'], excludeConnections: ['lab'] },
+    topical: { include: ['**'], excludeTopics: ['web'] },
     none: { include: ['nosuch/**'], includeTopics: ['x'], includeConnections: ['y'] },
     'a "b" c': { include: ['host/copy'] },
   };
   engine.contexts = Object.fromEntries(
     Object.entries(contexts).map(([name, context]) => [name, contextSchema.parse(context)]),
   );
+  engine.connections.set(1, ['acme']).set(2, ['acme', 'lab']);
   await check(CONTEXT_CASES);
   await assert.rejects(engine.search('context:toString plum'), {
     errorCode: 'SEARCH_CONTEXT_NOT_FOUND',
