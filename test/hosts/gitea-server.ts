@@ -26,6 +26,7 @@ export interface GiteaState {
   pageSizeMax?: number;
   /** Whether it counts all that it has. */
   hasNoCount?: boolean;
+  delayMs?: number;
   instead?: (asked: Asked) => Told | undefined;
 }
 
@@ -46,10 +47,11 @@ export async function startGitea(
     ...given,
   };
   let url = '';
-  const server = await startServer(
-    t,
-    (asked) => state.instead?.(asked) ?? answer(state, asked, url),
-  );
+  const server = await startServer(t, async (asked) => {
+    if (state.delayMs !== undefined)
+      await new Promise((resolve) => setTimeout(resolve, state.delayMs));
+    return state.instead?.(asked) ?? answer(state, asked, url);
+  });
   url = server.url;
   return { ...server, state };
 }

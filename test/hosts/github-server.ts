@@ -185,9 +185,7 @@ class Answering {
     const all = Object.entries(app?.installations ?? {});
     if (parts.length === 1) return { body: { id: app?.id, slug: 'trawl-app', name: 'Trawl app' } };
     if (parts.length === 2)
-      return this.#page(
-        all.map(([login, { id, suspended }]) => installationOf(login, id, suspended)),
-      );
+      return this.#page(all, ([login, { id, suspended }]) => installationOf(login, id, suspended));
     const found = all.find(([, { id }]) => id === Number(parts[2]));
     if (found === undefined) return NOT_FOUND;
     if (found[1].suspended) return refusal(403, 'This installation has been suspended');
@@ -204,11 +202,8 @@ class Answering {
     if (login === undefined) return refusal(401, 'Requires authentication');
     if (login === '') return refusal(403, 'Resource not accessible by integration');
     if (parts.length === 1) return { body: userOf(login) };
-    return this.#page(
-      this.#state.repositories
-        .filter(({ path }) => path.startsWith(`${login}/`))
-        .map((one) => this.#shape(one)),
-    );
+    const own = this.#state.repositories.filter(({ path }) => path.startsWith(`${login}/`));
+    return this.#page(own, (one) => this.#shape(one));
   }
 
   #ofOwner(
@@ -220,9 +215,8 @@ class Answering {
     const own = this.#state.repositories.filter(({ path }) =>
       path.toLowerCase().startsWith(`${owner.toLowerCase()}/`),
     );
-    return this.#page(
-      own.filter((one) => isShown(one) && this.#sees(one)).map((one) => this.#shape(one)),
-    );
+    const shown = own.filter((one) => isShown(one) && this.#sees(one));
+    return this.#page(shown, (one) => this.#shape(one));
   }
 
   #ofInstallation(): Told {
@@ -230,7 +224,7 @@ class Answering {
     if (given === undefined)
       return refusal(403, 'You must authenticate with an installation access token');
     const own = this.#state.repositories.filter(({ id }) => given.includes(id));
-    const { body, ...told } = this.#page(own.map((one) => this.#shape(one)));
+    const { body, ...told } = this.#page(own, (one) => this.#shape(one));
     return { ...told, body: { total_count: own.length, repositories: body } };
   }
 
@@ -253,24 +247,18 @@ class Answering {
 
   #collaborators(found: FakeRepository | undefined): Told {
     if (found === undefined || !this.#sees(found)) return NOT_FOUND;
-    if (this.#asked.query.get('affiliation') !== 'all') return this.#page([]);
-    return this.#page(
-      Object.entries(found.collaborators ?? {}).map(([login, role]) => ({
-        ...userOf(login),
-        permissions: {
-          pull: role === 'read',
-          triage: false,
-          push: false,
-          maintain: false,
-          admin: false,
-        },
-        role_name: role,
-      })),
-    );
+    const isAll = this.#asked.query.get('affiliation') === 'all';
+    const others = { triage: false, push: false, maintain: false, admin: false };
+    const all = isAll ? Object.entries(found.collaborators ?? {}) : [];
+    return this.#page(all, ([login, role]) => ({
+      ...userOf(login),
+      permissions: { pull: role === 'read', ...others },
+      role_name: role,
+    }));
   }
 
   /** The page that is asked for, with links to others. */
-  #page(all: readonly object[]): Told {
+  #page<Item>(all: readonly Item[], shape: (item: Item) => object): Told {
     const { query, path } = this.#asked;
     const size = Math.min(Number(query.get('per_page') ?? 30), 100);
     const page = Number(query.get('page') ?? 1);
@@ -286,7 +274,7 @@ class Answering {
       ...(page > 1 ? [linkTo(1, 'first')] : []),
     ];
     const headers = links.length === 0 ? {} : { link: links.join(', ') };
-    return { headers, body: all.slice((page - 1) * size, page * size) };
+    return { headers, body: all.slice((page - 1) * size, page * size).map(shape) };
   }
 
   #shape(one: FakeRepository): Schemas['minimal-repository'] {
