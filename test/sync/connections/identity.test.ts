@@ -1,0 +1,351 @@
+// Which repo is which, over random lives of hosts: repositories are made, renamed, deleted, come back, others come to their
+// names, connections move to another host and back, listings have gaps. A twin that knows each repository by what it is says
+// what must hold; what is decided is kept in a book as the store keeps it.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import type { RepoBook, RepoDecision, StoredRepo } from '../../../daemon/accounts/store/repos.ts';
+import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
+import { configure } from '../../../daemon/sync/connections/configure.ts';
+import { endListing, type ListingEnd } from '../../../daemon/sync/connections/end-listing.ts';
+import { LinkBook } from '../../../daemon/sync/connections/link-book.ts';
+import { removalsOf } from '../../../daemon/sync/connections/removal.ts';
+import { addressOf } from '../../../daemon/sync/connections/rules.ts';
+import { admitListed } from '../../../daemon/sync/connections/which-listed.ts';
+import { SEED } from '../../seed.ts';
+import { settingsOf } from './local-host.ts';
+
+const HOSTS = ['alpha', 'beta'] as const;
+const PATHS = ['o/a', 'o/b', 'p/a', 'o/a-2'];
+const CONNECTIONS = ['one', 'two'] as const;
+type HostName = (typeof HOSTS)[number];
+
+/** A repository that a host has, or had. */
+interface Hosted {
+  readonly host: HostName;
+  readonly hostId: string;
+  path: string | undefined;
+  isPrivate: boolean;
+}
+
+interface Connection {
+  host: HostName;
+  isEnforcing: boolean;
+  isEnforcingPublic: boolean;
+  keepDeleted: boolean;
+}
+
+const operation = fc.oneof(
+  fc.record({
+    kind: fc.constant('make' as const),
+    host: fc.constantFrom(...HOSTS),
+    path: fc.constantFrom(...PATHS),
+  }),
+  fc.record({
+    kind: fc.constant('move' as const),
+    which: fc.nat(9),
+    path: fc.constantFrom(...PATHS, undefined),
+  }),
+  fc.record({ kind: fc.constant('publish' as const), which: fc.nat(9) }),
+  fc.record({
+    kind: fc.constant('configure' as const),
+    name: fc.constantFrom(...CONNECTIONS),
+    settings: fc.option(
+      fc.record({
+        host: fc.constantFrom(...HOSTS),
+        isEnforcing: fc.boolean(),
+        isEnforcingPublic: fc.boolean(),
+        keepDeleted: fc.boolean(),
+      }),
+    ),
+  }),
+  fc.record({
+    kind: fc.constant('list' as const),
+    name: fc.constantFrom(...CONNECTIONS),
+    pageSize: fc.integer({ min: 1, max: 4 }),
+    hasGaps: fc.boolean(),
+    /** Pages after which it ends without an end. */
+    pageMax: fc.integer({ min: 0, max: 6 }),
+  }),
+  fc.record({ kind: fc.constant('clean' as const) }),
+);
+type Operation = typeof operation extends fc.Arbitrary<infer One> ? One : never;
+type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>;
+
+class World {
+  readonly hosted: Hosted[] = [];
+  readonly connections = new Map<string, Connection>();
+  /** A source of this machine has one of the names. */
+  book: RepoBook = {
+    repos: [{ repoId: 1, name: 'alpha/o/b', visibility: 'unknown', enforcement: 'none' }],
+    nextRepoId: 2,
+    connections: [],
+    links: [],
+    nextConnectionId: 1,
+  };
+  /** Ids of repos by what they are, as long as they are known. */
+  readonly ids = new Map<string, number>();
+  /** What the last whole listing of each connection had, under the settings that it has now. */
+  readonly #whole = new Map<string, ReadonlySet<string>>();
+  #lastId = 1;
+  #now = 0;
+
+  run(one: Operation): void {
+    switch (one.kind) {
+      case 'make':
+        return this.#make(one);
+      case 'move':
+        return this.#move(one);
+      case 'publish': {
+        const hosted = this.hosted[one.which % this.hosted.length];
+        if (hosted !== undefined) hosted.isPrivate = !hosted.isPrivate;
+        return;
+      }
+      case 'configure':
+        return this.#configure(one);
+      case 'list':
+        return this.#list(one);
+      case 'clean':
+        return this.#clean();
+    }
+  }
+
+  #make({ host, path }: OperationOf<'make'>): void {
+    this.#leave(host, path);
+    this.hosted.push({ host, hostId: `${this.hosted.length}`, path, isPrivate: false });
+  }
+
+  /** Undefined: it is deleted; one that was deleted comes back. */
+  #move({ which, path }: OperationOf<'move'>): void {
+    const hosted = this.hosted[which % this.hosted.length];
+    if (hosted === undefined) return;
+    if (path !== undefined) this.#leave(hosted.host, path);
+    hosted.path = path;
+  }
+
+  /** Who has the path gives it up. */
+  #leave(host: HostName, path: string): void {
+    for (const one of this.hosted) if (one.host === host && one.path === path) one.path = undefined;
+  }
+
+  #configure({ name, settings }: OperationOf<'configure'>): void {
+    if (!isDeepStrictEqual(settings, this.connections.get(name) ?? null)) this.#whole.delete(name);
+    if (settings === null) this.connections.delete(name);
+    else this.connections.set(name, settings);
+    const connections = Object.fromEntries(
+      [...this.connections].map(([name, one]): [string, ConnectionSettings] => [name, full(one)]),
+    );
+    this.#keep(configure(this.book, { instance: 'i', connections, now: ++this.#now }));
+  }
+
+  #list({ name, pageSize, hasGaps, pageMax }: OperationOf<'list'>): void {
+    const connection = this.connections.get(name);
+    const { connectionId } = this.book.connections.find((one) => one.name === name) ?? {};
+    if (connection === undefined || connectionId === undefined) return;
+    let end: ListingEnd | undefined;
+    let secondOf: number | undefined;
+    for (let again = 0; again < 2 && (end === undefined || end.kind === 'again'); again++) {
+      const listing = ++this.#now;
+      const all = this.hosted.filter(
+        ({ host, path }) => host === connection.host && path !== undefined,
+      );
+      for (let start = 0, page = 0; start < all.length; start += pageSize, page++) {
+        if (page >= pageMax) return;
+        this.#admit(connectionId, listing, connection.host, all.slice(start, start + pageSize));
+      }
+      const missing = this.#missingOf(connectionId);
+      const ended = { connectionId, listing, isWhole: !hasGaps, secondOf, now: ++this.#now };
+      end = this.#keep(endListing(this.book, ended));
+      secondOf = listing;
+      if (hasGaps || all.length === 0)
+        assert.deepEqual(this.#missingOf(connectionId), missing, 'nobody knows what is missing');
+      else if (end.kind === 'done')
+        this.#whole.set(name, new Set(all.map(({ hostId }) => `${connection.host} ${hostId}`)));
+    }
+    assert.notEqual(end?.kind, 'again');
+    if (end?.kind === 'done' && !hasGaps) this.#checkListed(connectionId, connection);
+  }
+
+  #missingOf(connectionId: number): number[] {
+    return this.book.links
+      .filter((link) => link.connectionId === connectionId && link.missingSince !== null)
+      .map(({ repoId }) => repoId);
+  }
+
+  #admit(connectionId: number, listing: number, host: HostName, page: readonly Hosted[]): void {
+    const repos = page.map(({ hostId, path, isPrivate }) => ({
+      hostId,
+      path: path!,
+      cloneUrl: `https://${host}/${path}.git`,
+      isFork: false,
+      isArchived: false,
+      visibility: isPrivate ? ('private' as const) : ('public' as const),
+      topics: [],
+    }));
+    const listed = { connectionId, listing, nameHost: host, codeHostType: 'gitea', repos } as const;
+    const { repos: admitted } = this.#keep(admitListed(this.book, listed));
+    for (const [index, { repoId }] of admitted.entries()) {
+      const key = `${host} ${page[index]!.hostId}`;
+      const known = this.ids.get(key);
+      if (known === undefined) assert.ok(repoId > this.#lastId, 'an id was given out again');
+      else assert.equal(repoId, known, 'a repo has another id');
+      this.#lastId = Math.max(this.#lastId, repoId);
+      this.ids.set(key, repoId);
+      const repo = this.#repo(repoId);
+      assert.equal(repo?.visibility, page[index]!.isPrivate ? 'private' : 'public');
+    }
+  }
+
+  /** After a whole listing all of the host is there under its name, and what is missing has gone. */
+  #checkListed(connectionId: number, { host }: Connection): void {
+    const present = this.book.links.filter(
+      (link) => link.connectionId === connectionId && link.missingSince === null,
+    );
+    const listed = this.hosted.filter((one) => one.host === host && one.path !== undefined);
+    const idsOf = (all: readonly { readonly repoId: number }[]): number[] =>
+      all.map(({ repoId }) => repoId).sort((a, b) => a - b);
+    const wanted = listed.map((one) => ({ repoId: this.ids.get(`${host} ${one.hostId}`)! }));
+    assert.deepEqual(idsOf(present), idsOf(wanted));
+    for (const one of listed) {
+      const { name } = this.#repo(this.ids.get(`${host} ${one.hostId}`)!)!;
+      const full = `${host}/${one.path}`;
+      const isTaken = full === 'alpha/o/b';
+      assert.ok(isTaken ? /^alpha\/o\/b-\d+$/.test(name) : name === full, `${name} for ${full}`);
+    }
+  }
+
+  /** What is to go is known to no connection that is configured, and not kept. */
+  #clean(): void {
+    const removals = removalsOf(this.book, 0);
+    const links = new LinkBook(this.book);
+    for (const { repo } of removals) {
+      const { repoId } = repo;
+      assert.ok(links.isMissing(repoId) && !links.isKept(repoId));
+      const [key] = [...this.ids].find(([, id]) => id === repoId)!;
+      for (const [name, { host }] of this.connections)
+        if (key.startsWith(`${host} `))
+          assert.equal(this.#whole.get(name)?.has(key), false, 'it may still be there');
+      this.ids.delete(key);
+    }
+    const removed = removals.map(({ repo }) => repo.repoId);
+    for (const repoId of removed) links.forget(repoId);
+    this.#keep({ changed: [], removed, removedConnections: links.spentConnections, result: 0 });
+  }
+
+  #repo(repoId: number): StoredRepo | undefined {
+    return this.book.repos.find((repo) => repo.repoId === repoId);
+  }
+
+  /** Keeps a decision as the store does. */
+  #keep<Result>(decision: RepoDecision<Result>): Result {
+    const {
+      changed,
+      removed = [],
+      connections = [],
+      removedConnections = [],
+      links = [],
+    } = decision;
+    const { book } = this;
+    const repos = new Map(book.repos.map((repo) => [repo.repoId, repo]));
+    for (const repo of changed) repos.set(repo.repoId, repo);
+    for (const repoId of removed) repos.delete(repoId);
+    const kept = new Map(book.connections.map((one) => [one.connectionId, one]));
+    for (const one of connections) kept.set(one.connectionId, one);
+    for (const id of removedConnections) kept.delete(id);
+    const linked = new Map(
+      [...book.links, ...links].map((link) => [`${link.connectionId} ${link.repoId}`, link]),
+    );
+    for (const { connectionId } of links) assert.ok(kept.has(connectionId), 'a link to nothing');
+    const last = Math.max(0, ...changed.map(({ repoId }) => repoId));
+    const lastConnection = Math.max(0, ...connections.map(({ connectionId }) => connectionId));
+    this.book = {
+      repos: [...repos.values()].sort((a, b) => a.repoId - b.repoId),
+      nextRepoId: Math.max(book.nextRepoId, last + 1),
+      connections: [...kept.values()],
+      links: [...linked.values()].filter(
+        ({ connectionId, repoId }) => kept.has(connectionId) && repos.has(repoId),
+      ),
+      nextConnectionId: Math.max(book.nextConnectionId, lastConnection + 1),
+    };
+    this.#check();
+    return decision.result;
+  }
+
+  /** What holds at any time. */
+  #check(): void {
+    const { repos, links } = this.book;
+    assert.equal(new Set(repos.map(({ name }) => name)).size, repos.length, 'a name twice');
+    assert.equal(this.#repo(1)?.name, 'alpha/o/b');
+    for (const { repoId, enforcement, visibility, host } of repos) {
+      if (host === undefined) continue;
+      const own = links.filter((link) => link.repoId === repoId);
+      const rules = own.flatMap(({ connectionId }) => {
+        const { name } = this.book.connections.find((one) => one.connectionId === connectionId)!;
+        return this.connections.get(name) ?? [];
+      });
+      assert.ok(own.length > 0, 'a repo of no connection');
+      if (own.every(({ missingSince }) => missingSince !== null))
+        assert.equal(visibility, 'unknown');
+      if (rules.length > 0) assert.equal(enforcement, strictest(rules));
+    }
+  }
+}
+
+function strictest(rules: readonly Connection[]): string {
+  if (!rules.some(({ isEnforcing }) => isEnforcing)) return 'none';
+  return rules.some(({ isEnforcingPublic }) => isEnforcingPublic) ? 'all' : 'restricted';
+}
+
+function full({
+  host,
+  isEnforcing,
+  isEnforcingPublic,
+  keepDeleted,
+}: Connection): ConnectionSettings {
+  return settingsOf({
+    url: `https://${host}`,
+    enforcePermissions: isEnforcing,
+    enforcePermissionsForPublicRepos: isEnforcingPublic,
+    keepDeleted,
+  });
+}
+
+const LOOSE = { isEnforcing: false, isEnforcingPublic: false, keepDeleted: false };
+const WHOLE = { kind: 'list', pageSize: 4, hasGaps: false, pageMax: 6 } as const;
+
+/** A connection goes, and another one is switched to its host: what it had there is not gone. */
+const SWITCHED: Operation[] = [
+  { kind: 'make', host: 'alpha', path: 'o/a' },
+  { kind: 'make', host: 'beta', path: 'o/a' },
+  { ...WHOLE, name: 'one' },
+  { kind: 'configure', name: 'two', settings: { host: 'beta', ...LOOSE } },
+  { ...WHOLE, name: 'two' },
+  { kind: 'configure', name: 'two', settings: null },
+  { kind: 'configure', name: 'one', settings: { host: 'beta', ...LOOSE } },
+  { kind: 'clean' },
+];
+
+test(`ids, names and rules over random lives of hosts, seed ${SEED}`, () => {
+  fc.assert(
+    fc.property(fc.array(operation, { maxLength: 60 }), (operations) => {
+      const world = new World();
+      for (const name of CONNECTIONS)
+        world.run({
+          kind: 'configure',
+          name,
+          settings: { host: 'alpha', ...LOOSE },
+        });
+      for (const one of operations) world.run(one);
+    }),
+    { seed: SEED, numRuns: 1500, examples: [[SWITCHED]] },
+  );
+});
+
+test('an address is one text for all who write it', () => {
+  const of = (more: object): string => addressOf(settingsOf(more));
+  assert.equal(of({ url: 'https://Host/' }), of({ url: 'https://host:443' }));
+  assert.notEqual(of({ url: 'https://host/a' }), of({ url: 'https://host/b' }));
+  assert.notEqual(of({ url: 'http://host' }), of({ url: 'https://host' }));
+});
