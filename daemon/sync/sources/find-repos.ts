@@ -32,6 +32,8 @@ export interface FoundRepos {
   readonly fileCount: number;
   /** Symbolic links that lead to a repository. */
   readonly linkCount: number;
+  /** There are work trees, in which nothing was looked for. */
+  readonly isPartial: boolean;
 }
 
 export interface FindOptions {
@@ -66,6 +68,7 @@ interface Draft {
   fileCount: number;
   linkCount: number;
   linksTried: number;
+  isPartial: boolean;
 }
 
 /**
@@ -75,7 +78,8 @@ interface Draft {
  * Cost: a listing for each folder that is looked at, 100,000 of them at most.
  */
 export async function findRepos(root: string, options: FindOptions = {}): Promise<FoundRepos> {
-  const draft: Draft = { repos: [], odd: [], fileCount: 0, linkCount: 0, linksTried: 0 };
+  const counts = { fileCount: 0, linkCount: 0, linksTried: 0 };
+  const draft: Draft = { repos: [], odd: [], ...counts, isPartial: false };
   let lookedCount = 0;
   const atRoot = await readdir(root, { withFileTypes: true });
   let level = foldersIn({ path: root, isInRepo: false }, atRoot, draft);
@@ -110,9 +114,9 @@ function note({ odd }: Draft, place: string, reason: string): void {
   if (odd.length < ODD_MAX) odd.push({ path: place, reason });
 }
 
-function sorted({ repos, odd, fileCount, linkCount }: Draft): FoundRepos {
-  repos.sort((one, other) => compareText(one.path, other.path));
-  return { repos, odd, fileCount, linkCount };
+function sorted({ linksTried: _, ...found }: Draft): FoundRepos {
+  found.repos.sort((one, other) => compareText(one.path, other.path));
+  return found;
 }
 
 /** Looks at a folder below the root; gives the folders in it that are to be looked at. Errors: none. */
@@ -128,8 +132,9 @@ async function look(place: Place, options: FindOptions, draft: Draft): Promise<P
     if (layout === 'folder') return foldersIn(place, entries, draft);
     const isBare = layout === 'bare';
     draft.repos.push({ path: place.path, isBare });
-    const mayHoldMore = names.has('.git');
-    return isDeep && mayHoldMore ? foldersIn({ ...place, isInRepo: true }, entries, draft) : [];
+    if (!names.has('.git')) return [];
+    draft.isPartial ||= !isDeep;
+    return isDeep ? foldersIn({ ...place, isInRepo: true }, entries, draft) : [];
   } catch (error) {
     if (error instanceof ProbeError) note(draft, place.path, error.message);
     // Of what is in a repository its own job tells.

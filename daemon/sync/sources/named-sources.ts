@@ -28,6 +28,7 @@ export interface SearchedFolder {
   /** Absolute. */
   readonly path: string;
   readonly mode: 'commits' | undefined;
+  readonly found: FoundRepos;
 }
 
 export interface NamedSources {
@@ -37,9 +38,9 @@ export interface NamedSources {
 }
 
 export interface NamedSourcesOptions {
-  /** Of all repos of the index. */
+  /** Of the repos of the index that somebody may have named. */
   readonly records: readonly RepoRecord[];
-  /** Look into work trees too, and say what is found. */
+  /** Look into work trees too. */
   readonly isDeep: boolean;
   readonly log: Log;
   readonly signal: AbortSignal | undefined;
@@ -55,14 +56,15 @@ export async function sourcesNamed(
   const folders: SearchedFolder[] = [];
   const found: NamedSource[] = [];
   for (const one of paths) {
-    const inside = await sourcesInside(path.resolve(one), mode, options);
+    const folder = path.resolve(one);
+    const inside = await sourcesInside(folder, mode, options);
     if (inside === undefined) {
       const reposApart = mode === 'folder' ? { reposApart: false } : {};
-      sources.set(path.resolve(one), { path: one, mode, isFound: false, ...reposApart });
+      sources.set(folder, { path: one, mode, isFound: false, ...reposApart });
       continue;
     }
-    folders.push({ path: path.resolve(one), mode: modeInside(mode) });
-    found.push(...inside);
+    folders.push({ path: folder, mode: modeInside(mode), found: inside.found });
+    found.push(...inside.sources);
   }
   for (const one of found) if (!sources.has(one.path)) sources.set(one.path, one);
   return { sources: [...sources.values()], folders };
@@ -78,7 +80,7 @@ async function sourcesInside(
   folder: string,
   mode: SourceMode | undefined,
   options: NamedSourcesOptions,
-): Promise<NamedSource[] | undefined> {
+): Promise<{ sources: NamedSource[]; found: FoundRepos } | undefined> {
   if (mode === 'folder' || isKnownFolder(folder, mode, options)) return undefined;
   const layout = await layoutOf(folder).catch(() => undefined);
   if (layout === 'bare' || layout === 'worktree') return undefined;
@@ -89,12 +91,12 @@ async function sourcesInside(
   const isEmpty = paths.size + found.fileCount === 0 && known.every((one) => !existsSync(one));
   for (const one of known) if (isEmpty || existsSync(one)) paths.add(one);
   if (paths.size === 0) return undefined;
-  if (options.isDeep) tell(folder, found, options);
   const ofMode = { mode: modeInside(mode), isFound: true };
   const sources: NamedSource[] = [...paths]
     .sort(compareText)
     .map((one) => ({ path: one, ...ofMode }));
-  return found.fileCount === 0 || mode === 'commits' ? sources : [...sources, besideRepos(folder)];
+  if (found.fileCount > 0 && mode !== 'commits') sources.push(besideRepos(folder));
+  return { sources, found };
 }
 
 /** The source that is what lies beside the repositories in a folder. */
@@ -128,16 +130,14 @@ async function foundIn(
     return await findRepos(folder, { isDeep, signal });
   } catch (error) {
     signal?.throwIfAborted();
-    if (isDeep) log.warn('a folder could not be searched', { folder, reason: messageOf(error) });
-    return { repos: [], odd: [], fileCount: 0, linkCount: 0 };
+    log.warn('a folder could not be searched', { folder, reason: messageOf(error) });
+    return { repos: [], odd: [], fileCount: 0, linkCount: 0, isPartial: false };
   }
 }
 
-function tell(
-  folder: string,
-  { repos, odd, fileCount, linkCount }: FoundRepos,
-  { log }: NamedSourcesOptions,
-): void {
+/** Says what was found in a folder, and what was passed over. */
+export function tellFound({ path: folder, found }: SearchedFolder, log: Log): void {
+  const { repos, odd, fileCount, linkCount } = found;
   log.info('repositories found in a folder', {
     folder,
     repos: repos.length,

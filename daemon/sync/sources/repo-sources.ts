@@ -23,6 +23,7 @@ import {
   type NamedSources,
   type SearchedFolder,
   sourcesNamed,
+  tellFound,
 } from './named-sources.ts';
 import { warningsOfReposInside } from './repos-inside.ts';
 import type { Served } from '../served/served.ts';
@@ -117,11 +118,20 @@ export class RepoSources {
     signal: AbortSignal | undefined,
   ): Promise<NamedSources> {
     const { catalog, served, log } = this.#options;
-    const records = catalog.repos.map(({ record }) => record);
+    // Mirrors are sources of connections alone.
+    const own = `${path.dirname(catalog.shardFolder)}${path.sep}`;
+    const records = catalog.repos
+      .map(({ record }) => record)
+      .filter(({ source }) => !source.path.startsWith(own));
     const quick = await sourcesNamed(paths, mode, { records, isDeep: false, log, signal });
     if (quick.folders.length === 0) return quick;
     served.repoIds = this.#sureOf(quick.sources, change);
-    return sourcesNamed(paths, mode, { records, isDeep: true, log, signal });
+    const isPartial = quick.folders.some(({ found }) => found.isPartial);
+    const named = isPartial
+      ? await sourcesNamed(paths, mode, { records, isDeep: true, log, signal })
+      : quick;
+    for (const folder of named.folders) tellFound(folder, log);
+    return named;
   }
 
   /** Of sources that have not been looked at; 1 or higher until the repos of all are known. */
