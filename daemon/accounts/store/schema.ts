@@ -101,7 +101,7 @@ export interface RepoTable {
   place: string | null;
   /** Host and path of the remote; null: it has none. */
   remote: string | null;
-  /** JSON: globs of further branches and tags; null: none. */
+  /** JSON: globs of further branches and tags, and the rules of the source; null: none. */
   selection: string | null;
 }
 
