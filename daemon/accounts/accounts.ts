@@ -18,7 +18,7 @@ import { type ConfiguredGrant, configuredGrants } from './configured-grants.ts';
 import { type CookiePlace, hashCredential } from './credentials.ts';
 import { GrantBook } from './grants.ts';
 import { HostLists } from './host-lists.ts';
-import { hostRulesOf } from './host-rules.ts';
+import { type HostRules, hostRulesOf } from './host-rules.ts';
 import { type InstanceSettings, InstanceSettingsKeeper } from './instance-settings.ts';
 import { Keys } from './keys.ts';
 import type { Entitlement } from './licence.ts';
@@ -67,6 +67,7 @@ export class Accounts {
   readonly members: Members;
   readonly keys: Keys;
   readonly grants: GrantBook;
+  readonly hostRules: HostRules;
   readonly hostLists: HostLists;
   readonly licences: LicenceKeeper;
   readonly settings: InstanceSettingsKeeper;
@@ -108,7 +109,8 @@ export class Accounts {
     this.#owner = configuration.owner;
     this.#hasLocalAccess = configuration.localAccess;
     this.#log = log;
-    this.hostLists = new HostLists({ store, rules: hostRulesOf(configuration), now, log });
+    this.hostRules = hostRulesOf(configuration);
+    this.hostLists = new HostLists({ store, rules: this.hostRules, now, log });
     this.callers = this.#newCallers(secret);
     this.signIn = new SignIn({
       store,

@@ -5,6 +5,8 @@
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../base/entry-bound.ts';
 import type { Log } from '../base/log.ts';
+import { compactIds } from '../repos/repo-ids.ts';
+import { NO_REPOS } from '../repos/sight.ts';
 import type { ApiKey } from './store/api-keys.ts';
 import { StoreError } from './store/error.ts';
 import type { ScopedToken } from './store/scoped-tokens.ts';
@@ -242,9 +244,14 @@ export class Callers {
   }
 
   async #readGranted({ id, email, role }: Person): Promise<Granted> {
-    if (role === 'OWNER') return { repoIds: [], hosted: [] };
+    if (role === 'OWNER') return { repoIds: NO_REPOS, hosted: [] };
     const { grants, hostReaders } = this.#options.store;
-    return { repoIds: await grants.repoIdsOf(id), hosted: await hostReaders.reposOf(email) };
+    const repoIds = compactIds(await grants.repoIdsOf(id));
+    const hosted = (await hostReaders.reposOf(email)).map(({ connection, repoIds }) => ({
+      connection,
+      repoIds: compactIds(repoIds),
+    }));
+    return { repoIds, hosted };
   }
 
   #callerOf(credential: KnownCredential): Caller | undefined {

@@ -5,11 +5,11 @@
 
 import type { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';
+import { compactIds, type RepoIds } from '../repos/repo-ids.ts';
 import { narrowed, NO_REPOS, SEES_ALL, type Sight } from '../repos/sight.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
 import type { Person } from './caller.ts';
 import type { CountingLists } from './host-lists.ts';
-import type { HostedRepos } from './store/host-readers.ts';
 
 export interface SightSources {
   readonly directory: RepoDirectory;
@@ -39,9 +39,9 @@ interface Directory {
 
 /** What the store grants a user: another object once that or the user changed. */
 export interface Granted {
-  readonly repoIds: readonly number[];
+  readonly repoIds: RepoIds;
   /** Repos whose lists of readers hold the user's address. */
-  readonly hosted: readonly HostedRepos[];
+  readonly hosted: readonly { readonly connection: string; readonly repoIds: RepoIds }[];
 }
 
 interface KeptSight {
@@ -82,7 +82,7 @@ export class Sights {
     const hasGrants = this.#sources.hasGrants();
     if (this.#guest?.directory === directory && this.#guest.hasGrants === hasGrants)
       return this.#guest.sight;
-    const extra = hasGrants ? this.#configuredFor(undefined, directory) : NO_REPOS;
+    const extra = hasGrants ? compactIds(this.#configuredFor(undefined, directory)) : NO_REPOS;
     const sight = { base: directory.guests, extra };
     this.#guest = { directory, hasGrants, lists: undefined, sight };
     return sight;
@@ -117,26 +117,27 @@ export class Sights {
     { repoIds, hosted }: Granted,
     lists: CountingLists | undefined,
     directory: Directory,
-  ): ReadonlySet<number> {
-    const extra = new Set(this.#configuredFor(person, directory));
-    for (const repoId of repoIds) if (!directory.members.has(repoId)) extra.add(repoId);
+  ): RepoIds {
+    const extra = this.#configuredFor(person, directory);
+    for (const repoId of repoIds) if (!directory.members.has(repoId)) extra.push(repoId);
     for (const { connection, repoIds: read } of hosted) {
       const counting = lists?.get(connection);
-      for (const repoId of counting === undefined ? [] : read)
-        if (counting!.has(repoId) && !directory.members.has(repoId)) extra.add(repoId);
+      if (counting === undefined) continue;
+      for (const repoId of read)
+        if (counting.has(repoId) && !directory.members.has(repoId)) extra.push(repoId);
     }
-    return extra;
+    return compactIds(extra);
   }
 
-  /** RepoIds beyond the base that the configuration grants; undefined: to everyone. */
-  #configuredFor(person: Person | undefined, directory: Directory): ReadonlySet<number> {
+  /** RepoIds beyond the base that the configuration grants, some perhaps twice; undefined: to everyone. */
+  #configuredFor(person: Person | undefined, directory: Directory): number[] {
     const base = person === undefined ? directory.guests : directory.members;
-    const found = new Set<number>();
+    const found: number[] = [];
     for (const [index, grant] of this.#sources.configuredGrants.entries()) {
       const isMeant =
         grant.isForEveryone || (person !== undefined && grant.emails.has(person.email));
       if (!isMeant) continue;
-      for (const repoId of directory.configured[index]!) if (!base.has(repoId)) found.add(repoId);
+      for (const repoId of directory.configured[index]!) if (!base.has(repoId)) found.push(repoId);
     }
     return found;
   }

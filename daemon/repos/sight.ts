@@ -1,11 +1,13 @@
 // Which repos somebody sees. Made by accounts/sights.ts, applied by the search, the lists and all that serves a
 // repo. Knows nothing of why.
 
+import { compactIds, type RepoIds } from './repo-ids.ts';
+
 export interface Sight {
   /** What many see alike: all repos, or a set that is the same object for all of them. */
   readonly base: 'all' | ReadonlySet<number>;
   /** RepoIds that come on top; none of them is in `base`. */
-  readonly extra: ReadonlySet<number>;
+  readonly extra: RepoIds;
 }
 
 export const NO_REPOS: ReadonlySet<number> = new Set();
@@ -19,5 +21,5 @@ export function isSeen({ base, extra }: Sight, repoId: number): boolean {
 
 /** What is seen by both `sight` and a list of ids. */
 export function narrowed(sight: Sight, repoIds: readonly number[]): Sight {
-  return { base: NO_REPOS, extra: new Set(repoIds.filter((repoId) => isSeen(sight, repoId))) };
+  return { base: NO_REPOS, extra: compactIds(repoIds.filter((repoId) => isSeen(sight, repoId))) };
 }

@@ -170,7 +170,7 @@ function placesByRepo<Item>(
 /** Ascending, each once. */
 function placesOf(
   byRepo: ReadonlyMap<number, readonly number[]>,
-  repoIds: ReadonlySet<number>,
+  repoIds: Iterable<number>,
 ): readonly number[] {
   const places = new Set<number>();
   for (const repoId of repoIds) for (const place of byRepo.get(repoId) ?? []) places.add(place);

@@ -1,0 +1,30 @@
+// Joins what keeps lists of who may read repositories by their hosts: the accounts, which say whose count and what they give, and the
+// sync, which asks the hosts.
+
+import type { Accounts } from './accounts/accounts.ts';
+import { OPERATOR } from './accounts/audit-trail.ts';
+import type { Log } from './base/log.ts';
+import { MemberSync, type MemberSyncOptions } from './sync/members/member-sync.ts';
+
+/** @param open  host and repos of a connection, as MemberSyncOptions says */
+export function memberSyncOf(
+  accounts: Accounts,
+  open: MemberSyncOptions['open'],
+  log: Log,
+): MemberSync {
+  const { store, hostLists: lists, hostRules: rules, trail, directory, now } = accounts;
+  return new MemberSync({
+    store,
+    lists,
+    rules,
+    open,
+    // Counts alone: who they are is the host's to tell.
+    recordsOf: (repoId, connection, changes) => {
+      const target = { id: String(repoId), type: 'repo' } as const;
+      const name = directory.byId(repoId)?.name ?? null;
+      return trail.made(OPERATOR, 'grant.synced', target, { name, connection, ...changes });
+    },
+    now,
+    log: log.labelled('members'),
+  });
+}
