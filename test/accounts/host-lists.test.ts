@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { Callers } from '../../daemon/accounts/callers.ts';
 import { hashCredential, makeApiKey } from '../../daemon/accounts/credentials.ts';
 import { HostLists } from '../../daemon/accounts/host-lists.ts';

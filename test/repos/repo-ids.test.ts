@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { compactIds } from '../../daemon/repos/repo-ids.ts';
 
 test('near and far ids: the same as a Set', () => {

@@ -129,7 +129,7 @@ export class MemberSync {
   async close(): Promise<void> {
     this.#abort.abort(new Error('the daemon is stopping'));
     clearTimeout(this.#timer);
-    await Promise.allSettled([...this.#states.values()].map(({ running }) => running));
+    await Promise.allSettled([...this.#states.values()].flatMap(({ running }) => running ?? []));
   }
 
   /** What does not work, in words for owners; empty: nothing. */

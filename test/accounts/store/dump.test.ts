@@ -83,7 +83,11 @@ async function fill(store: Store): Promise<void> {
   const readers = new ReaderSet();
   for (let i = 0; i < 600; i++) readers.add(`a${i}`, i % 3 === 0 ? [] : [`A${i}@Example.com`]);
   await store.hostReaders.replace({ repoId, connection: 'gh' }, readers, 5);
-  await store.hostReaders.replace({ repoId: repoId + 1, connection: 'ü x:y' }, new ReaderSet(), 2 ** 52);
+  await store.hostReaders.replace(
+    { repoId: repoId + 1, connection: 'ü x:y' },
+    new ReaderSet(),
+    2 ** 52,
+  );
   const metadata = { a: '\0', b: [1.5, null] };
   await store.audit.append(
     Array.from({ length: 450 }, (_, timestamp) => newRecord(timestamp, { metadata })),

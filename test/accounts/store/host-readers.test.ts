@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { DumpPart } from '../../../daemon/accounts/store/dump.ts';
 import type { Change } from '../../../daemon/accounts/store/engine.ts';
 import { ReaderSet } from '../../../daemon/accounts/store/host-readers.ts';
@@ -267,7 +267,8 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
           }
           const counts = (await store.hostReaders.lists()).map(({ readerCount }) => readerCount);
           const expected = [...twin.values()].map((list) => Object.keys(list).length);
-          assert.deepEqual(counts.sort(), expected.sort());
+          const ascending = (a: number, b: number): number => a - b;
+          assert.deepEqual(counts.sort(ascending), expected.sort(ascending));
         }),
         { numRuns: 30 },
       );

@@ -14,7 +14,7 @@ export interface MailHost {
   readonly server: RunningServer;
   /** Called before each answer. */
   onAsked: (path: string) => Promise<void>;
-  open(): MemberSource['host'];
+  readonly open: () => MemberSource['host'];
 }
 
 interface Page {
