@@ -11,9 +11,9 @@ import { type ControlServer, startControlServer } from './http/operator/control-
 import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './engine/build/build.ts';
 import { readSource } from './sources/reading/source-reader.ts';
+import { fetchMirror } from './sources/mirrors/fetch-mirror.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
 import { openHost } from './hosts/open-host.ts';
-import { fetchClone } from './fetch-clone.ts';
 import { SYNC_QUEUE } from './sync/connections/sync-jobs.ts';
 import type { StoredConnection } from './accounts/store/connections.ts';
 import { connectionLimitsOf } from './sync/connections/connection-limits.ts';
@@ -198,7 +198,7 @@ function openDataDir(
     hosts: {
       openHost: (name, settings) =>
         openHost(name, settings, { log, env, apps: configuration.apps }),
-      fetchClone,
+      fetchClone: fetchMirror,
     },
     connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
     onProgress,
