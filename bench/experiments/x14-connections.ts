@@ -1,0 +1,232 @@
+// Experiment X14: connections to a code host that is 2 ms away: listing it, cloning and indexing its repositories from nothing,
+// a round that finds nothing new, memory, searches meanwhile, and a push that a webhook tells of.
+//   node build/bench/experiments/x14-connections.js FOLDER [COUNT] [BIG.git]
+// FOLDER holds bare repositories (that of X13, for example), of which COUNT are served; BIG.git is one of the size of Linux, for
+// the push. The host runs as a process of its own (code-host.ts).
+
+import { spawn, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createLog } from '../../daemon/base/log.ts';
+import { connectionSchema } from '../../daemon/base/config/connections.ts';
+import { openHost } from '../../daemon/hosts/open-host.ts';
+import { ask, createClient, send } from '../client.ts';
+import { privateMemorySize, startDaemon } from '../daemon.ts';
+
+const [folder = '', count = '1000', big] = process.argv.slice(2);
+if (folder === '') throw new Error('which folder of repositories?');
+const LISTED = 10_000;
+const DELAY_MS = 2;
+const SECRET = 'of-the-webhook';
+const POLL_MS = 100;
+
+const work = mkdtempSync(path.join(tmpdir(), 'trawl-connections-'));
+process.once('exit', () => rmSync(work, { recursive: true, force: true }));
+
+await measureListing();
+await measureSync();
+if (big !== undefined) await measurePush(big);
+
+/** A code host with the repositories of a folder. */
+async function startHost(repos: string, listed: number) {
+  const script = fileURLToPath(new URL('code-host.js', import.meta.url));
+  const child = spawn(process.execPath, [script, repos, String(listed), String(DELAY_MS)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return { url: line.toString().trim(), stop: () => child.kill() };
+}
+
+async function measureListing(): Promise<void> {
+  const server = await startHost(folder, LISTED);
+  const log = createLog({ level: 'warn', format: 'text', write: () => undefined });
+  const settings = connectionSchema.parse({ type: 'github', url: server.url, orgs: ['acme'] });
+  const host = openHost('bench', settings, { log, env: {}, apps: [] });
+  const startMs = performance.now();
+  let listed = 0;
+  for await (const { repos } of host.list(undefined, new AbortController().signal))
+    listed += repos.length;
+  print(`listing ${listed} repositories`, seconds(performance.now() - startMs));
+  await host.close();
+  server.stop();
+}
+
+/** A daemon with one connection to a host of these repositories. */
+async function serve(repos: string, listed: number) {
+  const server = await startHost(repos, listed);
+  const config = path.join(work, 'trawl.json');
+  writeFileSync(
+    config,
+    JSON.stringify({
+      settings: { webhooks: { secret: { env: 'BENCH_WEBHOOK_SECRET' } } },
+      connections: { bench: { type: 'github', url: server.url, orgs: ['acme'] } },
+    }),
+  );
+  const dataDir = mkdtempSync(path.join(work, 'data-'));
+  const daemon = await startDaemon([], dataDir, {
+    flags: ['--anonymous', '--config', config],
+    env: { BENCH_WEBHOOK_SECRET: SECRET },
+  });
+  return { server, daemon };
+}
+
+async function measureSync(): Promise<void> {
+  const startMs = performance.now();
+  const { server, daemon } = await serve(folder, Number(count));
+  const client = createClient(daemon.url, 1);
+  let peak = 0;
+  const watch = setInterval(() => {
+    peak = Math.max(peak, privateMemorySize(daemon.pid));
+  }, POLL_MS);
+  const waits: number[] = [];
+  while ((await indexedCount(daemon.url)) < Number(count)) {
+    const beganMs = performance.now();
+    await ask(client, JSON.stringify({ query: 'PM_RESUME', matches: 10 }));
+    waits.push(performance.now() - beganMs);
+    await sleep(POLL_MS);
+  }
+  clearInterval(watch);
+  print(`${count} repositories from nothing`, seconds(performance.now() - startMs));
+  print('private memory at most', `${(peak / 2 ** 20).toFixed(0)} MB`);
+  waits.sort((a, b) => a - b);
+  print(
+    'a rare word meanwhile, p50, p99',
+    `${at(waits, 0.5).toFixed(1)} ms, ${at(waits, 0.99).toFixed(1)} ms`,
+  );
+  await sleep(10_000);
+  await measureRound(daemon.url, daemon.pid);
+  client.close();
+  await daemon.stop();
+  server.stop();
+}
+
+/** Each repository is asked for: its job looks at the host and finds nothing. */
+async function measureRound(url: string, pid: number): Promise<void> {
+  const ids = await repoIds(url);
+  const [startMs, cpu] = [performance.now(), cpuSeconds(pid)];
+  for (const id of ids) await post(url, `/api/repos/${id}/index`, '');
+  while ((await openJobs(url)) > 0) await sleep(POLL_MS);
+  const spent = cpuSeconds(pid) - cpu;
+  print('nothing changed', `${seconds(performance.now() - startMs)}, ${spent.toFixed(1)} CPU s`);
+}
+
+/** Ten files change; the host tells of it. */
+async function measurePush(source: string): Promise<void> {
+  const repos = path.join(work, 'big');
+  mkdirSync(repos);
+  const repo = path.join(repos, 'big.git');
+  cpSync(source, repo, { recursive: true });
+  const { server, daemon } = await serve(repos, 1);
+  while ((await indexedCount(daemon.url)) < 1) await sleep(POLL_MS);
+  await sleep(20_000);
+  const client = createClient(daemon.url, 1);
+  const costs: number[] = [];
+  for (let i = 0; i < 7; i++) {
+    const word = `pushed${Date.now()}`;
+    commitTen(repo, word);
+    const startMs = performance.now();
+    await tell(daemon.url, server.url);
+    const query = JSON.stringify({ query: word, matches: 10 });
+    while ((await ask(client, query)).files.length < 10) await sleep(5);
+    costs.push(performance.now() - startMs);
+    await sleep(6000);
+  }
+  costs.sort((a, b) => a - b);
+  print('a push of ten files until it is found', costs.map((ms) => seconds(ms)).join(', '));
+  client.close();
+  await daemon.stop();
+  server.stop();
+}
+
+async function tell(url: string, host: string): Promise<void> {
+  const body = JSON.stringify({
+    ref: 'refs/heads/main',
+    repository: {
+      id: 1000,
+      name: 'big',
+      full_name: 'acme/big',
+      html_url: `${host}/acme/big`,
+      clone_url: `${host}/acme/big.git`,
+    },
+  });
+  const proof = createHmac('sha256', SECRET).update(body).digest('hex');
+  const headers = { 'x-github-event': 'push', 'x-hub-signature-256': `sha256=${proof}` };
+  const { status, text } = await post(url, '/api/webhook', body, headers);
+  if (status !== 202) throw new Error(`webhook: ${status} ${text}`);
+}
+
+function commitTen(repo: string, word: string): void {
+  const lines = Array.from(
+    { length: 10 },
+    (_, i) => `M 100644 inline bench/${i}.c\ndata <<END\n/* ${word} ${i} */\nEND\n`,
+  );
+  const head =
+    'commit refs/heads/main\ncommitter a <a@example.org> now\ndata 1\nx\nfrom refs/heads/main^0\n';
+  const { status, stderr } = spawnSync(
+    'git',
+    ['-C', repo, 'fast-import', '--quiet', '--force', '--date-format=now'],
+    { input: head + lines.join('') },
+  );
+  if (status !== 0) throw new Error(stderr.toString());
+}
+
+async function post(url: string, target: string, body: string, headers: object = {}) {
+  const answer = await send(
+    new URL(target, url),
+    { method: 'POST', headers: { 'content-type': 'application/json', ...headers } },
+    body,
+  );
+  return { status: answer.status, text: answer.body.toString() };
+}
+
+async function get(url: string, target: string): Promise<unknown> {
+  const answer = await send(new URL(target, url), { method: 'GET' });
+  return JSON.parse(answer.body.toString());
+}
+
+async function listedRepos(url: string): Promise<{ repoId: number; indexedAt?: string }[]> {
+  const all: { repoId: number; indexedAt?: string }[] = [];
+  for (let page = 1; ; page++) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
+    const rows = (await get(url, `/api/repos?perPage=100&page=${page}`)) as typeof all;
+    all.push(...rows);
+    if (rows.length < 100) return all;
+  }
+}
+
+async function indexedCount(url: string): Promise<number> {
+  return (await listedRepos(url)).filter(({ indexedAt }) => indexedAt !== undefined).length;
+}
+
+async function repoIds(url: string): Promise<number[]> {
+  return (await listedRepos(url)).map(({ repoId }) => repoId);
+}
+
+async function openJobs(url: string): Promise<number> {
+  const pending = await get(url, '/api/jobs?state=PENDING');
+  const running = await get(url, '/api/jobs?state=IN_PROGRESS');
+  return [pending, running].flat().length;
+}
+
+/** Of a process and the children that it has waited for. */
+function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ');
+  return [11, 12, 13, 14].reduce((sum, i) => sum + Number(fields[i]), 0) / 100;
+}
+
+function at(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`;
+}
+
+function print(name: string, figure: string): void {
+  process.stdout.write(`${name.padEnd(40)}${figure}\n`);
+}
