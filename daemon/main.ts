@@ -199,6 +199,7 @@ function openDataDir(
       openHost: (name, settings) =>
         openHost(name, settings, { log, env, apps: configuration.apps }),
       fetchClone: fetchMirror,
+      webhookSecret: () => configuration.settings.webhooks.secret,
     },
     connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
     onProgress,
@@ -423,6 +424,13 @@ function servicesOf(
     skipped: { list: (repo, window) => listSkipped(parts, repo.repoId, window) },
     jobs: jobServiceOf(instance),
     connections: connectionServiceOf(instance),
+    webhooks: {
+      take: (delivery) =>
+        indexerOf(instance).connections?.pushes.take(delivery) ?? {
+          outcome: 'off',
+          repositories: 0,
+        },
+    },
     readiness: {
       status: () => ({
         isReady: true,

@@ -58,6 +58,7 @@ import { listSkippedFiles } from './sources/skipped-endpoints.ts';
 import { getSource } from './sources/source-endpoints.ts';
 import { getHealth, getReady, getVersion } from './instance/system-endpoints.ts';
 import { getTree } from './sources/tree-endpoints.ts';
+import { receiveWebhook } from './sources/webhook-endpoint.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
   search,
@@ -79,6 +80,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getConnectionSyncStatus,
   getConnectionSyncCounts,
   triggerConnectionSync,
+  receiveWebhook,
   listSkippedFiles,
   getRepoIndexStatus,
   getRepoSyncCounts,

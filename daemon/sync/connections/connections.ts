@@ -8,6 +8,7 @@ import type {
 } from '../../accounts/store/connections.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
+import type { SecretSource } from '../../base/config/secret-source.ts';
 import type { Log } from '../../base/log.ts';
 import type { Host } from '../../hosts/host.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -23,6 +24,7 @@ import { CleanupJobs } from './cleanup-jobs.ts';
 import { type CloneWay, Clones, type FetchClone } from './clones.ts';
 import { configure } from './configure.ts';
 import { DueTimes } from './due-times.ts';
+import { Pushes } from './pushes.ts';
 import { RepoRemover } from './remove-repos.ts';
 import { SyncJobs, type SyncTarget } from './sync-jobs.ts';
 import type { Admitted } from './which-listed.ts';
@@ -43,6 +45,8 @@ export interface HostAccess {
   /** Errors: what is configured is not enough. */
   readonly openHost: (name: string, settings: ConnectionSettings) => Promise<Host>;
   readonly fetchClone: FetchClone;
+  /** Of `settings.webhooks`, as it is now; undefined: no webhook is taken. */
+  readonly webhookSecret: () => SecretSource | undefined;
 }
 
 export interface ConnectionsOptions extends HostAccess {
@@ -74,6 +78,7 @@ export class Connections {
   readonly #sync: SyncJobs;
   readonly #cleanup: CleanupJobs;
   readonly #remover: RepoRemover;
+  readonly pushes: Pushes;
   /** By name. */
   #configured = new Map<string, Configured>();
   /** There is a configuration to be obeyed: without one nothing is removed. */
@@ -99,6 +104,8 @@ export class Connections {
       onFetched: (repoId) => this.#fetchTimes.restart(repoId),
       log,
     });
+    const { webhookSecret: secret } = options;
+    this.pushes = new Pushes({ register, connections: this, secret, log });
     this.#remover = new RepoRemover({ ...options, clones: this.#clones });
     const obey = (changes: Obeyed): Promise<void> => this.#obey(changes);
     this.#sync = new SyncJobs({
@@ -394,6 +401,7 @@ export class Connections {
   /** Nothing begins any more; resolves when nothing is under way. */
   async close(): Promise<void> {
     clearInterval(this.#ticking);
+    this.pushes.close();
     await Promise.all([this.#sync.runner.close(), this.#cleanup.close()]);
     await closeHosts([...this.#configured.values()]);
   }

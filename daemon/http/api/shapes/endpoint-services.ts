@@ -137,5 +137,13 @@ export interface Services {
   };
   readonly jobs: JobService;
   readonly connections: ConnectionService;
+  /** Deliveries of code hosts. */
+  readonly webhooks: {
+    take(delivery: {
+      /** By names in lower case. */
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: Uint8Array;
+    }): { readonly outcome: 'off' | 'unproven' | 'taken'; readonly repositories: number };
+  };
   readonly readiness: { status(): ReadinessStatus };
 }

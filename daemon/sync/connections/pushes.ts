@@ -1,0 +1,114 @@
+// Pushes that code hosts tell of (API.md 13.6): which repos of our connections they are of, and a job for each. A repo that is
+// told of again and again has one at once and one more each few seconds, so that the last push is never missed.
+
+import type { RepoHost, StoredRepo } from '../../accounts/store/repos.ts';
+import { messageOf } from '../../base/caught.ts';
+import { readSecretSource, type SecretSource } from '../../base/config/secret-source.ts';
+import type { SecretText } from '../../base/config/secret-text.ts';
+import type { Log } from '../../base/log.ts';
+import { type Delivery, type PushedRepository, readWebhook } from '../../hosts/webhook.ts';
+import type { RepoRegister } from '../register/register.ts';
+import type { Connections } from './connections.ts';
+
+export interface PushesOptions {
+  readonly register: Pick<RepoRegister, 'all'>;
+  readonly connections: Pick<Connections, 'has' | 'askHost'>;
+  /** As the configuration has it now; undefined: no delivery is taken. */
+  readonly secret: () => SecretSource | undefined;
+  readonly log: Log;
+}
+
+/** `off`: there is no secret to prove anything by. */
+export interface TakenDelivery {
+  readonly outcome: 'off' | 'unproven' | 'taken';
+  /** Repos that are due by it. */
+  readonly repositories: number;
+}
+
+/** API.md 13.6: repeats within that time make one job. */
+const REPEAT_MS = 5_000;
+
+export class Pushes {
+  readonly #options: PushesOptions;
+  /** By repoId, for as long as repeats are one. */
+  readonly #recent = new Map<number, { timer: NodeJS.Timeout; isRepeated: boolean }>();
+
+  constructor(options: PushesOptions) {
+    this.#options = options;
+  }
+
+  /** Reads a delivery of a code host, and does what it says. */
+  take(delivery: Delivery): TakenDelivery {
+    const secret = this.#secret();
+    if (secret === undefined) return { outcome: 'off', repositories: 0 };
+    const webhook = readWebhook(delivery, secret);
+    if (webhook === undefined) return { outcome: 'unproven', repositories: 0 };
+    const { event, pushed } = webhook;
+    const repositories = pushed === undefined ? 0 : this.note(pushed);
+    this.#options.log.debug('a webhook was taken', { event, path: pushed?.path, repositories });
+    return { outcome: 'taken', repositories };
+  }
+
+  #secret(): SecretText | undefined {
+    const source = this.#options.secret();
+    try {
+      return source && readSecretSource(source);
+    } catch (error) {
+      const fields = { error: messageOf(error) };
+      this.#options.log.error('webhooks are refused: their secret cannot be read', fields);
+      return undefined;
+    }
+  }
+
+  /** Has the repos fetched and indexed that a push is of; how many of them are due now that were not before. */
+  note(pushed: PushedRepository): number {
+    const { register, connections } = this.#options;
+    const isMeant = ({ repoId, host }: StoredRepo): boolean =>
+      host !== undefined && isOf(host, pushed) && connections.has(repoId) === true;
+    return register.all.filter(isMeant).filter(({ repoId }) => this.#ask(repoId)).length;
+  }
+
+  /** False: it is asked for again when the time of repeats is over. */
+  #ask(repoId: number): boolean {
+    const recent = this.#recent.get(repoId);
+    if (recent !== undefined) {
+      recent.isRepeated = true;
+      return false;
+    }
+    const timer = setTimeout(() => this.#end(repoId), REPEAT_MS).unref();
+    this.#recent.set(repoId, { timer, isRepeated: false });
+    this.#options.connections.askHost(repoId);
+    return true;
+  }
+
+  #end(repoId: number): void {
+    const isRepeated = this.#recent.get(repoId)?.isRepeated === true;
+    this.#recent.delete(repoId);
+    if (isRepeated) this.#ask(repoId);
+  }
+
+  close(): void {
+    for (const { timer } of this.#recent.values()) clearTimeout(timer);
+    this.#recent.clear();
+  }
+}
+
+/** What a delivery says of a repository has to agree with what its host said when it was listed. */
+function isOf({ address, hostId, facts }: RepoHost, pushed: PushedRepository): boolean {
+  if (facts.codeHostType === 'genericGitHost')
+    return pushed.cloneUrls.some((url) => plainUrl(url) === plainUrl(facts.cloneUrl));
+  if (facts.codeHostType !== pushed.codeHostType) return false;
+  const hosts = [address, facts.cloneUrl, facts.webUrl].flatMap(hostOf);
+  if (pushed.hosts.length > 0 && !pushed.hosts.some((host) => hosts.includes(host))) return false;
+  if (pushed.hostId !== undefined) return pushed.hostId === hostId;
+  return pushed.path?.toLowerCase() === facts.path.toLowerCase();
+}
+
+function hostOf(address: string | undefined): string[] {
+  return address !== undefined && URL.canParse(address) ? [new URL(address).host] : [];
+}
+
+/** Without what tells nothing of where it leads. */
+function plainUrl(url: string): string {
+  return url.replace(/\/+$/, '').replace(/\.git$/, '');
+}
