@@ -13,6 +13,7 @@ import type { BuildProgress } from './engine/build/build.ts';
 import { readSource } from './sources/reading/source-reader.ts';
 import { fetchMirror } from './sources/mirrors/fetch-mirror.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
+import { readSecretSource } from './base/config/secret-source.ts';
 import { openHost } from './hosts/open-host.ts';
 import { SYNC_QUEUE } from './sync/connections/sync-jobs.ts';
 import type { StoredConnection } from './accounts/store/connections.ts';
@@ -199,7 +200,10 @@ function openDataDir(
       openHost: (name, settings) =>
         openHost(name, settings, { log, env, apps: configuration.apps }),
       fetchClone: fetchMirror,
-      webhookSecret: () => configuration.settings.webhooks.secret,
+      webhookSecret: () => {
+        const { secret } = configuration.settings.webhooks;
+        return secret && readSecretSource(secret, env);
+      },
     },
     connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
     onProgress,

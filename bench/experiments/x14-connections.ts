@@ -2,10 +2,10 @@
 // a round that finds nothing new, memory, searches meanwhile, and a push that a webhook tells of.
 //   node build/bench/experiments/x14-connections.js FOLDER [COUNT] [BIG.git]
 // FOLDER holds bare repositories (that of X13, for example), of which COUNT are served; BIG.git is one of the size of Linux, for
-// the push. The host runs as a process of its own (code-host.ts).
+// the push. The host runs as a process of its own (test/hosts/code-host.ts).
 
 import { spawn, spawnSync } from 'node:child_process';
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ if (big !== undefined) await measurePush(big);
 
 /** A code host with the repositories of a folder. */
 async function startHost(repos: string, listed: number) {
-  const script = fileURLToPath(new URL('code-host.js', import.meta.url));
+  const script = fileURLToPath(new URL('../../test/hosts/code-host.js', import.meta.url));
   const child = spawn(process.execPath, [script, repos, String(listed), String(DELAY_MS)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -46,7 +46,7 @@ async function measureListing(): Promise<void> {
   const server = await startHost(folder, LISTED);
   const log = createLog({ level: 'warn', format: 'text', write: () => undefined });
   const settings = connectionSchema.parse({ type: 'github', url: server.url, orgs: ['acme'] });
-  const host = openHost('bench', settings, { log, env: {}, apps: [] });
+  const host = await openHost('bench', settings, { log, env: {}, apps: [] });
   const startMs = performance.now();
   let listed = 0;
   for await (const { repos } of host.list(undefined, new AbortController().signal))
@@ -147,7 +147,7 @@ async function tell(url: string, host: string): Promise<void> {
   const body = JSON.stringify({
     ref: 'refs/heads/main',
     repository: {
-      id: 1000,
+      id: Number.parseInt(createHash('sha256').update('big').digest('hex').slice(0, 8), 16),
       name: 'big',
       full_name: 'acme/big',
       html_url: `${host}/acme/big`,

@@ -156,6 +156,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const control = await openControlPlane(configuration, directory, log, options.now);
   await control.store.repos.change(() => ({ changed: directory.all.map(storedOf), result: null }));
   const services: Services = {
+    webhooks: { take: () => ({ outcome: 'off', repositories: 0 }) },
     search: {
       async search(call, context) {
         calls.push(call);

@@ -8,7 +8,7 @@ import type {
 } from '../../accounts/store/connections.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
-import type { SecretSource } from '../../base/config/secret-source.ts';
+import type { SecretText } from '../../base/config/secret-text.ts';
 import type { Log } from '../../base/log.ts';
 import type { Host } from '../../hosts/host.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -45,8 +45,8 @@ export interface HostAccess {
   /** Errors: what is configured is not enough. */
   readonly openHost: (name: string, settings: ConnectionSettings) => Promise<Host>;
   readonly fetchClone: FetchClone;
-  /** Of `settings.webhooks`, as it is now; undefined: no webhook is taken. */
-  readonly webhookSecret: () => SecretSource | undefined;
+  /** Of `settings.webhooks`, as it is now; undefined: no webhook is taken. Errors: ConfigError. */
+  readonly webhookSecret: () => SecretText | undefined;
 }
 
 export interface ConnectionsOptions extends HostAccess {

@@ -3,7 +3,6 @@
 
 import type { RepoHost, StoredRepo } from '../../accounts/store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
-import { readSecretSource, type SecretSource } from '../../base/config/secret-source.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
 import type { Log } from '../../base/log.ts';
 import { type Delivery, type PushedRepository, readWebhook } from '../../hosts/webhook.ts';
@@ -13,8 +12,8 @@ import type { Connections } from './connections.ts';
 export interface PushesOptions {
   readonly register: Pick<RepoRegister, 'all'>;
   readonly connections: Pick<Connections, 'has' | 'askHost'>;
-  /** As the configuration has it now; undefined: no delivery is taken. */
-  readonly secret: () => SecretSource | undefined;
+  /** As the configuration has it now; undefined: no delivery is taken. Errors: it cannot be read. */
+  readonly secret: () => SecretText | undefined;
   readonly log: Log;
 }
 
@@ -50,9 +49,8 @@ export class Pushes {
   }
 
   #secret(): SecretText | undefined {
-    const source = this.#options.secret();
     try {
-      return source && readSecretSource(source);
+      return this.#options.secret();
     } catch (error) {
       const fields = { error: messageOf(error) };
       this.#options.log.error('webhooks are refused: their secret cannot be read', fields);

@@ -55,6 +55,7 @@ export async function openConnected(
       openHost: (name) =>
         Promise.resolve((typeof host === 'function' ? host(name) : host).open(name)),
       fetchClone,
+      webhookSecret: () => undefined,
     },
     connectionLimits: () => limits,
   });

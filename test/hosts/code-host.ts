@@ -1,9 +1,11 @@
-// A code host for measurements, in a process of its own: the listing of an organisation in the shape of GitHub's interface, and
+// A code host for tests and measurements, in a process of its own: the listing of an organisation in the shape of GitHub's interface, and
 // git over HTTP by `git http-backend`, each request a little late, as over a network.
-//   node build/bench/experiments/code-host.js FOLDER COUNT DELAY_MS
-// Lists COUNT repositories: the bare ones of FOLDER, and further names without git if there are fewer. Prints its address.
+//   node build/test/hosts/code-host.js FOLDER COUNT DELAY_MS
+// Lists COUNT repositories: the bare ones of FOLDER as they are then, and further names without git if there are fewer; 0: just
+// those that are there. Prints its address.
 
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -12,12 +14,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const [folder = '', count = '1000', delay = '2'] = process.argv.slice(2);
 const ORG = 'acme';
 const PAGE_SIZE_MAX = 100;
-const names = readdirSync(folder)
-  .filter((name) => name.endsWith('.git'))
-  .map((name) => name.slice(0, -'.git'.length))
-  .sort()
-  .slice(0, Number(count));
-for (let i = names.length; i < Number(count); i++) names.push(`listed-${i}`);
+
+function namesNow(): string[] {
+  const there = readdirSync(folder)
+    .filter((name) => name.endsWith('.git'))
+    .map((name) => name.slice(0, -'.git'.length))
+    .sort();
+  if (Number(count) === 0) return there;
+  const names = there.slice(0, Number(count));
+  for (let i = names.length; i < Number(count); i++) names.push(`listed-${i}`);
+  return names;
+}
 
 const server = createServer((request, response) => {
   void answer(request, response).catch((error: unknown) => response.destroy(error as Error));
@@ -43,11 +50,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 function page(url: URL): [object, Record<string, string>] {
   const size = Math.min(PAGE_SIZE_MAX, Number(url.searchParams.get('per_page') ?? 30));
   const number = Number(url.searchParams.get('page') ?? 1);
+  const names = namesNow();
   const last = Math.max(1, Math.ceil(names.length / size));
   const start = (number - 1) * size;
-  const rows = names
-    .slice(start, start + size)
-    .map((name, i) => repoOf(url.origin, name, start + i));
+  const rows = names.slice(start, start + size).map((name) => repoOf(url.origin, name));
   const linkTo = (to: number, rel: string): string => {
     const target = new URL(url);
     target.searchParams.set('page', String(to));
@@ -57,11 +63,17 @@ function page(url: URL): [object, Record<string, string>] {
   return [rows, links.length === 0 ? {} : { link: links.join(', ') }];
 }
 
-function repoOf(origin: string, name: string, index: number): object {
+/** Stays with the name, as ids of hosts do. */
+function idOf(name: string): number {
+  return Number.parseInt(createHash('sha256').update(name).digest('hex').slice(0, 8), 16);
+}
+
+function repoOf(origin: string, name: string): object {
+  const id = idOf(name);
   const fullName = `${ORG}/${name}`;
   return {
-    id: 1000 + index,
-    node_id: `R_${index}`,
+    id,
+    node_id: `R_${id}`,
     name,
     full_name: fullName,
     private: false,
@@ -80,7 +92,7 @@ function repoOf(origin: string, name: string, index: number): object {
     disabled: false,
     visibility: 'public',
     default_branch: 'main',
-    topics: index % 2 === 0 ? ['even'] : [],
+    topics: id % 2 === 0 ? ['even'] : [],
     permissions: { admin: false, push: false, pull: true },
   };
 }

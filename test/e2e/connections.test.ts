@@ -1,0 +1,175 @@
+// Connections of a real daemon, over HTTP to a code host and git: what it lists is cloned and found, a push is found when its webhook
+// comes, what left the host goes, and what turned private is hidden.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHash, createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { call, eventually, serve, type Served } from './daemon.ts';
+
+const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
+const SECRET = 'only-the-host-knows';
+const TIMEOUT = { timeout: 120_000 };
+const repos = path.join(temporaryFolder(), 'repos');
+const dataDir = temporaryFolder();
+const file = path.join(temporaryFolder(), 'trawl.json');
+let host: ChildProcess;
+let url = '';
+let served: Served;
+
+/** A bare repository at the host. */
+function addRepo(name: string, files: Record<string, string>): string {
+  const bare = path.join(repos, `${name}.git`);
+  execFileSync('git', ['clone', '-q', '--bare', makeRepo(files), bare], { stdio: 'pipe' });
+  return bare;
+}
+
+function commit(bare: string, name: string, content: string): void {
+  const branch = execFileSync('git', ['-C', bare, 'symbolic-ref', 'HEAD']).toString().trim();
+  execFileSync('git', ['-C', bare, 'fast-import', '--quiet', '--date-format=now'], {
+    input:
+      `commit ${branch}\ncommitter a <a@example.com> now\ndata 1\nx\nfrom ${branch}^0\n` +
+      `M 100644 inline ${name}\ndata ${Buffer.byteLength(content)}\n${content}\n`,
+  });
+}
+
+before(async () => {
+  mkdirSync(repos, { recursive: true });
+  addRepo('one', { 'a.txt': 'firstword\n' });
+  addRepo('two', { 'b.txt': 'secondword\n' });
+  const script = fileURLToPath(new URL('../hosts/code-host.js', import.meta.url));
+  host = spawn(process.execPath, [script, repos, '0', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(host.stdout!, 'data')) as [Buffer];
+  url = line.toString().trim();
+  writeFileSync(
+    file,
+    JSON.stringify({
+      settings: {
+        webhooks: { secret: { env: 'WEBHOOK_SECRET' } },
+        repoGarbageCollectionGracePeriodMs: 100,
+      },
+      connections: {
+        acme: { type: 'github', url, orgs: ['acme'], token: { env: 'HOST_TOKEN' } },
+      },
+    }),
+  );
+  served = await serve(dataDir, [], {
+    flags: ['--config', file],
+    env: {
+      TRAWL_OWNER_EMAIL: 'owner@example.com',
+      TRAWL_OWNER_API_KEY: KEY,
+      TRAWL_ANONYMOUS_ACCESS: 'true',
+      WEBHOOK_SECRET: SECRET,
+      HOST_TOKEN: 'ghp_of-the-operator',
+    },
+  });
+});
+
+after(async () => {
+  await served?.process.stop();
+  host?.kill();
+});
+
+async function ask<Body>(method: string, place: string, body?: object): Promise<Body> {
+  const reply = await call(`${served.url}${place}`, {
+    method,
+    headers: { authorization: `Bearer ${KEY}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  assert.ok(reply.status < 300, `${place}: ${reply.status}`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
+  return (await reply.json()) as Body;
+}
+
+async function found(query: string): Promise<string[]> {
+  const { files } = await ask<{ files: { repository: string }[] }>('POST', '/api/search', {
+    query,
+    matches: 10,
+  });
+  return files.map(({ repository }) => repository).sort();
+}
+
+/** As test/hosts/code-host.ts has it. */
+function idOf(name: string): number {
+  return Number.parseInt(createHash('sha256').update(name).digest('hex').slice(0, 8), 16);
+}
+
+async function push(name: string, secret: string, event = 'push') {
+  const body = JSON.stringify({
+    ref: 'refs/heads/main',
+    repository: { id: idOf(name), full_name: `acme/${name}`, html_url: `${url}/acme/${name}` },
+  });
+  const proof = createHmac('sha256', secret).update(body).digest('hex');
+  const reply = await call(`${served.url}/api/webhook`, {
+    method: 'POST',
+    body,
+    headers: { 'x-github-event': event, 'x-hub-signature-256': `sha256=${proof}` },
+  });
+  return { status: reply.status, body: (await reply.json()) as { repositories?: number } };
+}
+
+const nameOf = (name: string): string => `${new URL(url).host}/acme/${name}`;
+
+void test('what a host lists is cloned, indexed and found', TIMEOUT, async () => {
+  await eventually(async () => (await found('firstword or secondword')).length === 2);
+  assert.deepEqual(await found('firstword or secondword'), [nameOf('one'), nameOf('two')]);
+  const [connection] = await ask<{ id: number; name: string }[]>('GET', '/api/connections');
+  assert.equal(connection?.name, 'acme');
+  const { connections } = await ask<{ connections: { latestJob: { status: string } }[] }>(
+    'POST',
+    '/api/connection-sync-status',
+    { connectionIds: [connection.id] },
+  );
+  assert.equal(connections[0]?.latestJob.status, 'COMPLETED');
+});
+
+void test('a push is found once its webhook came, and only by the secret', TIMEOUT, async () => {
+  commit(path.join(repos, 'one.git'), 'c.txt', 'pushedword\n');
+  assert.equal((await push('one', 'another')).status, 401);
+  assert.deepEqual((await push('one', SECRET, 'ping')).body, { repositories: 0 });
+  assert.deepEqual((await push('none', SECRET)).body, { repositories: 0 });
+  assert.deepEqual(await found('pushedword'), []);
+  assert.deepEqual(await push('one', SECRET), { status: 202, body: { repositories: 1 } });
+  await eventually(async () => (await found('pushedword')).length === 1);
+  assert.deepEqual((await push('one', SECRET)).body, { repositories: 0 }, 'a repeat');
+});
+
+void test('the second of two pushes that follow each other is not missed', TIMEOUT, async () => {
+  commit(path.join(repos, 'two.git'), 'd.txt', 'earlyword\n');
+  await push('two', SECRET);
+  await eventually(async () => (await found('earlyword')).length === 1);
+  commit(path.join(repos, 'two.git'), 'e.txt', 'lateword\n');
+  await push('two', SECRET);
+  await eventually(async () => (await found('lateword')).length === 1);
+});
+
+void test(
+  'what left the host goes, and what came is there, with the next listing',
+  TIMEOUT,
+  async () => {
+    rmSync(path.join(repos, 'two.git'), { recursive: true });
+    addRepo('three', { 'f.txt': 'thirdword\n' });
+    const [connection] = await ask<{ id: number }[]>('GET', '/api/connections');
+    await ask('POST', `/api/connections/${connection!.id}/sync`);
+    await eventually(async () => (await found('secondword')).length === 0);
+    await eventually(async () => (await found('thirdword')).length === 1);
+    assert.deepEqual(await found('firstword'), [nameOf('one')]);
+  },
+);
+
+void test('no secret is in the log, in an answer, or in a clone', TIMEOUT, async () => {
+  const log = `${served.process.stdout}${served.process.stderr}`;
+  assert.doesNotMatch(log, /ghp_of-the-operator|only-the-host-knows/);
+  const jobs = JSON.stringify(await ask('GET', '/api/jobs?perPage=100'));
+  assert.doesNotMatch(jobs, /ghp_of-the-operator|only-the-host-knows/);
+  const held = spawnSync('grep', ['-rl', 'ghp_of-the-operator', dataDir], { encoding: 'utf8' });
+  assert.equal(held.stdout, '');
+  assert.equal(held.status, 1, 'none');
+});
