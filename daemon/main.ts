@@ -28,6 +28,7 @@ import type {
 } from './http/api/shapes/endpoint-services.ts';
 import type { RepoRule, RepoRules } from './http/operator/operation.ts';
 import { deskOf } from './http/operator/operations.ts';
+import type { StatusReport, StatusSource } from './http/operator/status-report.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import type { History } from './sources/history/history.ts';
 import { endGits } from './sources/git/git.ts';
@@ -45,6 +46,7 @@ import { jobLimitsOf } from './sync/jobs/job-limits.ts';
 import type { JobResult } from './sync/jobs/jobs.ts';
 import type { AddedSources } from './sync/sources/repo-sources.ts';
 import type { Served } from './sync/served/served.ts';
+import { statusSource } from './status.ts';
 import { watchSources } from './sync/source-watch.ts';
 import { indexedAtOf } from './repos/records.ts';
 import { someNames } from './repos/some-names.ts';
@@ -73,6 +75,8 @@ export interface Daemon {
   readonly needsCredential: boolean;
   /** The first indexing of the sources. */
   readonly indexed: Promise<readonly JobResult[]>;
+  /** How it is. Errors: NOT_READY. */
+  status(): Promise<StatusReport>;
   /** Errors: none: a file that is refused is told in the log, and nothing changes. */
   readConfigurationAgain(): void;
   /** All metrics in the format that Prometheus reads. */
@@ -95,6 +99,7 @@ const GIT_GRACE_MS = 1_000;
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { configuration, log } = options;
   for (const notice of configuration.notices) log.warn(notice);
+  const startedMs = Date.now();
   const metrics = new DaemonMetrics();
   const instance = await openDataDir(options, metrics);
   const abort = new AbortController();
@@ -141,7 +146,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     });
     opened.push(server);
     metrics.watch(server, services.readiness, instance.parts.pool);
-    opened.push(await startCommands(instance, control, server.url, options));
+    const status = statusSource(
+      instance,
+      server.url,
+      startedMs,
+      () => services.readiness.status().degraded,
+    );
+    opened.push(await startCommands(instance, control, server.url, options, status));
     const indexer = indexerOf(instance);
     opened.push(
       watchSources({ ...instance, indexer, looked: looked.adding, log, signal: abort.signal }),
@@ -152,6 +163,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       setupUrl: server.setupUrl,
       needsCredential: !control.accounts.callers.isOpenHouse,
       indexed,
+      status: () => status.report(),
       readConfigurationAgain: () => reread.run(),
       metricsText: () => metrics.text(),
       close: async () => {
@@ -277,6 +289,7 @@ function startCommands(
   { accounts, store }: ControlPlane,
   baseUrl: string,
   { configuration, log }: DaemonOptions,
+  status: StatusSource,
 ): Promise<ControlServer> {
   const indexer = indexerOf(instance);
   const repos = {
@@ -286,7 +299,7 @@ function startCommands(
   const source = backupSource(configuration, instance.catalog, store);
   return startControlServer({
     dataDir: configuration.dataDir,
-    desk: deskOf({ accounts, repos, baseUrl }, source),
+    desk: deskOf({ accounts, repos, status, baseUrl }, source),
     log: log.labelled('operator'),
   });
 }

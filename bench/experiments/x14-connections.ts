@@ -23,7 +23,9 @@ if (folder === '') throw new Error('which folder of repositories?');
 const LISTED = 10_000;
 const DELAY_MS = 2;
 const SECRET = 'of-the-webhook';
-const POLL_MS = 100;
+const POLL_MS = 500;
+const KEY = `svk_${'0'.repeat(64)}`;
+const OWNER = { authorization: `Bearer ${KEY}` };
 
 const work = mkdtempSync(path.join(tmpdir(), 'trawl-connections-'));
 process.once('exit', () => rmSync(work, { recursive: true, force: true }));
@@ -70,7 +72,11 @@ async function serve(repos: string, listed: number) {
   const dataDir = mkdtempSync(path.join(work, 'data-'));
   const daemon = await startDaemon([], dataDir, {
     flags: ['--anonymous', '--config', config],
-    env: { BENCH_WEBHOOK_SECRET: SECRET },
+    env: {
+      BENCH_WEBHOOK_SECRET: SECRET,
+      TRAWL_OWNER_EMAIL: 'bench@example.com',
+      TRAWL_OWNER_API_KEY: KEY,
+    },
   });
   return { server, daemon };
 }
@@ -109,7 +115,7 @@ async function measureSync(): Promise<void> {
 async function measureRound(url: string, pid: number): Promise<void> {
   const ids = await repoIds(url);
   const [startMs, cpu] = [performance.now(), cpuSeconds(pid)];
-  for (const id of ids) await post(url, `/api/repos/${id}/index`, '');
+  for (const id of ids) await postEmpty(url, `/api/repos/${id}/index`);
   while ((await openJobs(url)) > 0) await sleep(POLL_MS);
   const spent = cpuSeconds(pid) - cpu;
   print('nothing changed', `${seconds(performance.now() - startMs)}, ${spent.toFixed(1)} CPU s`);
@@ -178,14 +184,20 @@ function commitTen(repo: string, word: string): void {
 async function post(url: string, target: string, body: string, headers: object = {}) {
   const answer = await send(
     new URL(target, url),
-    { method: 'POST', headers: { 'content-type': 'application/json', ...headers } },
+    { method: 'POST', headers: { 'content-type': 'application/json', ...OWNER, ...headers } },
     body,
   );
   return { status: answer.status, text: answer.body.toString() };
 }
 
+async function postEmpty(url: string, target: string): Promise<void> {
+  const { status } = await send(new URL(target, url), { method: 'POST', headers: OWNER });
+  if (status !== 202) throw new Error(`${target}: ${status}`);
+}
+
 async function get(url: string, target: string): Promise<unknown> {
-  const answer = await send(new URL(target, url), { method: 'GET' });
+  const answer = await send(new URL(target, url), { method: 'GET', headers: OWNER });
+  if (answer.status !== 200) throw new Error(`${target}: ${answer.status}`);
   return JSON.parse(answer.body.toString());
 }
 

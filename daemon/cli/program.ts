@@ -14,6 +14,7 @@ import { addLicenceCommand } from './commands/license.ts';
 import { addRepoCommand } from './commands/repo.ts';
 import { addSearchCommand } from './commands/search.ts';
 import { addServeCommand } from './commands/serve.ts';
+import { addStatusCommand } from './commands/status.ts';
 import { addUserCommand } from './commands/user.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { EXIT_ERROR, EXIT_OK } from './context.ts';
@@ -69,6 +70,7 @@ function createProgram(context: CliContext): Command {
   addKeyCommand(program, context);
   addGrantCommand(program, context);
   addRepoCommand(program, context);
+  addStatusCommand(program, context);
   addAuditCommand(program, context);
   addLicenceCommand(program, context);
   addConfigCommand(program, context);

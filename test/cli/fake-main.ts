@@ -82,6 +82,17 @@ const services: CliServices = {
       needsKey: false,
       setupUrl: 'http://127.0.0.1:4711/setup?token=t',
       indexed: Promise.resolve([]),
+      status: () =>
+        Promise.resolve({
+          url: 'http://127.0.0.1:4711',
+          version: '0',
+          startedAt: new Date().toISOString(),
+          repos: { served: 0, indexed: 0, failed: 0 },
+          remainingMs: null,
+          jobs: { running: [], waiting: 0 },
+          connections: [],
+          problems: [],
+        }),
       readConfigurationAgain: () => echo('reread', {}),
       close() {
         echo('closed', {});

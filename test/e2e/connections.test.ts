@@ -10,7 +10,8 @@ import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { call, eventually, serve, type Served } from './daemon.ts';
+import type { StatusReport } from '../../daemon/http/operator/status-report.ts';
+import { call, eventually, serve, type Served, trawl } from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const SECRET = 'only-the-host-knows';
@@ -161,6 +162,34 @@ void test(
     await eventually(async () => (await found('secondword')).length === 0);
     await eventually(async () => (await found('thirdword')).length === 1);
     assert.deepEqual(await found('firstword'), [nameOf('one')]);
+  },
+);
+
+void test(
+  'the status says what is served, how its connection stands, and when each host was asked',
+  TIMEOUT,
+  async () => {
+    const run = (...flags: string[]) =>
+      trawl(['status', '--data-dir', dataDir, '--json', ...flags]);
+    const { code, stdout } = await run();
+    assert.equal(code, 0, stdout);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
+    const report = JSON.parse(stdout) as StatusReport;
+    assert.deepEqual(report.repos, { served: 2, indexed: 2, failed: 0 });
+    const [connection, ...more] = report.connections;
+    assert.equal(more.length, 0);
+    assert.deepEqual(
+      [connection?.name, connection?.repos, connection?.indexed, connection?.state],
+      ['acme', 2, 2, 'fine'],
+    );
+    const rows = (await run('--repos')).stdout.trim().split('\n');
+    assert.equal(rows.length, 2);
+    for (const row of rows) assert.match(row, /"connection":"acme","askedAt":"20/);
+    assert.match(
+      (await trawl(['status', '--data-dir', dataDir])).stdout,
+      /2 repositories: 2 indexed/,
+    );
+    assert.match(served.process.stderr, /2 of 2 repositories indexed/);
   },
 );
 

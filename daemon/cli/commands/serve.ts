@@ -1,6 +1,7 @@
 // `trawl serve [PATH...]`: runs the daemon until a signal ends it.
 
 import { closeSync, openSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { EXIT_OK } from '../context.ts';
@@ -22,6 +23,7 @@ import type { ServeOptions, Serving } from '../services.ts';
 import { setupCommand } from '../setup-command.ts';
 import { escapeControls } from '../terminal-text.ts';
 import { describeIgnored, describeResult } from './index-sources.ts';
+import { describeRound, isRoundOver } from './status.ts';
 
 interface ServeFlags extends CommonFlags {
   readonly host: string;
@@ -132,6 +134,22 @@ async function reportIndexing(
   }
 }
 
+/** Guess: between two lines. */
+const ROUND_MS = 3_000;
+
+/** Tells how far the first round of the connections is, until all that they list is indexed or has failed. */
+async function reportConnections(serving: Serving, { stderr }: CliContext): Promise<void> {
+  for (let last = ''; ;) {
+    const report = await serving.status().catch(() => undefined);
+    if (report === undefined || report.connections.length === 0) return;
+    const line = describeRound(report);
+    if (line !== last) stderr.write(`${line}\n`);
+    last = line;
+    if (isRoundOver(report)) return;
+    await sleep(ROUND_MS, undefined, { ref: false });
+  }
+}
+
 async function runServe(options: ServeOptions, context: CliContext): Promise<void> {
   const { services, stderr } = context;
   const progress = createProgress(stderr, stderr.isTTY === true);
@@ -146,7 +164,10 @@ async function runServe(options: ServeOptions, context: CliContext): Promise<voi
   const closed = closedBySignal(serving);
   heedHangups(serving);
   stderr.write(greeting(serving));
-  await Promise.race([closed, reportIndexing(serving, progress, context)]);
+  const reported = reportIndexing(serving, progress, context).then(() =>
+    reportConnections(serving, context),
+  );
+  await Promise.race([closed, reported]);
   await closed;
   context.setExitCode(EXIT_OK);
 }

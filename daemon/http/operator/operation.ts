@@ -6,6 +6,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { Actor } from '../../accounts/audit-trail.ts';
 import { AccountError } from '../../accounts/error.ts';
 import type { StoredRepo } from '../../accounts/store/repos.ts';
+import type { StatusSource } from './status-report.ts';
 import type { RepoChange } from '../../sync/register/change-repo.ts';
 
 /** What an operator sees of a repository. */
@@ -30,6 +31,8 @@ export interface OperatorContext {
   readonly actor: Actor;
   readonly accounts: Accounts;
   readonly repos: RepoRules;
+  /** Absent: no daemon runs. */
+  readonly status?: StatusSource;
   /** Public address of the daemon, without trailing slash. */
   readonly baseUrl: string;
 }

@@ -10,6 +10,7 @@ import { KEY_OPERATIONS } from './key-operations.ts';
 import { checkedInput, operation, type Operation, type OperatorContext } from './operation.ts';
 import { RECORD_OPERATIONS } from './record-operations.ts';
 import { REPO_OPERATIONS } from './repo-operations.ts';
+import { STATUS_OPERATIONS } from './status-operations.ts';
 import { USER_OPERATIONS } from './user-operations.ts';
 
 const OPERATIONS = {
@@ -20,6 +21,7 @@ const OPERATIONS = {
   ...GRANT_OPERATIONS,
   ...RECORD_OPERATIONS,
   ...REPO_OPERATIONS,
+  ...STATUS_OPERATIONS,
 };
 
 type Operations = typeof OPERATIONS;

@@ -105,7 +105,13 @@ export class Connections {
       log,
     });
     const { webhookSecret: secret } = options;
-    this.pushes = new Pushes({ register, connections: this, secret, log });
+    this.pushes = new Pushes({
+      register,
+      has: (repoId) => this.has(repoId) === true,
+      askHost: (repoId) => this.askHost(repoId),
+      secret,
+      log,
+    });
     this.#remover = new RepoRemover({ ...options, clones: this.#clones });
     const obey = (changes: Obeyed): Promise<void> => this.#obey(changes);
     this.#sync = new SyncJobs({

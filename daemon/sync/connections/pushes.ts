@@ -7,11 +7,13 @@ import type { SecretText } from '../../base/config/secret-text.ts';
 import type { Log } from '../../base/log.ts';
 import { type Delivery, type PushedRepository, readWebhook } from '../../hosts/webhook.ts';
 import type { RepoRegister } from '../register/register.ts';
-import type { Connections } from './connections.ts';
 
 export interface PushesOptions {
   readonly register: Pick<RepoRegister, 'all'>;
-  readonly connections: Pick<Connections, 'has' | 'askHost'>;
+  /** Whether a connection has a repo. */
+  readonly has: (repoId: number) => boolean;
+  /** Has a repo fetched and indexed. */
+  readonly askHost: (repoId: number) => void;
   /** As the configuration has it now; undefined: no delivery is taken. Errors: it cannot be read. */
   readonly secret: () => SecretText | undefined;
   readonly log: Log;
@@ -60,9 +62,9 @@ export class Pushes {
 
   /** Has the repos fetched and indexed that a push is of; how many of them are due now that were not before. */
   note(pushed: PushedRepository): number {
-    const { register, connections } = this.#options;
+    const { register, has } = this.#options;
     const isMeant = ({ repoId, host }: StoredRepo): boolean =>
-      host !== undefined && isOf(host, pushed) && connections.has(repoId) === true;
+      host !== undefined && isOf(host, pushed) && has(repoId);
     return register.all.filter(isMeant).filter(({ repoId }) => this.#ask(repoId)).length;
   }
 
@@ -75,7 +77,7 @@ export class Pushes {
     }
     const timer = setTimeout(() => this.#end(repoId), REPEAT_MS).unref();
     this.#recent.set(repoId, { timer, isRepeated: false });
-    this.#options.connections.askHost(repoId);
+    this.#options.askHost(repoId);
     return true;
   }
 

@@ -1,0 +1,114 @@
+// `trawl status`: how the running daemon is, and how fresh each repository is.
+
+import type { Command } from 'commander';
+import type { StatusReport } from '../../http/operator/status-report.ts';
+import { type CliContext, EXIT_NONE } from '../context.ts';
+import { countOf, formatBytes, formatCount, formatDuration } from '../format.ts';
+import {
+  formatJsonLines,
+  formatTable,
+  type OperatorFlags,
+  withOperator,
+} from '../operator-output.ts';
+import { addCommonOptions, addExamples } from '../options.ts';
+import { escapeControls } from '../terminal-text.ts';
+
+interface StatusFlags extends OperatorFlags {
+  readonly repos?: true;
+}
+
+const PAGE_SIZE = 5_000;
+const REPO_COLUMNS = ['repo', 'connection', 'askedAt', 'indexedAt', 'job', 'failure'] as const;
+const CONNECTION_COLUMNS = [
+  'name',
+  'type',
+  'repos',
+  'indexed',
+  'syncedAt',
+  'state',
+  'failure',
+] as const;
+
+/** The report for people, in lines. */
+export function describeStatus(report: StatusReport, now = Date.now()): string {
+  const { url, version, startedAt, repos, remainingMs, jobs, connections, problems } = report;
+  const left = remainingMs === null ? '' : `, all in ${formatDuration(remainingMs)}`;
+  const failed = repos.failed === 0 ? '' : `, ${formatCount(repos.failed)} failed`;
+  return [
+    `trawl ${version} at ${url}, for ${formatDuration(now - Date.parse(startedAt))}\n`,
+    `${repositories(repos.served)}: ${formatCount(repos.indexed)} indexed${failed}${left}\n`,
+    `${countOf(jobs.running.length, 'job')} under way, ${formatCount(jobs.waiting)} wait\n`,
+    ...jobs.running.map((job) => `  ${describeJob(job, now)}\n`),
+    ...(connections.length === 0 ? [] : ['\n', formatTable(CONNECTION_COLUMNS, connections)]),
+    ...(problems.length === 0 ? [] : ['\n']),
+    ...problems.map((problem) => `${escapeControls(problem)}\n`),
+  ].join('');
+}
+
+/** How far the first round of the connections is, in a line. */
+export function describeRound({ repos, remainingMs, jobs, connections }: StatusReport): string {
+  const listing = connections.filter(({ state }) => state === 'listing' || state === 'waiting');
+  const broken = connections.filter(({ state }) => state === 'failed');
+  const failed = repos.failed === 0 ? '' : `, ${formatCount(repos.failed)} failed`;
+  const open = jobs.running.length + jobs.waiting;
+  return [
+    `${formatCount(repos.indexed)} of ${repositories(repos.served)} indexed${failed}`,
+    ...(open === 0 ? [] : [`${formatCount(open)} jobs to do`]),
+    ...listing.map(({ name }) => `${name} is being listed`),
+    ...broken.map(({ name, failure }) => `${name} cannot be listed: ${failure ?? ''}`),
+    ...(remainingMs === null ? [] : [`about ${formatDuration(remainingMs)} left`]),
+  ].join('; ');
+}
+
+/** Whether all that the connections list is indexed or has failed. */
+export function isRoundOver({ repos, connections }: StatusReport): boolean {
+  const isListed = connections.every(
+    ({ syncedAt, state }) => syncedAt !== null || state === 'failed',
+  );
+  return isListed && repos.indexed + repos.failed >= repos.served;
+}
+
+function repositories(count: number): string {
+  return count === 1 ? '1 repository' : `${formatCount(count)} repositories`;
+}
+
+function describeJob(job: StatusReport['jobs']['running'][number], now: number): string {
+  const { queue, target, phase, bytesDone, bytesTotal, startedAt } = job;
+  const size = bytesTotal === 0 ? '' : `, ${formatBytes(bytesDone)}/${formatBytes(bytesTotal)}`;
+  const spent = startedAt === null ? '' : `, for ${formatDuration(now - Date.parse(startedAt))}`;
+  return `${escapeControls(target)}: ${phase ?? queue}${size}${spent}`;
+}
+
+async function show(flags: StatusFlags, context: CliContext): Promise<void> {
+  const { stdout } = context;
+  await withOperator(context, flags, async (operator) => {
+    const report = await operator.call('status', {});
+    if (flags.repos !== true)
+      stdout.write(flags.json ? formatJsonLines([report]) : describeStatus(report));
+    else
+      for (let offset = 0; ; offset += PAGE_SIZE) {
+        const { total, rows } = await operator.call('status.repos', { offset, limit: PAGE_SIZE });
+        stdout.write(
+          flags.json ? formatJsonLines(rows) : formatTable(REPO_COLUMNS, rows, offset === 0),
+        );
+        if (offset + PAGE_SIZE >= total) break;
+      }
+    if (report.problems.length > 0) context.setExitCode(EXIT_NONE);
+  });
+}
+
+/** Adds the command to `program`. */
+export function addStatusCommand(program: Command, context: CliContext): void {
+  const command = program
+    .command('status')
+    .summary('show how the running daemon is')
+    .description(
+      'Shows what the daemon of the data directory serves, what is under way and what waits, how its connections stand and what\n' +
+        'does not work; with --repos when the host of each repository was asked, when it was indexed, and what failed.\n' +
+        'Ends with 1 where something does not work.',
+    )
+    .option('--repos', 'one line a repository')
+    .option('--json', 'one JSON object a line');
+  addCommonOptions(command).action((flags: StatusFlags) => show(flags, context));
+  addExamples(command, ['trawl status', 'trawl status --repos', 'trawl status --json']);
+}

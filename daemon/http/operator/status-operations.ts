@@ -1,0 +1,40 @@
+// How the running daemon is: what it serves, what is under way and what waits, how its connections stand, what does not work; and of each
+// repository when its host was asked, when it was indexed, and what it waits for.
+
+import { z } from 'zod';
+import { AccountError } from '../../accounts/error.ts';
+import { operation, pageWindow, type RepoRule } from './operation.ts';
+import type { Freshness, StatusSource } from './status-report.ts';
+
+const NO_DAEMON = 'No daemon runs on this data directory; "trawl repo list" shows what it holds.';
+
+function sourceOf(status: StatusSource | undefined): StatusSource {
+  if (status === undefined) throw new AccountError('NOT_READY', NO_DAEMON);
+  return status;
+}
+
+const report = operation(z.strictObject({}), ({ status }) => sourceOf(status).report());
+
+/** A part of the repositories that are served, by name. */
+const repos = operation(z.strictObject(pageWindow), ({ status, repos }, { offset, limit }) => {
+  const source = sourceOf(status);
+  const served = repos.list().filter(({ isServed }) => isServed === true);
+  const all = served.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const shown = all.slice(offset, offset + limit);
+  const freshness = source.freshness(shown.map(({ repoId }) => repoId));
+  const rows = shown.map((rule) => rowOf(rule, freshness.get(rule.repoId)!));
+  return Promise.resolve({ total: all.length, rows });
+});
+
+function rowOf({ name, indexedAt, failure }: RepoRule, { connections, askedAt, job }: Freshness) {
+  return {
+    repo: name,
+    connection: connections.length === 0 ? null : connections.join(', '),
+    askedAt,
+    indexedAt: indexedAt ?? null,
+    job,
+    failure: failure ?? null,
+  };
+}
+
+export const STATUS_OPERATIONS = { status: report, 'status.repos': repos };

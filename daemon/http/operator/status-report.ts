@@ -1,0 +1,52 @@
+// How the running daemon is, as its operator is told. Times are ISO 8601.
+
+export interface StatusReport {
+  readonly url: string;
+  readonly version: string;
+  readonly startedAt: string;
+  /** Repositories that are served; of those the ones that are indexed, and those whose last job failed. */
+  readonly repos: { readonly served: number; readonly indexed: number; readonly failed: number };
+  /** Until all are indexed, at the speed since the start, ms; null: not known, or they are. */
+  readonly remainingMs: number | null;
+  readonly jobs: { readonly running: readonly RunningJob[]; readonly waiting: number };
+  readonly connections: readonly ConnectionStatus[];
+  /** Sentences. */
+  readonly problems: readonly string[];
+}
+
+export interface RunningJob {
+  readonly queue: string;
+  /** Name of the repository or connection. */
+  readonly target: string;
+  /** Null: it has said nothing yet. */
+  readonly phase: string | null;
+  readonly bytesDone: number;
+  /** 0: not known. */
+  readonly bytesTotal: number;
+  readonly startedAt: string | null;
+}
+
+export interface ConnectionStatus {
+  readonly name: string;
+  readonly type: string;
+  readonly repos: number;
+  readonly indexed: number;
+  /** When a listing ended last; null: none has. */
+  readonly syncedAt: string | null;
+  readonly state: 'listing' | 'waiting' | 'fine' | 'failed' | 'incomplete';
+  readonly failure: string | null;
+}
+
+export interface StatusSource {
+  report(): Promise<StatusReport>;
+  /** By repoId. */
+  freshness(repoIds: readonly number[]): ReadonlyMap<number, Freshness>;
+}
+
+export interface Freshness {
+  /** Names of the connections that have the repository. */
+  readonly connections: readonly string[];
+  /** When its host was asked last whether there is something new. */
+  readonly askedAt: string | null;
+  readonly job: 'waiting' | 'running' | null;
+}

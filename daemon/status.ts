@@ -1,0 +1,154 @@
+// What the daemon tells its operator of itself, put together of its parts.
+
+import type { StoredConnection } from './accounts/store/connections.ts';
+import { readProductVersion } from './base/config/version.ts';
+import type {
+  ConnectionStatus,
+  Freshness,
+  RunningJob,
+  StatusReport,
+  StatusSource,
+} from './http/operator/status-report.ts';
+import { indexerOf, type Instance } from './instance.ts';
+import { SYNC_QUEUE } from './sync/connections/sync-jobs.ts';
+import type { JobView } from './sync/jobs/job-desk.ts';
+
+/** Jobs that are shown. */
+const RUNNING_MAX = 50;
+
+/**
+ * @param problems  what does not work as it should, in sentences
+ * @param startedMs  when the daemon began, ms since the epoch
+ */
+export function statusSource(
+  instance: Instance,
+  url: string,
+  startedMs: number,
+  problems: () => readonly string[],
+): StatusSource {
+  return {
+    report: async () => reportOf(instance, url, startedMs, problems()),
+    freshness: (repoIds) => freshnessOf(instance, repoIds),
+  };
+}
+
+async function reportOf(
+  instance: Instance,
+  url: string,
+  startedMs: number,
+  problems: readonly string[],
+): Promise<StatusReport> {
+  const { served } = instance;
+  const { desk } = indexerOf(instance);
+  const { records } = served;
+  const indexed = records.filter(({ indexedAt }) => indexedAt !== undefined);
+  const { failed } = desk.counts(records);
+  const running = await desk.list({ state: 'IN_PROGRESS', offset: 0, limit: RUNNING_MAX });
+  const waiting = await desk.list({ state: 'PENDING', offset: 0, limit: 0 });
+  return {
+    url,
+    version: readProductVersion(),
+    startedAt: new Date(startedMs).toISOString(),
+    repos: { served: records.length, indexed: indexed.length, failed },
+    remainingMs: remainingMs(
+      indexed.filter(({ indexedAt }) => Date.parse(indexedAt!) >= startedMs).length,
+      records.length - indexed.length - failed,
+      Date.now() - startedMs,
+    ),
+    jobs: {
+      running: running.items.map((job) => jobOf(instance, job)),
+      waiting: waiting.total,
+    },
+    connections: await connectionsOf(instance),
+    problems,
+  };
+}
+
+function remainingMs(done: number, left: number, spentMs: number): number | null {
+  return left <= 0 || done === 0 ? null : Math.round((spentMs / done) * left);
+}
+
+function jobOf(instance: Instance, { queue, targetId, startedAt, progress }: JobView): RunningJob {
+  return {
+    queue,
+    target: targetOf(instance, queue, targetId),
+    phase: progress?.phase ?? null,
+    bytesDone: progress?.bytesDone ?? 0,
+    bytesTotal: progress?.bytesTotal ?? 0,
+    startedAt: isoOrNull(startedAt),
+  };
+}
+
+function targetOf({ index, indexer }: Instance, queue: string, targetId: number): string {
+  if (queue !== SYNC_QUEUE) return index?.register.byId(targetId)?.name ?? `#${targetId}`;
+  const found = indexer?.connections?.all.find((one) => one.connectionId === targetId);
+  return found?.name ?? `#${targetId}`;
+}
+
+async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
+  const { connections, desk } = indexerOf(instance);
+  const all = connections?.all ?? [];
+  const jobs = await desk.latest(
+    all.map(({ connectionId }) => connectionId),
+    SYNC_QUEUE,
+  );
+  const counts = countsOf(instance);
+  return all.map((one) => {
+    const job = jobs.get(one.connectionId);
+    return {
+      name: one.name,
+      type: one.type,
+      ...(counts.get(one.connectionId) ?? { repos: 0, indexed: 0 }),
+      syncedAt: isoOrNull(one.syncedAt),
+      state: stateOf(one, job),
+      failure: job?.error ?? null,
+    };
+  });
+}
+
+function stateOf(
+  { syncedAt, wholeAt }: StoredConnection,
+  job: JobView | undefined,
+): ConnectionStatus['state'] {
+  if (job?.state === 'IN_PROGRESS') return 'listing';
+  if (job?.state === 'PENDING') return job.error === null ? 'waiting' : 'failed';
+  if (job?.state === 'FAILED') return 'failed';
+  return syncedAt === wholeAt ? 'fine' : 'incomplete';
+}
+
+/** Repos of each connection. */
+function countsOf(instance: Instance): Map<number, { repos: number; indexed: number }> {
+  const { connections } = indexerOf(instance);
+  const counts = new Map<number, { repos: number; indexed: number }>();
+  for (const { repoId, indexedAt } of instance.served.records)
+    for (const id of connections?.idsOf(repoId) ?? []) {
+      const count = counts.get(id) ?? { repos: 0, indexed: 0 };
+      count.repos++;
+      if (indexedAt !== undefined) count.indexed++;
+      counts.set(id, count);
+    }
+  return counts;
+}
+
+function freshnessOf(instance: Instance, repoIds: readonly number[]): Map<number, Freshness> {
+  const { connections, jobs } = indexerOf(instance);
+  const names = new Map(connections?.all.map((one) => [one.connectionId, one.name]));
+  const states = new Map<number, 'running' | 'waiting'>();
+  for (const { row } of jobs.open)
+    if (row.state === 'IN_PROGRESS') states.set(row.targetId, 'running');
+    else if (!states.has(row.targetId)) states.set(row.targetId, 'waiting');
+  return new Map(
+    repoIds.map((repoId) => [
+      repoId,
+      {
+        connections: (connections?.idsOf(repoId) ?? []).flatMap((id) => names.get(id) ?? []),
+        askedAt: isoOrNull(connections?.clones.fetchedAt(repoId) ?? null),
+        job: states.get(repoId) ?? null,
+      },
+    ]),
+  );
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
