@@ -12,6 +12,7 @@ import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './engine/build/build.ts';
 import { readSource } from './sources/reading/source-reader.ts';
 import { fetchMirror } from './sources/mirrors/fetch-mirror.ts';
+import { maintainMirror } from './sources/mirrors/maintain-mirror.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
 import { readSecretSource } from './base/config/secret-source.ts';
 import { openHost } from './hosts/open-host.ts';
@@ -216,6 +217,7 @@ function openDataDir(
         const { secret } = configuration.settings.webhooks;
         return secret && readSecretSource(secret, env);
       },
+      maintainClone: maintainMirror,
     },
     connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
     onProgress,

@@ -15,7 +15,7 @@ import { StoreRules } from './served/store-rules.ts';
 
 export interface IndexerOptions
   extends
-    Omit<RepoIndexerOptions, 'seenFiles' | 'bringUp'>,
+    Omit<RepoIndexerOptions, 'seenFiles' | 'bringUp' | 'onFailure' | 'tidyUp'>,
     Omit<JobsOptions, 'indexer' | 'served'> {
   /** Default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
@@ -51,6 +51,8 @@ export class Indexer {
       onNewShards,
       seenFiles,
       bringUp: async (...call) => this.connections?.clones.bringUp(...call),
+      onFailure: (...call) => this.connections?.clones.noteFailure(...call),
+      tidyUp: async (...call) => this.connections?.clones.tidyUp(...call),
     });
     this.jobs = new Jobs({ ...options, indexer });
     const { hosts, connectionRows: rows, connectionLimits: limits } = options;

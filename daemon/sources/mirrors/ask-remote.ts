@@ -1,6 +1,7 @@
 // Asks where a repository is and which branches and tags it has: over HTTP without git, else by `git ls-remote`.
 
 import type { Log } from '../../base/log.ts';
+import { TimeLimit } from '../../base/time-limit.ts';
 import { REFS_SIZE_MAX } from '../git/git.ts';
 import { MirrorError } from './mirror-error.ts';
 import { type Remote, runRemoteGit } from './remote-git.ts';
@@ -27,11 +28,13 @@ export interface Answer {
 
 /** Errors: HostError; MirrorError; ConfigError; the reason of the signal. */
 export async function askRemote(options: AskOptions): Promise<Answer> {
-  const { remote, caFile, signal, log } = options;
+  const { remote, caFile, log } = options;
   const { address, credential } = remote;
   if (isHttp(address)) {
     const { fetch } = transportOf(address.url, caFile, log);
-    const { url, refs } = await askOverHttp({ address, credential, fetch, signal });
+    const { url, refs } = await inTime(options, (limited) =>
+      askOverHttp({ address, credential, fetch, signal: limited }),
+    );
     // Safety: the transport takes no other host, and no http in place of https.
     const protocol = url.startsWith('https:') ? 'https' : 'http';
     return { remote: { ...remote, address: { ...address, protocol, url } }, refs };
@@ -46,5 +49,24 @@ export async function askRemote(options: AskOptions): Promise<Answer> {
     return { remote, refs: parseListed(text.toString('latin1')) };
   } catch {
     throw new MirrorError('GIT_FAILED', `${address.host}: git ls-remote: it lists no refs`);
+  }
+}
+
+/** Why: a host may ask to wait for an hour. Errors: MirrorError, when the time is over; what `run` throws. */
+async function inTime<Value>(
+  { remote, timeoutMs, signal }: AskOptions,
+  run: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const limit = new TimeLimit(timeoutMs, signal);
+  try {
+    return await run(limit.signal);
+  } catch (error) {
+    if (!limit.isOver) throw error;
+    throw new MirrorError(
+      'TIMEOUT',
+      `${remote.address.host}: the host took more than ${timeoutMs} ms to say which branches and tags there are; try again later`,
+    );
+  } finally {
+    limit.end();
   }
 }

@@ -91,7 +91,7 @@ async function fetchInTurn(options: MirrorOptions): Promise<FetchedMirror> {
   const { folder, signal, timeoutMs, log, caFile } = options;
   const address = remoteAddress(options.url, options.protocols);
   const parent = path.dirname(folder);
-  await mkdir(parent, { recursive: true });
+  await mkdir(parent, { recursive: true, mode: 0o700 });
   const certificates = await certificateFile(parent, address.protocol, caFile);
   const remote = {
     address,

@@ -10,6 +10,7 @@ import { readOwn, replaceOwn } from '../../base/own-file.ts';
 import type { Log } from '../../base/log.ts';
 import type { RepoHost } from '../../accounts/store/repos.ts';
 import type { GitCredential, Host } from '../../hosts/host.ts';
+import { GitError } from '../../sources/git/git.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { RepoRegister } from '../register/register.ts';
@@ -25,6 +26,16 @@ export type FetchClone = (options: {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly log: Log;
+  /** Something could not be read of it: it is checked, and made anew if it is damaged. */
+  readonly isDoubted?: boolean;
+}) => Promise<unknown>;
+
+/** Upkeep of a clone, where there is something to be done. Errors: why it cannot be; the clone stays as it was. */
+export type MaintainClone = (options: {
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly log: Log;
 }) => Promise<unknown>;
 
 /** A connection through which a repo can be fetched. */
@@ -37,6 +48,7 @@ export interface ClonesOptions {
   readonly catalog: Pick<Catalog, 'cloneFolder' | 'clonePath'>;
   readonly register: Pick<RepoRegister, 'byId'>;
   readonly fetchClone: FetchClone;
+  readonly maintainClone: MaintainClone;
   /** Of a repo, the connections that have it now, in the order in which they are tried. Errors: none of them can be used. */
   readonly waysOf: (repoId: number) => Promise<readonly CloneWay[]>;
   /** Of one fetch. */
@@ -60,6 +72,8 @@ export class Clones {
   readonly #options: ClonesOptions;
   /** Repos that are to be fetched before they are read again. */
   readonly #stale = new Set<number>();
+  /** Repos of which git could not read something. */
+  readonly #doubted = new Set<number>();
 
   constructor(options: ClonesOptions) {
     this.#options = options;
@@ -68,6 +82,26 @@ export class Clones {
   /** There may be something new at the host: the next job asks it. */
   markStale(repoId: number): void {
     this.#stale.add(repoId);
+  }
+
+  /** Told why a job failed. What git could not read is to be checked before the next one. */
+  noteFailure(repoId: number, error: unknown): void {
+    if (!(error instanceof GitError) || error.failure !== 'exit') return;
+    this.#doubted.add(repoId);
+    this.#stale.add(repoId);
+  }
+
+  /** Upkeep of the clone of a repo, if it is one of a code host. Errors: none; the log says why it could not be. */
+  async tidyUp({ repoId, name }: RepoRecord, signal: AbortSignal): Promise<void> {
+    const { catalog, register, maintainClone, timeoutMs, log } = this.#options;
+    if (register.byId(repoId)?.host === undefined) return;
+    const folder = catalog.clonePath(repoId);
+    try {
+      await maintainClone({ folder, signal, timeoutMs: timeoutMs(), log });
+    } catch (error) {
+      if (!signal.aborted)
+        log.warn('a clone could not be tidied up', { repo: name, error: messageOf(error) });
+    }
   }
 
   /** When a repo was fetched last, milliseconds since the epoch; undefined: never. */
@@ -102,7 +136,7 @@ export class Clones {
     // Why before: what is pushed meanwhile marks it again.
     this.#stale.delete(repoId);
     try {
-      await this.#fetch(folder, host, ways, signal);
+      await this.#fetch(repoId, host, ways, signal);
     } catch (error) {
       this.#stale.add(repoId);
       throw error;
@@ -113,24 +147,26 @@ export class Clones {
 
   /** By the first of the ways that works. Errors: of the last one. */
   async #fetch(
-    folder: string,
+    repoId: number,
     { facts }: RepoHost,
     ways: readonly CloneWay[],
     signal: AbortSignal,
   ): Promise<void> {
-    const { fetchClone, timeoutMs, log } = this.#options;
+    const { catalog, fetchClone, timeoutMs, log } = this.#options;
     for (const [index, { host, caFile }] of ways.entries()) {
       try {
         const credential = await host.gitCredential(facts, signal);
         await fetchClone({
-          folder,
+          folder: catalog.clonePath(repoId),
           url: facts.cloneUrl,
+          isDoubted: this.#doubted.has(repoId),
           ...(credential === undefined ? {} : { credential }),
           ...(caFile === undefined ? {} : { caFile }),
           signal,
           timeoutMs: timeoutMs(),
           log,
         });
+        this.#doubted.delete(repoId);
         return;
       } catch (error) {
         signal.throwIfAborted();

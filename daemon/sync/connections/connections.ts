@@ -21,7 +21,7 @@ import { unbuiltClone } from '../register/open-catalog.ts';
 import type { RepoRegister } from '../register/register.ts';
 import type { Served } from '../served/served.ts';
 import { CleanupJobs } from './cleanup-jobs.ts';
-import { type CloneWay, Clones, type FetchClone } from './clones.ts';
+import { type CloneWay, Clones, type FetchClone, type MaintainClone } from './clones.ts';
 import { configure } from './configure.ts';
 import { DueTimes } from './due-times.ts';
 import { Pushes } from './pushes.ts';
@@ -47,6 +47,7 @@ export interface HostAccess {
   readonly fetchClone: FetchClone;
   /** Of `settings.webhooks`, as it is now; undefined: no webhook is taken. Errors: ConfigError. */
   readonly webhookSecret: () => SecretText | undefined;
+  readonly maintainClone: MaintainClone;
 }
 
 export interface ConnectionsOptions extends HostAccess {
@@ -91,7 +92,7 @@ export class Connections {
   #configuring: Promise<void> = Promise.resolve();
 
   constructor(options: ConnectionsOptions) {
-    const { catalog, register, book, rows, log, limits, fetchClone } = options;
+    const { catalog, register, book, rows, log, limits, fetchClone, maintainClone } = options;
     this.#options = options;
     this.#syncTimes = new DueTimes(() => limits().resyncConnectionIntervalMs);
     this.#fetchTimes = new DueTimes(() => limits().reindexIntervalMs);
@@ -99,6 +100,7 @@ export class Connections {
       catalog,
       register,
       fetchClone,
+      maintainClone,
       waysOf: (repoId) => this.#waysOf(repoId),
       timeoutMs: () => limits().fetchTimeoutMs,
       onFetched: (repoId) => this.#fetchTimes.restart(repoId),

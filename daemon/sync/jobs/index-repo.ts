@@ -55,6 +55,10 @@ export interface RepoIndexerOptions {
   readonly seenFiles: SeenFiles;
   /** Brings the clone of a repo up to date, if it is one of a code host. Errors: why it could not be. */
   readonly bringUp?: (record: RepoRecord, signal: AbortSignal) => Promise<void>;
+  /** Told why a job failed: the clone may be damaged. */
+  readonly onFailure?: (repoId: number, error: unknown) => void;
+  /** Upkeep of the clone, behind a job. Errors: none. */
+  readonly tidyUp?: (record: RepoRecord, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
 
@@ -110,8 +114,11 @@ export class RepoIndexer {
     const now = catalog.repo(repoId)?.record ?? record;
     try {
       await this.#options.bringUp?.(now, context.signal);
-      return await this.#index(now, isForced ? 'all' : told, context);
+      const outcome = await this.#index(now, isForced ? 'all' : told, context);
+      await this.#options.tidyUp?.(now, context.signal);
+      return outcome;
     } catch (error) {
+      this.#options.onFailure?.(repoId, error);
       seenFiles.lose(repoId);
       // A job before it may have published.
       if (isForced) await this.owe([repoId]);

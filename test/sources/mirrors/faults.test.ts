@@ -185,6 +185,9 @@ test('a fetch that nobody wants any more, and one that takes too long in all', a
   abort.abort(new Error('no longer'));
   await assert.rejects(fetching, /no longer/);
   await failureOf(fetchInto(folder, url, { timeoutMs: 1500 }), 'TIMEOUT');
+  server.answer = (_, response) =>
+    Boolean(response.writeHead(429, { 'retry-after': '3000' }).end());
+  await failureOf(fetchInto(folder, url, { timeoutMs: 300 }), 'TIMEOUT');
   assert.deepEqual(readdirSync(path.dirname(folder)), []);
 });
 

@@ -8,6 +8,7 @@ import type {
   Connections,
 } from '../../../daemon/sync/connections/connections.ts';
 import type { JobView } from '../../../daemon/sync/jobs/job-desk.ts';
+import { maintainMirror } from '../../../daemon/sources/mirrors/maintain-mirror.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 import { type IndexOf, openIndexOf } from '../index-of.ts';
 import { fetchByGit, type LocalHost } from './local-host.ts';
@@ -56,6 +57,7 @@ export async function openConnected(
         Promise.resolve((typeof host === 'function' ? host(name) : host).open(name)),
       fetchClone,
       webhookSecret: () => undefined,
+      maintainClone: maintainMirror,
     },
     connectionLimits: () => limits,
   });

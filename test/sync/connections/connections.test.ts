@@ -2,12 +2,14 @@
 // sees them and for their clones; and what a listing that says less than the host has never means.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 import { deferred } from '../../../daemon/base/deferred.ts';
 import { indexerOf } from '../../../daemon/instance.ts';
+import { fetchMirror } from '../../../daemon/sources/mirrors/fetch-mirror.ts';
+import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 import {
   commitAll,
   git,
@@ -318,4 +320,37 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
   assert.deepEqual(clones(dataDir), ['1.git', '2.git']);
   assert.deepEqual(await found(last, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   await last.close();
+});
+
+test('a clone that was damaged is found when it is read, and made anew for the next attempt', async () => {
+  const dataDir = temporaryFolder();
+  const folder = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'fig\n'.repeat(1000) });
+  const host = localHost();
+  host.repos = [hostedRepo('1', folder)];
+  const doubts: boolean[] = [];
+  const fetchClone: FetchClone = (options) => {
+    doubts.push(options.isDoubted === true);
+    return fetchMirror({ ...options, protocols: ['file'] });
+  };
+  const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+  await index.settle();
+  const packs = path.join(dataDir, 'clones/1.git/objects/pack');
+  for (const name of readdirSync(packs).filter((file) => file.endsWith('.pack'))) {
+    const bytes = readFileSync(path.join(packs, name));
+    chmodSync(path.join(packs, name), 0o600);
+    writeFileSync(path.join(packs, name), bytes.fill(0x55, 12, bytes.length - 20));
+  }
+  const { jobs } = indexerOf(index.instance);
+  const all = index.instance.served.records;
+  await jobs.indexAll(all, true);
+  await index.settle();
+  assert.deepEqual(doubts, [false]);
+  await jobs.indexAll(all, true);
+  await index.settle();
+  assert.deepEqual(doubts, [false, true]);
+  assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt']);
+  const clone = path.join(dataDir, 'clones/1.git');
+  git(clone, 'fsck', '--full', '--no-dangling');
+  assert.ok(existsSync(path.join(clone, 'objects/info/commit-graphs/commit-graph-chain')));
+  await index.close();
 });
