@@ -2,11 +2,14 @@
 // file is opened again too. What it says counts from then on, without a restart; a file that is refused changes nothing, and
 // is told of until it is right.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from './base/config/configuration.ts';
 import { ConfigError, RefusedFileError } from './base/config/error.ts';
 import { watchFile } from './base/config/file-watch.ts';
 import type { Log } from './base/log.ts';
 
+/** Guess: whoever writes a file in place has written the rest of it by then. */
+const SETTLE_MS = 500;
 /** Settings that make docs come out differently. */
 const DOC_SETTINGS = ['maxFileSize', 'maxTrigramCount', 'alwaysIndexFilePatterns'];
 
@@ -74,14 +77,28 @@ export class Reread {
     const { signal } = this.#ending;
     try {
       const isOther = await configuration.source?.refresh(signal);
-      if (signal.aborted || (isOther !== true && !isAsked && this.#fault === undefined)) return;
+      if (isOther !== true && !isAsked && this.#fault === undefined) return;
       const before = configuration.notices;
-      this.#obey(configuration.readAgain(), isAsked);
+      this.#obey(await this.#readSettled(isAsked), isAsked);
       for (const notice of configuration.notices) if (!before.includes(notice)) log.warn(notice);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ConfigError) this.#refuse(error, isAsked);
       else log.error('the configuration file could not be read again', { error });
+    }
+  }
+
+  /** What changed. Errors: ConfigError, unless that was somebody's writing it; the reason of the end. */
+  async #readSettled(isAsked: boolean): Promise<readonly string[]> {
+    const { configuration } = this.#parts;
+    const { signal } = this.#ending;
+    signal.throwIfAborted();
+    try {
+      return configuration.readAgain();
+    } catch (error) {
+      if (isAsked || !(error instanceof ConfigError)) throw error;
+      await sleep(SETTLE_MS, undefined, { signal, ref: false });
+      return configuration.readAgain();
     }
   }
 
