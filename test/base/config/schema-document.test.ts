@@ -8,6 +8,7 @@ import { Ajv } from 'ajv';
 import { parse } from 'jsonc-parser';
 import { parseConfiguration } from '../../../daemon/base/config/file.ts';
 import { schemaDocument } from '../../../daemon/base/config/schema-document.ts';
+import { filesBelow } from '../../structure/imports.ts';
 import { WRONG_FILES } from './wrong-files.ts';
 
 const ajv = new Ajv({
@@ -24,7 +25,8 @@ function valueOf(text: string): unknown {
 
 /** The configuration files that the documents show. */
 function examples(): string[] {
-  return ['README.md', 'daemon/README.md'].flatMap((file) =>
+  const files = ['README.md', 'daemon/README.md', ...filesBelow('daemon/hosts/guides', '.md')];
+  return files.flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/```jsonc\n([\s\S]*?)```/g)].map(
       ([, text = '']) => text,
     ),
@@ -32,7 +34,7 @@ function examples(): string[] {
 }
 
 void test('the examples of the documents are taken by the schema and the daemon', () => {
-  assert.ok(examples().length > 0);
+  assert.ok(examples().length > 10);
   for (const text of examples()) {
     parseConfiguration('f', text);
     assert.ok(isValid(valueOf(text)), `${text} ${ajv.errorsText(isValid.errors)}`);
