@@ -28,9 +28,7 @@ async function serve(kind: Kind, count: number): Promise<void> {
 
 async function measure(kind: Kind, count: number): Promise<void> {
   const child = fork(fileURLToPath(import.meta.url), [String(count), kind]);
-  const url = await new Promise<string>((resolve) =>
-    child.once('message', (url) => resolve(String(url))),
-  );
+  const url = await new Promise((resolve) => child.once('message', resolve));
   const log = createLog({ level: 'error', format: 'text' });
   const settings = connectionSchema.parse({
     type: kind,
