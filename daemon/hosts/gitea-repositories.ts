@@ -5,7 +5,9 @@ import { isoTime, withoutSlash } from './answers.ts';
 import type { HostRepo } from './host.ts';
 import { ownerNameSchema } from './owner-name.ts';
 
-const image = z.string().optional();
+/** Guess: as long as anything here that means something. */
+const text = z.string().max(1_000);
+const image = text.optional();
 
 export const repositorySchema = z.object({
   id: z.int().positive(),
@@ -19,8 +21,8 @@ export const repositorySchema = z.object({
   empty: z.boolean().default(false),
   /** KiB. */
   size: z.number().nonnegative().optional(),
-  default_branch: z.string().optional(),
-  topics: z.array(z.string()).nullish(),
+  default_branch: text.optional(),
+  topics: z.array(text).max(1_000).nullish(),
   updated_at: z.string().optional(),
   avatar_url: image,
   owner: z.object({ visibility: z.string().optional(), avatar_url: image }).nullish(),

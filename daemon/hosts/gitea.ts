@@ -28,7 +28,7 @@ const PAGE_SIZE = 50;
 
 const ownerSchema = z.object({ id: z.int().positive() });
 const callerSchema = z.object({ login: z.string() });
-const searchSchema = z.object({ data: z.array(repositorySchema) });
+const searchSchema = z.object({ data: z.array(repositorySchema).max(PAGE_SIZE) });
 
 /** Errors: ConfigError, where certificates or proxy are of no use. */
 export function openGitea(settings: Settings, parts: HostParts): Host {

@@ -5,6 +5,9 @@ import { isoTime, withoutSlash } from './answers.ts';
 import type { HostRepo } from './host.ts';
 import { ownerNameSchema } from './owner-name.ts';
 
+/** Guess: as long as anything here that means something. */
+const text = z.string().max(1_000);
+
 export const repositorySchema = z.object({
   id: z.int().positive(),
   full_name: ownerNameSchema,
@@ -13,12 +16,12 @@ export const repositorySchema = z.object({
   private: z.boolean(),
   visibility: z.string().optional(),
   archived: z.boolean().default(false),
-  topics: z.array(z.string()).default([]),
+  topics: z.array(text).max(1_000).default([]),
   /** KiB. */
   size: z.number().nonnegative().optional(),
-  default_branch: z.string().nullish(),
+  default_branch: text.nullish(),
   pushed_at: z.string().nullish(),
-  owner: z.object({ avatar_url: z.string().nullish() }).nullish(),
+  owner: z.object({ avatar_url: text.nullish() }).nullish(),
 });
 export type GithubRepository = z.output<typeof repositorySchema>;
 

@@ -36,14 +36,16 @@ const PAGE_SIZE = 100;
 /** Guess: a hundred times what a large company has. */
 const MEMBER_PAGES_MAX = 10_000;
 
-const repositoryPage = z.array(repositorySchema);
+const repositoryPage = z.array(repositorySchema).max(PAGE_SIZE);
 const callerSchema = z.object({ login: z.string() });
-const memberPage = z.array(
-  z.object({
-    id: z.int().positive(),
-    permissions: z.object({ pull: z.boolean().default(false) }).optional(),
-  }),
-);
+const memberPage = z
+  .array(
+    z.object({
+      id: z.int().positive(),
+      permissions: z.object({ pull: z.boolean().default(false) }).optional(),
+    }),
+  )
+  .max(PAGE_SIZE);
 
 /** Errors: ConfigError, where certificates or proxy are of no use. */
 export function openGithub(settings: Settings, options: GithubOptions): Host {

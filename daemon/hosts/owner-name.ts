@@ -2,4 +2,7 @@
 
 import { z } from 'zod';
 
-export const ownerNameSchema = z.string().regex(/^[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/);
+export const ownerNameSchema = z
+  .string()
+  .max(1_000)
+  .regex(/^[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/);

@@ -8,7 +8,7 @@ import { isShortage } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { Slots } from '../base/slots.ts';
 import { TimeLimit } from '../base/time-limit.ts';
-import { isCertificateFault, networkFailure, type Question } from './failures.ts';
+import { answerFailure, isCertificateFault, networkFailure, type Question } from './failures.ts';
 import { HostError } from './host.ts';
 import { askedPauseMs, isRateLimited, type Limited } from './rate-limit.ts';
 import { openWay, type Environment } from './way.ts';
@@ -90,7 +90,6 @@ interface Asked extends Question {
 
 interface Answer extends Limited {
   readonly url: URL;
-  readonly statusText: string;
   readonly headers: Headers;
   readonly bytes: Buffer;
 }
@@ -255,12 +254,13 @@ class Transport implements HostTransport {
       dispatcher: this.#wayOf(url),
     });
     const bytes = await this.#read(response.body, { host, what });
-    const { status, statusText } = response;
+    const { status } = response;
+    if (status < 200 || status > 599) throw answerFailure(`status ${status}`, { host, what });
     const ms = Math.round(performance.now() - startMs);
     this.#options.log.debug('the code host was asked', { host, what, status, ms });
     const headers = new Headers([...response.headers]);
     const text = bytes.toString('utf8', 0, TEXT_MAX);
-    return { url, status, statusText, headers, bytes, text };
+    return { url, status, headers, bytes, text };
   }
 
   async #read(body: AsyncIterable<Uint8Array> | null, question: Question): Promise<Buffer> {
@@ -311,13 +311,9 @@ async function askedBy(
   return { url, method, headers, body, signal, host, what: `${method} ${url.pathname}` };
 }
 
-function responseOf({ url, status, statusText, headers, bytes }: Answer): Response {
+function responseOf({ url, status, headers, bytes }: Answer): Response {
   const isEmpty = status === 204 || status === 205 || status === 304;
-  const response = new Response(isEmpty ? null : new Uint8Array(bytes), {
-    status,
-    statusText,
-    headers,
-  });
+  const response = new Response(isEmpty ? null : new Uint8Array(bytes), { status, headers });
   // As fetch has it: libraries resolve what comes next against it.
   return Object.defineProperty(response, 'url', { value: url.href });
 }

@@ -281,6 +281,17 @@ const BROKEN: Readonly<Record<string, { body: unknown; headers?: Record<string, 
   },
   'a path of three parts': { body: [{ id: 1, full_name: 'acme/a/b', fork: false, private: true }] },
   'nothing at all': { body: '' },
+  'more than was asked for': {
+    body: Array.from({ length: 101 }, (_, at) => ({
+      id: at + 1,
+      full_name: 'acme/a',
+      fork: false,
+      private: true,
+    })),
+  },
+  'a name that is a megabyte long': {
+    body: [{ id: 1, full_name: `acme/${'a'.repeat(1e6)}`, fork: false, private: true }],
+  },
 };
 
 for (const [name, told] of Object.entries(BROKEN)) {

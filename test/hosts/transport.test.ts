@@ -176,6 +176,12 @@ test('an answer above the bound is refused, also one that grows when it is uncom
   assert.equal(server.asked.length, 2, 'asked once each');
 });
 
+test('a status that is none is refused', async (t) => {
+  const server = await startServer(t, () => ({ status: 999, body: 'x' }));
+  const { fetch } = transportTo(t, server.url);
+  await assert.rejects(fetch(server.url), failsWith('HOST_ANSWER_INVALID', /status 999/));
+});
+
 test('an aborted request ends with the reason of its signal: while it runs, waits or pauses', async (t) => {
   const reason = new Error('stopped');
   for (const answer of [
