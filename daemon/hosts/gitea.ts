@@ -118,6 +118,7 @@ class Gitea implements Host {
     const [owner = '', repo = ''] = path.split('/').map(inPath);
     return {
       name,
+      isRepo: true,
       readPage: async () => {
         const { data } = await this.#ask(name, signal, (given) =>
           this.#client.repos.repoGet(owner, repo, given),

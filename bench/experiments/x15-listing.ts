@@ -1,6 +1,6 @@
-// Experiment X14: how long does it take to list the repositories of a host, and what does it cost? A server that answers as GitHub
+// Experiment X15: how long does it take to list the repositories of a host, and what does it cost? A server that answers as GitHub
 // does, or Gitea, in a process of its own, each answer after 2 ms; a connection to an organization with COUNT repositories.
-//   node build/bench/experiments/x14-listing.js [COUNT]
+//   node build/bench/experiments/x15-listing.js [COUNT]
 
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
