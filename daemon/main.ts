@@ -3,7 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backupSource } from './backup/source.ts';
-import type { StoredRepo } from './accounts/store/repos.ts';
+import type { Actor } from './accounts/store/audit.ts';
+import { unlistedOf } from './sync/connections/remove-repos.ts';
+import type { RepoBook, StoredRepo } from './accounts/store/repos.ts';
 import type { Configuration } from './base/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { openHistory, prepareHistories } from './histories.ts';
@@ -297,6 +299,7 @@ function startCommands(
   const repos = {
     list: () => rulesOf(instance),
     change: (...call: Parameters<RepoRules['change']>) => indexer.rules.change(...call),
+    remove: (...call: Parameters<RepoRules['remove']>) => removeUnserved(instance, ...call),
   };
   const source = backupSource(configuration, instance.catalog, store);
   return startControlServer({
@@ -363,10 +366,24 @@ function rulesOf(instance: Instance): readonly RepoRule[] {
     return {
       ...repo,
       isServed: served.has(repoId),
+      isListed: indexerOf(instance).connections?.has(repoId) === true,
       ...indexedAtOf(instance.catalog.repo(repoId)?.record),
       ...(failure === undefined ? {} : { failure }),
     };
   });
+}
+
+async function removeUnserved(
+  instance: Instance,
+  repoIds: ReadonlySet<number>,
+  actor: Actor,
+): Promise<void> {
+  const toGo = (book: RepoBook): ReadonlySet<number> => {
+    const served = new Set(instance.served.records.map(({ repoId }) => repoId));
+    const unlisted = unlistedOf(book, repoIds);
+    return new Set([...unlisted].filter((repoId) => !served.has(repoId)));
+  };
+  await indexerOf(instance).connections?.remover.remove([...repoIds], toGo, actor);
 }
 
 /** Says which repos of the index are not served, as nobody named their source. */

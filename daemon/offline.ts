@@ -9,6 +9,7 @@ import { openIndex } from './open-index.ts';
 import type { RepoRules } from './http/operator/operation.ts';
 import { type Desk, deskOf } from './http/operator/operations.ts';
 import { indexedAtOf } from './repos/records.ts';
+import { removeOffline, unlistedOf } from './sync/connections/remove-repos.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import type { Store } from './accounts/store/store.ts';
 import type { Log } from './base/log.ts';
@@ -47,9 +48,12 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
         list: () =>
           register.all.map((repo) => ({
             ...repo,
+            isListed: unlistedOf(register.book, [repo.repoId]).size === 0,
             ...indexedAtOf(catalog.repo(repo.repoId)?.record),
           })),
         change: (...call: Parameters<RepoRules['change']>) => register.change(...call),
+        remove: (...call: Parameters<RepoRules['remove']>) =>
+          removeOffline({ catalog, register }, ...call),
       },
       baseUrl:
         configuration.baseUrl ??

@@ -224,6 +224,32 @@ void test(
     }),
 );
 
+void test(
+  'a repository that nothing serves is removed with its grants, by the daemon or without one; one that is served stays',
+  TIMEOUT,
+  () =>
+    inWorld(async (world) => {
+      const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
+      const remove = (...names: string[]) =>
+        trawl(['repo', 'remove', '--data-dir', world.dataDir, ...names], {});
+      const refused = await remove('local/b', 'local/a');
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.stderr, /Nothing was removed: local\/a is served/);
+      assert.match(await ok(world.dataDir, ['grant', 'list']), /local\/b/);
+      assert.match((await remove('local/b')).stdout, /^ *2 +local\/b /m);
+      assert.equal(await ok(world.dataDir, ['grant', 'list']), '');
+      assert.doesNotMatch(await ok(world.dataDir, ['repo', 'list']), /local\/b/);
+      const [last] = (await ok(world.dataDir, ['audit', '--json'])).split('\n');
+      assert.match(last!, /"to":null.*"repos":\["local\/b"\]/);
+      await served.process.stop();
+      await ok(world.dataDir, ['repo', 'remove', 'local/a']);
+      assert.doesNotMatch(await ok(world.dataDir, ['repo', 'list']), /local/);
+      const again = await serveIndexed(world.dataDir, [B_PATH], { env: ENV });
+      assert.match(await ok(world.dataDir, ['repo', 'list']), /^ *3 +local\/b /m);
+      await again.process.stop();
+    }),
+);
+
 void test('a repository that was made anew keeps its remote, and so its rules', TIMEOUT, () =>
   inWorld(async (world) => {
     const made = makeRepo({ 'c.txt': 'plum\n' });

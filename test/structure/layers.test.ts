@@ -257,6 +257,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/base/config',
     'daemon/accounts',
     'daemon/accounts/store',
+    'daemon/repos',
     'daemon/sync/register',
     'daemon/backup',
     'daemon/http/api/accounts',

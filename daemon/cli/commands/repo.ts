@@ -43,13 +43,20 @@ async function set(repos: string[], flags: OperatorFlags, context: CliContext): 
   context.stdout.write(flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, rows));
 }
 
+async function remove(repos: string[], flags: OperatorFlags, context: CliContext): Promise<void> {
+  const { rows } = await withOperator(context, flags, (operator) =>
+    operator.call('repo.remove', { repos }),
+  );
+  context.stdout.write(flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, rows));
+}
+
 /** Adds the command and its subcommands to `program`. */
 export function addRepoCommand(program: Command, context: CliContext): void {
   const group = program
     .command('repo')
-    .summary('list repositories, say who may see them')
+    .summary('list repositories, say who may see them, remove them')
     .description(
-      'Lists the repositories that the instance knows, and changes who may see them. What is changed holds at once.',
+      'Lists the repositories that the instance knows, changes who may see them, and removes them. What is changed holds at once.',
     );
   const listing = group
     .command('list')
@@ -75,5 +82,18 @@ export function addRepoCommand(program: Command, context: CliContext): void {
     'trawl repo set --no-enforce-permissions local/tools',
     'trawl repo set --visibility private --enforce-permissions github.com/owner/name',
   ]);
+  const removing = group
+    .command('remove')
+    .summary('remove repositories that nothing serves')
+    .description(
+      'Removes repositories with their index, grants and clones; sources stay untouched. One that is served, or that a\n' +
+        'connection lists, is refused, and nothing is removed then.',
+    )
+    .argument('<repo...>', 'names or ids of repositories')
+    .option('--json', 'one JSON object a line');
+  addCommonOptions(removing).action((repos: string[], flags: OperatorFlags) =>
+    remove(repos, flags, context),
+  );
+  addExamples(removing, ['trawl repo remove local/old-tools']);
   addExamples(group, ['trawl repo list', 'trawl repo set --no-enforce-permissions local/tools']);
 }

@@ -15,6 +15,8 @@ export interface RepoRule extends StoredRepo {
   readonly failure?: string;
   /** Absent: no daemon runs, which alone knows. */
   readonly isServed?: boolean;
+  /** A connection lists it. */
+  readonly isListed: boolean;
   /** ISO 8601; absent: never. */
   readonly indexedAt?: string;
 }
@@ -24,6 +26,8 @@ export interface RepoRules {
   list(): readonly RepoRule[];
   /** Holds from the answer on; recorded with it. Errors: NOT_READY. */
   change(repoIds: ReadonlySet<number>, change: RepoChange, actor: Actor): Promise<void>;
+  /** Those that are neither served nor listed: with index, grants and clone. Recorded. Errors: NOT_READY; those of the disk. */
+  remove(repoIds: ReadonlySet<number>, actor: Actor): Promise<void>;
 }
 
 /** What operations work on, and who has them done. */

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { AccountError } from '../../accounts/error.ts';
+import { someNames } from '../../repos/some-names.ts';
 import { operation, pageWindow, type RepoRule } from './operation.ts';
 
 const REPO_COUNT_MAX = 10_000;
@@ -59,4 +60,22 @@ const set = operation(
   },
 );
 
-export const REPO_OPERATIONS = { 'repo.list': list, 'repo.set': set };
+/** Removes repositories that nothing serves and no connection lists; else none. */
+const remove = operation(
+  z.strictObject({ repos: z.array(z.string()).min(1).max(REPO_COUNT_MAX) }),
+  async ({ actor, repos }, { repos: names }) => {
+    const repoIds = repoIdsOf(repos.list(), names);
+    const wanted = repos.list().filter(({ repoId }) => repoIds.has(repoId));
+    const served = wanted.filter(({ isServed, isListed }) => isServed === true || isListed);
+    if (served.length > 0)
+      throw new AccountError(
+        'INVALID_REQUEST_BODY',
+        `Nothing was removed: ${someNames(served.map(({ name }) => name))} is served, or a connection lists it; take it ` +
+          'out of the sources of the daemon, or exclude it in the configuration of the connection.',
+      );
+    await repos.remove(repoIds, actor);
+    return { rows: wanted.map(rowOf) };
+  },
+);
+
+export const REPO_OPERATIONS = { 'repo.list': list, 'repo.set': set, 'repo.remove': remove };

@@ -182,8 +182,7 @@ export class Clones {
   /** Removes the clone of a repo that is gone. */
   async remove(repoId: number): Promise<void> {
     this.#stale.delete(repoId);
-    await rm(this.#options.catalog.clonePath(repoId), { recursive: true, force: true });
-    await rm(this.#stampPath(repoId), { force: true });
+    await removeClone(this.#options.catalog, repoId);
   }
 
   /** Removes what is left of repos that the store does not know. */
@@ -198,7 +197,7 @@ export class Clones {
   }
 
   #stampPath(repoId: number): string {
-    return path.join(this.#options.catalog.cloneFolder, `${repoId}${STAMP_ENDING}`);
+    return stampPath(this.#options.catalog, repoId);
   }
 
   /** Undefined: there is none that can be read. */
@@ -214,6 +213,19 @@ export class Clones {
     const stamp: Stamp = { address, hostId, fetchedAt };
     replaceOwn(this.#stampPath(repoId), `${JSON.stringify(stamp)}\n`);
   }
+}
+
+/** Removes the clone of a repo that is gone, and what is said of it. */
+export async function removeClone(
+  catalog: Pick<Catalog, 'cloneFolder' | 'clonePath'>,
+  repoId: number,
+): Promise<void> {
+  await rm(catalog.clonePath(repoId), { recursive: true, force: true });
+  await rm(stampPath(catalog, repoId), { force: true });
+}
+
+function stampPath({ cloneFolder }: Pick<Catalog, 'cloneFolder'>, repoId: number): string {
+  return path.join(cloneFolder, `${repoId}${STAMP_ENDING}`);
 }
 
 function isOf(stamp: Stamp | undefined, { address, hostId }: RepoHost): boolean {

@@ -3,13 +3,13 @@
 
 import { publishing } from '../served/publication.ts';
 import type { Actor } from '../../accounts/store/audit.ts';
-import type { RepoBook } from '../../accounts/store/repos.ts';
+import type { RepoBook, RepoDecision } from '../../accounts/store/repos.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { RepoRegister } from '../register/register.ts';
 import type { Served } from '../served/served.ts';
-import type { Clones } from './clones.ts';
+import { type Clones, removeClone } from './clones.ts';
 import { LinkBook } from './link-book.ts';
 
 export interface RepoRemoverOptions {
@@ -45,17 +45,7 @@ export class RepoRemover {
       const sure = toGo(register.book);
       const ids = [...free].filter((repoId) => sure.has(repoId));
       await this.#hide(ids);
-      const removed = await register.decide(
-        (book) => {
-          const now = toGo(book);
-          const removed = new Set(ids.filter((repoId) => now.has(repoId)));
-          const links = new LinkBook(book);
-          for (const repoId of removed) links.forget(repoId);
-          const removedConnections = links.spentConnections;
-          return { changed: [], removed: [...removed], removedConnections, result: removed };
-        },
-        { actor },
-      );
+      const removed = await register.decide((book) => decided(book, ids, toGo), { actor });
       for (const repoId of removed) await clones.remove(repoId);
       return removed;
     });
@@ -71,6 +61,41 @@ export class RepoRemover {
       ),
     );
   }
+}
+
+function decided(
+  book: RepoBook,
+  repoIds: readonly number[],
+  toGo: (book: RepoBook) => ReadonlySet<number>,
+): RepoDecision<ReadonlySet<number>> {
+  const now = toGo(book);
+  const removed = new Set(repoIds.filter((repoId) => now.has(repoId)));
+  const links = new LinkBook(book);
+  for (const repoId of removed) links.forget(repoId);
+  const removedConnections = links.spentConnections;
+  return { changed: [], removed: [...removed], removedConnections, result: removed };
+}
+
+/** Of these repos those that no connection lists. */
+export function unlistedOf(book: RepoBook, repoIds: Iterable<number>): ReadonlySet<number> {
+  const links = new LinkBook(book);
+  return new Set([...repoIds].filter((repoId) => links.isMissing(repoId)));
+}
+
+/** Removes repos that no connection lists while no daemon runs. Errors: NOT_READY; those of the disk. */
+export async function removeOffline(
+  { catalog, register }: Pick<RepoRemoverOptions, 'catalog' | 'register'>,
+  repoIds: ReadonlySet<number>,
+  actor: Actor,
+): Promise<void> {
+  const ids = [...unlistedOf(register.book, repoIds)];
+  const former = await catalog.commit(() => ({
+    removed: ids.filter((repoId) => catalog.repo(repoId) !== undefined),
+  }));
+  const toGo = (book: RepoBook): ReadonlySet<number> => unlistedOf(book, ids);
+  const removed = await register.decide((book) => decided(book, ids, toGo), { actor });
+  await catalog.removeFilesOf(former);
+  for (const repoId of removed) await removeClone(catalog, repoId);
 }
 
 /** Shards of repos as they were that no other repo has docs in. */
