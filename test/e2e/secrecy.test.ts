@@ -239,8 +239,8 @@ void test(
       assert.match((await remove('local/b')).stdout, /^ *2 +local\/b /m);
       assert.equal(await ok(world.dataDir, ['grant', 'list']), '');
       assert.doesNotMatch(await ok(world.dataDir, ['repo', 'list']), /local\/b/);
-      const [last] = (await ok(world.dataDir, ['audit', '--json'])).split('\n');
-      assert.match(last!, /"to":null.*"repos":\["local\/b"\]/);
+      const audit = await ok(world.dataDir, ['audit', '--json']);
+      assert.match(audit, /"to":null.*"repos":\["local\/b"\]/);
       await served.process.stop();
       await ok(world.dataDir, ['repo', 'remove', 'local/a']);
       assert.doesNotMatch(await ok(world.dataDir, ['repo', 'list']), /local/);

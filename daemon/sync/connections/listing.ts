@@ -17,6 +17,8 @@ interface ListingState {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly next?: unknown;
+  /** All pages were kept; what follows from that is to be decided. */
+  readonly isOver?: boolean;
   readonly count: number;
   readonly issues: readonly ListingIssue[];
   /** There are issues that leave open what is there, of which `issues` may not hold all. */
@@ -83,7 +85,7 @@ const SETTINGS_ISSUE: ListingIssue = {
 async function list(options: ListingOptions): Promise<ListingOutcome> {
   let state = await stateOf(options);
   for (;;) {
-    state = await listPages(options, state);
+    if (state.isOver !== true) state = await listPages(options, state);
     const end = await endOf(options, state);
     if (end.kind === 'again') {
       state = newState(options, state.listing);
@@ -130,7 +132,6 @@ async function listPages(options: ListingOptions, from: ListingState): Promise<L
   let state = from;
   let gathered: HostRepo[] = [];
   let sinceMs = performance.now();
-  let isOver = false;
   try {
     for await (const page of host.list(from.next, signal)) {
       signal.throwIfAborted();
@@ -140,9 +141,8 @@ async function listPages(options: ListingOptions, from: ListingState): Promise<L
           `${host.nameHost} gives the same page again and again; nothing was removed`,
         );
       state = withPage(state, page, gathered);
-      isOver = page.next === undefined;
       const isDue = gathered.length >= GATHERED_MAX || performance.now() - sinceMs > GATHER_MS;
-      if (isOver) break;
+      if (state.isOver === true) break;
       if (!isDue) continue;
       await keep(options, state, gathered);
       gathered = [];
@@ -154,7 +154,7 @@ async function listPages(options: ListingOptions, from: ListingState): Promise<L
       await rows.noteListing(connectionId, undefined);
     throw error;
   }
-  if (!isOver)
+  if (state.isOver !== true)
     throw new Error(`${host.nameHost} ended its listing in the middle; nothing was removed`);
   await keep(options, state, gathered);
   return state;
@@ -177,7 +177,7 @@ function withPage(state: ListingState, page: ListingPage, gathered: HostRepo[]):
     count,
     issues,
     hasGaps,
-    ...(page.next === undefined ? {} : { next: page.next }),
+    ...(page.next === undefined ? { isOver: true } : { next: page.next }),
   };
 }
 
