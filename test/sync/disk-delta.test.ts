@@ -60,10 +60,11 @@ async function follow(
   mode: 'worktree' | undefined,
   { isTold, isOld }: { readonly isTold: boolean; readonly isOld: boolean },
   counts: Counts,
+  rules: RepoChange = {},
 ): Promise<void> {
   const edits = new DiskEdits(seed, mode === 'worktree');
   const hasBranches = mode === 'worktree' && seed % 3 === 0;
-  const selection: RepoChange = hasBranches ? { branches: ['**'] } : {};
+  const selection: RepoChange = { ...rules, ...(hasBranches ? { branches: ['**'] } : {}) };
   if (isOld) {
     const now = Date.now.bind(Date);
     t.mock.method(Date, 'now', () => now() + AGE_MS);
@@ -125,6 +126,28 @@ for (const mode of ['worktree', undefined] as const)
         await follow(t, seed, mode, { isTold, isOld: seed % 2 === 0 }, counts);
       }
       assert.ok(counts.delta > RUNS / 8, JSON.stringify(counts));
+    },
+  );
+
+const RULES: readonly RepoChange[] = [
+  { noIgnore: true },
+  { ignore: ['docs', '*.h', 'lib/**', '!lib/x.h', 'nested'] },
+  { reposApart: true, ignore: ['src/*.go'] },
+];
+
+for (const mode of ['worktree', undefined] as const)
+  void test(
+    `an index that follows edits of a ${mode ?? 'folder'}, by rules of its source`,
+    { timeout: 3_600_000 },
+    async (t) => {
+      const counts = { delta: 0, anew: 0, same: 0 };
+      for (const [index, rules] of RULES.entries()) {
+        // What is in it lies apart in a folder alone.
+        if (mode === 'worktree' && rules.reposApart === true) continue;
+        const told = { isTold: index % 2 === 0, isOld: true };
+        await follow(t, SEED + 100 + index, mode, told, counts, rules);
+      }
+      assert.ok(counts.delta > 2, JSON.stringify(counts));
     },
   );
 
