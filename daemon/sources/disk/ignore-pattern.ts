@@ -127,6 +127,7 @@ const CLASSES: Readonly<Record<string, RegExp>> = {
   alnum: /[A-Za-z0-9]/,
   alpha: /[A-Za-z]/,
   blank: /[ \t]/,
+  // oxlint-disable-next-line no-control-regex -- they are what it names
   cntrl: /[\0-\x1f\x7f]/,
   digit: /\d/,
   graph: /[!-~]/,

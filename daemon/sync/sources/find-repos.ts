@@ -114,9 +114,9 @@ function note({ odd }: Draft, place: string, reason: string): void {
   if (odd.length < ODD_MAX) odd.push({ path: place, reason });
 }
 
-function sorted({ linksTried: _, ...found }: Draft): FoundRepos {
-  found.repos.sort((one, other) => compareText(one.path, other.path));
-  return found;
+function sorted(draft: Draft): FoundRepos {
+  draft.repos.sort((one, other) => compareText(one.path, other.path));
+  return draft;
 }
 
 /** Looks at a folder below the root; gives the folders in it that are to be looked at. Errors: none. */
