@@ -18,6 +18,8 @@ import { maintainMirror } from './sources/mirrors/maintain-mirror.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
 import { readSecretSource } from './base/config/secret-source.ts';
 import { openHost } from './hosts/open-host.ts';
+import { memberSyncOf } from './member-sync.ts';
+import type { MemberSync } from './sync/members/member-sync.ts';
 import { SYNC_QUEUE } from './sync/connections/sync-jobs.ts';
 import type { StoredConnection } from './accounts/store/connections.ts';
 import { connectionLimitsOf } from './sync/connections/connection-limits.ts';
@@ -120,6 +122,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const directory = new RepoDirectory(() => instance.parts.snapshots.current.repos);
     const control = await openControl(instance, directory, options);
     opened.push(control);
+    const members = openMembers(instance, control, log);
+    opened.push(members);
     const history = await openHistory(configuration, instance.catalog, log);
     opened.push(history);
     let server: RunningServer | undefined;
@@ -130,6 +134,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         control.accounts.obeyConfiguration();
         server?.obeySettings();
         instance.onDemand?.noteLimits();
+        members.noteListed();
         if (changed.some((name) => name === 'apps' || name.startsWith('connections.')))
           obeyConnections(instance, configuration, changed.includes('apps')).catch(
             (error: unknown) => log.error('connections were not taken over', { error }),
@@ -138,7 +143,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       index: () => indexerOf(instance).jobs.indexAll(instance.served.records, false, abort.signal),
     });
     opened.push(reread);
-    const services = servicesOf(log, instance, directory, history, control, reread);
+    const services = servicesOf(log, instance, directory, history, control, members, reread);
     server = await createServer({
       configuration,
       services,
@@ -160,6 +165,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     opened.push(
       watchSources({ ...instance, indexer, looked: looked.adding, log, signal: abort.signal }),
     );
+    members.start();
     const { indexed, prepared } = startJobs(instance, looked, history, abort.signal);
     return {
       url: server.url,
@@ -285,6 +291,29 @@ async function openControl(
       .catch((error: unknown) => log.error('rules of repos were not taken over', { error }));
   });
   return control;
+}
+
+/** Keeps lists of who may read what connections list, from its start on. */
+function openMembers(instance: Instance, { accounts }: ControlPlane, log: Log): MemberSync {
+  const { connections } = indexerOf(instance);
+  const members = memberSyncOf(
+    accounts,
+    {
+      reposOf: (name) =>
+        connections
+          ?.reposOf(name)
+          ?.flatMap(({ repoId, name, visibility, host }) =>
+            host === undefined
+              ? []
+              : [{ repoId, name, visibility, hostId: host.hostId, path: host.facts.path }],
+          ),
+      hostOf: (name) =>
+        connections?.hostOf(name) ?? Promise.reject(new Error('there are no connections')),
+    },
+    log,
+  );
+  connections?.onListed(() => members.noteListed());
+  return members;
 }
 
 /** What commands of this machine ask the daemon for. */
@@ -442,6 +471,7 @@ function servicesOf(
   directory: RepoDirectory,
   history: History,
   control: ControlPlane,
+  members: MemberSync,
   reread: Reread,
 ): Services {
   const { served, parts } = instance;
@@ -477,6 +507,7 @@ function servicesOf(
         degraded: [
           ...control.degraded(),
           ...indexerOf(instance).degradations,
+          ...members.degradations,
           ...instance.shardDegradations(),
           ...reread.degradations,
           ...(log.trouble === undefined ? [] : [`the log cannot be written: ${log.trouble}`]),

@@ -6,10 +6,9 @@ import { OPERATOR } from './accounts/audit-trail.ts';
 import type { Log } from './base/log.ts';
 import { MemberSync, type MemberSyncOptions } from './sync/members/member-sync.ts';
 
-/** @param open  host and repos of a connection, as MemberSyncOptions says */
 export function memberSyncOf(
   accounts: Accounts,
-  open: MemberSyncOptions['open'],
+  connections: Pick<MemberSyncOptions, 'reposOf' | 'hostOf'>,
   log: Log,
 ): MemberSync {
   const { store, hostLists: lists, hostRules: rules, trail, directory, now } = accounts;
@@ -17,7 +16,7 @@ export function memberSyncOf(
     store,
     lists,
     rules,
-    open,
+    ...connections,
     // Counts alone: who they are is the host's to tell.
     recordsOf: (repoId, connection, changes) => {
       const target = { id: String(repoId), type: 'repo' } as const;

@@ -36,7 +36,11 @@ async function startHosted(t: Parameters<typeof startMailHost>[0], options: Acco
     visibility: 'private' as const,
   }));
   const log = createLog({ level: 'error', format: 'text', write: () => {} });
-  const sync = memberSyncOf(accounts, async () => ({ host: mail.open(), repos: listed }), log);
+  const sync = memberSyncOf(
+    accounts,
+    { reposOf: () => listed, hostOf: async () => mail.open() },
+    log,
+  );
   t.after(() => sync.close());
   return {
     ...world,

@@ -6,6 +6,7 @@ import type {
   Connections as ConnectionRows,
   StoredConnection,
 } from '../../accounts/store/connections.ts';
+import type { StoredRepo } from '../../accounts/store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
@@ -88,6 +89,7 @@ export class Connections {
   readonly #syncTimes: DueTimes;
   readonly #fetchTimes: DueTimes;
   #ticking: NodeJS.Timeout | undefined;
+  #onListed: () => void = () => {};
   /** One after the other, so that what was said later counts. */
   #configuring: Promise<void> = Promise.resolve();
 
@@ -126,7 +128,10 @@ export class Connections {
       digestOf: (connectionId) => this.#targetOf(connectionId)?.rules.digest,
       targetOf: (connectionId) => this.#targetOf(connectionId),
       obey,
-      onEnd: () => this.#cleanUp(),
+      onEnd: () => {
+        this.#onListed();
+        this.#cleanUp();
+      },
     });
     this.#cleanup = new CleanupJobs({
       register,
@@ -179,6 +184,26 @@ export class Connections {
         .map(({ connectionId }) => connectionId),
     );
     return ids.size === 0 ? [] : this.all.filter(({ connectionId }) => ids.has(connectionId));
+  }
+
+  /** Those that a connection has; undefined: it is not in the configuration. */
+  reposOf(name: string): readonly StoredRepo[] | undefined {
+    const { register } = this.#options;
+    const connectionId = this.all.find((one) => one.name === name)?.connectionId;
+    if (connectionId === undefined) return undefined;
+    return register.book.links
+      .filter((link) => link.connectionId === connectionId && link.missingSince === null)
+      .flatMap(({ repoId }) => register.byId(repoId) ?? []);
+  }
+
+  /** Errors: those of opening the host. */
+  async hostOf(name: string): Promise<Host> {
+    return this.#hostOf(this.all.find((one) => one.name === name)?.connectionId ?? 0);
+  }
+
+  /** Calls `listener` when what a connection has may have changed. */
+  onListed(listener: () => void): void {
+    this.#onListed = listener;
   }
 
   /** Ids of the connections that have a repo, or had it and it stays. */
@@ -321,6 +346,7 @@ export class Connections {
     const { served, catalog } = this.#options;
     if (changedIds.size > 0) {
       served.publish();
+      this.#onListed();
       await catalog.commit(() => ({ put: [...changedIds].flatMap((id) => this.#putOf(id)) }));
       served.publish();
     }

@@ -22,12 +22,8 @@ export interface MemberRepo extends AskedRepo {
   readonly visibility: RepoRecord['visibility'];
 }
 
-/** What a connection comes to now. */
-export interface MemberSource {
-  readonly host: Pick<Host, 'members' | 'nameHost' | 'close'>;
-  /** All that it lists: what is not among them has left. */
-  readonly repos: readonly MemberRepo[];
-}
+/** What is asked of a host here. */
+export type MemberHost = Pick<Host, 'members' | 'nameHost'>;
 
 export interface MemberSyncOptions {
   readonly store: Pick<Store, 'hostReaders' | 'settings'>;
@@ -41,12 +37,10 @@ export interface MemberSyncOptions {
     readonly ageMsMax: () => number;
     readonly intervalMs: () => number;
   };
-  /**
-   * The host, opened for one pass and closed here, and the repos of a connection; undefined: it has not been listed yet.
-   *
-   * Errors: any; they count as failures of the host.
-   */
-  readonly open: (connection: string) => Promise<MemberSource | undefined>;
+  /** All repos that a connection lists now, so that others have left; undefined: that is not known yet. */
+  readonly reposOf: (connection: string) => readonly MemberRepo[] | undefined;
+  /** Errors: any; they count as failures of the host. */
+  readonly hostOf: (connection: string) => Promise<MemberHost>;
   /** What the audit says of readers that changed. */
   readonly recordsOf: (
     repoId: number,
@@ -81,8 +75,8 @@ interface State {
   /** Of the host as a whole: nobody asks it before that failure is over. */
   hostFailure: Failure | undefined;
   running: Promise<MemberResult> | undefined;
-  /** RepoIds that the pass under way is about; what was dropped since is not among them. */
-  wanted: Set<number>;
+  /** RepoIds that the pass under way is about; what left since is not among them. */
+  wanted: ReadonlySet<number>;
   /** Lists that are being replaced. */
   readonly writing: Map<number, Promise<unknown>>;
   /** Repositories in a row that could not be asked about. */
@@ -91,6 +85,8 @@ interface State {
 
 /** Guess: so often is looked whether something is due. */
 const CHECK_MS = 60_000;
+/** Guess: a listing of many pages is asked about some of them at a time. */
+const SOON_MS = 2_000;
 /** Repositories of a connection that are asked about at a time. */
 const ASKED_MAX = 4;
 /** Failures of the host as a whole: to ask it for the next repository is no use. */
@@ -109,7 +105,10 @@ export class MemberSync {
   readonly #options: MemberSyncOptions;
   readonly #states = new Map<string, State>();
   readonly #abort = new AbortController();
+  #isStarted = false;
   #timer: NodeJS.Timeout | undefined;
+  /** When it is over; of performance.now. */
+  #nextMs = Infinity;
 
   constructor(options: MemberSyncOptions) {
     this.#options = options;
@@ -117,12 +116,26 @@ export class MemberSync {
 
   /** From now on lists are taken when they are due. */
   start(): void {
-    const check = (): void => {
-      void this.check().finally(() => {
-        if (!this.#abort.signal.aborted) this.#timer = setTimeout(check, CHECK_MS).unref();
-      });
-    };
-    check();
+    this.#isStarted = true;
+    this.#checkIn(0);
+  }
+
+  /** What connections list, or which of them sync, may have changed: what left goes at once, what came is asked about soon. */
+  noteListed(): void {
+    void this.dropLeft();
+    this.#checkIn(SOON_MS);
+  }
+
+  /** Checks then, unless that is done sooner anyway. */
+  #checkIn(ms: number): void {
+    const atMs = performance.now() + ms;
+    if (!this.#isStarted || this.#abort.signal.aborted || this.#nextMs <= atMs) return;
+    clearTimeout(this.#timer);
+    this.#nextMs = atMs;
+    this.#timer = setTimeout(() => {
+      this.#nextMs = Infinity;
+      void this.check().finally(() => this.#checkIn(CHECK_MS));
+    }, ms).unref();
   }
 
   /** Waits for what is under way, which ends early. */
@@ -167,12 +180,35 @@ export class MemberSync {
     return this.#pass(connection);
   }
 
-  /** Repos have left a connection, or turned public: their lists go at once. Errors: NOT_READY. */
-  async drop(connection: string, repoIds: readonly number[]): Promise<number> {
+  /** What connections list has changed: lists of repos that left or turned public go at once. Errors: none. */
+  async dropLeft(): Promise<void> {
+    const { rules, log } = this.#options;
+    try {
+      for (const connection of rules.connections())
+        await this.#drop(connection, this.#leftOf(connection));
+    } catch (error) {
+      log.warn('lists of readers of repositories that left could not be removed yet', {
+        error: messageOf(error),
+      });
+    }
+  }
+
+  /** RepoIds of lists that a connection is not to have any more; a pass under way takes none of them from here on. */
+  #leftOf(connection: string): readonly number[] {
+    const { lists, reposOf } = this.#options;
+    const repos = reposOf(connection);
+    if (repos === undefined) return [];
+    const wanted = new Set(askedAbout(repos).map(({ repoId }) => repoId));
+    const state = this.#stateOf(connection);
+    const known = new Set([...lists.repoIdsOf(connection), ...state.writing.keys()]);
+    state.wanted = wanted;
+    return [...known].filter((repoId) => !wanted.has(repoId));
+  }
+
+  async #drop(connection: string, repoIds: readonly number[]): Promise<number> {
     const { store, recordsOf } = this.#options;
     const state = this.#stateOf(connection);
     let removed = 0;
-    for (const repoId of repoIds) state.wanted.delete(repoId);
     for (const repoId of repoIds) {
       state.failures.delete(repoId);
       await state.writing.get(repoId)?.catch(() => {});
@@ -209,12 +245,12 @@ export class MemberSync {
   }
 
   async #passOnce(connection: string, state: State): Promise<MemberResult> {
-    if (isPausing(state.hostFailure) || this.#abort.signal.aborted) return NOTHING;
-    let source: MemberSource | undefined;
+    const repos = this.#options.reposOf(connection);
+    if (repos === undefined || this.#abort.signal.aborted) return NOTHING;
     try {
-      source = await this.#options.open(connection);
-      if (source === undefined) return NOTHING;
-      const result = await this.#take(connection, state, source);
+      const removed = await this.#drop(connection, this.#leftOf(connection));
+      if (isPausing(state.hostFailure)) return { ...NOTHING, removed };
+      const result = { ...(await this.#take(connection, state, askedAbout(repos))), removed };
       if (!this.#abort.signal.aborted) this.#tell(connection, state, result);
       return result;
     } catch (error) {
@@ -222,33 +258,31 @@ export class MemberSync {
       state.hostFailure = this.#failureOf(connection, state.hostFailure, error);
       this.#tell(connection, state, NOTHING);
       return NOTHING;
-    } finally {
-      await source?.host.close().catch(() => {});
     }
   }
 
   /** Errors: those of the host as a whole, and of the store. */
-  async #take(connection: string, state: State, source: MemberSource): Promise<MemberResult> {
-    const { store, lists } = this.#options;
-    const repos = source.repos.filter(({ visibility }) => visibility !== 'public');
-    const wanted = new Set(repos.map(({ repoId }) => repoId));
-    state.wanted = wanted;
-    const left = lists.repoIdsOf(connection).filter((repoId) => !wanted.has(repoId));
-    const removed = await this.drop(connection, left);
+  async #take(
+    connection: string,
+    state: State,
+    repos: readonly MemberRepo[],
+  ): Promise<Omit<MemberResult, 'removed'>> {
+    const { store, hostOf } = this.#options;
     for (const repoId of state.failures.keys())
-      if (!wanted.has(repoId)) state.failures.delete(repoId);
+      if (!state.wanted.has(repoId)) state.failures.delete(repoId);
     const askedText = await store.settings.get(askedSetting(connection));
     const due = repos.filter((repo) =>
       this.#isDue(repo, connection, state, Number(askedText ?? 0)),
     );
     let [taken, failed] = [0, 0];
     state.failedInRow = 0;
+    const host = due.length === 0 ? undefined : await hostOf(connection);
     await this.#inParallel(due, async (repo) => {
-      const isTaken = await this.#takeOne(connection, state, source.host, repo);
+      const isTaken = await this.#takeOne(connection, state, host!, repo);
       if (isTaken) taken++;
       else if (state.failures.has(repo.repoId)) failed++;
     });
-    if (this.#abort.signal.aborted) return { taken, removed, failed };
+    if (this.#abort.signal.aborted) return { taken, failed };
     state.hostFailure = undefined;
     // Who asked since wants another pass.
     if (
@@ -256,7 +290,7 @@ export class MemberSync {
       (await store.settings.get(askedSetting(connection))) === askedText
     )
       await store.settings.remove(askedSetting(connection));
-    return { taken, removed, failed };
+    return { taken, failed };
   }
 
   #isDue({ repoId }: MemberRepo, connection: string, state: State, askedAt: number): boolean {
@@ -298,7 +332,7 @@ export class MemberSync {
   async #takeOne(
     connection: string,
     state: State,
-    host: MemberSource['host'],
+    host: MemberHost,
     repo: MemberRepo,
   ): Promise<boolean> {
     const takenAt = this.#options.now();
@@ -403,7 +437,7 @@ export class MemberSync {
       for (const connection of lists.connections) {
         if (rules.connections().has(connection) || this.#abort.signal.aborted) continue;
         const repoIds = lists.repoIdsOf(connection);
-        await this.drop(
+        await this.#drop(
           connection,
           repoIds.filter((repoId) => ended(repoId, connection)),
         );
@@ -414,6 +448,11 @@ export class MemberSync {
       });
     }
   }
+}
+
+/** Those whose readers a host is asked for: all see the others. */
+function askedAbout(repos: readonly MemberRepo[]): readonly MemberRepo[] {
+  return repos.filter(({ visibility }) => visibility !== 'public');
 }
 
 /** Under this name the store has when all lists of a connection were asked for, until they were taken. */

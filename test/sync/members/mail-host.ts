@@ -3,7 +3,7 @@
 
 import type { TestContext } from 'node:test';
 import { HostError } from '../../../daemon/hosts/host.ts';
-import type { MemberSource } from '../../../daemon/sync/members/member-sync.ts';
+import type { MemberHost } from '../../../daemon/sync/members/member-sync.ts';
 import { startServer, type RunningServer } from '../../hosts/servers.ts';
 
 export interface MailHost {
@@ -14,7 +14,7 @@ export interface MailHost {
   readonly server: RunningServer;
   /** Called before each answer. */
   onAsked: (path: string) => Promise<void>;
-  readonly open: () => MemberSource['host'];
+  readonly open: () => MemberHost;
 }
 
 interface Page {
@@ -57,7 +57,6 @@ export async function startMailHost(
     open: () => ({
       nameHost: 'mail.example',
       members: ({ path }, signal) => members(server.url, path, signal),
-      close: async () => {},
     }),
   };
   return host;

@@ -9,8 +9,8 @@ import type { Store } from '../../../daemon/accounts/store/store.ts';
 import { openStore } from '../../../daemon/accounts/store/store.ts';
 import { createLog } from '../../../daemon/base/log.ts';
 import {
+  type MemberHost,
   type MemberRepo,
-  type MemberSource,
   MemberSync,
 } from '../../../daemon/sync/members/member-sync.ts';
 import { newRecord } from '../../accounts/store/harness.ts';
@@ -42,7 +42,7 @@ interface World {
   /** What connections list now. */
   listed: readonly MemberRepo[];
   /** A sync as another start of the daemon has it. */
-  start(open: () => MemberSource['host']): MemberSync;
+  start(open: () => MemberHost): MemberSync;
   /** Readers by repoId, of the connection `gh`. */
   counts(): Promise<Record<number, number>>;
 }
@@ -82,7 +82,8 @@ async function startWorld(t: Pick<TestContext, 'after'>, listed: MemberRepo[]): 
         store,
         lists,
         rules,
-        open: async () => ({ host: open(), repos: world.listed }),
+        reposOf: () => world.listed,
+        hostOf: async () => open(),
         recordsOf: (repoId, connection, changes) => [
           newRecord(clock.nowMs, {
             targetId: String(repoId),
@@ -136,7 +137,6 @@ async function githubWorld(t: TestContext, repositories: readonly FakeRepository
   const sync = world.start(() => ({
     nameHost: host.nameHost,
     members: (repo, signal) => host.members!(repo, signal),
-    close: async () => {},
   }));
   const askedOf = (): string[] =>
     server.asked.map(({ path }) => path).filter((path) => path.endsWith('/collaborators'));
@@ -274,7 +274,9 @@ test('what left or turned public loses its list, also while it is asked about', 
   assert.deepEqual(await world.counts(), { 1: 1, 4: 1 });
   mail.readers.set('acme/r1', ['b@x']);
   mail.onAsked = async (path) => {
-    if (path === 'acme/r1') await sync.drop('gh', [1]);
+    if (path !== 'acme/r1') return;
+    world.listed = [repoOf(4)];
+    await sync.dropLeft();
   };
   await sync.run('gh');
   assert.deepEqual(await world.counts(), { 4: 1 });
@@ -348,7 +350,7 @@ test('a clock that was ahead: what it left is taken anew', async (t) => {
 
 test('a host that is asked for no readers is told of', async (t) => {
   const world = await startWorld(t, repos(3));
-  const sync = world.start(() => ({ nameHost: 'git.example', close: async () => {} }));
+  const sync = world.start(() => ({ nameHost: 'git.example' }));
   await sync.check();
   assert.match(sync.degradations.join(''), /git\.example is not asked.*take syncPermissions away/);
 });
