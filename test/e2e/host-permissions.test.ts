@@ -1,0 +1,87 @@
+// A daemon whose connection syncs permissions: GitLab says who may read a private project, and requests follow it.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { licenceEnvironment } from '../accounts/licences.ts';
+import { answerAsGitLab, type GitLabMember } from '../hosts/gitlab-server.ts';
+import { startServer } from '../hosts/servers.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+import { eventually, get, serve, trawl } from './daemon.ts';
+
+const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
+const TOKEN = 'the-token-of-the-test';
+
+void test('who may read a project at GitLab sees it here, and no longer than there', async (t) => {
+  const member = (id: number, email: string): GitLabMember => ({
+    id,
+    state: 'active',
+    access_level: 30,
+    email,
+    confirmed_at: '2026-01-01T00:00:00.000Z',
+  });
+  const world = {
+    token: TOKEN,
+    groups: ['acme'],
+    users: [],
+    isAdmin: true,
+    members: [member(7, 'Ann@X.org'), member(8, 'eve@x.org')],
+    projects: [
+      {
+        id: 5,
+        path_with_namespace: 'acme/secret',
+        visibility: 'private' as const,
+        topics: [],
+        archived: false,
+        repository_access_level: 'enabled' as const,
+        namespace: { kind: 'group' as const, full_path: 'acme' },
+        default_branch: 'main',
+        last_activity_at: '2026-11-20T10:00:00.000Z',
+        avatar_url: null,
+      },
+    ],
+  };
+  const server = await startServer(t, (asked) => answerAsGitLab(asked, world));
+  const [dataDir, file] = [temporaryFolder(), path.join(temporaryFolder(), 'trawl.json')];
+  const configure = (changes: object = {}): void => {
+    const access = { url: server.url, token: { env: 'LAB_TOKEN' }, groups: ['acme'] };
+    const rules = { enforcePermissions: true, syncPermissions: true, ...changes };
+    writeFileSync(
+      file,
+      JSON.stringify({ connections: { lab: { type: 'gitlab', ...access, ...rules } } }),
+    );
+  };
+  configure();
+  const env = {
+    ...licenceEnvironment(),
+    TRAWL_OWNER_EMAIL: 'owner@x.org',
+    TRAWL_OWNER_API_KEY: KEY,
+    TRAWL_CONFIG: file,
+    LAB_TOKEN: TOKEN,
+  };
+  const { url, process } = await serve(dataDir, [], { env });
+  const keyOf = async (email: string): Promise<string> => {
+    const flags = ['--data-dir', dataDir];
+    await trawl(['user', 'add', email, ...flags], { env });
+    const made = await trawl(['key', 'create', '--user', email, '--name', 'k', ...flags], { env });
+    return /svk_[0-9a-f]{64}/.exec(made.stdout)?.[0] ?? assert.fail(made.stderr);
+  };
+  const seen = async (key: string): Promise<string[]> => {
+    const headers = { authorization: `Bearer ${key}` };
+    const { body } = await get<{ repoName: string }[]>(`${url}/api/repos`, headers);
+    return body.map(({ repoName }) => repoName.replace(/^[^/]+\//, ''));
+  };
+  const [ann, bob] = [await keyOf('ann@x.org'), await keyOf('bob@x.org')];
+  await eventually(async () => (await seen(ann)).includes('acme/secret'));
+  assert.deepEqual(await seen(KEY), ['acme/secret']);
+  assert.deepEqual(await seen(bob), []);
+  configure({ syncPermissions: false });
+  process.child.kill('SIGHUP');
+  await eventually(async () => (await seen(ann)).length === 0);
+  configure();
+  process.child.kill('SIGHUP');
+  await eventually(async () => (await seen(ann)).length === 1);
+  const { stderr } = await process.stop();
+  assert.ok(!stderr.includes(TOKEN));
+});
