@@ -169,6 +169,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/base/config',
     'daemon/repos',
     'daemon/hosts',
+    'daemon/sources/git',
     'daemon/accounts/store',
     'daemon/sync/catalog',
     'daemon/sync/register',
