@@ -3,6 +3,7 @@
 
 import { answerFailure, issueOf } from './failures.ts';
 import { HostError, type HostRepo, type ListingIssue, type ListingPage } from './host.ts';
+import type { PublicLook } from './public-look.ts';
 
 /** Where a target goes on: an address, the number of a page, an id. */
 export type Cursor = string | number;
@@ -34,6 +35,8 @@ export interface Targets {
   readonly targets: readonly Target[];
   /** What could not become targets. */
   readonly issues: readonly ListingIssue[];
+  /** Given where not every server shows to all what it calls public. */
+  readonly publicLook?: PublicLook | undefined;
 }
 
 /** Of one target. Guess: ten times what a large company has. */
@@ -42,6 +45,10 @@ const REPOS_MAX = 500_000;
 const IDLE_PAGES_MAX = 20;
 /** Targets in a row for which the host had no answer, after which it is not asked for the others. */
 const UNANSWERED_MAX = 3;
+/** Segments that are neither empty nor `.` or `..`, without control characters: names and folders are made of them. */
+const PATH = /^(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+)*$/u;
+/** Guess: of UTF-16 units; twice what any host allows. */
+const PATH_SIZE_MAX = 1_000;
 /** What is true of the host, not of the target. */
 const HOST_CODES: ReadonlySet<string> = new Set(['HOST_UNAVAILABLE', 'RATE_LIMITED']);
 /** Nothing can be listed until somebody mends it. */
@@ -58,11 +65,11 @@ const FATAL_CODES: ReadonlySet<string> = new Set([
  * Errors: HostError where the host has no answer, or refuses the credential; the reason of the signal.
  */
 export async function* listTargets(
-  { targets, issues }: Targets,
+  { targets, issues, publicLook }: Targets,
   from: unknown,
   signal: AbortSignal,
 ): AsyncIterable<ListingPage> {
-  const listing = new Listing();
+  const listing = new Listing(publicLook);
   let place = placeOf(from, targets);
   if (issues.length > 0 || place === undefined)
     yield { repos: [], issues, next: nextOf(place, targets) };
@@ -73,6 +80,10 @@ export async function* listTargets(
     const failures = error === undefined ? [] : [issueOf(error, target)];
     yield { repos, issues: failures, next: nextOf(place, targets) };
   }
+}
+
+function isPath(text: string): boolean {
+  return text.length <= PATH_SIZE_MAX && PATH.test(text);
 }
 
 interface Place {
@@ -107,6 +118,7 @@ interface ReadPage {
 
 /** What one listing has seen. */
 class Listing {
+  readonly #publicLook: PublicLook | undefined;
   /** Ids of the host; and the last target that brought each, for two may hold the same. */
   readonly #seen = new Map<string, Target>();
   #ofTarget: { target: Target | undefined; repoCount: number; idlePages: number } = {
@@ -116,11 +128,20 @@ class Listing {
   };
   #unanswered = 0;
 
+  constructor(publicLook: PublicLook | undefined) {
+    this.#publicLook = publicLook;
+  }
+
   /** Errors: those that end the listing. */
   async read(target: Target, cursor: Cursor | undefined, signal: AbortSignal): Promise<ReadPage> {
     signal.throwIfAborted();
     try {
-      const { listed, next } = await target.readPage(cursor);
+      const page = await target.readPage(cursor);
+      const listed = (await this.#publicLook?.at(page.listed, signal)) ?? page.listed;
+      const { next } = page;
+      const strange = listed.find(({ repo }) => repo !== undefined && !isPath(repo.path))?.repo;
+      if (strange !== undefined)
+        throw this.#wrong(`${JSON.stringify(strange.path)} is no path`, target);
       this.#unanswered = 0;
       const repos = this.#take(target, listed);
       return next === undefined ? { repos } : this.#goOn(target, repos, next);
@@ -155,6 +176,10 @@ class Listing {
       idlePages >= IDLE_PAGES_MAX
         ? `${idlePages} pages without a repository that was not on a page before`
         : `more than ${REPOS_MAX} repositories`;
-    return { repos, error: answerFailure(reason, { host: 'the host', what: target.name }) };
+    return { repos, error: this.#wrong(reason, target) };
+  }
+
+  #wrong(reason: string, { name }: Target): HostError {
+    return answerFailure(reason, { host: 'the host', what: name });
   }
 }

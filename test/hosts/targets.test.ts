@@ -1,0 +1,153 @@
+// Listings from target to target, with targets that a test makes up.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HostError, type HostRepo, type ListingPage } from '../../daemon/hosts/host.ts';
+import { listTargets, type Cursor, type Target } from '../../daemon/hosts/targets.ts';
+import { collect, SIGNAL } from './opened.ts';
+
+function repoOf(hostId: string): HostRepo {
+  return {
+    hostId,
+    path: `owner/${hostId}`,
+    cloneUrl: `https://git.example.com/owner/${hostId}`,
+    isFork: false,
+    isArchived: false,
+    visibility: 'private',
+    topics: [],
+  };
+}
+
+/** A target with pages of these ids; their cursors are their numbers. */
+function targetOf(name: string, pages: readonly (readonly string[])[]): Target {
+  return {
+    name,
+    readPage: async (cursor: Cursor = 0) => {
+      const number = Number(cursor);
+      const listed = (pages[number] ?? []).map((hostId) => ({ hostId, repo: repoOf(hostId) }));
+      return { listed, next: number + 1 < pages.length ? number + 1 : undefined };
+    },
+  };
+}
+
+function failing(name: string, code: string): Target {
+  return { name, readPage: () => Promise.reject(new HostError(code, `${name}: ${code}`)) };
+}
+
+const list = (targets: readonly Target[], from?: unknown): Promise<ListingPage[]> =>
+  collect(listTargets({ targets, issues: [] }, from, SIGNAL));
+const idsOf = (pages: readonly ListingPage[]): string[] =>
+  pages.flatMap(({ repos }) => repos.map(({ hostId }) => hostId));
+const codesOf = (pages: readonly ListingPage[]): string[] =>
+  pages.flatMap(({ issues }) => issues.map(({ code, target }) => `${code} ${target}`));
+
+test('what two targets hold is listed once, what is left out never', async () => {
+  const half: Target = {
+    name: 'c',
+    readPage: async () => ({ listed: [{ hostId: '9', repo: undefined }] }),
+  };
+  const pages = await list([
+    targetOf('a', [['1', '2'], ['3']]),
+    half,
+    targetOf('b', [['2', '4', '9']]),
+  ]);
+  assert.deepEqual(idsOf(pages), ['1', '2', '3', '4']);
+  assert.equal(pages.at(-1)?.next, undefined);
+});
+
+test('a connection without targets has one page, with nothing', async () => {
+  assert.deepEqual(await list([]), [{ repos: [], issues: [], next: undefined }]);
+});
+
+test('what could not become a target is told first, once', async () => {
+  const issue = { code: 'X', target: 'all', effect: 'DISCOVERY_INCOMPLETE', message: 'm' } as const;
+  const targets = { targets: [targetOf('a', [['1']])], issues: [issue] };
+  const pages = await collect(listTargets(targets, undefined, SIGNAL));
+  assert.deepEqual(codesOf(pages), ['X all']);
+  assert.deepEqual(idsOf(pages), ['1']);
+});
+
+test('a listing goes on at its target where others came and went before it', async () => {
+  const a = targetOf('a', [['1'], ['2'], ['3']]);
+  const from = (await list([targetOf('x', [[]]), a]))[1]?.next;
+  assert.deepEqual(from, { target: 'a', cursor: 1 });
+  assert.deepEqual(idsOf(await list([targetOf('y', [['8']]), targetOf('z', [[]]), a], from)), [
+    '2',
+    '3',
+  ]);
+  assert.deepEqual(idsOf(await list([targetOf('y', [['8']])], from)), ['8'], 'its target is gone');
+});
+
+test('a host that does not answer for three targets in a row is not asked for the rest', async () => {
+  for (const code of ['HOST_UNAVAILABLE', 'RATE_LIMITED']) {
+    const down = ['a', 'b', 'c', 'd'].map((name) => failing(name, code));
+    await assert.rejects(list(down), (error) => error instanceof HostError && error.code === code);
+    const between = [down[0]!, down[1]!, targetOf('ok', [['1']]), down[2]!, down[3]!];
+    assert.deepEqual(idsOf(await list(between)), ['1']);
+    assert.equal(codesOf(await list(between)).length, 4);
+  }
+  const refused = ['a', 'b', 'c', 'd'].map((name) => failing(name, 'NOT_ALLOWED'));
+  assert.equal(codesOf(await list(refused)).length, 4);
+});
+
+test('what nobody but the operator can mend ends the listing', async () => {
+  for (const code of ['NO_SECRET', 'NOT_AUTHENTICATED', 'CERTIFICATE_REFUSED'])
+    await assert.rejects(list([failing('a', code), targetOf('b', [['1']])]), { code });
+});
+
+test('a single repository that is not there is gone, one that may hold some is not known', async () => {
+  const one = { ...failing('repos: a/b', 'NOT_FOUND'), isRepo: true };
+  const pages = await list([one, failing('projects: a/b', 'NOT_FOUND')]);
+  assert.deepEqual(
+    pages.flatMap(({ issues }) => issues.map(({ effect }) => effect)),
+    ['TARGET_SKIPPED', 'DISCOVERY_INCOMPLETE'],
+  );
+});
+
+test('pages without anything new are borne for a while, not for ever', async () => {
+  const pagesOf = (idle: number): string[][] => [
+    ['1'],
+    ...Array.from({ length: idle }, () => []),
+    ['2'],
+  ];
+  assert.deepEqual(idsOf(await list([targetOf('a', pagesOf(19))])), ['1', '2']);
+  const pages = await list([targetOf('a', pagesOf(20)), targetOf('b', [['3']])]);
+  assert.deepEqual(idsOf(pages), ['1', '3']);
+  assert.deepEqual(codesOf(pages), ['HOST_ANSWER_INVALID a']);
+  const repeated = Array.from({ length: 50 }, () => ['1', '2']);
+  assert.deepEqual(codesOf(await list([targetOf('a', repeated)])), ['HOST_ANSWER_INVALID a']);
+});
+
+test('a path that leads out of its place is none', async () => {
+  for (const id of [
+    '..',
+    '.',
+    '',
+    'a/../b',
+    'a//b',
+    '/a',
+    'a/',
+    'a\\b',
+    'a\0b',
+    'a\nb',
+    'a'.repeat(1001),
+  ]) {
+    const bad: Target = {
+      name: 'bad',
+      readPage: async () => ({ listed: [{ hostId: '1', repo: { ...repoOf('1'), path: id } }] }),
+    };
+    assert.deepEqual(codesOf(await list([bad])), ['HOST_ANSWER_INVALID bad'], JSON.stringify(id));
+  }
+  for (const id of ['a', 'A b/ö', '~ann/x', '.github', 'a/..b', 'a/...', '{x}/[y]']) {
+    const good: Target = {
+      name: 'good',
+      readPage: async () => ({ listed: [{ hostId: '1', repo: { ...repoOf('1'), path: id } }] }),
+    };
+    assert.deepEqual(idsOf(await list([good])), ['1'], id);
+  }
+});
+
+test('an error that is none of the host is thrown', async () => {
+  const broken: Target = { name: 'a', readPage: () => Promise.reject(new TypeError('ours')) };
+  await assert.rejects(list([broken]), TypeError);
+});
