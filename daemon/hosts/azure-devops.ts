@@ -11,6 +11,7 @@ import { listedRepository, repositorySchema } from './azure-repositories.ts';
 import { HostError, type GitCredential, type Host, type ListingPage } from './host.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { pathOf, PlainApi } from './plain-api.ts';
+import { PublicLook } from './public-look.ts';
 import { keeperOf } from './select.ts';
 import { listTargets, type Target } from './targets.ts';
 import { openTransport, type HostTransport } from './transport.ts';
@@ -159,14 +160,19 @@ class AzureDevOps implements Host {
     read: (client: AzureClient) => Promise<unknown>,
   ): Target {
     const url = `${this.#url}/${encodeURIComponent(org)}`;
+    const place = { org, url, isKept: this.#isKept };
+    // Whether public projects are shown is for each organization to say.
+    const look = new PublicLook(
+      { ...this.#parts, caFile: this.#settings.tls.caFile },
+      ({ hostId }) => `${url}/_apis/git/repositories/${hostId}`,
+    );
     return {
       name,
       readPage: async () => {
         const answer = await read(await this.#client(url, signal));
         const all = checked(repositories, answer, { host: this.nameHost, what: name });
-        return {
-          listed: all.map((one) => listedRepository(one, { org, url, isKept: this.#isKept })),
-        };
+        const listed = all.map((repository) => listedRepository(repository, place));
+        return { listed: await look.at(listed, signal) };
       },
     };
   }

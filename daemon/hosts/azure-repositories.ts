@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { HostRepo } from './host.ts';
+import { listedAs } from './select.ts';
 import type { Listed } from './targets.ts';
 
 export const repositorySchema = z.object({
@@ -31,8 +32,7 @@ export interface AzurePlace {
 }
 
 export function listedRepository(repository: Repository, place: AzurePlace): Listed {
-  const repo = repoOf(repository, place);
-  return { hostId: repo.hostId, repo: place.isKept(repo) ? repo : undefined };
+  return listedAs(repoOf(repository, place), place.isKept);
 }
 
 function repoOf(repository: Repository, { org, url }: AzurePlace): HostRepo {

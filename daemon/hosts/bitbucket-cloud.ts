@@ -14,21 +14,23 @@ import {
 } from './host.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { pathOf, PlainApi } from './plain-api.ts';
-import { keeperOf } from './select.ts';
+import { keeperOf, listedAs } from './select.ts';
 import { listTargets, type Listed, type Target, type Targets } from './targets.ts';
 import { openTransport, type HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
+
+const PAGE_SIZE = 100;
 
 const repositorySchema = z.object({
   uuid: z.string().min(1),
   full_name: z.string().min(1),
   is_private: z.boolean().optional(),
   parent: z.unknown().optional(),
-  mainbranch: z.object({ name: z.string() }).nullish(),
+  mainbranch: z.object({ name: z.string().max(1_000) }).nullish(),
   size: z.number().nonnegative().nullish(),
   updated_on: z.string().nullish(),
-  links: z.object({ avatar: z.object({ href: z.string() }).optional() }).optional(),
+  links: z.object({ avatar: z.object({ href: z.string().max(1_000) }).optional() }).optional(),
 });
 type Repository = z.output<typeof repositorySchema>;
 /** What is asked for of each repository: a page of a hundred has 40 KB in place of 400. */
@@ -43,14 +45,16 @@ const FIELDS = Object.entries({
   links: '.avatar.href',
 } satisfies Record<keyof Repository, string>).map(([name, inner]) => `${name}${inner}`);
 
-const repositoryPage = z.object({ values: z.array(repositorySchema), next: z.string().optional() });
+const repositoryPage = z.object({
+  values: z.array(repositorySchema).max(PAGE_SIZE),
+  next: z.string().optional(),
+});
 const workspacePage = z.object({
   values: z.array(z.object({ workspace: z.object({ slug: z.string().min(1) }) })),
   next: z.string().optional(),
 });
 const callerSchema = z.object({ uuid: z.string(), display_name: z.string().optional() });
 
-const PAGE_SIZE = 100;
 /** In the order in which they were made: one that comes in meanwhile moves none to another page. */
 const IN_ORDER = {
   pagelen: PAGE_SIZE,
@@ -176,8 +180,7 @@ class BitbucketCloud implements Host {
   }
 
   #listed(repository: Repository): Listed {
-    const repo = repoOf(repository, this.#settings.url);
-    return { hostId: repo.hostId, repo: this.#isKept(repo) ? repo : undefined };
+    return listedAs(repoOf(repository, this.#settings.url), this.#isKept);
   }
 
   #api(signal: AbortSignal): PlainApi {
@@ -216,7 +219,7 @@ function gitUserOf({ user, gitUser }: Settings): string {
 function repoOf(repository: Repository, url: string): HostRepo {
   const { uuid, full_name: path, is_private: isPrivate, size } = repository;
   const branch = repository.mainbranch?.name;
-  const image = repository.links?.avatar?.href;
+  const image = repository.links?.avatar?.href ?? '';
   const pushedAt = isoTime(repository.updated_on);
   return {
     hostId: uuid,
@@ -224,7 +227,7 @@ function repoOf(repository: Repository, url: string): HostRepo {
     displayName: path,
     cloneUrl: `${withoutSlash(url)}/${path}.git`,
     webUrl: `${withoutSlash(url)}/${path}`,
-    ...(image === undefined ? {} : { imageUrl: image }),
+    ...(/^https?:\/\//.test(image) ? { imageUrl: image } : {}),
     isFork: repository.parent !== undefined && repository.parent !== null,
     isArchived: false,
     visibility: isPrivate === undefined ? 'unknown' : isPrivate ? 'private' : 'public',

@@ -8,11 +8,15 @@ import { answerFailure } from './failures.ts';
 import type { GitCredential, Host, HostRepo, ListingPage } from './host.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { pathOf, PlainApi } from './plain-api.ts';
-import { keeperOf } from './select.ts';
+import { PublicLook } from './public-look.ts';
+import { keeperOf, listedAs } from './select.ts';
 import { listTargets, type Listed, type Target } from './targets.ts';
 import { openTransport, type HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
+
+/** As many as the host allows; it may send fewer. */
+const PAGE_SIZE = 1000;
 
 const repositorySchema = z.object({
   id: z.int().positive(),
@@ -31,14 +35,11 @@ const repositorySchema = z.object({
 });
 type Repository = z.output<typeof repositorySchema>;
 const repositoryPage = z.object({
-  values: z.array(repositorySchema),
+  values: z.array(repositorySchema).max(PAGE_SIZE),
   isLastPage: z.boolean(),
   nextPageStart: z.int().nullish(),
 });
 const firstPage = z.object({ values: z.array(z.unknown()) });
-
-/** As many as the host allows; it may send fewer. */
-const PAGE_SIZE = 1000;
 
 /** Errors: ConfigError, where certificates or proxy are of no use. */
 export function openBitbucketServer(settings: Settings, parts: HostParts): Host {
@@ -51,6 +52,7 @@ class BitbucketServer implements Host {
   readonly #settings: Settings;
   readonly #parts: HostParts;
   readonly #transport: HostTransport;
+  readonly #apiUrl: string;
   readonly #isKept: ReturnType<typeof keeperOf>;
 
   constructor(settings: Settings, parts: HostParts) {
@@ -58,6 +60,7 @@ class BitbucketServer implements Host {
     this.#parts = parts;
     this.#transport = openTransport({ url: settings.url, caFile: settings.tls.caFile, ...parts });
     this.nameHost = this.#transport.host;
+    this.#apiUrl = `${withoutSlash(settings.url)}/rest/api/1.0`;
     const { forks, archived, repos } = settings.exclude;
     this.#isKept = keeperOf({ exclude: { forks, archived, paths: repos } });
   }
@@ -73,7 +76,7 @@ class BitbucketServer implements Host {
       ),
       ...repos.map((name) => this.#repo(name, api)),
     ];
-    yield* listTargets({ targets, issues: [] }, from, signal);
+    yield* listTargets({ targets, issues: [], publicLook: this.#publicLook() }, from, signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
@@ -92,6 +95,15 @@ class BitbucketServer implements Host {
 
   close(): Promise<void> {
     return this.#transport.close();
+  }
+
+  #publicLook(): PublicLook | undefined {
+    const { token, tls } = this.#settings;
+    if (token === undefined) return undefined;
+    return new PublicLook({ ...this.#parts, caFile: tls.caFile }, ({ path }) => {
+      const [key = '', slug = ''] = path.split('/');
+      return `${this.#apiUrl}${pathOf`/projects/${key}/repos/${slug}`}`;
+    });
   }
 
   #repo(repo: string, api: PlainApi): Target {
@@ -122,14 +134,13 @@ class BitbucketServer implements Host {
   }
 
   #listed(repository: Repository): Listed {
-    const repo = repoOf(repository, this.#settings.url);
-    return { hostId: repo.hostId, repo: this.#isKept(repo) ? repo : undefined };
+    return listedAs(repoOf(repository, this.#settings.url), this.#isKept);
   }
 
   #api(signal: AbortSignal): PlainApi {
-    const { url, user, token } = this.#settings;
+    const { user, token } = this.#settings;
     return new PlainApi({
-      url: `${withoutSlash(url)}/rest/api/1.0`,
+      url: this.#apiUrl,
       user,
       token: () => secretNow(token, this.#parts.env),
       fetch: this.#transport.fetchUntil(signal),

@@ -7,13 +7,16 @@ import type { HostRepo } from './host.ts';
 import { keeperOf } from './select.ts';
 import type { Listed } from './targets.ts';
 
+/** Guess: as long as anything here that means something. */
+const text = z.string().max(1_000);
+
 /** What is used of a project. Without a token GitLab says no more than the fields before `namespace`. */
 export const projectSchema = z.object({
   id: z.int().positive(),
   path_with_namespace: z.string().min(1),
-  default_branch: z.string().nullish(),
-  topics: z.array(z.string()).nullish(),
-  avatar_url: z.string().nullish(),
+  default_branch: text.nullish(),
+  topics: z.array(text).max(1_000).nullish(),
+  avatar_url: text.nullish(),
   last_activity_at: z.string().nullish(),
   namespace: z.object({ kind: z.string() }).nullish(),
   visibility: z.string().optional(),
@@ -43,7 +46,8 @@ export function projectReader(
 
 /** @param isAnonymous  asked without a token, so that everything listed is public */
 function repoOf(project: Project, settings: Settings, isAnonymous: boolean): HostRepo {
-  const { path_with_namespace: path, default_branch: branch, avatar_url: image } = project;
+  const { path_with_namespace: path, default_branch: branch } = project;
+  const image = project.avatar_url ?? '';
   const pushedAt = isoTime(project.last_activity_at);
   return {
     hostId: String(project.id),
@@ -52,7 +56,7 @@ function repoOf(project: Project, settings: Settings, isAnonymous: boolean): Hos
     // Not what GitLab names: its own idea of its address may be another one.
     cloneUrl: `${withoutSlash(settings.url)}/${path}.git`,
     webUrl: `${withoutSlash(settings.webUrl ?? settings.url)}/${path}`,
-    ...(image ? { imageUrl: image } : {}),
+    ...(/^https?:\/\//.test(image) ? { imageUrl: image } : {}),
     isFork: project.forked_from_project !== undefined && project.forked_from_project !== null,
     isArchived: project.archived === true,
     visibility: isAnonymous ? 'public' : visibilityOf(project),

@@ -18,15 +18,18 @@ import {
 } from './host.ts';
 import { readNumbered } from './numbered-pages.ts';
 import { secretNow, type HostParts } from './parts.ts';
+import { PublicLook } from './public-look.ts';
 import { listTargets, type Listed, type Target } from './targets.ts';
 import { openTransport, type HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'gitlab'>;
 
+const PAGE_SIZE = 100;
+
 /** A page as Gitbeaker hands it on; `totalPages` is NaN for more than 10,000 items, which GitLab does not count. */
 function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({
-    data: z.array(item),
+    data: z.array(item).max(PAGE_SIZE),
     paginationInfo: z.object({
       current: z.int(),
       next: z.int().nullable(),
@@ -41,7 +44,6 @@ const memberPage = pageOf(
 const callerSchema = z.object({ username: z.string() });
 const userSchema = z.object({ email: z.string().nullish(), confirmed_at: z.string().nullish() });
 
-const PAGE_SIZE = 100;
 /** Reporter: the lowest role that reads the code of a private project. */
 const READS_CODE = 20;
 const EMAILS_MAX = 20_000;
@@ -74,13 +76,14 @@ class GitLab implements Host {
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    const { all, exclude } = this.#settings;
-    if (all && this.nameHost === 'gitlab.com')
-      throw this.#refusal('all', 'gitlab.com is too large; name groups, users or projects');
-    if (exclude.forks && this.#token() === undefined)
-      throw this.#refusal('exclude.forks', 'GitLab tells forks with a token only; give `token`');
+    if (this.#settings.exclude.forks && this.#token() === undefined)
+      throw new HostError(
+        'NOT_ALLOWED',
+        `${this.nameHost}: exclude.forks: GitLab tells forks with a token only; give \`token\``,
+      );
     const targets = this.#targets(await this.#client(signal));
-    yield* listTargets({ targets, issues: [] }, from, signal);
+    const publicLook = this.#publicLook();
+    yield* listTargets({ targets, issues: [], publicLook }, from, signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
@@ -109,15 +112,32 @@ class GitLab implements Host {
       const options = { ...pageNumber(page), includeInherited: true };
       const answer: unknown = await members.all<true>(hostId, options);
       const { data, paginationInfo } = this.#check(memberPage, answer, what);
-      for (const { id, state, access_level: level } of data)
-        if (state === 'active' && level >= READS_CODE)
-          yield { accountId: String(id), emails: await emailsOf(id) };
+      const readers = data.filter(
+        (one) => one.state === 'active' && one.access_level >= READS_CODE,
+      );
+      const read = async ({ id }: { readonly id: number }): Promise<HostMember> => ({
+        accountId: String(id),
+        emails: await emailsOf(id),
+      });
+      // The first alone: it tells whether the others are worth asking for.
+      for (const member of readers.slice(0, 1)) yield read(member);
+      yield* await Promise.all(readers.slice(1).map(read));
       page = this.#pageAfter(page, paginationInfo.next, what);
     }
   }
 
   close(): Promise<void> {
     return this.#transport.close();
+  }
+
+  #publicLook(): PublicLook | undefined {
+    if (this.nameHost === 'gitlab.com' || this.#token() === undefined) return undefined;
+    const { url, tls } = this.#settings;
+    const options = { ...this.#parts, caFile: tls.caFile };
+    return new PublicLook(
+      options,
+      ({ hostId }) => `${withoutSlash(url)}/api/v4/projects/${hostId}`,
+    );
   }
 
   #targets(client: GitLabClient): Target[] {
@@ -240,10 +260,6 @@ class GitLab implements Host {
 
   #disorder(what: string): HostError {
     return answerFailure('another page than was asked for', this.#question(what));
-  }
-
-  #refusal(key: string, reason: string): HostError {
-    return new HostError('NOT_ALLOWED', `${this.nameHost}: ${key}: ${reason}`);
   }
 }
 

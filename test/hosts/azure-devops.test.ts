@@ -283,10 +283,21 @@ test('azure devops: organizations, projects, repositories, or everything', async
   }
 });
 
-test('azure devops: what the members of an organization see is private to others', async (t) => {
-  const { host } = await start(t, WORLD, { orgs: ['a'] });
-  const visibilities = (await listAll(host)).repos.map(({ visibility }) => visibility);
-  assert.deepEqual(visibilities, ['public', 'private', 'private']);
+test('azure devops: public is what the organization shows to all; what its members see is private', async (t) => {
+  for (const [isOpen, visibilities] of [
+    [true, ['public', 'private', 'private']],
+    [false, ['internal', 'private', 'private']],
+  ] as const) {
+    const server = await startServer(t, (asked) => {
+      const isNobody = asked.headers.authorization === undefined;
+      return isNobody && isOpen ? { body: { id: '1' } } : answer(asked, WORLD);
+    });
+    const { host } = await openForTest(t, { ...common, url: server.url, orgs: ['a'] });
+    assert.deepEqual(
+      (await listAll(host)).repos.map(({ visibility }) => visibility),
+      visibilities,
+    );
+  }
 });
 
 test('azure devops: what is missing is gone if it is a repository, and unknown if it holds some', async (t) => {
@@ -310,14 +321,14 @@ test('azure devops: what is missing is gone if it is a repository, and unknown i
   );
 });
 
-test('azure devops: a server with hundreds of collections', async (t) => {
-  const names = Array.from({ length: 250 }, (_, i) => `c${i}`);
+test('azure devops: a server with more collections than a page holds', async (t) => {
+  const names = Array.from({ length: 105 }, (_, i) => `c${i}`);
   const world = {
     repositories: names.map((name) => ({ id: name, path: `${name}/p/r` })),
     collections: names,
   };
   const { host } = await start(t, world, { deploymentType: 'server' });
-  assert.equal((await listAll(host)).repos.length, 250);
+  assert.equal((await listAll(host)).repos.length, 105);
 });
 
 test('azure devops: a page to sign in means that the credential is not taken', async (t) => {

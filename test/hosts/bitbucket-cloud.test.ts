@@ -75,7 +75,7 @@ function answer(asked: Asked, { repositories, workspaces = ['full', 'other'] }: 
   const own = repositories.filter((one) => one.full_name.startsWith(`${workspace}/`));
   const one = own.find((one) => one.full_name === `${workspace}/${slug}`);
   if (one !== undefined)
-    return { body: picked({ values: [shownOf(one)] }, asked, 'values.').values![0] };
+    return { body: picked({ values: [shownOf(one)] }, asked, 'values.').values[0] };
   const error = { type: 'error', error: { message: `Workspace ${workspace} not found` } };
   if (slug !== undefined || !workspaces.includes(workspace)) return { status: 404, body: error };
   const key = /^project\.key="(.*)"$/.exec(asked.query.get('q') ?? '')?.[1];

@@ -210,6 +210,25 @@ test('bitbucket server: everything, archived too; what is excluded', async (t) =
   }
 });
 
+test('bitbucket server: what is public on a server that is closed to strangers is internal', async (t) => {
+  const world = {
+    repositories: [
+      { id: 1, path: 'A/a', public: true },
+      { id: 2, path: 'A/b' },
+    ],
+  };
+  const server = await startServer(t, (asked) =>
+    asked.headers.authorization === undefined
+      ? { status: 401, body: { errors: [{ message: 'no' }] } }
+      : answer(asked, world),
+  );
+  const { host } = await openForTest(t, { ...common, url: server.url, projects: ['A'] });
+  assert.deepEqual(
+    (await listAll(host)).repos.map(({ visibility }) => visibility),
+    ['internal', 'private'],
+  );
+});
+
 test('bitbucket server: a page that is filtered to nothing is not the last', async (t) => {
   const server = await startServer(t, (asked) => {
     const from = Number(asked.query.get('start'));

@@ -135,7 +135,10 @@ export function answerAsGitLab(asked: Asked, world: GitLabWorld): Told {
   if (area === 'users' && rest.length === 0) return userAnswer(Number(id), world);
   if (area === 'projects' && id === '') return pageOf(asked, visible, isKnown);
   if (area === 'projects' && rest.join('/') === 'members/all') return memberPage(asked, world);
-  const one = visible.find(({ path_with_namespace: path }) => area === 'projects' && path === id);
+  const one = visible.find(
+    ({ id: number, path_with_namespace: path }) =>
+      area === 'projects' && [path, String(number)].includes(id),
+  );
   return one === undefined
     ? { status: 404, body: { message: `404 ${area} Not Found` } }
     : { body: shapedFull([fullOf(one)])[0] };
@@ -183,7 +186,7 @@ function paged<Item>(asked: Asked, all: readonly Item[], shown: (some: Item[]) =
 
 function simpleOf(project: GitLabProject) {
   const { id, path_with_namespace: whole, namespace } = project;
-  const path = whole.split('/').at(-1)!;
+  const path = whole.split('/').at(-1) ?? '';
   // What GitLab takes for its own address is not the one that it was asked at.
   const web = `https://gitlab.internal.example/${whole}`;
   return {
@@ -208,7 +211,7 @@ function simpleOf(project: GitLabProject) {
     namespace: {
       id: 7,
       name: namespace.full_path,
-      path: namespace.full_path.split('/').at(-1)!,
+      path: namespace.full_path.split('/').at(-1) ?? '',
       ...namespace,
       parent_id: null,
       avatar_url: null,

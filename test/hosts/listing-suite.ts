@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { HostError, type HostRepo } from '../../daemon/hosts/host.ts';
 import { listAll, openedHost, SIGNAL, type Listed, type OpenedHost } from './opened.ts';
-import { startServer, type Asked, type Told } from './servers.ts';
+import { makeCertificates, startProxy, startServer, type Asked, type Told } from './servers.ts';
 
 /** What a test lets go wrong; undefined: the stand-in answers as it would. */
 export type Fault = (asked: Asked) => Told | undefined;
@@ -109,8 +109,8 @@ export function testListing(standIn: StandIn): void {
       const { repos, issues } = await listAll(host);
       assert.equal(repos.length, otherTarget === undefined ? 0 : 1);
       assert.deepEqual(
-        issues.map(({ message: _, ...rest }) => rest),
-        [{ code, target: standIn.fullTarget, effect }],
+        issues.map((issue) => [issue.code, issue.target, issue.effect]),
+        [[code, standIn.fullTarget, effect]],
       );
       assert.match(issues[0]!.message, /127\.0\.0\.1:\d+.*said by the host/);
     });
@@ -214,6 +214,26 @@ export function testListing(standIn: StandIn): void {
     await assert.rejects(async () => {
       for await (const _ of host.list(undefined, ending.signal));
     }, reason);
+  });
+
+  test(`${kind}: by TLS with certificates of the connection, and only with them`, async (t) => {
+    const certificates = makeCertificates(t);
+    const server = await startServer(t, (asked) => standIn.answer(asked, 3), certificates);
+    const settings = { ...standIn.settings, url: server.url };
+    const tls = { caFile: certificates.caFile };
+    const { host } = await openForTest(t, { ...settings, tls });
+    assert.equal((await listAll(host)).repos.length, 3 + total - many);
+    const { host: trusting } = await openForTest(t, settings);
+    await assert.rejects(listAll(trusting), { code: 'CERTIFICATE_REFUSED' });
+  });
+
+  test(`${kind}: by the proxy of the environment`, async (t) => {
+    const proxy = await startProxy(t);
+    const server = await startServer(t, (asked) => standIn.answer(asked, 3));
+    const env = { TOKEN, HTTP_PROXY: proxy.url };
+    const { host } = await openedHost(t, { ...standIn.settings, url: server.url }, { env });
+    assert.equal((await listAll(host)).repos.length, 3 + total - many);
+    assert.equal(proxy.asked.length, server.asked.length);
   });
 
   if (pageSize !== undefined) testPages(standIn, start, many);
