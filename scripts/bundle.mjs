@@ -6,9 +6,15 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** What stays in node_modules: it has native parts, data files or threads of its own. */
+/**
+ * What stays in node_modules: it has native parts, data files or threads of its own, or is loaded by `import()` alone, when a
+ * connection needs it. What is imported otherwise has to be joined: the bundle would import it at its start.
+ */
 const APART = [
+  '@gitbeaker/core',
+  '@gitbeaker/requester-utils',
   '@node-rs/argon2',
+  'azure-devops-node-api',
   'koffi',
   'libsql',
   'linguist-languages',

@@ -63,6 +63,11 @@ const DOORS: readonly Door[] = [
     places: ['daemon/base/spawn.ts', 'daemon/sources/git/git.ts', 'daemon/symbols/confine.ts'],
   },
   { what: 'requests to other machines', module: ['undici'], places: ['daemon/hosts/'] },
+  {
+    what: 'client libraries of code hosts',
+    code: /'(?:@gitbeaker|@octokit|azure-devops-node-api|gitea-js)\b/,
+    places: ['daemon/hosts/'],
+  },
   { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
   {
     what: 'standard output',
