@@ -228,7 +228,7 @@ async function nextListId(db: Kysely<Schema>): Promise<number> {
 }
 
 /** Rows of a step that only reads. */
-const READ_COUNT = 1_000;
+const READ_COUNT = 2_000;
 
 /** What of a list stays, by key, and what goes. */
 async function compared(
