@@ -40,8 +40,8 @@ async function startHost(repos: string, listed: number) {
   const child = spawn(process.execPath, [script, repos, String(listed), String(DELAY_MS)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  return { url: line.toString().trim(), stop: () => child.kill() };
+  const [line] = await once(child.stdout, 'data');
+  return { url: String(line).trim(), stop: () => child.kill() };
 }
 
 async function measureListing(): Promise<void> {

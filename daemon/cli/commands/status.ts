@@ -52,8 +52,10 @@ export function describeRound({ repos, remainingMs, jobs, connections }: StatusR
   const failed = repos.failed === 0 ? '' : `, ${formatCount(repos.failed)} failed`;
   const open = jobs.running.length + jobs.waiting;
   return [
-    `${formatCount(repos.indexed)} of ${repositories(repos.served)} indexed${failed}`,
-    ...(open === 0 ? [] : [`${formatCount(open)} jobs to do`]),
+    ...(repos.served === 0
+      ? []
+      : [`${formatCount(repos.indexed)} of ${repositories(repos.served)} indexed${failed}`]),
+    ...(open === 0 ? [] : [`${countOf(open, 'job')} to do`]),
     ...listing.map(({ name }) => `${name} is being listed`),
     ...broken.map(({ name, failure }) => `${name} cannot be listed: ${failure ?? ''}`),
     ...(remainingMs === null ? [] : [`about ${formatDuration(remainingMs)} left`]),
