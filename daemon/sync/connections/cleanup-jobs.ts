@@ -83,7 +83,7 @@ export class CleanupJobs {
     const { register, graceMs } = this.#options;
     const removals = removalsOf(register.book, graceMs());
     const wanted = new Set(removals.map(({ repo }) => repo.repoId));
-    for (const repoId of [...this.#dueMs.keys()]) if (!wanted.has(repoId)) this.#forget(repoId);
+    for (const repoId of this.#dueMs.keys()) if (!wanted.has(repoId)) this.#forget(repoId);
     const nowMs = performance.now();
     let nextMs = Infinity;
     for (const { repo, at } of removals) {

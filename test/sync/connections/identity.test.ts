@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { RepoBook, RepoDecision, StoredRepo } from '../../../daemon/accounts/store/repos.ts';
 import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
 import { configure } from '../../../daemon/sync/connections/configure.ts';

@@ -149,7 +149,7 @@ async function checkDown(dataDir: string, host: ChangingHost, message: string): 
   for (const { repoId, visibility, enforcement } of index.instance.parts.snapshots.current.repos) {
     const hostId = ids.get(repoId)!;
     assert.equal(enforcement, 'restricted', message);
-    const isSaid = visibility === 'unknown' || host.seen.get(hostId)?.has(visibility as Visibility);
+    const isSaid = visibility === 'unknown' || host.seen.get(hostId)?.has(visibility);
     assert.ok(isSaid === true, `${message}: ${hostId} is shown as ${visibility}`);
   }
   const found = await filesFound(index);

@@ -91,7 +91,8 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-function fullRepo({ at: _, ...repo }: HostedRepo): HostRepo {
+function fullRepo(hosted: HostedRepo): HostRepo {
+  const { at: _, ...repo } = hosted;
   return { isFork: false, isArchived: false, visibility: 'public', topics: [], ...repo };
 }
 
