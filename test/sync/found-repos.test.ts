@@ -84,7 +84,7 @@ void test('work trees, bare and linked ones, submodules and nested ones: each on
   assert.deepEqual(await searched(index), expected);
   assert.equal((await index.search('plum')).files.length, expected.length);
   // Another time the same, and another way to name them.
-  assert.ok((await index.index([root])).every(({ isUnchanged }) => isUnchanged));
+  assert.ok((await index.index([root])).every(({ built }) => built !== 'whole'));
   await index.index([`${root}/`, one]);
   assert.deepEqual(await searched(index), expected);
   await index.close();
@@ -117,9 +117,11 @@ void test('what was indexed as one folder stays one, until a mode is given', asy
   put(root, 'two.git', '--bare');
   const name = `local/${path.basename(root)}`;
   const dataDir = temporaryFolder();
-  const indexed = async (mode?: SourceMode): Promise<string[]> => {
+  const link = path.join(temporaryFolder(), 'link');
+  symlinkSync(root, link);
+  const indexed = async (mode?: SourceMode, place = root): Promise<string[]> => {
     const index = await openIndexOf(dataDir);
-    const [result] = await index.index([root], {}, mode);
+    const [result] = await index.index([place], {}, mode);
     const isWarned = result!.warnings.some((text) => text.includes('--mode worktree'));
     const repos = index.instance.catalog.repos.map(({ record }) => record.repoId);
     const shownNow = await searched(index);
@@ -127,6 +129,8 @@ void test('what was indexed as one folder stays one, until a mode is given', asy
     return [...shownNow, `${repos.length}${isWarned ? ' warned' : ''}`];
   };
   assert.deepEqual(await indexed('folder'), [`${name} folder`, '1 warned']);
+  assert.deepEqual(await indexed(), [`${name} folder`, '1 warned']);
+  assert.deepEqual(await indexed(undefined, link), [`${name} folder`, '1 warned']);
   assert.deepEqual(await indexed(), [`${name} folder`, '1 warned']);
   // Its index is gone then: all that it held is in the repositories.
   const both = ['local/one worktree', 'local/two.git commits', '2'];

@@ -8,6 +8,7 @@ import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import { compareText } from '../../base/paths.ts';
 import type { RepoRecord } from '../../repos/records.ts';
+import { seeFolder } from '../../sources/disk/identity.ts';
 import { layoutOf } from '../../sources/git/layout.ts';
 import type { SourceMode } from '../../sources/git/probe.ts';
 import { findRepos, type FoundRepos } from './find-repos.ts';
@@ -110,9 +111,13 @@ function isKnownFolder(
   mode: SourceMode | undefined,
   { records }: NamedSourcesOptions,
 ): boolean {
-  const isIt = ({ source }: RepoRecord): boolean =>
-    source.kind === 'folder' && source.path === folder && source.reposApart !== true;
-  return mode === undefined && records.some(isIt);
+  if (mode !== undefined) return false;
+  const realPath = seeFolder(folder)?.realPath;
+  const isSame = (place: string): boolean =>
+    place === folder || (realPath !== undefined && seeFolder(place)?.realPath === realPath);
+  return records.some(
+    ({ source }) => source.kind === 'folder' && source.reposApart !== true && isSame(source.path),
+  );
 }
 
 function knownBelow(folder: string, { records }: NamedSourcesOptions): string[] {
