@@ -11,7 +11,12 @@ import { syncPath } from '../base/synced.ts';
 import { CONTROL_FILES } from '../base/config/control-path.ts';
 import { Catalog } from '../sync/catalog/catalog.ts';
 import { takeDataDir } from '../sync/catalog/data-dir.ts';
-import { dropStaging, makeStaging, placeStaging, PLACING_FOLDERS } from '../sync/catalog/placing.ts';
+import {
+  dropStaging,
+  makeStaging,
+  placeStaging,
+  PLACING_FOLDERS,
+} from '../sync/catalog/placing.ts';
 import type { DumpPart } from '../accounts/store/dump.ts';
 import { DumpError } from '../accounts/store/error.ts';
 import { openStore } from '../accounts/store/store.ts';

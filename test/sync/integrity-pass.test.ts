@@ -6,7 +6,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
-import { IntegrityPass, type IntegrityPassOptions } from '../../daemon/sync/upkeep/integrity-pass.ts';
+import {
+  IntegrityPass,
+  type IntegrityPassOptions,
+} from '../../daemon/sync/upkeep/integrity-pass.ts';
 import { buildShard, coreModule, REPO, temporaryFolder } from '../engine/host/harness.ts';
 import { eventually } from '../e2e/daemon.ts';
 import { createLog } from '../../daemon/base/log.ts';

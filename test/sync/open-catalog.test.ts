@@ -8,7 +8,11 @@ import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { openIndex } from '../../daemon/open-index.ts';
 import { probeSource } from '../../daemon/sources/git/probe.ts';
 import { Catalog } from '../../daemon/sync/catalog/catalog.ts';
-import { CatalogError, CatalogFiles, encodeCatalog } from '../../daemon/sync/catalog/catalog-files.ts';
+import {
+  CatalogError,
+  CatalogFiles,
+  encodeCatalog,
+} from '../../daemon/sync/catalog/catalog-files.ts';
 import { openCatalog } from '../../daemon/sync/register/open-catalog.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';

@@ -3,7 +3,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { StoredRepo } from '../../daemon/accounts/store/repos.ts';
-import { displaced, possibleRepos, type SeenSource } from '../../daemon/sync/register/which-repo.ts';
+import {
+  displaced,
+  possibleRepos,
+  type SeenSource,
+} from '../../daemon/sync/register/which-repo.ts';
 
 function repo(repoId: number, more: Partial<StoredRepo> = {}): StoredRepo {
   return { repoId, name: `r${repoId}`, visibility: 'private', enforcement: 'none', ...more };
