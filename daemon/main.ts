@@ -444,13 +444,17 @@ function jobServiceOf(instance: Instance): JobService {
   };
 }
 
-function connectionServiceOf(instance: Instance): ConnectionService {
+function connectionServiceOf(instance: Instance, members: MemberSync): ConnectionService {
   const { connections, desk } = indexerOf(instance);
   return {
     list: () => (connections?.all ?? []).map(viewOfConnection),
     idsOf: (repoId) => connections?.idsOf(repoId) ?? [],
     latest: (ids) => desk.latest(ids, SYNC_QUEUE),
-    sync: async (id) => connections?.askSync(id),
+    sync: async (id) => {
+      const name = connections?.all.find(({ connectionId }) => connectionId === id)?.name;
+      if (name !== undefined) members.ask(name);
+      return connections?.askSync(id);
+    },
     counts: () => connections?.counts ?? { firstTime: 0, failed: 0, warned: 0 },
   };
 }
@@ -489,7 +493,7 @@ function servicesOf(
     refs: { list: listRefs },
     skipped: { list: (repo, window) => listSkipped(parts, repo.repoId, window) },
     jobs: jobServiceOf(instance),
-    connections: connectionServiceOf(instance),
+    connections: connectionServiceOf(instance, members),
     webhooks: {
       take: (delivery) =>
         indexerOf(instance).connections?.pushes.take(delivery) ?? {

@@ -8,7 +8,7 @@ import { licenceEnvironment } from '../accounts/licences.ts';
 import { answerAsGitLab, type GitLabMember } from '../hosts/gitlab-server.ts';
 import { startServer } from '../hosts/servers.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { eventually, get, serve, trawl } from './daemon.ts';
+import { call, eventually, get, serve, trawl } from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const TOKEN = 'the-token-of-the-test';
@@ -82,6 +82,15 @@ void test('who may read a project at GitLab sees it here, and no longer than the
   configure();
   process.child.kill('SIGHUP');
   await eventually(async () => (await seen(ann)).length === 1);
+  world.members = [member(8, 'eve@x.org')];
+  const headers = { authorization: `Bearer ${KEY}` };
+  const { body } = await get<{ id: number }[]>(`${url}/api/connections`, headers);
+  const asked = await call(`${url}/api/connections/${body[0]?.id}/sync`, {
+    method: 'POST',
+    headers,
+  });
+  assert.ok(asked.ok, await asked.text());
+  await eventually(async () => (await seen(ann)).length === 0);
   const { stderr } = await process.stop();
   assert.ok(!stderr.includes(TOKEN));
 });

@@ -180,6 +180,16 @@ export class MemberSync {
     return this.#pass(connection);
   }
 
+  /** As `run`, for somebody who does not wait. Errors: none. */
+  ask(connection: string): void {
+    this.run(connection).catch((error: unknown) =>
+      this.#options.log.warn('who may read repositories was not asked of their host', {
+        connection,
+        error: messageOf(error),
+      }),
+    );
+  }
+
   /** What connections list has changed: lists of repos that left or turned public go at once. Errors: none. */
   async dropLeft(): Promise<void> {
     const { rules, log } = this.#options;
