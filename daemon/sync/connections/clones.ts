@@ -11,6 +11,7 @@ import type { Log } from '../../base/log.ts';
 import type { RepoHost } from '../../accounts/store/repos.ts';
 import type { GitCredential, Host } from '../../hosts/host.ts';
 import { GitError } from '../../sources/git/git.ts';
+import { ProbeError } from '../../sources/git/layout.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { RepoRegister } from '../register/register.ts';
@@ -86,7 +87,8 @@ export class Clones {
 
   /** Told why a job failed. What git could not read is to be checked before the next one. */
   noteFailure(repoId: number, error: unknown): void {
-    if (!(error instanceof GitError) || error.failure !== 'exit') return;
+    const isOfGit = error instanceof GitError && error.failure === 'exit';
+    if (!isOfGit && !(error instanceof ProbeError)) return;
     this.#doubted.add(repoId);
     this.#stale.add(repoId);
   }

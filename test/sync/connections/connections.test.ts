@@ -2,7 +2,7 @@
 // sees them and for their clones; and what a listing that says less than the host has never means.
 
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
@@ -20,7 +20,7 @@ import {
 import { newUser } from '../../accounts/store/harness.ts';
 import { eventually } from '../../http/harness.ts';
 import { type ConnectedIndex, openConnected } from './connected-index.ts';
-import { hostedRepo, localHost, settingsOf } from './local-host.ts';
+import { fetchByGit, hostedRepo, localHost, settingsOf } from './local-host.ts';
 
 const found = async (index: ConnectedIndex, word: string): Promise<string[]> =>
   (await index.search(word)).files.map(({ repository, path }) => `${repository}:${path}`).sort();
@@ -402,5 +402,77 @@ test('a clone that was damaged is found when it is read, and made anew for the n
   const clone = path.join(dataDir, 'clones/1.git');
   git(clone, 'fsck', '--full', '--no-dangling');
   assert.ok(existsSync(path.join(clone, 'objects/info/commit-graphs/commit-graph-chain')));
+  await index.close();
+});
+
+test('a clock that is set while the daemon runs, or is down, removes nothing early and loses nothing', async (t) => {
+  const dataDir = temporaryFolder();
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  host.repos = [1, 2, 3].map((id) => hostedRepo(`${id}`, folder));
+  const [now, day] = [Date.now.bind(Date), 86_400_000];
+  let jump = 0;
+  t.mock.method(Date, 'now', () => now() + jump);
+  const index = await openConnected(dataDir, host, { c: settingsOf() });
+  await index.settle();
+  for (jump of [-400 * day, 30 * day, -day]) {
+    await index.sync('c');
+    assert.equal((await found(index, 'plum')).length, 3, String(jump));
+  }
+  jump = -500 * day;
+  host.repos.shift();
+  await index.sync('c');
+  await index.settle();
+  assert.deepEqual(await found(index, 'plum'), ['host/o/2:a.txt', 'host/o/3:a.txt']);
+  await index.close();
+  jump = 500 * day;
+  const later = await openConnected(dataDir, host, { c: settingsOf() });
+  await later.settle();
+  host.repos.shift();
+  await later.sync('c');
+  await later.settle();
+  assert.deepEqual(await found(later, 'plum'), ['host/o/3:a.txt']);
+  await later.close();
+});
+
+test('one connection twice: each repository once, and both have it', async () => {
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  host.repos = [1, 2, 3].map((id) => hostedRepo(`${id}`, folder));
+  const index = await openConnected(temporaryFolder(), host, { a: settingsOf(), b: settingsOf() });
+  await index.settle();
+  assert.equal((await found(index, 'plum')).length, 3);
+  const repoIds = index.instance.served.records.map(({ repoId }) => repoId).sort();
+  assert.deepEqual(repoIds, [1, 2, 3]);
+  for (const repoId of repoIds) assert.equal(index.connections.idsOf(repoId).length, 2);
+  host.repos.shift();
+  await index.sync('a');
+  await index.settle();
+  assert.equal((await found(index, 'plum')).length, 3, 'b has not said so yet');
+  await index.sync('b');
+  await index.settle();
+  assert.equal((await found(index, 'plum')).length, 2);
+  await index.close();
+});
+
+test('a clone that cannot be read is doubted when it is fetched again', async () => {
+  const dataDir = temporaryFolder();
+  const host = localHost();
+  host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
+  const doubts: boolean[] = [];
+  const fetchClone: FetchClone = async (options) => {
+    doubts.push(options.isDoubted === true);
+    if (options.isDoubted === true) rmSync(options.folder, { recursive: true });
+    await fetchByGit(options);
+  };
+  const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+  await index.settle();
+  rmSync(path.join(dataDir, 'clones/1.git/objects'), { recursive: true });
+  const { jobs } = indexerOf(index.instance);
+  await jobs.indexAll(index.instance.served.records, true);
+  assert.deepEqual(doubts, [false]);
+  const [result] = await jobs.indexAll(index.instance.served.records, true);
+  assert.deepEqual([doubts, result?.state], [[false, true], 'COMPLETED']);
+  assert.equal((await found(index, 'plum')).length, 1);
   await index.close();
 });
