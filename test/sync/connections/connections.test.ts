@@ -18,7 +18,8 @@ import {
   writeFiles,
 } from '../../sources/git/fixture.ts';
 import { newUser } from '../../accounts/store/harness.ts';
-import { eventually } from '../../http/harness.ts';
+import { Sights } from '../../../daemon/accounts/sights.ts';
+import { RepoDirectory } from '../../../daemon/repos/directory.ts';
 import { type ConnectedIndex, openConnected } from './connected-index.ts';
 import { fetchByGit, hostedRepo, localHost, settingsOf } from './local-host.ts';
 
@@ -178,27 +179,49 @@ test('what turned private is hidden before anything else, and what is not enforc
   const host = localHost();
   const folder = makeRepo({ 'a.txt': 'plum\n' });
   host.repos = [hostedRepo('1', folder), hostedRepo('2', folder, { visibility: 'internal' })];
-  let isFetching: (() => void) | undefined;
+  const [held, release] = [deferred(), deferred()];
+  let isHeld = false;
+  const fetchClone: FetchClone = async (options) => {
+    if (isHeld) {
+      held.resolve();
+      await release.promise;
+    }
+    await fetchByGit(options);
+  };
   const enforcing = settingsOf({ enforcePermissions: true });
-  const index = await openConnected(temporaryFolder(), host, { c: enforcing });
+  const index = await openConnected(temporaryFolder(), host, { c: enforcing }, { fetchClone });
+  const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);
+  const sights = new Sights({
+    directory,
+    configuredGrants: [],
+    countingLists: () => new Map(),
+    hasGrants: () => false,
+    areRulesKnown: () => true,
+  });
+  const guestFinds = async (): Promise<string[]> =>
+    (await index.search('plum', {}, sights.ofGuest())).files.map(({ repository }) => repository);
   await index.settle();
   assert.deepEqual(index.shown(), ['host/o/1 public restricted', 'host/o/2 internal restricted']);
-  // The next page does not come: what the first said holds already.
-  host.pageSize = 1;
-  host.repos = [hostedRepo('1', folder, { visibility: 'private', pushedAt: 'x' }), host.repos[1]!];
-  const synced = index.sync('c');
-  await eventually(() => index.shown()[0] === 'host/o/1 private restricted');
-  isFetching?.();
-  await synced;
-  const { records } = await index.store.repos
-    .read()
-    .then(({ repos }) => ({ records: repos.map(({ visibility }) => visibility) }));
-  assert.deepEqual(records, ['private', 'internal']);
-  isFetching = undefined;
-  host.failAt = 0;
-  await index.configure({
-    c: settingsOf({ enforcePermissions: true, enforcePermissionsForPublicRepos: true }),
+  assert.deepEqual(await guestFinds(), ['host/o/1']);
+  isHeld = true;
+  host.repos[0] = hostedRepo('1', folder, {
+    visibility: 'private',
+    pushedAt: '2026-01-01T00:00:00.000Z',
   });
+  const synced = index.sync('c');
+  await held.promise;
+  assert.deepEqual(await guestFinds(), [], 'its next index has not begun');
+  release.resolve();
+  await synced;
+  assert.deepEqual(await guestFinds(), []);
+  const { repos } = await index.store.repos.read();
+  assert.deepEqual(
+    repos.map(({ visibility }) => visibility),
+    ['private', 'internal'],
+  );
+  host.failAt = 0;
+  const strict = settingsOf({ enforcePermissions: true, enforcePermissionsForPublicRepos: true });
+  await index.configure({ c: strict });
   assert.deepEqual(index.shown(), ['host/o/1 private all', 'host/o/2 internal all']);
   await index.configure({ c: settingsOf() });
   assert.deepEqual(index.shown(), ['host/o/1 private open', 'host/o/2 internal open']);

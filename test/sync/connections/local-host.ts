@@ -70,7 +70,7 @@ async function* pagesOf(
 ): AsyncGenerator<ListingPage> {
   for (let start = typeof from === 'number' ? from : 0; ; start += host.pageSize) {
     await nextTurn();
-    await Promise.race([host.beforePage?.(), aborted(signal)]);
+    if (host.beforePage !== undefined) await Promise.race([host.beforePage(), aborted(signal)]);
     signal.throwIfAborted();
     if (host.failAt !== undefined && start >= host.failAt * host.pageSize)
       throw new HostError('HOST_UNAVAILABLE', `${name}: the host is down; try again later`);
