@@ -11,7 +11,7 @@ import type { JobView } from '../../../daemon/sync/jobs/job-desk.ts';
 import { maintainMirror } from '../../../daemon/sources/mirrors/maintain-mirror.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 import { type IndexOf, openIndexOf } from '../index-of.ts';
-import { fetchByGit, type LocalHost } from './local-host.ts';
+import { fetchLocal, type LocalHost } from './local-host.ts';
 
 export interface ConnectedIndex extends IndexOf {
   readonly connections: Connections;
@@ -38,7 +38,7 @@ export async function openConnected(
   dataDir: string,
   host: LocalHost | ((name: string) => LocalHost),
   settings: Readonly<Record<string, ConnectionSettings>>,
-  { fetchClone = fetchByGit, attemptsMax = 1, ...more }: ConnectedOptions = {},
+  { fetchClone = fetchLocal, attemptsMax = 1, ...more }: ConnectedOptions = {},
 ): Promise<ConnectedIndex> {
   const jobs = { runningMax: 4, timeoutMs: 60_000, attemptsMax };
   const limits: ConnectionLimits = {

@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 import { deferred } from '../../../daemon/base/deferred.ts';
 import { indexerOf } from '../../../daemon/instance.ts';
-import { fetchMirror } from '../../../daemon/sources/mirrors/fetch-mirror.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 import {
   commitAll,
@@ -21,7 +20,7 @@ import { newUser } from '../../accounts/store/harness.ts';
 import { Sights } from '../../../daemon/accounts/sights.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
 import { type ConnectedIndex, openConnected } from './connected-index.ts';
-import { fetchByGit, hostedRepo, localHost, settingsOf } from './local-host.ts';
+import { fetchLocal, hostedRepo, localHost, settingsOf } from './local-host.ts';
 
 const found = async (index: ConnectedIndex, word: string): Promise<string[]> =>
   (await index.search(word)).files.map(({ repository, path }) => `${repository}:${path}`).sort();
@@ -186,7 +185,7 @@ test('what turned private is hidden before anything else, and what is not enforc
       held.resolve();
       await release.promise;
     }
-    await fetchByGit(options);
+    await fetchLocal(options);
   };
   const enforcing = settingsOf({ enforcePermissions: true });
   const index = await openConnected(temporaryFolder(), host, { c: enforcing }, { fetchClone });
@@ -403,7 +402,7 @@ test('a clone that was damaged is found when it is read, and made anew for the n
   const doubts: boolean[] = [];
   const fetchClone: FetchClone = (options) => {
     doubts.push(options.isDoubted === true);
-    return fetchMirror({ ...options, protocols: ['file'] });
+    return fetchLocal(options);
   };
   const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
   await index.settle();
@@ -465,7 +464,7 @@ test('one connection twice: each repository once, and both have it', async () =>
   const index = await openConnected(temporaryFolder(), host, { a: settingsOf(), b: settingsOf() });
   await index.settle();
   assert.equal((await found(index, 'plum')).length, 3);
-  const repoIds = index.instance.served.records.map(({ repoId }) => repoId).sort();
+  const repoIds = index.instance.served.records.map(({ repoId }) => repoId).sort((a, b) => a - b);
   assert.deepEqual(repoIds, [1, 2, 3]);
   for (const repoId of repoIds) assert.equal(index.connections.idsOf(repoId).length, 2);
   host.repos.shift();
@@ -485,8 +484,7 @@ test('a clone that cannot be read is doubted when it is fetched again', async ()
   const doubts: boolean[] = [];
   const fetchClone: FetchClone = async (options) => {
     doubts.push(options.isDoubted === true);
-    if (options.isDoubted === true) rmSync(options.folder, { recursive: true });
-    await fetchByGit(options);
+    await fetchLocal(options);
   };
   const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
   await index.settle();

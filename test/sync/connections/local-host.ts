@@ -2,9 +2,7 @@
 // with it goes wrong as the test says.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
 import { connectionSchema } from '../../../daemon/base/config/connections.ts';
@@ -15,6 +13,7 @@ import {
   type ListingIssue,
   type ListingPage,
 } from '../../../daemon/hosts/host.ts';
+import { fetchMirror } from '../../../daemon/sources/mirrors/fetch-mirror.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 
 /** What a host has, as a test changes it. `at`: names of connections that list it; absent: all. */
@@ -107,17 +106,5 @@ export function settingsOf(more: object = {}): ConnectionSettings {
   return connectionSchema.parse({ type: 'gitea', url: 'https://host', orgs: ['o'], ...more });
 }
 
-/** A mirror by git itself. */
-export const fetchByGit: FetchClone = async ({ folder, url, signal }) => {
-  if (!existsSync(folder)) await run(['init', '-q', '--bare', folder], signal);
-  const refs = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
-  await run(['-C', folder, 'fetch', '-q', '--prune', '--no-tags', url, ...refs], signal);
-};
-
-async function run(args: readonly string[], signal: AbortSignal): Promise<void> {
-  const child = spawn('git', args, { signal, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.on('data', (data: Buffer) => (said += data.toString()));
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`git ${args.join(' ')}: ${said}`);
-}
+/** Repositories of this machine are fetched, too. */
+export const fetchLocal: FetchClone = (options) => fetchMirror({ ...options, protocols: ['file'] });
