@@ -381,7 +381,7 @@ test('one connection twice: each repository once, and both have it', async () =>
   const index = await openConnected(temporaryFolder(), host, { a: settingsOf(), b: settingsOf() });
   await index.settle();
   assert.equal((await found(index, 'plum')).length, 3);
-  const repoIds = index.instance.served.records.map(({ repoId }) => repoId).sort();
+  const repoIds = index.instance.served.records.map(({ repoId }) => repoId).sort((a, b) => a - b);
   assert.deepEqual(repoIds, [1, 2, 3]);
   for (const repoId of repoIds) assert.equal(index.connections.idsOf(repoId).length, 2);
   host.repos.shift();
