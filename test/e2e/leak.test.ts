@@ -200,6 +200,8 @@ const ASKED: Readonly<Record<string, readonly Ask[]>> = {
   'GET /api/health': NOTHING,
   'GET /api/ready': NOTHING,
   'GET /api/version': NOTHING,
+  'GET /schemas/config.json': NOTHING,
+  'POST /api/webhook': bodies([{ repository: { full_name: 'hidden' } }]),
   'GET /api/openapi.json': NOTHING,
   'GET /api/reference': NOTHING,
   'GET /api/reference/{file}': [{ values: { file: 'none' } }],
