@@ -141,7 +141,9 @@ void test('a source that nobody knows is hidden until an owner says otherwise', 
   inWorld(async (world) => {
     const copy = path.join(temporaryFolder(), 'copy');
     cpSync(B_PATH, copy, { recursive: true });
-    const before = await shown(world, [A_PATH, copy, path.join(B_PATH, '..')]);
+    const plain = temporaryFolder();
+    writeFiles(plain, { 'p.txt': 'plum\n' });
+    const before = await shown(world, [A_PATH, copy, plain]);
     assert.deepEqual([before.guest, before.member], [[A], [A]]);
     assert.match(before.stderr, /for owners alone.*repo set --no-enforce-permissions local\/copy/);
     await ok(world.dataDir, ['repo', 'set', '--no-enforce-permissions', 'local/copy']);
