@@ -3,8 +3,11 @@
 // waits as the host says; tries again; and holds each answer as a whole, within bounds.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fetch as fetchOnce, type Dispatcher } from 'undici';
-import { isShortage } from '../base/caught.ts';
+import { promisify } from 'node:util';
+import { unzip } from 'node:zlib';
+import './own-fetch.ts';
+import { type Dispatcher, request } from 'undici';
+import { isShortage, messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { Slots } from '../base/slots.ts';
 import { TimeLimit } from '../base/time-limit.ts';
@@ -78,6 +81,11 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Guess: in so many bytes of an answer a host says that it was asked too often. */
 const TEXT_MAX = 2_000;
+
+const unpack = promisify(unzip);
+
+/** Of requests that do not say otherwise. */
+const USUAL_HEADERS = { accept: '*/*', 'user-agent': 'trawl', 'accept-encoding': 'gzip, deflate' };
 
 /** A request as it is sent again and again. */
 interface Asked extends Question {
@@ -245,37 +253,60 @@ class Transport implements HostTransport {
   async #once(asked: Asked): Promise<Answer> {
     const { url, method, body, signal, host, what } = asked;
     const startMs = performance.now();
-    const response = await fetchOnce(url, {
+    const {
+      statusCode: status,
+      headers,
+      body: content,
+    } = await request(url, {
       method,
-      headers: [...asked.headers],
+      headers: { ...USUAL_HEADERS, ...Object.fromEntries(asked.headers) },
       ...(body === undefined ? {} : { body }),
       signal,
-      redirect: 'manual',
       dispatcher: this.#wayOf(url),
+      // Safety: where it waits for its reader, and the host closes, undici 7 ends the process (nodejs/undici#5360). Nor
+      // does its fetch, which always waits, serve here.
+      highWaterMark: 2 * this.#limits.bytes,
     });
-    const bytes = await this.#read(response.body, { host, what });
-    const { status } = response;
+    const question = { host, what };
+    const packed = await this.#read(content, question);
+    const bytes = await this.#unpacked(packed, headers['content-encoding'], question);
     if (status < 200 || status > 599) throw answerFailure(`status ${status}`, { host, what });
     const ms = Math.round(performance.now() - startMs);
     this.#options.log.debug('the code host was asked', { host, what, status, ms });
-    const headers = new Headers([...response.headers]);
     const text = bytes.toString('utf8', 0, TEXT_MAX);
-    return { url, status, headers, bytes, text };
+    return { url, status, headers: plainHeaders(headers), bytes, text };
   }
 
-  async #read(body: AsyncIterable<Uint8Array> | null, question: Question): Promise<Buffer> {
+  async #read(body: AsyncIterable<Uint8Array>, question: Question): Promise<Buffer> {
     const pieces: Uint8Array[] = [];
     let size = 0;
-    for await (const piece of body ?? []) {
+    for await (const piece of body) {
       size += piece.length;
-      if (size > this.#limits.bytes)
-        throw new HostError(
-          'ANSWER_TOO_LARGE',
-          `${question.host}: ${question.what}: the answer has more than ${this.#limits.bytes} bytes; check \`url\` of the connection`,
-        );
+      if (size > this.#limits.bytes) throw this.#tooLarge(question);
       pieces.push(piece);
     }
     return Buffer.concat(pieces);
+  }
+
+  async #unpacked(
+    packed: Buffer,
+    encoding: string | string[] | undefined,
+    question: Question,
+  ): Promise<Buffer> {
+    if (encoding === undefined || encoding === 'identity' || packed.length === 0) return packed;
+    try {
+      return await unpack(packed, { maxOutputLength: this.#limits.bytes });
+    } catch (error) {
+      if (error instanceof RangeError) throw this.#tooLarge(question);
+      throw answerFailure(`content encoding ${String(encoding)}: ${messageOf(error)}`, question);
+    }
+  }
+
+  #tooLarge({ host, what }: Question): HostError {
+    return new HostError(
+      'ANSWER_TOO_LARGE',
+      `${host}: ${what}: the answer has more than ${this.#limits.bytes} bytes; check \`url\` of the connection`,
+    );
   }
 
   #wayOf({ protocol }: URL): Dispatcher {
@@ -291,6 +322,16 @@ class Transport implements HostTransport {
     this.#ways.set(protocol, way);
     return way;
   }
+}
+
+/** Those of an answer whose bytes are as they were before they were packed. */
+function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Headers {
+  const plain = new Headers();
+  for (const [name, value] of Object.entries(headers))
+    for (const one of [value ?? []].flat()) plain.append(name, one);
+  plain.delete('content-encoding');
+  plain.delete('content-length');
+  return plain;
 }
 
 /** What fetch was called with, as it can be sent more than once. */

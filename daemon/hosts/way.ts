@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import './own-fetch.ts';
 import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { messageOf } from '../base/caught.ts';
 import { ConfigError } from '../base/config/error.ts';
