@@ -66,9 +66,30 @@ const getDescription = endpoint(
   (_, { baseUrl }) => ({ status: 200, content: { asset: documentFor(baseUrl) } }),
 );
 
+const getConfigurationSchema = endpoint(
+  {
+    operationId: 'getConfigurationSchema',
+    method: 'GET',
+    path: '/schemas/config.json',
+    access: 'none',
+    tag: 'System',
+    summary: 'What a configuration file may hold',
+    isDescribed: false,
+    responses: {
+      200: {
+        description: 'A JSON schema.',
+        body: z.looseObject({ $schema: z.string() }),
+        headers: ASSET_HEADERS,
+      },
+      304: NOT_MODIFIED,
+    },
+  },
+  () => ({ status: 200, content: { asset: configurationSchema() } }),
+);
+
 export const DESCRIPTION_ENDPOINTS: readonly Endpoint[] = [
   getDescription,
   assetEndpoint('getReferencePage', '/api/reference', () => PAGE),
-  assetEndpoint('getConfigurationSchema', '/schemas/config.json', configurationSchema),
+  getConfigurationSchema,
   assetEndpoint('getReferenceFile', '/api/reference/{file}', pageFile),
 ];

@@ -24,7 +24,7 @@ export const receiveWebhook = endpoint(
         body: z.object({ repositories: integer('Number of jobs that were made due.') }),
       },
     },
-    errors: ['NOT_FOUND', 'NOT_AUTHENTICATED'],
+    errors: ['NOT_FOUND', 'NOT_AUTHENTICATED', 'REQUEST_BODY_TOO_LARGE'],
   },
   async (_, { fetchRequest, services }) => {
     const request = fetchRequest();
