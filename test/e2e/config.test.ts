@@ -131,7 +131,7 @@ void test('a daemon waits for a file that is missing, serves its schema, and rea
   assert.equal(await rangeCount(), 3);
 
   const answer = await fetch(`${served.url}/schemas/config.json`);
-  assert.equal(answer.headers.get('content-type'), 'application/json');
+  assert.equal(answer.headers.get('content-type'), 'application/schema+json');
   const { stdout } = await trawl(['config', 'schema']);
   assert.deepEqual(await answer.json(), JSON.parse(stdout));
   await served.process.stop();

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { contentTypeOf, makeAsset } from '../shapes/asset.ts';
+import { makeAsset } from '../shapes/asset.ts';
 import type { Asset } from '../shapes/asset.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import type { Endpoint } from '../shapes/endpoint.ts';
@@ -16,6 +16,7 @@ import { programFile } from '../../../base/program-files.ts';
 export const DOCUMENT_FILE = programFile('http/api/instance/openapi.json');
 export const OPEN_ADDRESS = 'http://address.invalid';
 
+const SCHEMA_TYPE = 'application/schema+json';
 const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1.0';
 
 const openApiDocument = z.looseObject({
@@ -41,7 +42,7 @@ let schema: Asset | undefined;
 
 /** The JSON schema of the configuration file. */
 function configurationSchema(): Asset {
-  schema ??= makeAsset(Buffer.from(JSON.stringify(schemaDocument())), contentTypeOf('config.json'));
+  schema ??= makeAsset(Buffer.from(JSON.stringify(schemaDocument())), SCHEMA_TYPE);
   return schema;
 }
 
@@ -79,6 +80,7 @@ const getConfigurationSchema = endpoint(
       200: {
         description: 'A JSON schema.',
         body: z.looseObject({ $schema: z.string() }),
+        contentTypes: [SCHEMA_TYPE],
         headers: ASSET_HEADERS,
       },
       304: NOT_MODIFIED,
