@@ -34,7 +34,7 @@ onBothAdapters('local callers', (kind) => {
       if (['none', 'opt'].includes(access) || isNobodyWelcome === true || isForLocal) continue;
       const bodied = method === 'GET' ? {} : { body: JSON.stringify(BODIES[path] ?? {}) };
       const query = QUERIES[path] ?? '';
-      const place = path.replace('{repoId}', '1');
+      const place = path.replace('{repoId}', '1').replace('{connectionId}', '1');
       const reply = await world.call({ method, path: `${place}${query}`, ...bodied });
       assert.ok([401, 403].includes(reply.status), `${method} ${path}: ${reply.status}`);
     }
