@@ -147,8 +147,15 @@ export class GitServer {
         );
         return;
       }
+      if (isPack && this.holdAt !== undefined && size > this.holdAt.size) {
+        // A part is held back whatever comes at once: git must not have all that it waits for.
+        const early = Math.max(0, bytes.length - (size - this.holdAt.size));
+        response.write(bytes.subarray(0, early));
+        bytes = bytes.subarray(early);
+        await this.holdAt.until;
+      }
+      if (response.destroyed) return;
       if (!response.write(bytes)) await drained(response);
-      if (isPack && this.holdAt !== undefined && size > this.holdAt.size) await this.holdAt.until;
       if (response.destroyed) return;
     }
     response.end();
