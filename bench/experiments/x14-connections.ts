@@ -220,8 +220,8 @@ async function repoIds(url: string): Promise<number[]> {
 }
 
 async function openJobs(url: string): Promise<number> {
-  const pending = await get(url, '/api/jobs?state=PENDING');
-  const running = await get(url, '/api/jobs?state=IN_PROGRESS');
+  const pending = await get(url, '/api/jobs?status=PENDING');
+  const running = await get(url, '/api/jobs?status=IN_PROGRESS');
   return [pending, running].flat().length;
 }
 
