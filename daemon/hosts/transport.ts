@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { unzip } from 'node:zlib';
+// oxlint-disable-next-line import/no-unassigned-import -- for what it does
 import './own-fetch.ts';
 import { type Dispatcher, request } from 'undici';
 import { isShortage, messageOf } from '../base/caught.ts';

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+// oxlint-disable-next-line import/no-unassigned-import -- for what it does
 import './own-fetch.ts';
 import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { messageOf } from '../base/caught.ts';
