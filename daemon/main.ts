@@ -13,8 +13,6 @@ import { type ControlServer, startControlServer } from './http/operator/control-
 import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './engine/build/build.ts';
 import { readSource } from './sources/reading/source-reader.ts';
-import { fetchMirror } from './sources/mirrors/fetch-mirror.ts';
-import { maintainMirror } from './sources/mirrors/maintain-mirror.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
 import { readSecretSource } from './base/config/secret-source.ts';
 import { openHost } from './hosts/open-host.ts';
@@ -220,12 +218,15 @@ function openDataDir(
     hosts: {
       openHost: (name, settings) =>
         openHost(name, settings, { log, env, apps: configuration.apps }),
-      fetchClone: fetchMirror,
+      // Why loaded when it is needed: what asks hosts takes a start 0.2 s, and most daemons ask none.
+      fetchClone: async (call) =>
+        (await import('./sources/mirrors/fetch-mirror.ts')).fetchMirror(call),
       webhookSecret: () => {
         const { secret } = configuration.settings.webhooks;
         return secret && readSecretSource(secret, env);
       },
-      maintainClone: maintainMirror,
+      maintainClone: async (call) =>
+        (await import('./sources/mirrors/maintain-mirror.ts')).maintainMirror(call),
     },
     connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
     onProgress,

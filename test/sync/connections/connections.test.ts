@@ -427,56 +427,6 @@ test('a clone that was damaged is found when it is read, and made anew for the n
   await index.close();
 });
 
-test('a clock that is set while the daemon runs, or is down, removes nothing early and loses nothing', async (t) => {
-  const dataDir = temporaryFolder();
-  const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
-  host.repos = [1, 2, 3].map((id) => hostedRepo(`${id}`, folder));
-  const [now, day] = [Date.now.bind(Date), 86_400_000];
-  let jump = 0;
-  t.mock.method(Date, 'now', () => now() + jump);
-  const index = await openConnected(dataDir, host, { c: settingsOf() });
-  await index.settle();
-  for (jump of [-400 * day, 30 * day, -day]) {
-    await index.sync('c');
-    assert.equal((await found(index, 'plum')).length, 3, String(jump));
-  }
-  jump = -500 * day;
-  host.repos.shift();
-  await index.sync('c');
-  await index.settle();
-  assert.deepEqual(await found(index, 'plum'), ['host/o/2:a.txt', 'host/o/3:a.txt']);
-  await index.close();
-  jump = 500 * day;
-  const later = await openConnected(dataDir, host, { c: settingsOf() });
-  await later.settle();
-  host.repos.shift();
-  await later.sync('c');
-  await later.settle();
-  assert.deepEqual(await found(later, 'plum'), ['host/o/3:a.txt']);
-  await later.close();
-});
-
-test('one connection twice: each repository once, and both have it', async () => {
-  const host = localHost();
-  const folder = makeRepo({ 'a.txt': 'plum\n' });
-  host.repos = [1, 2, 3].map((id) => hostedRepo(`${id}`, folder));
-  const index = await openConnected(temporaryFolder(), host, { a: settingsOf(), b: settingsOf() });
-  await index.settle();
-  assert.equal((await found(index, 'plum')).length, 3);
-  const repoIds = index.instance.served.records.map(({ repoId }) => repoId).sort((a, b) => a - b);
-  assert.deepEqual(repoIds, [1, 2, 3]);
-  for (const repoId of repoIds) assert.equal(index.connections.idsOf(repoId).length, 2);
-  host.repos.shift();
-  await index.sync('a');
-  await index.settle();
-  assert.equal((await found(index, 'plum')).length, 3, 'b has not said so yet');
-  await index.sync('b');
-  await index.settle();
-  assert.equal((await found(index, 'plum')).length, 2);
-  await index.close();
-});
-
 test('a clone that cannot be read is doubted when it is fetched again', async () => {
   const dataDir = temporaryFolder();
   const host = localHost();
