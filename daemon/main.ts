@@ -15,11 +15,11 @@ import type { BuildProgress } from './engine/build/build.ts';
 import { readSource } from './sources/reading/source-reader.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
 import { readSecretSource } from './base/config/secret-source.ts';
-import { openHost } from './hosts/open-host.ts';
 import { memberSyncOf } from './member-sync.ts';
 import type { MemberSync } from './sync/members/member-sync.ts';
 import { SYNC_QUEUE } from './sync/connections/sync-jobs.ts';
 import type { StoredConnection } from './accounts/store/connections.ts';
+import { openConnection } from './sync/sources/open-connection.ts';
 import { connectionLimitsOf } from './sync/connections/connection-limits.ts';
 import { DaemonMetrics } from './metrics.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
@@ -217,7 +217,7 @@ function openDataDir(
     log,
     hosts: {
       openHost: (name, settings) =>
-        openHost(name, settings, { log, env, apps: configuration.apps }),
+        openConnection(name, settings, { log, env, apps: configuration.apps }),
       // Why loaded when it is needed: what asks hosts takes a start 0.2 s, and most daemons ask none.
       fetchClone: async (call) =>
         (await import('./sources/mirrors/fetch-mirror.ts')).fetchMirror(call),

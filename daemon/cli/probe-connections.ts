@@ -18,14 +18,12 @@ const TIMEOUT_MS = 60_000;
 /** Hosts that are asked at a time. */
 const PROBES_MAX = 8;
 
-/** What the hosts say, in the order of the connections; those of this machine have none. Errors: none. */
+/** What the hosts say, in the order of the connections. Errors: none. */
 export async function probeConnections(
   connections: Readonly<Record<string, ConnectionSettings>>,
   open: HostOpener,
 ): Promise<ProbedConnection[]> {
-  const all = Object.entries(connections).filter(
-    ([, { type, url }]) => type !== 'git' || !/^file:/i.test(url),
-  );
+  const all = Object.entries(connections);
   const probed: ProbedConnection[] = [];
   for (let start = 0; start < all.length; start += PROBES_MAX) {
     const some = all.slice(start, start + PROBES_MAX);

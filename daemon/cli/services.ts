@@ -329,11 +329,11 @@ async function surveyConfiguration(place: string, isOnline: boolean): Promise<Su
   await source.refresh();
   const survey = surveyFile(source, process.env);
   if (!isOnline) return { ...survey, probed: [] };
-  const { openHost } = await import('../hosts/open-host.ts');
+  const { openConnection } = await import('../sync/sources/open-connection.ts');
   const { connections, apps } = survey.file;
   const log = createLog({ level: 'warn', format: 'text', file: undefined });
   const probed = await probeConnections(connections, (name, settings) =>
-    openHost(name, settings, { log, env: process.env, apps }),
+    openConnection(name, settings, { log, env: process.env, apps }),
   );
   return { ...survey, probed };
 }

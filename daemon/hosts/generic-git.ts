@@ -42,6 +42,7 @@ class GenericGit implements Host {
       hostId: path,
       path,
       displayName: settings.name ?? path,
+      ...(settings.name === undefined ? {} : { name: settings.name }),
       cloneUrl: cloneUrlOf(url),
       isFork: false,
       isArchived: false,

@@ -2,7 +2,7 @@
 // implements it, over its own client library; what follows from the answers is decided elsewhere (sync/connections/).
 
 import type { SecretText } from '../base/config/secret-text.ts';
-import type { CodeHostType } from '../repos/records.ts';
+import type { CodeHostType, RepoSource } from '../repos/records.ts';
 
 /** A repository as its host describes it. */
 export interface HostRepo {
@@ -11,8 +11,12 @@ export interface HostRepo {
   /** Below the address of the host: `owner/name`. */
   readonly path: string;
   readonly displayName?: string;
-  /** http(s) or ssh, without credentials. */
+  /** The whole name that it is to have; absent: host and path. */
+  readonly name?: string;
+  /** http(s) or ssh, without credentials; of this machine: file. */
   readonly cloneUrl: string;
+  /** Where it is read in place; absent: a clone of it is. */
+  readonly source?: RepoSource;
   /** Its page. */
   readonly webUrl?: string;
   readonly imageUrl?: string;

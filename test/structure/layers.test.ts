@@ -154,6 +154,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'daemon/sync/sources': [
     'daemon/base',
+    'daemon/base/config',
     'daemon/repos',
     'daemon/hosts',
     'daemon/sources/git',

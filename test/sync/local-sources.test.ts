@@ -11,7 +11,6 @@ import {
   type LocalSourcesOptions,
 } from '../../daemon/sync/sources/local-sources.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { openIndexOf } from './index-of.ts';
 
 /** A mirror: `o/a.git`, `o/b.git` and `p/a.git` bare, `o/work` and `o/linked` work trees, `plain` a folder. */
 function makeMirror(): string {
@@ -28,7 +27,7 @@ function makeMirror(): string {
 async function found(root: string, glob: string, options: LocalSourcesOptions = {}) {
   const { sources, issues } = await findLocalSources(`${pathToFileURL(root).href}${glob}`, options);
   return {
-    sources: sources.map(({ path: place, mode }) => `${path.relative(root, place)} ${mode}`),
+    sources: sources.map(({ path: place, kind }) => `${path.relative(root, place)} ${kind}`),
     issues: issues.map(({ code, target, effect, message }) => {
       assert.match(message, /^(?:\/|file:).*: .{8}/);
       return `${code} ${target.slice(pathToFileURL(root).href.length)} ${effect}`;
@@ -43,7 +42,7 @@ void test('one folder, globs, and any number of folders', async () => {
   const cases: [string, string[]][] = [
     ['/o/a.git', bare.slice(0, 1)],
     ['/o/a.git/', bare.slice(0, 1)],
-    ['/plain', ['plain worktree']],
+    ['/plain', ['plain folder']],
     ['/*/*.git', bare],
     ['/{o,p}/[^b].git', [bare[0]!, bare[2]!]],
     ['/o/?.git', bare.slice(0, 2)],
@@ -64,7 +63,7 @@ void test('modes, and globs of paths that are left out', async () => {
   const root = makeMirror();
   const worktree = { mode: 'worktree' as const, ignore: ['gen/**'] };
   assert.deepEqual(await found(root, '/*', worktree), {
-    sources: ['o worktree', 'p worktree', 'plain worktree'],
+    sources: ['o folder', 'p folder', 'plain folder'],
     issues: [],
   });
   assert.deepEqual(await found(root, '/o/*', worktree), {
@@ -79,19 +78,9 @@ void test('modes, and globs of paths that are left out', async () => {
     issues: ['MODE_NOT_POSSIBLE /plain TARGET_SKIPPED'],
   });
   const { sources } = await findLocalSources(`file://${root}/plain`, { ignore: ['gen/**'] });
-  assert.deepEqual(sources, [{ path: `${root}/plain`, mode: 'worktree', ignore: ['gen/**'] }]);
+  assert.deepEqual(sources, [{ path: `${root}/plain`, kind: 'folder', ignore: ['gen/**'] }]);
   const committed = await findLocalSources(`file://${root}/o/work`, { ignore: ['gen/**'] });
   assert.deepEqual(committed.sources[0]!.ignore, []);
-  // As a connection would have them indexed.
-  const index = await openIndexOf(temporaryFolder());
-  const [{ path: place, mode, ignore } = assert.fail()] = sources;
-  await index.index([place], { ignore }, mode);
-  const { files } = await index.search('plum');
-  assert.deepEqual(
-    files.map((file) => file.path),
-    ['a.txt'],
-  );
-  await index.close();
 });
 
 void test('what is not accepted is an issue with its reason', async () => {

@@ -3,7 +3,7 @@
 // daemons that share a store cannot give one id to two repos.
 
 import type { Kysely, Transaction } from 'kysely';
-import type { CodeHostType } from '../../repos/records.ts';
+import type { CodeHostType, RepoSource } from '../../repos/records.ts';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { inBatches, selectBatches } from './batches.ts';
 import {
@@ -38,6 +38,10 @@ export interface HostFacts {
   readonly path: string;
   /** Without credentials. */
   readonly cloneUrl: string;
+  /** The whole name that it is to have; absent: host and path. */
+  readonly name?: string;
+  /** Where it is read in place; absent: a clone of it is. */
+  readonly source?: RepoSource;
   readonly displayName?: string;
   /** Its page, and a picture. */
   readonly webUrl?: string;
@@ -64,7 +68,7 @@ export interface StoredRepo {
   /** Absent: another repo is there now. */
   readonly place?: RepoPlace;
   readonly remote?: string;
-  /** Absent: it is a source of this machine. */
+  /** Absent: no connection lists it; it was named as a source of this machine. */
   readonly host?: RepoHost;
   readonly selection?: { readonly branches: readonly string[]; readonly tags: readonly string[] };
   /** Which files of its source are docs; absent: as files of rules say. */

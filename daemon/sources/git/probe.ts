@@ -10,7 +10,7 @@ import { isoTimeOf } from './iso-time.ts';
 import { layoutOf, ProbeError, type SourceLayout } from './layout.ts';
 import { resolveCommit } from './objects.ts';
 import { readRefs } from './refs.ts';
-import type { RepoSource } from '../../repos/records.ts';
+import type { RepoSource, SourceKind } from '../../repos/records.ts';
 import { repoNameFromUrl } from '../../repos/repo-name.ts';
 
 /** `folder`: a folder without git; the others are named like the kind of the source. */
@@ -161,6 +161,19 @@ function newestOf(lines: string): number {
 
 /** Bound: branches with dates that no calendar has, which are passed over. */
 const REFS_LOOKED_AT = 100;
+
+/**
+ * The name that a source has by the rule of API.md 19.4, before conflicts are resolved.
+ *
+ * @param kind  what it is read as
+ *
+ * Errors: GitPlaceError; GitFileError; GitError.
+ */
+export async function nameOfSource(absolute: string, kind: SourceKind): Promise<string> {
+  if (kind === 'folder') return localName(absolute);
+  await checkGitPlaceWholly(absolute);
+  return (await nameFromRemote(absolute)) ?? localName(absolute);
+}
 
 async function nameFromRemote(repoPath: string): Promise<string | undefined> {
   const address = await tryGit(['config', '--get', 'remote.origin.url'], { repoPath });

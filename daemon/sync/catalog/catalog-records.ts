@@ -106,6 +106,12 @@ export type CatalogState = z.infer<typeof catalogSchema>;
 /** What becomes of repos. Those that are put are new, or take the place of what is known by their ids; ids that go. */
 export type CatalogChange = z.infer<typeof changeSchema>;
 
+/** A repo of which nothing says any more that its docs are up to date. */
+export function withoutFingerprint(repo: CatalogRepo): CatalogRepo {
+  const { fingerprint: _, look: __, ...rest } = repo;
+  return rest;
+}
+
 /** Those of a shard's docs that are of the repo: from `docStart` to before `docEnd`. */
 export function docsOfRepo({ docCount, part }: CatalogShard): { docStart: number; docEnd: number } {
   return { docStart: part?.docStart ?? 0, docEnd: part?.docEnd ?? docCount };

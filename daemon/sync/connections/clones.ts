@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { messageOf } from '../../base/caught.ts';
 import { readOwn, replaceOwn } from '../../base/own-file.ts';
 import type { Log } from '../../base/log.ts';
-import type { RepoHost } from '../../accounts/store/repos.ts';
+import type { RepoHost, StoredRepo } from '../../accounts/store/repos.ts';
 import type { GitCredential, Host } from '../../hosts/host.ts';
 import { GitError } from '../../sources/git/git.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
@@ -93,10 +93,10 @@ export class Clones {
     this.#stale.add(repoId);
   }
 
-  /** Upkeep of the clone of a repo, if it is one of a code host. Errors: none; the log says why it could not be. */
+  /** Upkeep of the clone of a repo, if it has one. Errors: none; the log says why it could not be. */
   async tidyUp({ repoId, name }: RepoRecord, signal: AbortSignal): Promise<void> {
     const { catalog, register, maintainClone, timeoutMs, log } = this.#options;
-    if (register.byId(repoId)?.host === undefined) return;
+    if (!hasClone(register.byId(repoId))) return;
     const folder = catalog.clonePath(repoId);
     try {
       await maintainClone({ folder, signal, timeoutMs: timeoutMs(), log });
@@ -114,13 +114,14 @@ export class Clones {
   }
 
   /**
-   * Brings the clone of a repo up to date, if it is one of a code host and was marked, or is not there.
+   * Brings the clone of a repo up to date, if it has one that was marked, or is not there.
    *
    * Errors: why it could not be fetched; the reason of the signal.
    */
   async bringUp({ repoId, name }: RepoRecord, signal: AbortSignal): Promise<void> {
-    const host = this.#options.register.byId(repoId)?.host;
-    if (host === undefined) return;
+    const repo = this.#options.register.byId(repoId);
+    if (!hasClone(repo)) return;
+    const { host } = repo;
     const folder = this.#options.catalog.clonePath(repoId);
     await mkdir(this.#options.catalog.cloneFolder, { recursive: true, mode: 0o700 });
     // One that never became whole is begun anew.
@@ -193,7 +194,7 @@ export class Clones {
     const names = await readdir(catalog.cloneFolder).catch((): string[] => []);
     for (const name of names) {
       const repoId = Number(/^(\d+)\.(?:git|json)$/.exec(name)?.[1] ?? 'NaN');
-      if (register.byId(repoId)?.host === undefined)
+      if (!hasClone(register.byId(repoId)))
         await rm(path.join(catalog.cloneFolder, name), { recursive: true, force: true });
     }
   }
@@ -228,6 +229,11 @@ export async function removeClone(
 
 function stampPath({ cloneFolder }: Pick<Catalog, 'cloneFolder'>, repoId: number): string {
   return path.join(cloneFolder, `${repoId}${STAMP_ENDING}`);
+}
+
+/** Whether a repo is read from a clone of ours, and not where its connection says that it lies. */
+function hasClone(repo: StoredRepo | undefined): repo is StoredRepo & { readonly host: RepoHost } {
+  return repo?.host !== undefined && repo.host.facts.source === undefined;
 }
 
 function isOf(stamp: Stamp | undefined, { address, hostId }: RepoHost): boolean {

@@ -84,7 +84,7 @@ function connectionOf(
     instance,
     name,
     type: settings.type,
-    address: addressOf(settings),
+    address: addressOf(settings, instance),
     rules,
     syncedAt: known?.syncedAt ?? null,
     // What it lists under other settings is not known yet.

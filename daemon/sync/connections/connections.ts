@@ -14,11 +14,11 @@ import type { Log } from '../../base/log.ts';
 import type { Host } from '../../hosts/host.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { CatalogRepo } from '../catalog/catalog-records.ts';
+import { type CatalogRepo, withoutFingerprint } from '../catalog/catalog-records.ts';
 import type { JobBook } from '../jobs/job-book.ts';
 import type { JobLimits } from '../jobs/job-limits.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import { unbuiltClone } from '../register/open-catalog.ts';
+import { unbuiltHosted } from '../register/open-catalog.ts';
 import type { RepoRegister } from '../register/register.ts';
 import type { Served } from '../served/served.ts';
 import { CleanupJobs } from './cleanup-jobs.ts';
@@ -363,10 +363,13 @@ export class Connections {
     const repo = register.byId(repoId);
     if (repo?.host === undefined) return [];
     const known = catalog.repo(repoId);
-    if (known === undefined) return this.has(repoId) === true ? [unbuiltClone(catalog, repo)] : [];
+    if (known === undefined) return this.has(repoId) === true ? [unbuiltHosted(catalog, repo)] : [];
     const record = register.ruled(known.record);
     if (record.name !== known.record.name) jobs.failed.clear(known.record.name);
-    return isDeepStrictEqual(record, known.record) ? [] : [{ ...known, record }];
+    if (isDeepStrictEqual(record, known.record)) return [];
+    // What the files on disk were says nothing of what is committed.
+    const isOther = record.source.kind !== known.record.source.kind;
+    return [{ ...(isOther ? withoutFingerprint(known) : known), record }];
   }
 
   #targetOf(connectionId: number): StoredConnection | undefined {

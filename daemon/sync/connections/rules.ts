@@ -17,10 +17,15 @@ export function rulesOf(settings: ConnectionSettings): ConnectionRules {
   };
 }
 
-/** The host of a connection, as one text for all connections to it: ids of its repos are those of this host alone. */
-export function addressOf(settings: ConnectionSettings): string {
+/**
+ * The host of a connection, as one text for all connections to it: ids of its repos are those of this host alone.
+ *
+ * @param instance  the daemon whose machine it is, where paths are meant
+ */
+export function addressOf(settings: ConnectionSettings, instance: string): string {
   const { type } = settings;
   const url = new URL(settings.url);
+  if (url.protocol === 'file:') return `${type} file://${instance}`;
   const path = type === 'git' ? '' : url.pathname.replace(/\/+$/, '');
   return `${type} ${url.protocol}//${url.host}${path}`;
 }

@@ -53,12 +53,11 @@ export function admitListed(book: RepoBook, listed: Listed): RepoDecision<Admitt
     links.put(link);
     return { link, isLinked, repo: described(before, repoId, hostRepo, listed, connection) };
   });
-  const named = withNames(
-    book,
-    seen.map(({ repo }) => repo),
-    listed,
-    connection,
-  );
+  const wanting = seen.map(({ repo }) => repo);
+  const areNamed = listed.repos.some(({ name }) => name !== undefined);
+  const named = areNamed
+    ? withOwnNames(book, wanting)
+    : withNames(book, wanting, listed, connection);
   const repos = named.map((repo) => underRules(repo, links.rulesOf(repo.repoId)));
   const changed = repos.filter((repo) => !isDeepStrictEqual(links.repo(repo.repoId), repo));
   const changedIds = new Set(changed.map(({ repoId }) => repoId));
@@ -75,10 +74,15 @@ export function admitListed(book: RepoBook, listed: Listed): RepoDecision<Admitt
   };
 }
 
-/** Whether a repo was pushed to, or other revisions of it are wanted. */
+/** Whether a repo was pushed to, or other revisions or files of it are wanted. */
 function hasNews(before: StoredRepo | undefined, now: StoredRepo): boolean {
-  const isPushed = before?.host?.facts.pushedAt !== now.host?.facts.pushedAt;
-  return isPushed || !isDeepStrictEqual(before?.selection, now.selection);
+  const [was, is] = [before?.host?.facts, now.host?.facts];
+  const isPushed = was?.pushedAt !== is?.pushedAt;
+  return (
+    isPushed ||
+    !isDeepStrictEqual(was?.source, is?.source) ||
+    !isDeepStrictEqual(before?.selection, now.selection)
+  );
 }
 
 function knownAt({ repos }: RepoBook, address: string): Map<string, StoredRepo> {
@@ -103,15 +107,23 @@ function described(
 ): StoredRepo {
   const known = before ?? { repoId, name: '', enforcement: 'none' };
   const { hostId, visibility } = repo;
-  return { ...known, visibility, host: { address, hostId, facts: factsOf(codeHostType, repo) } };
+  const facts = factsOf(codeHostType, repo);
+  const was = before?.host?.facts.source;
+  // Why: where its git is gone, files that git ignored are not to be searched. Its job says so.
+  const isLost = facts.source?.kind === 'folder' && was !== undefined && was.kind !== 'folder';
+  const host = { address, hostId, facts: isLost ? { ...facts, source: was } : facts };
+  return { ...known, visibility, host };
 }
 
 function factsOf(codeHostType: CodeHostType, repo: HostRepo): HostFacts {
   const { path, cloneUrl, displayName, webUrl, imageUrl, isFork, isArchived, pushedAt } = repo;
+  const { name, source } = repo;
   return {
     codeHostType,
     path,
     cloneUrl,
+    ...(name === undefined ? {} : { name }),
+    ...(source === undefined ? {} : { source }),
     ...(displayName === undefined ? {} : { displayName }),
     ...(webUrl === undefined ? {} : { webUrl }),
     ...(imageUrl === undefined ? {} : { imageUrl }),
@@ -160,9 +172,24 @@ function withNames(
   return [...repos, ...displaced].map((repo) => ({ ...repo, name: names.get(repo.repoId)! }));
 }
 
+/** The repos with the names that were given to them, or numbers behind these: who has one keeps it. */
+function withOwnNames({ repos: all }: RepoBook, repos: readonly StoredRepo[]): StoredRepo[] {
+  const taken = new Set(all.map(({ name }) => name));
+  return repos.map((repo) => {
+    const wanted = repo.host!.facts.name!.replace(/\p{Cc}/gu, '');
+    if (repo.name === wanted || isNumbered(repo.name, wanted)) return repo;
+    const name = freeRepoName(wanted, taken);
+    taken.add(name);
+    return { ...repo, name };
+  });
+}
+
 /** A name with a number: that which the repo has already, or the first that is free. */
 function keptOrFree(before: string, wanted: string, taken: ReadonlySet<string>): string {
-  const isNumbered =
-    before.startsWith(`${wanted}-`) && /^\d+$/.test(before.slice(wanted.length + 1));
-  return isNumbered && !taken.has(before) ? before : freeRepoName(wanted, taken);
+  const isKept = isNumbered(before, wanted) && !taken.has(before);
+  return isKept ? before : freeRepoName(wanted, taken);
+}
+
+function isNumbered(name: string, wanted: string): boolean {
+  return name.startsWith(`${wanted}-`) && /^\d+$/.test(name.slice(wanted.length + 1));
 }

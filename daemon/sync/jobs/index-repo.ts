@@ -20,7 +20,7 @@ import type { RepoRecord } from '../../repos/records.ts';
 import { listDisk } from '../../sources/docs/source-disk.ts';
 import type { Revision } from '../../sources/git/refs.ts';
 import type { FileStates, SourceSpec } from '../../sources/docs/source.ts';
-import { modeOf, type ProbedSource } from '../../sources/git/probe.ts';
+import type { ProbedSource } from '../../sources/git/probe.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { recordOf } from '../register/change-repo.ts';
 import {
@@ -29,13 +29,14 @@ import {
   type CatalogShard,
   docCountOf,
   sizesOfRepo,
+  withoutFingerprint,
   withSymbolsOf,
 } from '../catalog/catalog-records.ts';
 import { fingerprintNow, fingerprintOf, hasRules, lookOf } from '../served/fingerprint.ts';
 import type { RepoRegister } from '../register/register.ts';
 import { knownIndexOf } from '../served/known-index.ts';
 import { type Publication, publishing } from '../served/publication.ts';
-import { lookAtSource } from '../register/look-at-source.ts';
+import { lookAgainAt } from '../register/look-at-source.ts';
 import { selectRevisions } from './select-revisions.ts';
 import type { Served } from '../served/served.ts';
 import type { SeenFiles } from '../watch/seen-files.ts';
@@ -158,7 +159,7 @@ export class RepoIndexer {
     const seen = changed === 'all' ? undefined : this.#sameAsSeen(record, look, filters);
     if (seen !== undefined) return { isUnchanged: true, ...this.#sizesOf(seen) };
     const { register, served } = this.#options;
-    const probed = await lookAtSource(register, record.source.path, modeOf(record.source));
+    const probed = await lookAgainAt(register, record.source);
     if (!register.isSourceOf(record.repoId, probed)) throw new OtherSourceError(record.source.path);
     if (record.source.kind === 'folder' && probed.layout !== 'folder')
       return this.#index(await this.#asRepository(record, probed), undefined, context);
@@ -193,6 +194,10 @@ export class RepoIndexer {
     probed: ProbedSource,
   ): Promise<RepoRecord> {
     const { register, catalog, log } = this.#options;
+    if (register.byId(repoId)?.host !== undefined)
+      throw new Error(
+        `${source.path} has become a git repository: the next listing of its connection takes it for one`,
+      );
     const [repo] = await register.admit([probed], {});
     const known = catalog.repo(repoId);
     if (repo?.repoId !== repoId || known === undefined) throw new OtherSourceError(source.path);
@@ -495,11 +500,6 @@ export class RepoIndexer {
     onNewShards();
     return next;
   }
-}
-
-function withoutFingerprint(repo: CatalogRepo): CatalogRepo {
-  const { fingerprint: _, look: __, ...rest } = repo;
-  return rest;
 }
 
 function isFingerprinted({ fingerprint }: CatalogRepo): boolean {

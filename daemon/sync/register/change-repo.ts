@@ -62,12 +62,13 @@ export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
   const { enforcement: _, selection: __, ...known } = before ?? NEW_RECORD;
   const { repoId, name, visibility, enforcement, place, selection, host, rules = {} } = repo;
   const { kind, path } = place ?? known.source;
+  const source = host?.facts.source ?? { kind, path, ...rulesOf(rules) };
   return {
     ...(host === undefined ? known : withFacts(known, host.facts)),
     repoId,
     name,
     visibility,
-    source: { kind, path, ...rulesOf(rules) },
+    source,
     ...(enforcement === 'none' ? {} : { enforcement }),
     ...(selection === undefined ? {} : { selection }),
   };

@@ -2,7 +2,13 @@
 // no folder whose files are searched, those that git ignored among them, unless the operator says so.
 
 import { ProbeError } from '../../sources/git/layout.ts';
-import { type ProbedSource, probeSource, type SourceMode } from '../../sources/git/probe.ts';
+import {
+  modeOf,
+  type ProbedSource,
+  probeSource,
+  type SourceMode,
+} from '../../sources/git/probe.ts';
+import type { RepoSource } from '../../repos/records.ts';
 import type { RepoRegister } from './register.ts';
 
 const LOST_GIT =
@@ -26,5 +32,16 @@ export async function lookAtSource(
     mode !== 'folder' &&
     register.mayBe(probed).some((repo) => repo.place !== undefined && repo.place.kind !== 'folder');
   if (isLost) throw new ProbeError(place, 'not_a_repository', LOST_GIT);
+  return probed;
+}
+
+/** As `lookAtSource`, of a source as it was. */
+export async function lookAgainAt(
+  register: Pick<RepoRegister, 'mayBe'>,
+  source: RepoSource,
+): Promise<ProbedSource> {
+  const probed = await lookAtSource(register, source.path, modeOf(source));
+  if (source.kind === 'worktree' && probed.layout === 'folder')
+    throw new ProbeError(source.path, 'not_a_repository', LOST_GIT);
   return probed;
 }

@@ -49,7 +49,7 @@ export async function openCatalog(
 }
 
 /**
- * Repos of code hosts are where their clones are, whatever the catalog says; what the store does not know of them is left out
+ * Repos of connections are where these say, or where their clones are, whatever the catalog says; what the store does not know of them is left out
  * until a connection lists it.
  */
 async function mendClones(catalog: Catalog, register: RepoRegister): Promise<void> {
@@ -59,28 +59,27 @@ async function mendClones(catalog: Catalog, register: RepoRegister): Promise<voi
     for (const repo of catalog.repos) {
       const { repoId, source, name } = repo.record;
       const known = register.byId(repoId);
-      const path = catalog.clonePath(repoId);
       if (known?.host === undefined) {
         if (catalog.isClone(source.path)) removed.push(repoId);
         continue;
       }
-      const record = { ...recordOf(known, repo.record), source: cloneSource(path) };
-      if (source.path !== path) put.push(unbuilt(record));
+      const record = hostedRecord(catalog, known, repo.record);
+      if (source.path !== record.source.path) put.push(unbuilt(record));
       else if (name !== known.name) put.push({ ...repo, record });
     }
     return { put, removed };
   });
 }
 
-/** @param path  of the clone */
-function cloneSource(path: string): RepoSource {
-  return { kind: 'commits', path };
+/** The record of a repo that a connection lists: it lies where that says, or where its clone is. */
+function hostedRecord(catalog: Catalog, repo: StoredRepo, before?: RepoRecord): RepoRecord {
+  const clone: RepoSource = { kind: 'commits', path: catalog.clonePath(repo.repoId) };
+  return { ...recordOf(repo, before), source: repo.host?.facts.source ?? clone };
 }
 
-/** A repo of a code host that the catalog has not, to be built. */
-export function unbuiltClone(catalog: Catalog, repo: StoredRepo): CatalogRepo {
-  const source = cloneSource(catalog.clonePath(repo.repoId));
-  return unbuilt({ ...recordOf(repo), source });
+/** A repo that a connection lists and the catalog has not, to be built. */
+export function unbuiltHosted(catalog: Catalog, repo: StoredRepo): CatalogRepo {
+  return unbuilt(hostedRecord(catalog, repo));
 }
 
 async function loadOrPutAway(catalog: Catalog, register: RepoRegister, log: Log): Promise<void> {

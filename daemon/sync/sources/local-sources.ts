@@ -14,13 +14,13 @@ import { errorCodeOf, isGone } from '../../sources/disk/disk.ts';
 import { isInOwnFolder } from '../../sources/disk/own-folder.ts';
 import { checkGitPlace, GitPlaceError } from '../../sources/git/git-place.ts';
 import { layoutOf, ProbeError, type SourceLayout } from '../../sources/git/layout.ts';
+import type { SourceKind } from '../../repos/records.ts';
 import { FIND_DEPTH_MAX } from './find-repos.ts';
 
 export interface LocalSource {
   /** Absolute. */
   readonly path: string;
-  /** Of a plain folder `worktree`. */
-  readonly mode: 'commits' | 'worktree';
+  readonly kind: SourceKind;
   /** Globs of paths that are left out; none of `commits`. */
   readonly ignore: readonly string[];
 }
@@ -35,7 +35,7 @@ export interface LocalSources {
 export interface LocalSourcesOptions {
   /** Default: what is committed; of a plain folder the files. */
   readonly mode?: 'commits' | 'worktree' | undefined;
-  readonly ignore?: readonly string[];
+  readonly ignore?: readonly string[] | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -258,8 +258,8 @@ class Search {
       this.#note('MODE_NOT_POSSIBLE', place, 'a bare repository has no files; leave mode out');
     else {
       if (layout !== 'folder') checkGitPlace(place);
-      const own = mode ?? (layout === 'folder' ? 'worktree' : 'commits');
-      this.#sources.set(real, { path: place, mode: own, ignore: own === 'commits' ? [] : ignore });
+      const kind = layout === 'folder' ? layout : (mode ?? 'commits');
+      this.#sources.set(real, { path: place, kind, ignore: kind === 'commits' ? [] : ignore });
     }
   }
 

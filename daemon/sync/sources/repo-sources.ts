@@ -8,12 +8,12 @@ import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { Slots } from '../../base/slots.ts';
-import { modeOf, type ProbedSource, type SourceMode } from '../../sources/git/probe.ts';
+import type { ProbedSource, SourceMode } from '../../sources/git/probe.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
 import { type RepoChange, recordOf } from '../register/change-repo.ts';
 import type { JobResult, Jobs } from '../jobs/jobs.ts';
-import { lookAtSource } from '../register/look-at-source.ts';
+import { lookAgainAt, lookAtSource } from '../register/look-at-source.ts';
 import type { RepoRegister } from '../register/register.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
 import { findRepos } from './find-repos.ts';
@@ -110,6 +110,13 @@ export class RepoSources {
     return { records, failed };
   }
 
+  /** Those of repos that somebody may have named: what connections list is theirs, even at the same path. */
+  get #records(): readonly RepoRecord[] {
+    const { catalog, register } = this.#options;
+    const records = catalog.repos.map(({ record }) => record);
+    return records.filter(({ repoId }) => register.byId(repoId)?.host === undefined);
+  }
+
   /** What the paths mean. What was found before is served meanwhile where a folder takes long to search. */
   async #findNamed(
     paths: readonly string[],
@@ -117,12 +124,8 @@ export class RepoSources {
     change: RepoChange,
     signal: AbortSignal | undefined,
   ): Promise<NamedSources> {
-    const { catalog, served, log } = this.#options;
-    // Mirrors are sources of connections alone.
-    const own = `${path.dirname(catalog.shardFolder)}${path.sep}`;
-    const records = catalog.repos
-      .map(({ record }) => record)
-      .filter(({ source }) => !source.path.startsWith(own));
+    const { served, log } = this.#options;
+    const records = this.#records;
     const quick = await sourcesNamed(paths, mode, { records, isDeep: false, log, signal });
     if (quick.folders.length === 0) return quick;
     served.repoIds = this.#sureOf(quick.sources, change);
@@ -319,8 +322,7 @@ export class RepoSources {
       const taken = new Set([...records.values()].map(({ source }) => source.path));
       // What was indexed as one folder is in the repositories now.
       for (const folder of folders) taken.add(folder.path);
-      removed = catalog.repos
-        .map(({ record }) => record)
+      removed = this.#records
         .filter(({ repoId, source }) => !records.has(repoId) && taken.has(source.path))
         .map(({ repoId }) => repoId);
       return { put: [...put.values()], removed };
@@ -374,7 +376,7 @@ export class RepoSources {
   /** Finds the repo that a source has, as far as its path tells. */
   #byPlace(): (source: NamedSource) => RepoRecord | undefined {
     const records = new Map<string, RepoRecord[]>();
-    for (const { record } of this.#options.catalog.repos)
+    for (const record of this.#records)
       records.set(record.source.path, [...(records.get(record.source.path) ?? []), record]);
     return ({ path: place, mode }) =>
       records
@@ -412,7 +414,7 @@ export class RepoSources {
     const probes = doubtful.map(
       ({ source }) =>
         () =>
-          lookAtSource(register, source.path, modeOf(source)),
+          lookAgainAt(register, source),
     );
     const found = await this.#probeTogether(probes, signal);
     for (const result of found) {

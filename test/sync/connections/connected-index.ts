@@ -34,9 +34,11 @@ export interface ConnectedOptions extends Partial<ConnectionLimits> {
 
 export const GRACE_MS = 5;
 
+type Opener = Pick<LocalHost, 'open'>;
+
 export async function openConnected(
   dataDir: string,
-  host: LocalHost | ((name: string) => LocalHost),
+  host: Opener | ((name: string, settings: ConnectionSettings) => Opener),
   settings: Readonly<Record<string, ConnectionSettings>>,
   { fetchClone = fetchLocal, attemptsMax = 1, ...more }: ConnectedOptions = {},
 ): Promise<ConnectedIndex> {
@@ -53,8 +55,8 @@ export async function openConnected(
   const index = await openIndexOf(dataDir, {
     findsSymbols: false,
     hosts: {
-      openHost: (name) =>
-        Promise.resolve((typeof host === 'function' ? host(name) : host).open(name)),
+      openHost: (name, given) =>
+        Promise.resolve((typeof host === 'function' ? host(name, given) : host).open(name)),
       fetchClone,
       webhookSecret: () => undefined,
       maintainClone: maintainMirror,

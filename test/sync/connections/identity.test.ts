@@ -7,7 +7,10 @@ import test from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import type { RepoBook, RepoDecision, StoredRepo } from '../../../daemon/accounts/store/repos.ts';
-import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
+import {
+  connectionSchema,
+  type ConnectionSettings,
+} from '../../../daemon/base/config/connections.ts';
 import { configure } from '../../../daemon/sync/connections/configure.ts';
 import { endListing, type ListingEnd } from '../../../daemon/sync/connections/end-listing.ts';
 import { LinkBook } from '../../../daemon/sync/connections/link-book.ts';
@@ -343,9 +346,16 @@ test(`ids, names and rules over random lives of hosts, seed ${SEED}`, () => {
   );
 });
 
+function settingsOfFolder(folder: string): ConnectionSettings {
+  return connectionSchema.parse({ type: 'git', url: `file://${folder}` });
+}
+
 test('an address is one text for all who write it', () => {
-  const of = (more: object): string => addressOf(settingsOf(more));
+  const of = (more: object): string => addressOf(settingsOf(more), 'a');
   assert.equal(of({ url: 'https://Host/' }), of({ url: 'https://host:443' }));
   assert.notEqual(of({ url: 'https://host/a' }), of({ url: 'https://host/b' }));
   assert.notEqual(of({ url: 'http://host' }), of({ url: 'https://host' }));
+  const [here, there] = [settingsOfFolder('/srv/a'), settingsOfFolder('/srv/b*')];
+  assert.equal(addressOf(here, 'a'), addressOf(there, 'a'));
+  assert.notEqual(addressOf(here, 'a'), addressOf(here, 'b'), 'paths of another machine');
 });

@@ -1,0 +1,91 @@
+// A connection to folders of this machine (`file://`, API.md 19.4), as a host that lists what its address means now. All of it is
+// read in place: nothing is fetched, and nothing of it changed.
+
+import { pathToFileURL } from 'node:url';
+import { messageOf } from '../../base/caught.ts';
+import {
+  type Host,
+  HostError,
+  type HostRepo,
+  type ListingIssue,
+  type ListingPage,
+} from '../../hosts/host.ts';
+import { nameOfSource } from '../../sources/git/probe.ts';
+import { findLocalSources, type LocalSource, type LocalSourcesOptions } from './local-sources.ts';
+
+export interface LocalHostSettings extends Pick<LocalSourcesOptions, 'mode' | 'ignore'> {
+  readonly url: string;
+  /** Of the one source that the address means. */
+  readonly name?: string;
+}
+
+/** Guess: names are asked of git, which waits about as long as it computes. */
+const NAMES_AT_ONCE = 8;
+
+export class LocalHost implements Host {
+  readonly codeHostType = 'genericGitHost';
+  readonly nameHost = 'local';
+  readonly #settings: LocalHostSettings;
+
+  constructor(settings: LocalHostSettings) {
+    this.#settings = settings;
+  }
+
+  async *list(_from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+    const { url, mode, ignore } = this.#settings;
+    const { sources, issues: found } = await findLocalSources(url, { mode, ignore, signal });
+    const [repos, issues]: [HostRepo[], ListingIssue[]] = [[], [...found]];
+    for (let start = 0; start < sources.length; start += NAMES_AT_ONCE) {
+      signal.throwIfAborted();
+      const some = sources.slice(start, start + NAMES_AT_ONCE);
+      for (const one of await Promise.all(some.map((source) => this.#repoOf(source))))
+        if ('hostId' in one) repos.push(one);
+        else issues.push(one);
+    }
+    yield { repos, issues, next: undefined };
+  }
+
+  /** Errors: none. */
+  async #repoOf({ path, kind, ignore }: LocalSource): Promise<HostRepo | ListingIssue> {
+    const { href } = pathToFileURL(path);
+    try {
+      return {
+        // The path is all that tells it from others.
+        hostId: path,
+        path,
+        name: this.#settings.name ?? (await nameOfSource(path, kind)),
+        cloneUrl: href,
+        source: { kind, path, ...(ignore.length === 0 ? {} : { ignore }) },
+        isFork: false,
+        isArchived: false,
+        visibility: 'unknown',
+        topics: [],
+      };
+    } catch (error) {
+      return {
+        code: 'NOT_A_REPOSITORY',
+        target: href,
+        effect: 'DISCOVERY_INCOMPLETE',
+        message: `${path}: git cannot be asked for its name: ${messageOf(error)}`,
+      };
+    }
+  }
+
+  gitCredential(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  async probe(signal: AbortSignal): Promise<string> {
+    for await (const { repos, issues } of this.list(undefined, signal)) {
+      const [issue] = issues;
+      if (repos.length === 0 && issue !== undefined) throw new HostError(issue.code, issue.message);
+      const passed = issue === undefined ? '' : `; passed over: ${issue.message}`;
+      return `this machine: ${repos.length} sources${passed}`;
+    }
+    return 'this machine';
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,182 @@
+// Connections to folders of this machine (`file://`), with real git and the real index: what an address means is read in place,
+// under the rules of its connection; what goes goes after the grace period, and a disk that is not there takes nothing along.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import {
+  connectionSchema,
+  type ConnectionSettings,
+} from '../../../daemon/base/config/connections.ts';
+import { createLog } from '../../../daemon/base/log.ts';
+import { indexerOf } from '../../../daemon/instance.ts';
+import { openConnection } from '../../../daemon/sync/sources/open-connection.ts';
+import {
+  commitAll,
+  git,
+  makeRepo,
+  temporaryFolder,
+  writeFiles,
+} from '../../sources/git/fixture.ts';
+import { type ConnectedIndex, openConnected } from './connected-index.ts';
+
+const log = createLog({ level: 'error', format: 'text', write: () => {} });
+
+function settingsOf(url: string, more: object = {}): ConnectionSettings {
+  return connectionSchema.parse({ type: 'git', url: `file://${url}`, ...more });
+}
+
+async function open(
+  settings: Readonly<Record<string, ConnectionSettings>>,
+  dataDir = temporaryFolder(),
+): Promise<ConnectedIndex> {
+  const hosts = new Map<string, Awaited<ReturnType<typeof openConnection>>>();
+  const all = async (some: typeof settings): Promise<void> => {
+    for (const [name, one] of Object.entries(some))
+      hosts.set(name, await openConnection(name, one, { log, env: {}, apps: [] }));
+  };
+  await all(settings);
+  const index = await openConnected(
+    dataDir,
+    (name) => ({ open: () => hosts.get(name)! }),
+    settings,
+  );
+  await index.settle();
+  return {
+    ...index,
+    async configure(now) {
+      await all(now);
+      await index.configure(now);
+      await index.settle();
+    },
+  };
+}
+
+async function found(index: ConnectedIndex, word: string): Promise<string[]> {
+  const { files } = await index.search(word);
+  return files.map(({ repository, path: file }) => `${repository}:${file}`).sort();
+}
+
+/** A mirror: two bare ones of one remote, a work tree with a linked one, a plain folder, a file. */
+function makeMirror(): string {
+  const root = temporaryFolder();
+  const repo = makeRepo({ 'a.txt': 'plum\n', '.gitignore': 'secret\n' });
+  for (const name of ['one.git', 'two.git']) {
+    git(root, 'clone', '-q', '--bare', repo, name);
+    git(path.join(root, name), 'config', 'remote.origin.url', 'https://git.example.com/o/one.git');
+  }
+  git(root, 'clone', '-q', repo, 'work');
+  git(path.join(root, 'work'), 'remote', 'remove', 'origin');
+  git(path.join(root, 'work'), 'worktree', 'add', '-q', '../linked');
+  writeFiles(root, { 'plain/b.txt': 'plum\n', 'plain/gen/c.txt': 'plum\n', README: 'plum\n' });
+  return root;
+}
+
+const ALL = [
+  'git.example.com/o/one-2:a.txt',
+  'git.example.com/o/one:a.txt',
+  'local/linked:a.txt',
+  'local/plain:b.txt',
+  'local/plain:gen/c.txt',
+  'local/work:a.txt',
+];
+
+test('what a glob means is read in place, named by its remote; what comes and goes follows the listing', async () => {
+  const root = makeMirror();
+  const index = await open({ disk: settingsOf(`${root}/*`) });
+  assert.deepEqual(await found(index, 'plum'), ALL);
+  const { issues } = (await index.sync('disk')).result!;
+  assert.match(JSON.stringify(issues), /NOT_A_FOLDER.*README.*TARGET_SKIPPED/);
+  assert.equal(existsSync(path.join(index.dataDir, 'clones')), false);
+
+  const other = makeRepo({ 'd.txt': 'plum\n' });
+  git(root, 'clone', '-q', '--bare', other, 'three.git');
+  rmSync(path.join(root, 'two.git'), { recursive: true });
+  writeFiles(path.join(root, 'work'), { 'e.txt': 'plum\n' });
+  commitAll(path.join(root, 'work'));
+  const before = readdirSync(root, { recursive: true });
+  const { result } = await index.sync('disk');
+  assert.equal(result!['missing'], 1);
+  const work = index.instance.served.records.find(({ name }) => name === 'local/work')!;
+  index.connections.askHost(work.repoId);
+  await index.settle();
+  const now = ALL.filter((one) => !one.includes('one-2'));
+  assert.deepEqual(
+    await found(index, 'plum'),
+    [...now, 'local/three.git:d.txt', 'local/work:e.txt'].sort(),
+  );
+  assert.deepEqual(readdirSync(root, { recursive: true }), before);
+
+  // As if its disk was not mounted.
+  renameSync(root, `${root}-away`);
+  assert.equal((await index.sync('disk')).result!['status'], 'PARTIAL_SUCCESS');
+  mkdirSync(root);
+  assert.match(JSON.stringify((await index.sync('disk')).result), /EMPTY_LISTING/);
+  assert.equal((await found(index, 'plum')).length, 7);
+  rmSync(root, { recursive: true });
+  renameSync(`${root}-away`, root);
+  await index.close();
+
+  const again = await open({ disk: settingsOf(`${root}/*`) }, index.dataDir);
+  assert.equal((await found(again, 'plum')).length, 7);
+  await again.configure({});
+  assert.deepEqual(await found(again, 'plum'), []);
+  assert.deepEqual(readdirSync(root, { recursive: true }), before);
+  await again.close();
+});
+
+test('mode, ignore, name and permissions; a work tree without its git is no folder', async () => {
+  const root = makeMirror();
+  const work = path.join(root, 'work');
+  writeFiles(work, { secret: 'plum\n', 'new.txt': 'plum\n' });
+  const ofWork = { mode: 'worktree', name: 'team/work' };
+  const index = await open({
+    work: settingsOf(work, ofWork),
+    plain: settingsOf(`${root}/plain`, { ignore: ['gen/**'], enforcePermissions: true }),
+  });
+  const shown = ['local/plain:b.txt', 'team/work:a.txt', 'team/work:new.txt'];
+  assert.deepEqual(await found(index, 'plum'), shown);
+  assert.deepEqual(index.shown(), ['local/plain unknown restricted', 'team/work unknown open']);
+
+  renameSync(path.join(work, '.git'), path.join(root, 'kept'));
+  await index.sync('work');
+  index.connections.askHost(
+    index.instance.served.records.find(({ name }) => name === 'team/work')!.repoId,
+  );
+  await index.settle();
+  assert.deepEqual(await found(index, 'plum'), shown);
+  assert.match(indexerOf(index.instance).degradations.join(), /its git is gone/);
+  renameSync(path.join(root, 'kept'), path.join(work, '.git'));
+
+  await index.configure({ work: settingsOf(work), plain: settingsOf(`${root}/plain`) });
+  assert.deepEqual(await found(index, 'plum'), [
+    'local/plain:b.txt',
+    'local/plain:gen/c.txt',
+    'local/work:a.txt',
+  ]);
+  assert.deepEqual(index.shown(), ['local/plain unknown open', 'local/work unknown open']);
+
+  rmSync(path.join(root, 'plain/gen'), { recursive: true });
+  git(path.join(root, 'plain'), 'init', '-q');
+  commitAll(path.join(root, 'plain'));
+  writeFiles(path.join(root, 'plain'), { 'uncommitted.txt': 'plum\n' });
+  await index.sync('plain');
+  assert.deepEqual(await found(index, 'plum'), ['local/plain:b.txt', 'local/work:a.txt']);
+  await index.close();
+});
+
+test('a path that is named by a connection and as a source: neither takes the entry of the other', async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const name = `local/${path.basename(repo)}`;
+  const both = [`${name}-2:a.txt`, `${name}:a.txt`].sort();
+  const index = await open({ disk: settingsOf(repo) });
+  await index.index([repo], {}, 'commits');
+  assert.deepEqual(await found(index, 'plum'), both);
+  await index.index([repo], {}, 'commits');
+  await index.sync('disk');
+  assert.deepEqual(await found(index, 'plum'), both);
+  await index.configure({});
+  assert.deepEqual(await found(index, 'plum'), [`${name}-2:a.txt`]);
+  await index.close();
+});
