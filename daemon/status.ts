@@ -73,8 +73,11 @@ function jobOf(instance: Instance, { queue, targetId, startedAt, progress }: Job
     queue,
     target: targetOf(instance, queue, targetId),
     phase: progress?.phase ?? null,
-    bytesDone: progress?.bytesDone ?? 0,
-    bytesTotal: progress?.bytesTotal ?? 0,
+    done: progress?.done ?? 0,
+    total: progress?.total ?? 0,
+    unit: progress?.unit ?? 'bytes',
+    receivedSize: progress?.receivedSize ?? null,
+    remainingMs: progress?.remainingMs ?? null,
     startedAt: isoOrNull(startedAt),
   };
 }

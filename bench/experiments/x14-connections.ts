@@ -2,7 +2,7 @@
 // a round that finds nothing new, memory, searches meanwhile, and a push that a webhook tells of.
 //   node build/bench/experiments/x14-connections.js FOLDER [COUNT] [BIG.git]
 // FOLDER holds bare repositories (that of X13, for example), of which COUNT are served; BIG.git is one of the size of Linux, for
-// the push. The host runs as a process of its own (test/hosts/code-host.ts).
+// the push; with - for FOLDER that alone is measured. The host runs as a process of its own (test/hosts/code-host.ts).
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
@@ -30,8 +30,10 @@ const OWNER = { authorization: `Bearer ${KEY}` };
 const work = mkdtempSync(path.join(tmpdir(), 'trawl-connections-'));
 process.once('exit', () => rmSync(work, { recursive: true, force: true }));
 
-await measureListing();
-await measureSync();
+if (folder !== '-') {
+  await measureListing();
+  await measureSync();
+}
 if (big !== undefined) await measurePush(big);
 
 /** A code host with the repositories of a folder. */

@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import test from 'node:test';
 import { formatBytes, formatDuration } from '../../daemon/cli/format.ts';
+import { describeRound, describeStatus } from '../../daemon/cli/commands/status.ts';
 import { createProgress, describeProgress, remainingMs } from '../../daemon/cli/progress.ts';
 import type { IndexProgress } from '../../daemon/cli/progress.ts';
+import type { StatusReport } from '../../daemon/http/operator/status-report.ts';
 
 const PROGRESS: IndexProgress = {
   phase: 'reading',
@@ -17,6 +19,37 @@ const PROGRESS: IndexProgress = {
   bytesPerSecond: 40e6,
   skipped: 3,
 };
+
+const FETCH: StatusReport['jobs']['running'][number] = {
+  queue: 'repo-index',
+  target: 'host/acme/linux',
+  phase: 'receiving',
+  done: 45,
+  total: 100,
+  unit: 'objects',
+  receivedSize: 230e6,
+  remainingMs: 90_000,
+  startedAt: new Date(10_000).toISOString(),
+};
+const REPORT: StatusReport = {
+  url: 'http://x',
+  version: '1',
+  startedAt: new Date(0).toISOString(),
+  repos: { served: 3, indexed: 1, failed: 0 },
+  remainingMs: null,
+  jobs: {
+    running: [{ ...FETCH, phase: null, receivedSize: null, remainingMs: null }, FETCH],
+    waiting: 1,
+  },
+  connections: [],
+  problems: [],
+};
+
+void test('status: how far git is with a fetch', () => {
+  const step = 'host/acme/linux: receiving 45%, 230 MB received, 1 min 30 s left';
+  assert.equal(describeRound(REPORT), `1 of 3 repositories indexed; 3 jobs to do; ${step}`);
+  assert.ok(describeStatus(REPORT, 20_000).includes(`  ${step}, for 10 s\n`));
+});
 
 class Memory extends Writable {
   text = '';

@@ -19,7 +19,7 @@ const JOB: JobView = {
   finishedAt: null,
   error: 'no',
   result: null,
-  progress: { phase: 'reading', bytesDone: 10, bytesTotal: 30, since: Date.now() - 1_000 },
+  progress: { phase: 'receiving', done: 10, total: 30, unit: 'objects', remainingMs: 2_000 },
 };
 
 test('hidden ids are left out; a job under way tells how far it is', async () => {
@@ -47,12 +47,8 @@ test('hidden ids are left out; a job under way tells how far it is', async () =>
       body: JSON.stringify({ repoIds }),
     });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the test checks
-  const { repositories } = (await ask([3, 1, 9, 2])).json() as {
-    repositories: { latestJob: { progress: { remainingMs: number } } }[];
-  };
+  const { repositories } = (await ask([3, 1, 9, 2])).json() as { repositories: unknown };
   assert.deepEqual(asked, [[1, 2]]);
-  const { remainingMs } = repositories[1]!.latestJob.progress;
-  assert.ok(remainingMs >= 2_000 && remainingMs < 60_000, String(remainingMs));
   assert.deepEqual(repositories, [
     {
       repoId: 1,
@@ -76,7 +72,7 @@ test('hidden ids are left out; a job under way tells how far it is', async () =>
         finishedAt: null,
         errorMessage: 'no',
         result: null,
-        progress: { phase: 'reading', done: 10, total: 30, unit: 'bytes', remainingMs },
+        progress: JOB.progress,
       },
     },
   ]);

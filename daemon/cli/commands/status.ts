@@ -18,6 +18,8 @@ interface StatusFlags extends OperatorFlags {
 }
 
 const PAGE_SIZE = 5_000;
+/** Jobs that a line of a round names, those that have been under way for the longest time. */
+const STEPS_MAX = 2;
 const REPO_COLUMNS = ['repo', 'connection', 'askedAt', 'indexedAt', 'job', 'failure'] as const;
 const CONNECTION_COLUMNS = [
   'name',
@@ -28,6 +30,8 @@ const CONNECTION_COLUMNS = [
   'state',
   'failure',
 ] as const;
+
+type Running = StatusReport['jobs']['running'][number];
 
 /** The report for people, in lines. */
 export function describeStatus(report: StatusReport, now = Date.now()): string {
@@ -47,6 +51,7 @@ export function describeStatus(report: StatusReport, now = Date.now()): string {
 
 /** How far the first round of the connections is, in a line. */
 export function describeRound({ repos, remainingMs, jobs, connections }: StatusReport): string {
+  const steps = jobs.running.filter(({ phase }) => phase !== null).slice(-STEPS_MAX);
   const listing = connections.filter(({ state }) => state === 'listing' || state === 'waiting');
   const broken = connections.filter(({ state }) => state === 'failed');
   const failed = repos.failed === 0 ? '' : `, ${formatCount(repos.failed)} failed`;
@@ -56,6 +61,7 @@ export function describeRound({ repos, remainingMs, jobs, connections }: StatusR
       ? []
       : [`${formatCount(repos.indexed)} of ${repositories(repos.served)} indexed${failed}`]),
     ...(open === 0 ? [] : [`${countOf(open, 'job')} to do`]),
+    ...steps.map(describeStep),
     ...listing.map(({ name }) => `${name} is being listed`),
     ...broken.map(({ name, failure }) => `${name} cannot be listed: ${failure ?? ''}`),
     ...(remainingMs === null ? [] : [`about ${formatDuration(remainingMs)} left`]),
@@ -74,11 +80,22 @@ function repositories(count: number): string {
   return count === 1 ? '1 repository' : `${formatCount(count)} repositories`;
 }
 
-function describeJob(job: StatusReport['jobs']['running'][number], now: number): string {
-  const { queue, target, phase, bytesDone, bytesTotal, startedAt } = job;
-  const size = bytesTotal === 0 ? '' : `, ${formatBytes(bytesDone)}/${formatBytes(bytesTotal)}`;
+function describeJob(job: Running, now: number): string {
+  const { startedAt } = job;
   const spent = startedAt === null ? '' : `, for ${formatDuration(now - Date.parse(startedAt))}`;
-  return `${escapeControls(target)}: ${phase ?? queue}${size}${spent}`;
+  return `${describeStep(job)}${spent}`;
+}
+
+/** What is done for what, and how far that is. */
+function describeStep(job: Running): string {
+  const { queue, target, phase, done, total, unit, receivedSize, remainingMs } = job;
+  return [
+    `${escapeControls(target)}: ${phase ?? queue}`,
+    ...(total === 0 ? [] : [` ${Math.floor((100 * done) / total)}%`]),
+    ...(total === 0 || unit !== 'bytes' ? [] : [` of ${formatBytes(total)}`]),
+    ...(receivedSize === null ? [] : [`, ${formatBytes(receivedSize)} received`]),
+    ...(remainingMs === null ? [] : [`, ${formatDuration(remainingMs)} left`]),
+  ].join('');
 }
 
 async function show(flags: StatusFlags, context: CliContext): Promise<void> {

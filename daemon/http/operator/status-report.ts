@@ -8,6 +8,7 @@ export interface StatusReport {
   readonly repos: { readonly served: number; readonly indexed: number; readonly failed: number };
   /** Until all are indexed, at the speed since the start, ms; null: not known, or they are. */
   readonly remainingMs: number | null;
+  /** Newest first. */
   readonly jobs: { readonly running: readonly RunningJob[]; readonly waiting: number };
   readonly connections: readonly ConnectionStatus[];
   /** Sentences. */
@@ -20,9 +21,15 @@ export interface RunningJob {
   readonly target: string;
   /** Null: it has said nothing yet. */
   readonly phase: string | null;
-  readonly bytesDone: number;
+  /** Of the phase, in `unit`. */
+  readonly done: number;
   /** 0: not known. */
-  readonly bytesTotal: number;
+  readonly total: number;
+  readonly unit: 'bytes' | 'objects';
+  /** Bytes that its host has sent so far; null: none. */
+  readonly receivedSize: number | null;
+  /** Of the phase, at its speed so far; null: not known. */
+  readonly remainingMs: number | null;
   readonly startedAt: string | null;
 }
 

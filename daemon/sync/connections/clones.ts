@@ -14,6 +14,8 @@ import { GitError } from '../../sources/git/git.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { IndexContext } from '../jobs/index-repo.ts';
+import type { FetchStep } from '../jobs/job-step.ts';
 import type { RepoRegister } from '../register/register.ts';
 
 /** Makes or updates a bare clone. Errors: why it cannot be; the clone that was there stays. */
@@ -26,6 +28,7 @@ export type FetchClone = (options: {
   readonly caFile?: string;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  readonly onProgress: (step: FetchStep) => void;
   readonly log: Log;
   /** Something could not be read of it: it is checked, and made anew if it is damaged. */
   readonly isDoubted?: boolean;
@@ -118,7 +121,10 @@ export class Clones {
    *
    * Errors: why it could not be fetched; the reason of the signal.
    */
-  async bringUp({ repoId, name }: RepoRecord, signal: AbortSignal): Promise<void> {
+  async bringUp(
+    { repoId, name }: RepoRecord,
+    context: Pick<IndexContext, 'signal' | 'onFetch'>,
+  ): Promise<void> {
     const repo = this.#options.register.byId(repoId);
     if (!hasClone(repo)) return;
     const { host } = repo;
@@ -139,7 +145,7 @@ export class Clones {
     // Why before: what is pushed meanwhile marks it again.
     this.#stale.delete(repoId);
     try {
-      await this.#fetch(repoId, host, ways, signal);
+      await this.#fetch(repoId, host, ways, context);
     } catch (error) {
       this.#stale.add(repoId);
       throw error;
@@ -153,7 +159,7 @@ export class Clones {
     repoId: number,
     { facts }: RepoHost,
     ways: readonly CloneWay[],
-    signal: AbortSignal,
+    { signal, onFetch }: Pick<IndexContext, 'signal' | 'onFetch'>,
   ): Promise<void> {
     const { catalog, fetchClone, timeoutMs, log } = this.#options;
     for (const [index, { host, caFile }] of ways.entries()) {
@@ -167,6 +173,7 @@ export class Clones {
           ...(caFile === undefined ? {} : { caFile }),
           signal,
           timeoutMs: timeoutMs(),
+          onProgress: onFetch,
           log,
         });
         this.#doubted.delete(repoId);

@@ -37,6 +37,7 @@ import type { RepoRegister } from '../register/register.ts';
 import { knownIndexOf } from '../served/known-index.ts';
 import { type Publication, publishing } from '../served/publication.ts';
 import { lookAgainAt } from '../register/look-at-source.ts';
+import type { FetchStep } from './job-step.ts';
 import { selectRevisions } from './select-revisions.ts';
 import type { Served } from '../served/served.ts';
 import type { SeenFiles } from '../watch/seen-files.ts';
@@ -55,7 +56,7 @@ export interface RepoIndexerOptions {
   readonly onNewShards: () => void;
   readonly seenFiles: SeenFiles;
   /** Brings the clone of a repo up to date, if it is one of a code host. Errors: why it could not be. */
-  readonly bringUp?: (record: RepoRecord, signal: AbortSignal) => Promise<void>;
+  readonly bringUp?: (record: RepoRecord, context: IndexContext) => Promise<void>;
   /** Told why a job failed: the clone may be damaged. */
   readonly onFailure?: (repoId: number, error: unknown) => void;
   /** Upkeep of the clone, behind a job. Errors: none. */
@@ -72,6 +73,8 @@ export interface IndexContext {
   readonly onWarning: (sentence: string) => void;
   /** Something is to be built: what follows takes time, and changes the index. */
   readonly onWork: () => void;
+  /** Of the clone of a repo of a code host. */
+  readonly onFetch: (step: FetchStep) => void;
   readonly onProgress: (progress: BuildProgress) => void;
 }
 
@@ -114,7 +117,7 @@ export class RepoIndexer {
     // Why: since the job was asked for another one may have ended, or rules may have changed.
     const now = catalog.repo(repoId)?.record ?? record;
     try {
-      await this.#options.bringUp?.(now, context.signal);
+      await this.#options.bringUp?.(now, context);
       const outcome = await this.#index(now, isForced ? 'all' : told, context);
       await this.#options.tidyUp?.(now, context.signal);
       return outcome;

@@ -2,15 +2,19 @@
 
 import type { JobState, StoredJob } from '../../accounts/store/jobs.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import type { Job, JobProgress } from './job.ts';
+import type { Job } from './job.ts';
 import type { JobBook } from './job-book.ts';
 import { type JobLine, JobLines } from './job-lines.ts';
 import type { JobRunner } from './job-runner.ts';
+import { type JobStep, remainingMsOf } from './job-step.ts';
 import { INDEX_QUEUE, type Jobs } from './jobs.ts';
 
 export interface JobView extends StoredJob {
   /** Absent: it is not under way, or has said nothing yet. */
-  readonly progress?: JobProgress;
+  readonly progress?: JobStep & {
+    /** Of its phase; null: not known. */
+    readonly remainingMs: number | null;
+  };
 }
 
 export interface JobListQuery {
@@ -113,5 +117,7 @@ export class JobDesk {
 }
 
 function viewOf({ row, progress }: OpenJobs['open'][number]): JobView {
-  return progress === undefined ? row : { ...row, progress };
+  if (progress === undefined) return row;
+  const { since: _, ...step } = progress;
+  return { ...row, progress: { ...step, remainingMs: remainingMsOf(progress) } };
 }

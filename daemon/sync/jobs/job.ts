@@ -4,16 +4,11 @@
 import { randomUUID } from 'node:crypto';
 import type { JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
 import type { LogFields, LogLevel } from '../../base/log.ts';
-import type { BuildProgress } from '../../engine/build/build.ts';
 import { JobLines } from './job-lines.ts';
+import type { JobProgress, JobStep } from './job-step.ts';
 
 /** Lower ones go first. */
 export const PRIORITIES = { user: 1, first: 5, scheduled: 10 } as const;
-
-/** How far a build is, and since when it is in this phase (ms since the epoch). */
-export interface JobProgress extends BuildProgress {
-  readonly since: number;
-}
 
 let lastOrdinal = 0;
 
@@ -96,9 +91,9 @@ export class Job<Target, Result> {
     return this.#progress;
   }
 
-  set progress(progress: BuildProgress) {
-    const isSame = this.#progress?.phase === progress.phase;
-    this.#progress = { ...progress, since: isSame ? this.#progress!.since : Date.now() };
+  set progress(step: JobStep) {
+    const isSame = this.#progress?.phase === step.phase;
+    this.#progress = { ...step, since: isSame ? this.#progress!.since : Date.now() };
   }
 
   /** Asked for again before it has begun. */

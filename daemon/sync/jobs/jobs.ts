@@ -13,6 +13,7 @@ import { type Job, PRIORITIES } from './job.ts';
 import type { JobBook } from './job-book.ts';
 import type { JobLimits } from './job-limits.ts';
 import { type JobKind, JobRunner, type JobWish } from './job-runner.ts';
+import { fetchTeller, stepOfBuild, stepOfFetch } from './job-step.ts';
 import { warningsOf } from './job-warnings.ts';
 import { News } from './news.ts';
 import { Retries } from '../../base/retries.ts';
@@ -192,6 +193,7 @@ export class Jobs {
     const startMs = performance.now();
     const warnings: string[] = [];
     const { target: record } = job;
+    const tell = fetchTeller((message, fields) => job.say('info', message, fields));
     const outcome = await indexer.index(record, job.isForced, {
       signal: job.signal,
       warn: (message, fields) => this.#runner.say(job, 'warn', message, fields),
@@ -199,8 +201,12 @@ export class Jobs {
       onWork: () => {
         if (!job.isKept) this.#runner.keep(job);
       },
+      onFetch: (step) => {
+        job.progress = stepOfFetch(step);
+        tell(step);
+      },
       onProgress: (progress) => {
-        job.progress = progress;
+        job.progress = stepOfBuild(progress);
         if (this.#runner.first === job) onProgress?.(record.name, progress);
       },
     });

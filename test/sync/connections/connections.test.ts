@@ -16,6 +16,7 @@ import {
   temporaryFolder,
   writeFiles,
 } from '../../sources/git/fixture.ts';
+import { fetchTeller } from '../../../daemon/sync/jobs/job-step.ts';
 import { newUser } from '../../accounts/store/harness.ts';
 import { Sights } from '../../../daemon/accounts/sights.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
@@ -29,6 +30,49 @@ const clones = (dataDir: string): string[] =>
   readdirSync(path.join(dataDir, 'clones'))
     .filter((name) => name.endsWith('.git'))
     .sort();
+
+test('how far git is with a fetch stands in its job, and now and then in its log', async () => {
+  const host = localHost();
+  const seen: unknown[] = [];
+  const fetchClone: FetchClone = (options) =>
+    fetchLocal({
+      ...options,
+      onProgress(step) {
+        options.onProgress(step);
+        const [job] = indexerOf(index.instance).jobs.open;
+        seen.push(job?.progress && { ...job.progress, since: 0 });
+        const { phase, doneCount: done, totalCount: total, receivedSize } = step;
+        const received = receivedSize === undefined ? {} : { receivedSize };
+        assert.deepEqual(seen.at(-1), {
+          phase,
+          done,
+          total,
+          unit: 'objects',
+          since: 0,
+          ...received,
+        });
+      },
+    });
+  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() }, { fetchClone });
+  host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
+  await index.sync('c');
+  assert.equal((await found(index, 'plum')).length, 1);
+  assert.ok(seen.length > 0);
+  await index.close();
+
+  let nowMs = 0;
+  const said: unknown[] = [];
+  const tell = fetchTeller(
+    (message, fields) => said.push([message, fields['phase'], fields['percent']]),
+    () => nowMs,
+  );
+  for (nowMs = 0; nowMs <= 40_000; nowMs += 500)
+    tell({ phase: 'receiving', doneCount: nowMs, totalCount: 50_000 });
+  assert.deepEqual(said, [
+    ['fetching', 'receiving', 30],
+    ['fetching', 'receiving', 60],
+  ]);
+});
 
 test('what a host lists is cloned, indexed and described; a push is found; what it deletes goes', async () => {
   const dataDir = temporaryFolder();

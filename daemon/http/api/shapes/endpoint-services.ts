@@ -48,6 +48,8 @@ export interface ReadinessStatus {
   readonly degraded: readonly string[];
 }
 
+/** The first three are those of git, which fetches. */
+type JobPhase = 'preparing' | 'receiving' | 'resolving' | 'listing' | 'reading' | 'merging';
 type JobState = 'PENDING' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
 
 /** Times are ms since the epoch. */
@@ -66,11 +68,13 @@ export interface JobView {
   readonly result: Readonly<Record<string, unknown>> | null;
   /** Absent: it is not under way, or has said nothing yet. */
   readonly progress?: {
-    readonly phase: 'listing' | 'reading' | 'merging';
-    readonly bytesDone: number;
-    readonly bytesTotal: number;
-    /** When the phase began. */
-    readonly since: number;
+    readonly phase: JobPhase;
+    readonly done: number;
+    /** 0: not known. */
+    readonly total: number;
+    readonly unit: 'bytes' | 'objects';
+    /** Null: not known. */
+    readonly remainingMs: number | null;
   };
 }
 

@@ -9,10 +9,14 @@ export const STATES = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const
 
 const progress = z
   .object({
-    phase: z.enum(['listing', 'reading', 'merging']).meta({ description: 'What is being done.' }),
+    phase: z
+      .enum(['preparing', 'receiving', 'resolving', 'listing', 'reading', 'merging'])
+      .meta({ description: 'What is being done; the first three are those of git, of a fetch.' }),
     done: integer('How much of it is done.'),
     total: integer('How much there is; 0: not known yet.'),
-    unit: z.enum(['bytes']).meta({ description: 'What is counted.' }),
+    unit: z
+      .enum(['bytes', 'objects'])
+      .meta({ description: 'What is counted: objects of git in a fetch.' }),
     remainingMs: integer('Time left at the present speed; null: not known.').nullable(),
   })
   .meta({ id: 'JobProgress', description: 'How far a job is.' });
@@ -71,14 +75,6 @@ export function jobJson(view: JobView) {
   };
 }
 
-function progressOf({ phase, bytesDone, bytesTotal, since }: NonNullable<JobView['progress']>) {
-  const isKnown = bytesDone > 0 && phase === 'reading';
-  const left = ((Date.now() - since) * Math.max(0, bytesTotal - bytesDone)) / bytesDone;
-  return {
-    phase,
-    done: bytesDone,
-    total: bytesTotal,
-    unit: 'bytes',
-    remainingMs: isKnown ? Math.round(left) : null,
-  };
+function progressOf({ phase, done, total, unit, remainingMs }: NonNullable<JobView['progress']>) {
+  return { phase, done, total, unit, remainingMs };
 }
