@@ -12,11 +12,11 @@ import {
   type HostRepo,
   type ListingPage,
 } from './host.ts';
-import { secretNow, type HostParts } from './parts.ts';
-import { pathOf, PlainApi } from './plain-api.ts';
+import type { HostParts } from './parts.ts';
+import { PlainAccess } from './plain-access.ts';
+import { pathOf, type PlainApi } from './plain-api.ts';
 import { keeperOf, listedAs } from './select.ts';
 import { listTargets, type Listed, type Target, type Targets } from './targets.ts';
-import { openTransport, type HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
 
@@ -73,34 +73,32 @@ class BitbucketCloud implements Host {
   readonly codeHostType = 'bitbucketCloud';
   readonly nameHost: string;
   readonly #settings: Settings;
-  readonly #parts: HostParts;
-  readonly #apiUrl: string;
-  readonly #transport: HostTransport;
+  readonly #access: PlainAccess;
   readonly #isKept: ReturnType<typeof keeperOf>;
 
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
-    this.#parts = parts;
     this.nameHost = new URL(settings.url).host;
-    this.#apiUrl = apiUrlOf(settings.url);
-    this.#transport = openTransport({ url: this.#apiUrl, caFile: settings.tls.caFile, ...parts });
+    this.#access = new PlainAccess(settings, parts, { url: apiUrlOf(settings.url) });
     const { forks, archived, repos } = settings.exclude;
     this.#isKept = keeperOf({ exclude: { forks, archived, paths: repos } });
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    yield* listTargets(await this.#targets(this.#api(signal)), from, signal);
+    yield* listTargets(await this.#targets(this.#access.api(signal)), from, signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
-    const password = this.#token();
+    const password = this.#access.token();
     return password === undefined ? undefined : { user: gitUserOf(this.#settings), password };
   }
 
   async probe(signal: AbortSignal): Promise<string> {
-    if (this.#token() === undefined) return 'anonymous';
+    if (this.#access.token() === undefined) return 'anonymous';
     try {
-      const { display_name: name, uuid } = await this.#api(signal).get(callerSchema, '/user');
+      const { display_name: name, uuid } = await this.#access
+        .api(signal)
+        .get(callerSchema, '/user');
       return name ?? uuid;
     } catch (error) {
       // A token of a repository, project or workspace is right, and nobody.
@@ -110,7 +108,7 @@ class BitbucketCloud implements Host {
   }
 
   close(): Promise<void> {
-    return this.#transport.close();
+    return this.#access.close();
   }
 
   async #targets(api: PlainApi): Promise<Targets> {
@@ -181,19 +179,6 @@ class BitbucketCloud implements Host {
 
   #listed(repository: Repository): Listed {
     return listedAs(repoOf(repository, this.#settings.url), this.#isKept);
-  }
-
-  #api(signal: AbortSignal): PlainApi {
-    return new PlainApi({
-      url: this.#apiUrl,
-      user: this.#settings.user,
-      token: () => this.#token(),
-      fetch: this.#transport.fetchUntil(signal),
-    });
-  }
-
-  #token() {
-    return secretNow(this.#settings.token, this.#parts.env);
   }
 }
 

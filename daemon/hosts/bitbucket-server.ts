@@ -6,12 +6,12 @@ import type { SettingsOf } from '../base/config/connections.ts';
 import { withoutSlash } from './answers.ts';
 import { answerFailure } from './failures.ts';
 import type { GitCredential, Host, HostRepo, ListingPage } from './host.ts';
-import { secretNow, type HostParts } from './parts.ts';
-import { pathOf, PlainApi } from './plain-api.ts';
+import type { HostParts } from './parts.ts';
+import { PlainAccess } from './plain-access.ts';
+import { pathOf, type PlainApi } from './plain-api.ts';
 import { PublicLook } from './public-look.ts';
 import { keeperOf, listedAs } from './select.ts';
 import { listTargets, type Listed, type Target } from './targets.ts';
-import { openTransport, type HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
 
@@ -51,22 +51,22 @@ class BitbucketServer implements Host {
   readonly nameHost: string;
   readonly #settings: Settings;
   readonly #parts: HostParts;
-  readonly #transport: HostTransport;
+  readonly #access: PlainAccess;
   readonly #apiUrl: string;
   readonly #isKept: ReturnType<typeof keeperOf>;
 
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
     this.#parts = parts;
-    this.#transport = openTransport({ url: settings.url, caFile: settings.tls.caFile, ...parts });
-    this.nameHost = this.#transport.host;
+    this.nameHost = new URL(settings.url).host;
     this.#apiUrl = `${withoutSlash(settings.url)}/rest/api/1.0`;
+    this.#access = new PlainAccess(settings, parts, { url: this.#apiUrl });
     const { forks, archived, repos } = settings.exclude;
     this.#isKept = keeperOf({ exclude: { forks, archived, paths: repos } });
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    const api = this.#api(signal);
+    const api = this.#access.api(signal);
     const { all, projects, repos } = this.#settings;
     const targets = [
       // Without `archived` it leaves out those that are.
@@ -80,7 +80,7 @@ class BitbucketServer implements Host {
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
-    const password = secretNow(this.#settings.token, this.#parts.env);
+    const password = this.#access.token();
     if (password === undefined) return undefined;
     const { gitUser, user } = this.#settings;
     // The name that goes with access tokens, of accounts and of projects.
@@ -88,13 +88,13 @@ class BitbucketServer implements Host {
   }
 
   async probe(signal: AbortSignal): Promise<string> {
-    await this.#api(signal).get(firstPage, '/repos', { limit: 1 });
+    await this.#access.api(signal).get(firstPage, '/repos', { limit: 1 });
     const { token, user } = this.#settings;
     return token === undefined ? 'anonymous' : (user ?? 'an access token');
   }
 
   close(): Promise<void> {
-    return this.#transport.close();
+    return this.#access.close();
   }
 
   #publicLook(): PublicLook | undefined {
@@ -135,16 +135,6 @@ class BitbucketServer implements Host {
 
   #listed(repository: Repository): Listed {
     return listedAs(repoOf(repository, this.#settings.url), this.#isKept);
-  }
-
-  #api(signal: AbortSignal): PlainApi {
-    const { user, token } = this.#settings;
-    return new PlainApi({
-      url: this.#apiUrl,
-      user,
-      token: () => secretNow(token, this.#parts.env),
-      fetch: this.#transport.fetchUntil(signal),
-    });
   }
 }
 

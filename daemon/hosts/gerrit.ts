@@ -13,11 +13,11 @@ import {
   type HostRepo,
   type ListingPage,
 } from './host.ts';
-import { secretNow, type HostParts } from './parts.ts';
-import { PlainApi } from './plain-api.ts';
+import type { HostParts } from './parts.ts';
+import { PlainAccess } from './plain-access.ts';
+import type { PlainApi } from './plain-api.ts';
 import { keeperOf } from './select.ts';
 import { listTargets, type Listed, type Target } from './targets.ts';
-import { openTransport, type HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'gerrit'>;
 
@@ -48,8 +48,7 @@ class Gerrit implements Host {
   readonly codeHostType = 'gerrit';
   readonly nameHost: string;
   readonly #settings: Settings;
-  readonly #parts: HostParts;
-  readonly #transport: HostTransport;
+  readonly #access: PlainAccess;
   /** Below it everything asks for credentials, if there are any. */
   readonly #url: string;
   readonly #isNamed: (name: string) => boolean;
@@ -57,11 +56,10 @@ class Gerrit implements Host {
 
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
-    this.#parts = parts;
-    this.#transport = openTransport({ url: settings.url, caFile: settings.tls.caFile, ...parts });
-    this.nameHost = this.#transport.host;
+    this.nameHost = new URL(settings.url).host;
     const base = withoutSlash(settings.url);
     this.#url = settings.token === undefined ? base : `${base}/a`;
+    this.#access = new PlainAccess(settings, parts, { url: this.#url, prefix: ")]}'" });
     const { projects, exclude } = settings;
     // As select.ts has it.
     const matches = picomatch(projects, { dot: true, nocase: true, nonegate: true });
@@ -75,7 +73,7 @@ class Gerrit implements Host {
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
-    const password = secretNow(this.#settings.token, this.#parts.env);
+    const password = this.#access.token();
     return password === undefined ? undefined : { user: this.#settings.user ?? '', password };
   }
 
@@ -90,7 +88,7 @@ class Gerrit implements Host {
   }
 
   close(): Promise<void> {
-    return this.#transport.close();
+    return this.#access.close();
   }
 
   #projects(api: PlainApi): Target {
@@ -139,12 +137,6 @@ class Gerrit implements Host {
         'NO_USER',
         `${this.nameHost}: Gerrit takes a token with the name of its user only; give \`user\``,
       );
-    return new PlainApi({
-      url: this.#url,
-      user,
-      token: () => secretNow(token, this.#parts.env),
-      fetch: this.#transport.fetchUntil(signal),
-      prefix: ")]}'",
-    });
+    return this.#access.api(signal);
   }
 }
