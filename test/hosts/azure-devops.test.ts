@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import type { GitRepository } from 'azure-devops-node-api/interfaces/GitInterfaces.js';
 import { HostError } from '../../daemon/hosts/host.ts';
 import { openForTest, testListing, TOKEN } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
@@ -163,7 +164,15 @@ function collections(asked: Asked, world: World): Told {
   return { body: shapedCollections({ count: value.length, value }) };
 }
 
-function shownOf(repository: Repository, asked: Asked) {
+/** As Microsoft's client has it, but for what JSON has names and texts for: enumerations, times. */
+type Shown = Omit<GitRepository, 'project'> & {
+  readonly project: Omit<NonNullable<GitRepository['project']>, 'visibility' | 'lastUpdateTime'> & {
+    readonly visibility: string;
+    readonly lastUpdateTime: string;
+  };
+};
+
+function shownOf(repository: Repository, asked: Asked): Shown {
   const {
     id,
     path,
