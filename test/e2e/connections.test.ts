@@ -9,6 +9,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { startServer } from '../hosts/servers.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import type { StatusReport } from '../../daemon/http/operator/status-report.ts';
 import { call, eventually, serve, type Served, trawl } from './daemon.ts';
@@ -102,10 +103,11 @@ function idOf(name: string): number {
   return Number.parseInt(createHash('sha256').update(name).digest('hex').slice(0, 8), 16);
 }
 
-async function push(name: string, secret: string, event = 'push') {
+async function push(name: string, secret: string, event = 'push', more: object = {}) {
+  const page = `${url}/acme/${name}`;
   const body = JSON.stringify({
     ref: 'refs/heads/main',
-    repository: { id: idOf(name), full_name: `acme/${name}`, html_url: `${url}/acme/${name}` },
+    repository: { id: idOf(name), full_name: `acme/${name}`, html_url: page, ...more },
   });
   const proof = createHmac('sha256', secret).update(body).digest('hex');
   const reply = await call(`${served.url}/api/webhook`, {
@@ -131,15 +133,21 @@ void test('what a host lists is cloned, indexed and found', TIMEOUT, async () =>
   assert.equal(connections[0]?.latestJob.status, 'COMPLETED');
 });
 
-void test('a push is found once its webhook came, and only by the secret', TIMEOUT, async () => {
+void test('a push is found once its webhook came, and only by the secret', TIMEOUT, async (t) => {
   commit(path.join(repos, 'one.git'), 'c.txt', 'pushedword\n');
   assert.equal((await push('one', 'another')).status, 401);
   assert.deepEqual((await push('one', SECRET, 'ping')).body, { repositories: 0 });
   assert.deepEqual((await push('none', SECRET)).body, { repositories: 0 });
+  const elsewhere = await startServer(t, () => ({ status: 404 }));
+  const addresses = { clone_url: `${elsewhere.url}/acme/one.git`, ssh_url: 'git@10.0.0.1:one' };
+  const moved = { ...addresses, html_url: `${elsewhere.url}/acme/one` };
+  assert.deepEqual((await push('one', SECRET, 'push', moved)).body, { repositories: 0 });
   assert.deepEqual(await found('pushedword'), []);
-  assert.deepEqual(await push('one', SECRET), { status: 202, body: { repositories: 1 } });
-  await eventually(async () => (await found('pushedword')).length === 1);
+  const { status, body } = await push('one', SECRET, 'push', addresses);
+  assert.deepEqual([status, body], [202, { repositories: 1 }]);
   assert.deepEqual((await push('one', SECRET)).body, { repositories: 0 }, 'a repeat');
+  await eventually(async () => (await found('pushedword')).length === 1);
+  assert.deepEqual(elsewhere.asked, [], 'what a push says of addresses is not asked for');
 });
 
 void test('the second of two pushes that follow each other is not missed', TIMEOUT, async () => {
