@@ -71,7 +71,7 @@ void test('an empty folder, a repository without commits', async () => {
     results.map(({ warnings }) => warnings.join()),
     [
       'nothing is indexed: the folder has no files',
-      'nothing is indexed: no files are committed; to index the files on disk use --mode worktree',
+      'nothing is indexed: no files are committed; those of a work tree are indexed with --mode worktree',
     ],
   );
 });

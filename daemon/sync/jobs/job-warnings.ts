@@ -15,7 +15,7 @@ const WAYS_OUT: Readonly<Record<SourceKind, string>> = {
 const EMPTY: Readonly<Record<SourceKind, string>> = {
   folder: 'the folder has no files',
   worktree: 'the work tree has no files; to index what is committed use --mode commits',
-  commits: 'no files are committed; to index the files on disk use --mode worktree',
+  commits: 'no files are committed; those of a work tree are indexed with --mode worktree',
 };
 
 /** Sentences, none if nothing is odd. */

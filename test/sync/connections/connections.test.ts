@@ -491,3 +491,28 @@ test('a clone that cannot be read is doubted when it is fetched again', async ()
   assert.equal((await found(index, 'plum')).length, 1);
   await index.close();
 });
+
+test('a host empties a repository, fills it again, and names a default branch that is not there', async () => {
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  const host = localHost();
+  host.repos = [hostedRepo('1', folder), hostedRepo('2', makeRepo({ 'b.txt': 'plum\n' }))];
+  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
+  await index.settle();
+  const foundAfterPush = async (time: string): Promise<string[]> => {
+    host.repos[0] = hostedRepo('1', folder, { pushedAt: `2026-01-0${time}T00:00:00.000Z` });
+    assert.equal((await index.sync('c')).result!['status'], 'SUCCESS');
+    return found(index, 'plum');
+  };
+  const [branch, commit] = [git(folder, 'symbolic-ref', 'HEAD'), git(folder, 'rev-parse', 'HEAD')];
+  git(folder, 'update-ref', '-d', branch);
+  assert.deepEqual(await foundAfterPush('1'), ['host/o/2:b.txt']);
+  assert.match(index.warnings.join(), /nothing is indexed: no files are committed/);
+  assert.equal(index.shown().length, 2, 'it is still there');
+  git(folder, 'update-ref', branch, commit);
+  assert.deepEqual(await foundAfterPush('2'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+  git(folder, 'symbolic-ref', 'HEAD', 'refs/heads/gone');
+  git(folder, 'branch', 'other', commit);
+  assert.deepEqual(await foundAfterPush('3'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+  assert.deepEqual(index.connections.degradations, []);
+  await index.close();
+});
