@@ -74,12 +74,15 @@ export function admitListed(book: RepoBook, listed: Listed): RepoDecision<Admitt
   };
 }
 
-/** Whether a repo was pushed to, or other revisions or files of it are wanted. */
+/**
+ * Whether a repo was pushed to, has another address, or other revisions or files of it are wanted. Why the address: another
+ * repository may have been at the former one when it was fetched.
+ */
 function hasNews(before: StoredRepo | undefined, now: StoredRepo): boolean {
   const [was, is] = [before?.host?.facts, now.host?.facts];
-  const isPushed = was?.pushedAt !== is?.pushedAt;
   return (
-    isPushed ||
+    was?.pushedAt !== is?.pushedAt ||
+    was?.cloneUrl !== is?.cloneUrl ||
     !isDeepStrictEqual(was?.source, is?.source) ||
     !isDeepStrictEqual(before?.selection, now.selection)
   );

@@ -2,7 +2,15 @@
 // sees them and for their clones; and what a listing that says less than the host has never means.
 
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
@@ -514,5 +522,29 @@ test('a host empties a repository, fills it again, and names a default branch th
   git(folder, 'branch', 'other', commit);
   assert.deepEqual(await foundAfterPush('3'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   assert.deepEqual(index.connections.degradations, []);
+  await index.close();
+});
+
+test('what was fetched from an address that another repository had taken goes with the next listing', async () => {
+  const root = temporaryFolder();
+  const [one, two] = [path.join(root, '1'), path.join(root, '2')];
+  renameSync(makeRepo({ 'a.txt': 'plum\n' }), one);
+  renameSync(makeRepo({ 'b.txt': 'plum\n' }), two);
+  const host = localHost();
+  host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
+  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
+  await index.settle();
+  for (const [from, to] of [
+    ['1', 'x'],
+    ['2', '1'],
+    ['x', '2'],
+  ] as const)
+    renameSync(path.join(root, from), path.join(root, to));
+  index.connections.askHost(1);
+  await index.settle();
+  assert.deepEqual(await found(index, 'plum'), ['host/o/1:b.txt', 'host/o/2:b.txt']);
+  host.repos = [hostedRepo('1', two), hostedRepo('2', one)];
+  await index.sync('c');
+  assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   await index.close();
 });
