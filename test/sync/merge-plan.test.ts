@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
+import { SPACE_CAPACITY } from '../../daemon/engine/host/space.ts';
 import {
   levelOf,
   MERGE_LIMITS,
@@ -13,7 +14,7 @@ import {
 const MIB = 1 << 20;
 
 function candidate(index: number, more: Partial<MergeCandidate>): MergeCandidate {
-  const counts = { docCount: 10, liveCount: 10, liveSize: 1000 };
+  const counts = { fileSize: 1200, docCount: 10, liveCount: 10, liveSize: 1000 };
   return { shardId: `${index}`, kind: 'a', ...counts, repoId: undefined, restMs: 0, ...more };
 }
 
@@ -37,7 +38,9 @@ function settle(candidates: readonly MergeCandidate[]): {
       docCount: sum(({ liveCount }) => liveCount),
       liveCount: sum(({ liveCount }) => liveCount),
       liveSize: sum(({ liveSize }) => liveSize),
+      fileSize: sum(({ liveSize }) => 1.2 * liveSize),
     };
+    assert.ok(some.length === 1 || sum(({ fileSize }) => fileSize) <= SPACE_CAPACITY);
     assert.ok(made.liveSize <= 800 * MIB && made.docCount <= MERGE_LIMITS.docCountMax);
     written += made.liveSize;
     left = [made, ...left.filter((one) => !some.includes(one))];
@@ -78,6 +81,16 @@ void test('of very many shards no more are merged at a time than can be open', (
   );
   assert.equal(planMerge(many, MERGE_LIMITS)!.length, 2048);
   assert.ok(settle(many).left.length < 16);
+});
+
+void test('files that do not fit a memory together are written without their dead docs first', () => {
+  const dead = { fileSize: 1 << 30, docCount: 100_000, liveCount: 10, liveSize: 10_000 };
+  const many = Array.from({ length: 40 }, (_, i) => candidate(i, dead));
+  assert.equal(settle(many).left.length, 10);
+  const resting = many
+    .slice(0, 15)
+    .map((one) => ({ ...one, docCount: 10, repoId: 1, restMs: 1e9 }));
+  assert.equal(planMerge(resting, MERGE_LIMITS)!.length, 2);
 });
 
 void test('as they come, one after the other: no more than fifteen of a level', () => {

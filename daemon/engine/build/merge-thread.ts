@@ -44,7 +44,7 @@ function outcomeOf(worker: Worker): Promise<MergeResult> {
     let problem = new Error('the merge ended early');
     worker.on('message', (message: FromMergeWorker) => {
       if (message.kind === 'done') result = message.result;
-      else if (message.isOverflow) problem = new MergeOverflow();
+      else if (message.isOverflow) problem = new MergeOverflow(message.message);
       else if (message.shard === undefined) problem = new Error(message.message);
       else problem = new ShardError(message.shard.shardId, message.message, message.shard.fault);
     });

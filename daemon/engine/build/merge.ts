@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { STRIPE_COUNT_MAX } from '../../../core/shared/format.ts';
 import { StripeBuilder } from '../host/builder.ts';
-import { ShardError, type ShardFile, shardErrorOf, Space } from '../host/space.ts';
+import { type ShardFile, shardErrorOf, Space } from '../host/space.ts';
 import { SymbolsFileBuilder, type SymbolsSummary } from '../host/symbols-builder.ts';
 import { SymbolTables } from '../shards/symbol-tables.ts';
 import { ShardTables } from '../shards/tables.ts';
@@ -93,8 +93,9 @@ function openSources(space: Space, files: readonly ShardFile[]): Source[] {
   return files.map((file) => {
     const { shardId } = file;
     try {
-      if (!space.open(file)) throw new ShardError(shardId, 'no room', 'unmapped');
+      if (!space.open(file)) throw new MergeOverflow('more than can be open');
     } catch (error) {
+      if (error instanceof MergeOverflow) throw error;
       throw shardErrorOf(shardId, error);
     }
     const bytes = space.bytesOf(shardId);
@@ -114,11 +115,9 @@ function docsOf({ docs }: MergeRepo, sources: readonly Source[]): KeptDoc[] {
   return found.sort((a, b) => a.tier - b.tier || Buffer.compare(a.path, b.path));
 }
 
-/** The contents of these shards together take more stripes than the format has room for. */
+/** The files of these shards do not fit a memory, or their contents together the stripes of a shard. */
 export class MergeOverflow extends Error {
-  constructor() {
-    super('the shards together are more than one has room for');
-  }
+  override readonly name = 'MergeOverflow';
 }
 
 /** The contents of the new shard, each once. */
@@ -172,7 +171,8 @@ class Contents {
       const batch = builder.close();
       writeContent(path, batch.content, contentSize);
       stripes.push(...writeStripes(path, batch.stripes, stripes.length));
-      if (stripes.length > STRIPE_COUNT_MAX) throw new MergeOverflow();
+      if (stripes.length > STRIPE_COUNT_MAX)
+        throw new MergeOverflow('more than one shard has room for');
       rows.push(builder.rows(contentSize, blobCount, blockCount));
       contentSize += batch.content.length;
       blobCount += batch.blobCount;

@@ -34,7 +34,7 @@ export function candidateOf(
   catalog: Catalog,
   { shard, repos }: Holding,
 ): MergeCandidate | undefined {
-  const { shardId, docCount, contentSize, symbols, hashSize = hashSizeOf(repos) } = shard;
+  const { shardId, size, docCount, contentSize, symbols, hashSize = hashSizeOf(repos) } = shard;
   let liveCount = 0;
   for (const repo of repos) {
     const table = catalog.revisionsOf(repo);
@@ -47,7 +47,8 @@ export function candidateOf(
   const liveSize = docCount === 0 ? 0 : (contentSize * liveCount) / docCount;
   const only = repos.length === 1 ? repos[0]!.record : undefined;
   const restMs = only?.indexedAt === undefined ? 0 : Date.now() - Date.parse(only.indexedAt);
-  return { shardId, kind, docCount, liveCount, liveSize, repoId: only?.repoId, restMs };
+  const fileSize = size + (symbols?.size ?? 0);
+  return { shardId, kind, fileSize, docCount, liveCount, liveSize, repoId: only?.repoId, restMs };
 }
 
 /**

@@ -4,12 +4,15 @@
 
 import { addToList } from '../../base/lists.ts';
 import { blocksFor, SHARD_BLOCKS_MAX } from '../../engine/build/plan.ts';
+import { SPACE_CAPACITY } from '../../engine/host/space.ts';
 
 /** A shard that may be merged. */
 export interface MergeCandidate {
   readonly shardId: string;
   /** Shards of different kinds are not merged. */
   readonly kind: string;
+  /** Bytes of its files. */
+  readonly fileSize: number;
   readonly docCount: number;
   /** Docs that live, and about the bytes of their contents. */
   readonly liveCount: number;
@@ -58,6 +61,9 @@ export const MERGE_LIMITS: MergeLimits = {
 /** Guess: shards that are open at a time for a merge. A mapping each or two, beside those that searches have. */
 const OPEN_MAX = 2048;
 
+/** Bytes of files that are open for a merge of several: each takes some more, as it begins at a page. */
+const OPEN_SIZE_MAX = SPACE_CAPACITY * 0.9;
+
 type Living = Pick<MergeCandidate, 'liveSize' | 'liveCount'>;
 
 /** Which of the levels a shard is of, from 0; undefined: it is large. */
@@ -97,10 +103,14 @@ function firstOf(
   group: readonly MergeCandidate[],
   limits: MergeLimits,
 ): { some: MergeCandidate[]; share: number } {
-  const sum = { liveCount: 0, liveSize: 0 };
-  const some = group.slice(0, OPEN_MAX).filter(({ liveCount, liveSize }) => {
-    const next = { liveCount: sum.liveCount + liveCount, liveSize: sum.liveSize + liveSize };
-    if (shareOf(next, limits) > 1) return false;
+  const sum = { liveCount: 0, liveSize: 0, fileSize: 0 };
+  const some = group.slice(0, OPEN_MAX).filter(({ liveCount, liveSize, fileSize }) => {
+    const next = {
+      liveCount: sum.liveCount + liveCount,
+      liveSize: sum.liveSize + liveSize,
+      fileSize: sum.fileSize + fileSize,
+    };
+    if (shareOf(next, limits) > 1 || next.fileSize > OPEN_SIZE_MAX) return false;
     Object.assign(sum, next);
     return true;
   });
@@ -143,13 +153,17 @@ function joined(
   { restShare, docCountMax }: MergeLimits,
 ): MergeCandidate[] {
   const bySize = [...group].sort((a, b) => a.liveSize - b.liveSize);
-  let [docs, size, end] = [0, 0, 0];
-  for (const [index, { liveCount, liveSize }] of bySize.entries()) {
+  let [docs, size, fileSizes, end] = [0, 0, 0, 0];
+  for (const [index, { liveCount, liveSize, fileSize }] of bySize.entries()) {
     const isWorthwhile = index > 0 && size >= restShare * liveSize;
     docs += liveCount;
     size += liveSize;
+    fileSizes += fileSize;
     // About: what comes out too large all the same stays apart (merger.ts).
-    const fits = docs <= docCountMax && blocksFor(docs, size) <= SHARD_BLOCKS_MAX;
+    const fits =
+      docs <= docCountMax &&
+      blocksFor(docs, size) <= SHARD_BLOCKS_MAX &&
+      fileSizes <= OPEN_SIZE_MAX;
     if (isWorthwhile && fits) end = index + 1;
   }
   return bySize.slice(0, end);
