@@ -9,6 +9,7 @@
 //   manifest.json         size and SHA-256 of all members before
 
 import { z } from 'zod';
+import { FILE_ID } from '../base/file-hash.ts';
 
 export const FORMAT_KIND = 'trawl-backup';
 export const FORMAT_VERSION = 1;
@@ -20,8 +21,10 @@ export const MANIFEST_MEMBER = 'manifest.json';
 export const STORE_FOLDER = 'store';
 
 /** Names that a member may have. */
-export const MEMBER_NAME =
-  /^(?:(?:backup|catalog|sealed|manifest)\.json|store\/[0-9]{6}\.ndjson|shards\/[0-9a-f]{16}\.(?:shard|revisions|tags))$/;
+export const MEMBER_NAME = new RegExp(
+  String.raw`^(?:(?:backup|catalog|sealed|manifest)\.json|store/[0-9]{6}\.ndjson|` +
+    String.raw`shards/${FILE_ID.source}\.(?:shard|revisions|tags))$`,
+);
 
 const base64 = z.base64();
 

@@ -3,6 +3,7 @@
 
 import type { ConditionNode, GramNode } from '../engine/search/explain-plan.ts';
 import type { Explanation, ShardRow } from '../http/api/search/explain-schemas.ts';
+import { SHORT_ID_SIZE } from '../base/file-hash.ts';
 import { countOf, formatColumns, formatCount } from './format.ts';
 import { formatStats, type NumberTable } from './search-output.ts';
 import { escapeControls } from './terminal-text.ts';
@@ -99,7 +100,7 @@ function sumOf(shards: readonly ShardRow[], field: string): number {
 function formatShards(shards: readonly ShardRow[]): string {
   const fields = sharedFields(shards).filter((field) => !CLASS_FIELDS.has(field));
   const rows = shards.map((row) => [
-    row.id,
+    row.id.slice(0, SHORT_ID_SIZE),
     escapeControls(row.repository),
     row.class,
     formatCount(row.docs),

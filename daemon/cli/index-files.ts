@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { systemCodeOf } from '../base/caught.ts';
+import { FILE_ID, hashFile, SHORT_ID_SIZE } from '../base/file-hash.ts';
 import { compileCore } from '../engine/host/core.ts';
 import { verifyShardFile, verifySymbolsFile } from '../engine/host/verify.ts';
 import {
@@ -82,7 +83,7 @@ export async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<F
   if (other !== undefined)
     throw new UsageError(`${other} is no shard; without a path all files of an index are checked`);
   const module = await compileCore();
-  if (paths.length > 0) return paths.map((file) => checkOf(file, verifyShardFile(module, file)));
+  if (paths.length > 0) return paths.map((file) => checkOf(file, problemOfShard(module, file)));
   return verifyIndex(module, dataDir);
 }
 
@@ -118,6 +119,17 @@ function unlessMissing(verify: () => string | undefined): string | undefined {
   }
 }
 
+function problemOfShard(module: WebAssembly.Module, file: string): string | undefined {
+  return verifyShardFile(module, file) ?? problemOfName(file);
+}
+
+/** A sound file may lie at the name of another one. */
+function problemOfName(file: string): string | undefined {
+  const { name } = path.parse(file);
+  const isHash = name.length > SHORT_ID_SIZE && FILE_ID.exec(name)?.[0] === name;
+  return isHash && hashFile(file) !== name ? 'another file than its name says' : undefined;
+}
+
 function shardChecks(
   module: WebAssembly.Module,
   dataDir: string,
@@ -136,13 +148,16 @@ function shardChecks(
     const check = {
       ...checkOf(
         file,
-        verdictOn(file, () => verifyShardFile(module, file)),
+        verdictOn(file, () => problemOfShard(module, file)),
       ),
       ...(deadCount === null ? {} : { deadCount }),
       ...(outOfService === undefined ? {} : { outOfService }),
     };
     if (symbols === undefined || check.problems.length > 0) return [check];
-    const verdict = verdictOn(symbols.path, () => verifySymbolsFile(module, file, symbols.path));
+    const verdict = verdictOn(
+      symbols.path,
+      () => verifySymbolsFile(module, file, symbols.path) ?? problemOfName(symbols.path),
+    );
     return [check, checkOf(symbols.path, verdict)];
   });
 }

@@ -1,6 +1,7 @@
 // Prints what an index holds: its docs, those that no revision holds, the next merge, and a row for each shard. Pure:
 // survey in, text out.
 
+import { SHORT_ID_SIZE } from '../base/file-hash.ts';
 import { someNames } from '../repos/some-names.ts';
 import type { NextMerge, SurveyedShard } from '../sync/merge/survey.ts';
 import { countOf, formatColumns, formatCount } from './format.ts';
@@ -73,7 +74,7 @@ export function formatSurvey(report: IndexReport): string {
 
 function formatShards(shards: readonly SurveyedShard[]): string {
   const rows = shards.map((shard) => [
-    shard.shardId,
+    shard.shardId.slice(0, SHORT_ID_SIZE),
     formatCount(shard.size),
     formatCount(shard.contentSize),
     shard.deadCount === null ? '?' : formatCount(shard.docCount - shard.deadCount),

@@ -22,7 +22,8 @@ export type ToPassWorker = PassOrder | { readonly kind: 'cancel' } | { readonly 
 
 /** What a finished pass has made. */
 export interface PassResult extends PassTotals {
-  /** Bytes of the symbols file. */
+  /** SHA-256 of the symbols file, and its bytes. */
+  readonly fileId: string;
   readonly size: number;
   /** Engines that were there. */
   readonly engines: readonly EngineName[];

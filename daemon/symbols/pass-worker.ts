@@ -63,8 +63,8 @@ async function run(order: PassOrder, signal: AbortSignal): Promise<PassResult> {
       signal,
       onProgress: inTurns(),
     });
-    const { size } = builder.finish(order.outPath);
-    return { ...totals, size, engines: extractor.engines };
+    const { fileId, size } = builder.finish(order.outPath);
+    return { ...totals, fileId, size, engines: extractor.engines };
   } finally {
     await extractor.close();
   }

@@ -114,9 +114,9 @@ export class SymbolKeeper {
           ? {}
           : { onProgress: (progress) => onProgress(repo, progress) }),
       });
-      const { size, symbolCount, fileCount, failureCount: failedCount } = result;
+      const { fileId: symbolsId, size, symbolCount, fileCount, failureCount: failedCount } = result;
       const found = { size, symbolCount, fileCount, failedCount };
-      await indexer.symbols.adopt(shardId, outPath, { ...found, foundBy });
+      await indexer.symbols.adopt(shardId, outPath, { symbolsId, ...found, foundBy });
       log.info('symbols found', { repo, shardId, ...found, durationMs: Date.now() - start });
     } catch (error) {
       if (this.#stop.signal.aborted) return;

@@ -3,11 +3,21 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import {
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { IndexReport } from '../../daemon/cli/index-files.ts';
+import { CatalogFiles, encodeCatalog } from '../../daemon/sync/catalog/catalog-files.ts';
+import type { CatalogRepo } from '../../daemon/sync/catalog/catalog-records.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { freePort, Running, serveIndexed, shardNames, trawl } from './daemon.ts';
 import type { Outcome, Served } from './daemon.ts';
@@ -191,6 +201,16 @@ void test('inspect and verify on the files of a running daemon', async () => {
   assert.deepEqual(report.docs.map((doc) => doc.path).sort(), ['a.ts', 'bad.txt', 'dir/b.txt']);
   const verified = await trawl(['verify', '--data-dir', dataDir]);
   assert.equal(verified.code, 0, verified.stderr);
+  for (const ending of ['shard', 'tags']) {
+    const found = readdirSync(path.dirname(shard)).find((one) => one.endsWith(`.${ending}`))!;
+    const file = path.join(path.dirname(shard), found);
+    assert.equal(found, `${hash('sha256', readFileSync(file), 'hex')}.${ending}`);
+  }
+  const elsewhere = path.join(temporaryFolder(), `${'0'.repeat(64)}.shard`);
+  copyFileSync(shard, elsewhere);
+  const exchanged = await trawl(['verify', elsewhere]);
+  assert.equal(exchanged.code, 1);
+  assert.equal(exchanged.stdout, `damaged ${elsewhere}: another file than its name says\n`);
   const none = await trawl(['verify', path.join(dataDir, 'nosuch.shard')]);
   assert.equal(none.code, 2);
   assert.match(none.stderr, /nosuch\.shard/);
@@ -228,8 +248,12 @@ void test(
     assert.match(inspected.stdout, /^held by: +\S+, \S+, \S+ and 13 more$/m);
     const named = await trawl(['inspect', shared.repos[0]!, '--data-dir', dir]);
     assert.equal(named.code, 2);
-    assert.match(named.stderr, /takes the path of a shard; the docs of that repository are in /);
+    assert.match(named.stderr, /takes the path of a shard, such as /);
     assert.ok(named.stderr.includes(file), named.stderr);
+    const begun = await trawl(['inspect', shared.shardId.slice(0, 7), '--data-dir', dir]);
+    assert.ok(begun.stderr.endsWith(`takes the path of a shard, such as ${file}\n`), begun.stderr);
+    const table = await trawl(['inspect', '--data-dir', dir]);
+    assert.match(table.stdout, new RegExp(`^${shared.shardId.slice(0, 16)}  `, 'm'));
     const nothing = await trawl(['inspect', 'local/none', '--data-dir', temporaryFolder()]);
     assert.match(nothing.stderr, /no file local\/none: .* takes the path of a shard\n$/);
     assert.match(
@@ -247,12 +271,45 @@ void test(
     assert.equal((await trawl(['restore', '--data-dir', elsewhere, backup])).code, 0);
     assert.deepEqual(await survey(elsewhere), { ...before, dataDir: elsewhere });
     assert.equal((await trawl(['verify', '--data-dir', elsewhere])).code, 0);
+    await nameAsBefore(elsewhere);
+    const asBefore = await survey(elsewhere);
+    assert.deepEqual(
+      asBefore.shards.map(({ shardId }) => shardId),
+      before.shards.map(({ shardId }) => shardId.slice(0, 16)),
+    );
+    assert.equal((await trawl(['verify', '--data-dir', elsewhere])).code, 0);
+    const twice = path.join(path.dirname(backup), 'twice.tar');
+    assert.equal((await trawl(['backup', '--with-index', '--data-dir', elsewhere, twice])).code, 0);
+    const again = temporaryFolder();
+    assert.equal((await trawl(['restore', '--data-dir', again, twice])).code, 0);
+    assert.deepEqual(await survey(again), { ...asBefore, dataDir: again });
+    const found = await trawl(['search', '--data-dir', again, 'b15']);
+    assert.equal(found.code, 0, found.stderr);
+    const unchanged = await trawl(['index', '--mode', 'commits', '--data-dir', again, ...repos]);
+    assert.equal(unchanged.code, 0);
+    assert.doesNotMatch(unchanged.stderr, /built=/);
+    assert.deepEqual((await survey(again)).shards, asBefore.shards);
     const forced = await index('--force', '--repo', shared.repos[0]!);
     assert.match(forced.stderr, /repo indexed .*built=whole reason="it was asked for"/);
     assert.match(forced.stdout, / \(built anew: it was asked for\)\n$/);
     assert.equal((await survey(dir)).deadCount, 0);
   },
 );
+
+/** Gives the files of an index the names that they had until 2026-11-23. */
+async function nameAsBefore(dir: string): Promise<void> {
+  const folder = path.join(dir, 'shards');
+  for (const name of readdirSync(folder))
+    renameSync(path.join(folder, name), path.join(folder, name.slice(0, 16) + path.extname(name)));
+  const { state } = await new CatalogFiles(dir).load();
+  const text = JSON.stringify(state.repos);
+  const long = /"(shardId|symbolsId|revisionFile)":"([0-9a-f]{16})[0-9a-f]{48}"/g;
+  assert.match(text, long);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only names differ
+  const repos = JSON.parse(text.replaceAll(long, '"$1":"$2"')) as CatalogRepo[];
+  writeFileSync(path.join(dir, 'catalog.json'), encodeCatalog(repos));
+  rmSync(path.join(dir, 'catalog.changes'), { force: true });
+}
 
 void test('every command has help with examples; unknown things are exit 2', async () => {
   for (const command of ['serve', 'index', 'search', 'explain', 'inspect', 'verify', 'version']) {

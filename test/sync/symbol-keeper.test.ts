@@ -120,13 +120,13 @@ function findWith(
   const largest = (): CatalogShard =>
     catalog.repos.flatMap(({ shards }) => shards).sort((a, b) => b.docCount - a.docCount)[0]!;
   const { shardId, symbols } = largest();
-  const { symbolsId, ...found } = symbols!;
-  const plain = catalog[method].bind(catalog);
-  const meanwhile = async (content: never): Promise<string> => {
-    const copy = `${catalog.symbolsPath(symbolsId)}.next`;
-    copyFileSync(catalog.symbolsPath(symbolsId), copy);
-    await indexerOf(instance).symbols.adopt(shardId, copy, { ...found, foundBy });
-    return plain(content);
+  const file = catalog.symbolsPath(symbols!.symbolsId);
+  const plain: (...args: never[]) => Promise<unknown> = catalog[method].bind(catalog);
+  const meanwhile = async (...args: never[]): Promise<unknown> => {
+    const copy = `${file}.next`;
+    copyFileSync(file, copy);
+    await indexerOf(instance).symbols.adopt(shardId, copy, { ...symbols!, foundBy });
+    return plain(...args);
   };
   t.mock.method(catalog, method, meanwhile, { times: 1 });
   return () => {

@@ -74,16 +74,22 @@ export function formatReport(report: ShardReport): string {
   return parts.join('\n');
 }
 
-/** No file is at the path: it may be the name of a repository, which has shards. */
+/** Guess: shorter ones mean no shard. */
+const BEGINNING_SIZE_MIN = 4;
+
+/** No file is at the path: it may be the name of a repository, which has shards, or the beginning of the id of one. */
 async function noShardError(
   path: string,
   dataDir: string,
   services: CliContext['services'],
 ): Promise<UsageError> {
   const { shards } = await services.surveyIndex(dataDir).catch(() => ({ shards: [] }));
-  const own = shards.filter(({ repos }) => repos.includes(path));
+  const isId = path.length >= BEGINNING_SIZE_MIN;
+  const own = shards.filter(
+    ({ repos, shardId }) => repos.includes(path) || (isId && shardId.startsWith(path)),
+  );
   const files = someNames(own.map(({ shardId }) => `${dataDir}/shards/${shardId}.shard`));
-  const where = own.length === 0 ? '' : `; the docs of that repository are in ${files}`;
+  const where = own.length === 0 ? '' : `, such as ${files}`;
   return new UsageError(
     `there is no file ${path}: "trawl inspect" takes the path of a shard${where}`,
   );

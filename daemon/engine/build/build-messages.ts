@@ -4,7 +4,8 @@
 
 import type { BatchOutcomes } from './batch-outcomes.ts';
 import type { DocColumns } from '../shards/shard-docs.ts';
-import type { ShardRepo, ShardSummary } from '../shards/writer.ts';
+import type { ShardRepo } from '../shards/writer.ts';
+import type { FinishedShard } from './shard-file.ts';
 import type { FilterSettings } from './filters.ts';
 import type { HeaderFolders } from '../../sources/languages/languages.ts';
 import type { PackedFiles } from '../../sources/docs/file-list.ts';
@@ -110,7 +111,7 @@ export interface BatchDone {
 export interface ShardDone {
   readonly kind: 'shardDone';
   readonly path: string;
-  readonly summary: ShardSummary;
+  readonly summary: FinishedShard;
 }
 
 export interface Rested {

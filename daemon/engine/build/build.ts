@@ -14,7 +14,6 @@ import {
 import { bitmapSizeOf, setBit } from '../shards/bits.ts';
 import { RevisionWriter, type UnstoredDoc } from '../shards/revisions.ts';
 import { type DocColumns, ShardDocs } from '../shards/shard-docs.ts';
-import type { ShardSummary } from '../shards/writer.ts';
 import { Attributes, isAttributeFile, readAttributes } from '../../sources/languages/attributes.ts';
 import type {
   AskKnown,
@@ -37,6 +36,7 @@ import {
 } from '../../sources/languages/languages.ts';
 import { openSource } from '../../sources/docs/open-source.ts';
 import { DocOutcomes } from './doc-outcomes.ts';
+import type { FinishedShard } from './shard-file.ts';
 import {
   planDocs,
   type PlannedBatch,
@@ -83,7 +83,7 @@ export interface BuildProgress {
   readonly skipped: number;
 }
 
-export interface BuiltShard extends ShardSummary {
+export interface BuiltShard extends FinishedShard {
   readonly path: string;
 }
 

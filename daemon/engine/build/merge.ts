@@ -9,9 +9,8 @@ import { SymbolsFileBuilder, type SymbolsSummary } from '../host/symbols-builder
 import { SymbolTables } from '../shards/symbol-tables.ts';
 import { ShardTables } from '../shards/tables.ts';
 import { type ShardDoc, ShardDocs } from '../shards/shard-docs.ts';
-import type { ShardSummary } from '../shards/writer.ts';
 import { BATCH_BLOCKS, blocksFor } from './plan.ts';
-import { completeShard, writeContent, writeStripes } from './shard-file.ts';
+import { completeShard, type FinishedShard, writeContent, writeStripes } from './shard-file.ts';
 
 /** Docs of a repo that are to be in the new shard. */
 export interface MergeRepo {
@@ -42,7 +41,7 @@ export interface MergedRepo {
   readonly docIds: Uint32Array;
 }
 
-export interface MergeResult extends ShardSummary {
+export interface MergeResult extends FinishedShard {
   /** Without those that had no docs to merge. */
   readonly repos: readonly MergedRepo[];
   readonly symbols: SymbolsSummary | undefined;

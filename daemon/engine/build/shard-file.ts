@@ -3,11 +3,18 @@
 
 import { closeSync, fsyncSync, openSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { named } from '../../base/caught.ts';
+import { hashFile } from '../../base/file-hash.ts';
 import { writeOwn } from '../../base/own-file.ts';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
 import { mergeStripes } from '../host/builder.ts';
 import { verifyShardFile } from '../host/verify.ts';
 import { type NewTables, type ShardSummary, writeShard } from '../shards/writer.ts';
+
+/** A shard that is complete and checked. */
+export interface FinishedShard extends ShardSummary {
+  /** SHA-256 of the file: its name. */
+  readonly fileId: string;
+}
 
 /** Writes contents into the file, behind `contentBase` bytes of others. Errors: of the file system, which name it. */
 export function writeContent(path: string, content: Uint8Array, contentBase: number): void {
@@ -59,7 +66,7 @@ export function completeShard(
   tables: NewTables,
   stripes: readonly string[],
   { isSynced }: { readonly isSynced: boolean },
-): ShardSummary {
+): FinishedShard {
   const files = stripes.map((stripe) => ({ path: stripe, size: statSync(stripe).size }));
   const sums = stripes.map(readSum);
   const summary = writeNamed(path, () =>
@@ -69,7 +76,7 @@ export function completeShard(
   for (const stripe of stripes) unlinkSync(stripe);
   const problem = verifyShardFile(module, path, sums);
   if (problem !== undefined) throw new Error(`the shard just built is damaged: ${problem}`);
-  return summary;
+  return { ...summary, fileId: hashFile(path) };
 }
 
 function syncFile(path: string): void {

@@ -5,10 +5,11 @@
 // Guess: noting a shard takes 0.1 us; reading its id anew took 0.3 (2026-11-22, busy cores).
 
 import { rmSync } from 'node:fs';
+import { SHORT_ID_SIZE } from '../../base/file-hash.ts';
 import { readOwn, writeOwn } from '../../base/own-file.ts';
 import { mapShared } from './mapping.ts';
 
-/** Bytes of a slot: the shardId, a number of 64 bits. */
+/** Bytes of a slot: the beginning of the shardId, a number of 64 bits. */
 const SLOT_SIZE = 8;
 /** One page of every system, so that no part of it lies behind the end of the file. */
 const FILE_SIZE = 65536;
@@ -17,7 +18,7 @@ const FILE_SIZE = 65536;
 export class SearchNote {
   readonly #words: Uint32Array;
   #last = '';
-  /** The number of each id, as two words. Bound: ids that this process has seen. */
+  /** The number of the beginning of each id, as two words. Bound: ids that this process has seen. */
   readonly #ids = new Map<string, readonly number[]>();
 
   private constructor(words: Uint32Array) {
@@ -46,7 +47,6 @@ export class SearchNote {
     this.#last = shardId;
     let words = this.#ids.get(shardId);
     if (words === undefined) {
-      // Symbols stand behind the id, after a plus.
       words = [shardId.slice(8, 16), shardId.slice(0, 8)].map((part) => Number.parseInt(part, 16));
       this.#ids.set(shardId, words);
     }
@@ -54,7 +54,7 @@ export class SearchNote {
   }
 }
 
-/** The shards that were being searched when the process that wrote the file ended; none if there is no file. */
+/** Beginnings of the ids of the shards that were being searched when the process that wrote the file ended; none if there is no file. */
 export function readNotes(path: string): string[] {
   let bytes: Buffer;
   try {
@@ -65,7 +65,7 @@ export function readNotes(path: string): string[] {
   const found = new Set<string>();
   for (let at = 0; at + SLOT_SIZE <= bytes.length; at += SLOT_SIZE) {
     const id = bytes.readBigUInt64LE(at);
-    if (id !== 0n) found.add(id.toString(16).padStart(16, '0'));
+    if (id !== 0n) found.add(id.toString(16).padStart(SHORT_ID_SIZE, '0'));
   }
   return [...found];
 }

@@ -9,6 +9,7 @@ import {
   TAIL_SIZE,
 } from '../../../core/shared/format.ts';
 import { named } from '../../base/caught.ts';
+import { hashFile } from '../../base/file-hash.ts';
 import * as format from '../../../core/shared/format.ts';
 import { STATUS_OK } from '../../../core/shared/status.ts';
 import * as layout from '../../../core/shared/symbols.ts';
@@ -28,6 +29,8 @@ export interface BuilderSymbol {
 }
 
 export interface SymbolsSummary {
+  /** SHA-256 of the file: its name. */
+  readonly fileId: string;
   /** Bytes of the file. */
   readonly size: number;
   readonly symbolCount: number;
@@ -164,7 +167,7 @@ export class SymbolsFileBuilder {
     const symbolCount = exports.symbolsCount() >>> 0;
     const size = this.#write(path, sections, { blockCount, symbolCount, nameCount });
     this.#giveUpShard();
-    return { size, symbolCount, nameCount };
+    return { fileId: hashFile(path), size, symbolCount, nameCount };
   }
 
   #section(kind: number, address: number, size: number): Section {

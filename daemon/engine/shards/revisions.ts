@@ -132,9 +132,9 @@ function checksumOf(file: Buffer): Buffer {
   return Buffer.from(hash('sha256', copy, 'hex'), 'hex');
 }
 
-/** Name of a revision file: the first 8 bytes of its checksum, as 16 hexadecimal digits. */
+/** Name of a revision file: its checksum, as 64 hexadecimal digits. */
 export function revisionFileId(file: Buffer): string {
-  return file.toString('hex', CHECKSUM_OFFSET, CHECKSUM_OFFSET + 8);
+  return file.toString('hex', CHECKSUM_OFFSET, CHECKSUM_OFFSET + CHECKSUM_SIZE);
 }
 
 /** An open revision file. */

@@ -1,9 +1,10 @@
 // What the catalog keeps of repos and their shards, as it is written and checked when it is read.
 
 import { z } from 'zod';
+import { FILE_ID } from '../../base/file-hash.ts';
 import { CODE_HOST_TYPES } from '../../repos/records.ts';
 
-const fileId = z.string().regex(/^[0-9a-f]{16}$/);
+const fileId = z.string().regex(new RegExp(`^${FILE_ID.source}$`));
 
 const symbolsSchema = z.strictObject({
   symbolsId: fileId,

@@ -1,13 +1,12 @@
 // The catalog: which repos are indexed and which shard files hold them; how it is kept: catalog-files.ts. Shard files and
-// revision files (engine/shards/revisions.ts) are immutable and named by their checksum.
+// revision files (engine/shards/revisions.ts) are immutable and named by what is in them (base/file-hash.ts).
 //
 // It may be lost: names, ids and rules of repos are in the store, and what is here of them is a copy for who opens the
 // index without it.
 
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { FORMAT_VERSION, HEADER_CHECKSUM_OFFSET } from '../../../core/shared/format.ts';
-import { SYMBOLS_CHECKSUM_OFFSET } from '../../../core/shared/symbols.ts';
+import { FORMAT_VERSION } from '../../../core/shared/format.ts';
 import { errorOf, systemCodeOf } from '../../base/caught.ts';
 import { readOwnSoon } from '../../base/own-file.ts';
 import type { ShardFile } from '../../engine/host/space.ts';
@@ -182,7 +181,7 @@ export class Catalog {
     if (revisionFile === undefined) return;
     try {
       const file = await readOwnSoon(this.revisionPath(revisionFile));
-      if (revisionFileId(file) !== revisionFile) throw new Error('wrong checksum');
+      if (!revisionFileId(file).startsWith(revisionFile)) throw new Error('wrong checksum');
       const docCounts = shards.map(docCountOf);
       const table = RevisionTable.open(file, record.revisions?.length ?? 1, docCounts);
       this.#tables.set(revisionFile, table);
@@ -304,18 +303,14 @@ export class Catalog {
     }
   }
 
-  /** Gives a finished shard file its name; returns its id. The file is synced. Until `disown` it stays. */
-  async adoptShard(file: string): Promise<string> {
-    const shardId = await readId(file, HEADER_CHECKSUM_OFFSET);
+  /** Gives a finished shard file its name. The file is synced. Until `disown` it stays. */
+  async adoptShard(file: string, shardId: string): Promise<void> {
     await this.#adopt(file, this.shardPath(shardId));
-    return shardId;
   }
 
-  /** Gives a finished file of symbols its name; returns its id. The file is synced. Until `disown` it stays. */
-  async adoptSymbols(file: string): Promise<string> {
-    const symbolsId = await readId(file, SYMBOLS_CHECKSUM_OFFSET);
+  /** Gives a finished file of symbols its name. The file is synced. Until `disown` it stays. */
+  async adoptSymbols(file: string, symbolsId: string): Promise<void> {
     await this.#adopt(file, this.symbolsPath(symbolsId));
-    return symbolsId;
   }
 
   async #adopt(file: string, place: string): Promise<void> {
@@ -344,16 +339,4 @@ async function removeOurs(file: string): Promise<void> {
   await rm(file, { force: true, recursive }).catch((error: unknown) => {
     if (systemCodeOf(error) !== 'ERR_FS_EISDIR') throw error;
   });
-}
-
-/** The checksum of the file's header, at `offset`. */
-async function readId(file: string, offset: number): Promise<string> {
-  const handle = await open(file, 'r');
-  try {
-    const field = Buffer.alloc(8);
-    await handle.read(field, 0, field.length, offset);
-    return field.readBigUInt64LE().toString(16).padStart(16, '0');
-  } finally {
-    await handle.close();
-  }
 }

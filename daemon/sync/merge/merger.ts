@@ -241,11 +241,9 @@ export class Merger {
   ): Promise<void> {
     const { catalog, served } = this.#options;
     const shard = await publication.addShard(order.path, result);
-    const found = symbolsOf(holdings, result);
-    const merged: CatalogShard =
-      found === undefined
-        ? shard
-        : { ...shard, symbols: await publication.addSymbols(order.symbolsPath, found) };
+    const symbols = symbolsOf(holdings, result);
+    if (symbols !== undefined) await publication.addSymbols(order.symbolsPath, symbols);
+    const merged: CatalogShard = symbols === undefined ? shard : { ...shard, symbols };
     const replacing = new Map<number, Replaced>();
     for (const repo of order.repos) {
       const replaced = await this.#replace(holdings, merged, repo, result.repos);
@@ -322,10 +320,11 @@ export class Merger {
 function symbolsOf(
   holdings: readonly Holding[],
   { symbols }: MergeResult,
-): Omit<CatalogSymbols, 'symbolsId'> | undefined {
+): CatalogSymbols | undefined {
   if (symbols === undefined) return undefined;
   const known = holdings.map(({ shard }) => shard.symbols!);
   return {
+    symbolsId: symbols.fileId,
     size: symbols.size,
     symbolCount: symbols.symbolCount,
     fileCount: known.reduce((sum, { fileCount }) => sum + fileCount, 0),

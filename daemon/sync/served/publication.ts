@@ -11,7 +11,7 @@
 // 6. Whatever happened, the files are let go: those that nobody names are removed, as the disk may be full. That this fails
 //    is no failure of what was published.
 
-import type { ShardSummary } from '../../engine/shards/writer.ts';
+import type { FinishedShard } from '../../engine/build/shard-file.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type {
   CatalogChange,
@@ -26,7 +26,7 @@ export interface PublicationOptions {
   readonly served: Served;
 }
 
-type MadeShard = Pick<ShardSummary, 'size' | 'docCount' | 'contentSize' | 'hashSize'>;
+type MadeShard = Pick<FinishedShard, 'fileId' | 'size' | 'docCount' | 'contentSize' | 'hashSize'>;
 
 /**
  * Runs work that publishes files; afterwards none is left that the catalog does not name.
@@ -62,22 +62,18 @@ export class Publication {
 
   async addShard(
     file: string,
-    { size, docCount, contentSize, hashSize }: MadeShard,
+    { fileId: shardId, size, docCount, contentSize, hashSize }: MadeShard,
   ): Promise<CatalogShard> {
     const { catalog } = this.#options;
-    const shardId = await catalog.adoptShard(file);
+    await catalog.adoptShard(file, shardId);
     this.#files.push(catalog.shardPath(shardId));
     return { shardId, size, docCount, contentSize, hashSize };
   }
 
-  async addSymbols(
-    file: string,
-    found: Omit<CatalogSymbols, 'symbolsId'>,
-  ): Promise<CatalogSymbols> {
+  async addSymbols(file: string, { symbolsId }: CatalogSymbols): Promise<void> {
     const { catalog } = this.#options;
-    const symbolsId = await catalog.adoptSymbols(file);
+    await catalog.adoptSymbols(file, symbolsId);
     this.#files.push(catalog.symbolsPath(symbolsId));
-    return { symbolsId, ...found };
   }
 
   /** Returns the id of the file. */

@@ -2,6 +2,7 @@
 // out of service here; who builds, and who finds symbols, is told.
 
 import { messageOf } from '../../base/caught.ts';
+import { SHORT_ID_SIZE } from '../../base/file-hash.ts';
 import type { Log } from '../../base/log.ts';
 import type { ShardError, ShardFault } from '../../engine/host/space.ts';
 import type { LiveShard, Snapshot } from '../../engine/search/snapshot.ts';
@@ -278,14 +279,15 @@ export class Served {
    * Takes the damaged ones of these shards out of service before anything is shown: a process that read them ended
    * without a word.
    *
+   * @param beginnings  of their ids
    * @param check  returns what is wrong with shards
    */
   async quarantineNoted(
-    shardIds: readonly string[],
+    beginnings: readonly string[],
     check: (shards: readonly LiveShard[]) => Promise<readonly ShardDamage[]>,
   ): Promise<void> {
     const isNoted = ({ shardId }: { readonly shardId: string }): boolean =>
-      shardIds.includes(shardIdOf(shardId));
+      beginnings.includes(shardId.slice(0, SHORT_ID_SIZE));
     const { repos } = this.#options.catalog;
     const holders = repos.filter(({ shards }) => shards.some(isNoted));
     const noted = this.#liveShards(holders).filter(isNoted);

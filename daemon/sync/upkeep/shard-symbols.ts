@@ -48,14 +48,10 @@ export class ShardSymbols {
   }
 
   /** Gives a shard the symbols in the finished file, and shows them; the file goes where the shard has gone. */
-  async adopt(
-    shardId: string,
-    file: string,
-    found: Omit<CatalogSymbols, 'symbolsId'>,
-  ): Promise<void> {
+  async adopt(shardId: string, file: string, symbols: CatalogSymbols): Promise<void> {
     const { catalog, served } = this.#options;
     await publishing(this.#options, [file], async (publication) => {
-      const symbols = await publication.addSymbols(file, found);
+      await publication.addSymbols(file, symbols);
       const withSymbols = (shard: CatalogShard): CatalogShard =>
         shard.shardId === shardId ? { ...shard, symbols } : shard;
       const change = (): CatalogChange => ({
