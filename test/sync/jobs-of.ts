@@ -56,6 +56,8 @@ export interface Daemon {
   /** Those that have begun, in order. */
   readonly attempts: Attempt[];
   readonly warnings: string[];
+  /** Other lines of the log. */
+  readonly told: string[];
 }
 
 /** Jobs as a daemon on this store has them. */
@@ -65,7 +67,9 @@ export async function daemonOn(
 ): Promise<Daemon> {
   const attempts: Attempt[] = [];
   const warnings: string[] = [];
-  const log = createLog({ level: 'warn', format: 'text', write: (line) => warnings.push(line) });
+  const told: string[] = [];
+  const write = (line: string): void => void (line.includes(' INFO ') ? told : warnings).push(line);
+  const log = createLog({ level: 'info', format: 'text', write });
   const index = (
     { repoId }: RepoRecord,
     isForced: boolean,
@@ -93,7 +97,7 @@ export async function daemonOn(
     jobLimits: () => ({ runningMax: 2, timeoutMs: 60_000, attemptsMax: 2, ...more }),
   });
   await jobs.recall((repoId) => `r${repoId}`);
-  return { jobs, desk: new JobDesk(jobs, book), book, attempts, warnings };
+  return { jobs, desk: new JobDesk(jobs, book), book, attempts, warnings, told };
 }
 
 export async function turns(): Promise<void> {

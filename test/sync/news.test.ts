@@ -1,11 +1,13 @@
-// Warnings of jobs are given once, not with each job that has them.
+// Warnings of jobs are given once, not with each job that has them; of very many that do nothing one line tells.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { indexerOf } from '../../daemon/instance.ts';
 import { News } from '../../daemon/sync/jobs/news.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { openIndexOf } from './index-of.ts';
+import { daemonOn, emptyRows, recordOf, turns } from './jobs-of.ts';
 
 void test('what the job before warned of is no news, whatever its numbers; what came back is', () => {
   const news = new News();
@@ -42,4 +44,25 @@ void test('a repository that is committed to warns once', async () => {
   await index.index([repo], { branches: [] }, 'commits');
   assert.equal(counted(), 0);
   await index.close();
+});
+
+void test('of many repos that did not change one line tells', async () => {
+  const { jobs, attempts, told } = await daemonOn(emptyRows(), { runningMax: 50 });
+  const round = async (count: number): Promise<string[]> => {
+    const first = attempts.length;
+    for (let i = 0; i < count; i++) jobs.ask(recordOf(100 + i));
+    while (attempts.length < first + count) await turns();
+    for (const attempt of attempts.slice(first)) await attempt.end({ isUnchanged: true });
+    while (told.length === 0) await sleep(5);
+    return told.splice(0);
+  };
+  const few = await round(10);
+  assert.deepEqual(
+    few.map((line) => /repo indexed isUnchanged=true .*repo=(\S+) /.exec(line)?.[1]).sort(),
+    Array.from({ length: 10 }, (_, i) => `r${100 + i}`),
+  );
+  const [line, ...others] = await round(11);
+  assert.match(line!, /repos looked at: nothing changed repos=11/);
+  assert.deepEqual(others, []);
+  await jobs.close();
 });

@@ -18,6 +18,7 @@ import { warningsOf } from './job-warnings.ts';
 import { News } from './news.ts';
 import { Retries } from '../../base/retries.ts';
 import type { Served } from '../served/served.ts';
+import { UnchangedRepos } from './unchanged-repos.ts';
 
 /** The queue of index jobs. */
 export const INDEX_QUEUE = 'repo-index';
@@ -54,6 +55,7 @@ export class Jobs {
   readonly #options: JobsOptions;
   readonly #retries: Retries;
   readonly #news = new News();
+  readonly #unchanged: UnchangedRepos;
   /** Repos that are being built again, as they were damaged. */
   readonly #rebuilt = new Set<number>();
   readonly #runner: JobRunner<RepoRecord, JobResult>;
@@ -66,6 +68,7 @@ export class Jobs {
     const { log, book, jobLimits: limits } = options;
     this.#options = options;
     this.#retries = new Retries(log);
+    this.#unchanged = new UnchangedRepos({ log, isBusy: () => this.open.length > 0 });
     const timeoutSetting = 'settings.repoIndexTimeoutMs';
     this.#runner = new JobRunner(this.#kind(), { book, log, limits, timeoutSetting });
   }
@@ -231,7 +234,9 @@ export class Jobs {
       ...(by.length === 0 ? {} : { ignoredBy: Object.fromEntries(by) }),
       warnings: warnings.length,
     };
-    this.#runner.say(job, 'info', 'repo indexed', fields);
+    // What is kept has lines of its own.
+    if (result.isUnchanged && !job.isKept) this.#unchanged.note(fields);
+    else this.#runner.say(job, 'info', 'repo indexed', fields);
     for (const warning of this.#news.fresh(job.targetId, warnings))
       this.#runner.say(job, 'warn', warning, { repo: result.repo });
     if (warnings.length > 0) this.warned.add(job.targetId);
@@ -281,6 +286,7 @@ export class Jobs {
   async close(): Promise<void> {
     this.#retries.close();
     await this.#runner.close();
+    this.#unchanged.tell();
     await this.#options.book.close();
   }
 }
