@@ -2,6 +2,7 @@
 // may ask, how often is built, and what happens to what was built when the index changes.
 
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
 import type { OnDemandLimits } from '../../daemon/sync/demand/on-demand-limits.ts';
@@ -199,6 +200,172 @@ void test('ids, tags, steps back; what is no name finds nothing', TIMEOUT, async
   assert.equal((await of(lost)).length, 6);
   git(repo, 'branch', '-D', 'brief');
   assert.deepEqual(await of('brief'), []);
+  await index.close();
+});
+
+/** Two commits whose ids begin with the same 8 digits, none of which a ref reaches yet. */
+function makeTwins(repo: string): string[] {
+  const tree = git(repo, 'rev-parse', 'HEAD^{tree}');
+  const who = 'A <a@example.com> 1700000000 +0000';
+  const bodies = new Map<string, string>();
+  for (let i = 0; ; i++) {
+    const body = `tree ${tree}\nauthor ${who}\ncommitter ${who}\n\n${i}\n`;
+    const prefix = hash('sha1', `commit ${body.length}\0${body}`, 'hex').slice(0, 8);
+    const twin = bodies.get(prefix);
+    if (twin === undefined) bodies.set(prefix, body);
+    else return [twin, body].map((one) => writeObject(repo, 'commit', one));
+  }
+}
+
+function writeObject(repo: string, type: string, body: string): string {
+  writeFiles(repo, { '.git/body': body });
+  return git(repo, 'hash-object', '-t', type, '-w', '.git/body');
+}
+
+/** Names of revisions, of all kinds that git tells apart, in a repository with such refs and objects. */
+function makeOddNames(): { repo: string; names: string[] } {
+  const { repo, commits } = makeNumbered(5);
+  const [zero = '', one = '', two = '', three = ''] = commits;
+  const refs: Record<string, string> = {
+    // Both a branch and a tag, and looking like ids, versions, options, operators and what commands print.
+    'refs/heads/both': zero,
+    'refs/tags/both': one,
+    [`refs/heads/${two.slice(0, 8)}`]: one,
+    [`refs/heads/${three}`]: zero,
+    'refs/heads/abcdef': one,
+    'refs/tags/9.6': two,
+    'refs/tags/-x': zero,
+    'refs/heads/a/b/c.d': one,
+    'refs/heads/HEAD': two,
+    'refs/remotes/origin/main': zero,
+    'refs/notes/x': one,
+    'refs/heads/x@y+z,#&=%41': two,
+    'refs/heads/ünï/🍑': zero,
+    'refs/heads/it\'s"(x)': one,
+    'refs/heads/{x}': two,
+    [`refs/heads/${'long/'.repeat(59)}12345`]: three,
+  };
+  for (const [ref, commit] of Object.entries(refs)) git(repo, 'update-ref', ref, commit);
+  git(repo, 'tag', '-a', '-m', 'x', 'annotated', zero);
+  git(repo, 'tag', '-a', '-m', 'x', 'nested', 'annotated');
+  const blob = git(repo, 'rev-parse', `${zero}:0.txt`);
+  git(repo, 'tag', 'of-blob', blob);
+  git(repo, 'tag', 'of-tree', `${zero}^{tree}`);
+  git(repo, 'merge', '-q', '--no-ff', '-m', 'merge', '-s', 'ours', 'both');
+  git(
+    repo,
+    'branch',
+    'merged',
+    git(repo, 'commit-tree', '-p', two, '-p', zero, '-m', 'm', `${one}^{tree}`),
+  );
+  const [first = '', second = ''] = makeTwins(repo);
+  git(repo, 'tag', 'twin', first);
+  git(repo, 'tag', 'other-twin', second);
+  const names = [
+    ...Object.keys(refs),
+    ...Object.keys(refs)
+      .filter((ref) => !ref.endsWith('/-x'))
+      .map((ref) => ref.replace(/^refs\/(?:heads|tags|remotes)\//, '')),
+    'heads/both',
+    'tags/both',
+    'both~1',
+    'merged^2',
+    'merged^3',
+    'merged^1~1',
+    'merged~01',
+    'merged^0',
+    'merged~99999999999',
+    'annotated',
+    'nested',
+    'annotated~0',
+    'nested^0',
+    'of-blob',
+    'of-tree',
+    ...['annotated', 'nested'].map((tag) => git(repo, 'rev-parse', tag)),
+    git(repo, 'rev-parse', 'nested').slice(0, 9),
+    one.slice(0, 7),
+    one.slice(0, 39),
+    one.toUpperCase(),
+    `${one}~1`,
+    `${one.slice(0, 10)}^`,
+    blob,
+    blob.slice(0, 8),
+    git(repo, 'rev-parse', `${zero}^{tree}`),
+    `${one}0`,
+    '0'.repeat(40),
+    'f'.repeat(40),
+    'f'.repeat(64),
+    first,
+    second,
+    first.slice(0, 8),
+    first.slice(0, 7),
+    `${first.slice(0, 8)}~0`,
+    'twin',
+    `v1-0-g${zero.slice(0, 12)}`,
+    '@',
+    'origin',
+    'ORIG_HEAD',
+    'config',
+    '.',
+    '..',
+    'a//b',
+    'main.lock',
+    'x'.repeat(300),
+    `${'long/'.repeat(59)}12345~1`,
+  ];
+  return { repo, names };
+}
+
+void test('odd names: what git says, and no more', TIMEOUT, async () => {
+  const { repo, names } = makeOddNames();
+  const { index } = await openWorld([repo]);
+  const filesOf = (name: string): string[] => {
+    try {
+      const commit = git(
+        repo,
+        'rev-parse',
+        '-q',
+        '--verify',
+        '--end-of-options',
+        `${name}^{commit}`,
+      );
+      return git(repo, 'ls-tree', '-r', '--name-only', commit).split('\n').sort();
+    } catch {
+      return [];
+    }
+  };
+  const found = async (name: string): Promise<string[]> => {
+    const text = `"${name.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+    return shown(await index.search(`plum rev:${text}`)).map((row) => row.split(' ')[0]!);
+  };
+  const known = names.filter((name) => filesOf(name).length > 0);
+  assert.ok(known.length > 40, String(known.length));
+  for (const name of names) assert.deepEqual(await found(name), filesOf(name), name);
+  // What git knows, and callers may not say: like an option, by the reflog, by a text, from another place.
+  const refused = [
+    '-x',
+    'main@{1}',
+    '@{-1}',
+    '@{u}',
+    'main^{commit}',
+    'main^{/x}',
+    ':/change',
+    'main:0.txt',
+  ];
+  for (const name of [
+    ...refused,
+    't0..t1',
+    't0...t1',
+    '^t0',
+    'm?in',
+    'm*',
+    'm[a]in',
+    't0 ',
+    '\x01',
+    '\x7f',
+    't0\n',
+  ])
+    assert.deepEqual(await found(name), [], JSON.stringify(name));
   await index.close();
 });
 
