@@ -2,7 +2,8 @@
 // why for as long as it lasts.
 
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 import { commitAll, makeRepo, writeFiles } from '../sources/git/fixture.ts';
 import { SmallDisk } from '../sync/small-disk.ts';
@@ -70,11 +71,17 @@ void test('a start on a full disk says why there is none', { timeout: 120_000 },
   const first = await serveIndexed(disk.folder, [repo]);
   await first.process.stop();
   const names = readdirSync(disk.folder).sort();
-  for (const pagesLeft of [0, 2]) {
+  // As a version before writes it: the start takes it over.
+  const catalog = path.join(disk.folder, 'catalog.json');
+  const text = readFileSync(catalog, 'utf8').replace(/"form": "[0-9a-f]{64}"/, '"form": "another"');
+  writeFileSync(catalog, text);
+  assert.match(text, /"another"/);
+  for (const pagesLeft of [0, 2, 24]) {
     disk.fill(pagesLeft);
     const { code, stderr } = await trawl(['serve', ...flags, repo]);
     disk.clear();
     assert.equal(code, 2, stderr);
+    assert.deepEqual(stateIn(readFileSync(catalog, 'utf8')), stateIn(text));
     assert.match(stderr, /^error: .*(?:no space left on device, write '\/|the disk is full)/m);
     assert.deepEqual(
       readdirSync(disk.folder).filter((name) => name === 'lock'),
@@ -86,6 +93,12 @@ void test('a start on a full disk says why there is none', { timeout: 120_000 },
   await again.process.stop();
   assert.deepEqual(readdirSync(disk.folder).sort(), names);
 });
+
+/** What a catalog holds. */
+function stateIn(text: string): unknown {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of our own
+  return (JSON.parse(text) as { state: unknown }).state;
+}
 
 void test('a start on a full disk names the file that cannot be written', async (t) => {
   const disk = SmallDisk.mount('1m');

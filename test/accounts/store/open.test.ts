@@ -5,6 +5,10 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import path from 'node:path';
 import { test } from 'node:test';
 import Libsql from 'libsql';
+import { openStore, type Store } from '../../../daemon/accounts/store/store.ts';
+import { messageOf } from '../../../daemon/base/caught.ts';
+import { createLog } from '../../../daemon/base/log.ts';
+import { SmallDisk } from '../../sync/small-disk.ts';
 import type { Place } from './harness.ts';
 import { newUser, onBothEngines, onEmbedded, onPostgres, refuses } from './harness.ts';
 
@@ -13,6 +17,20 @@ const PASSWORD = 'correct-horse';
 function fileOf(place: Place): string {
   return path.join(place.dataDir, 'store.db');
 }
+
+/** Takes a store back to its second form, with a count. */
+const SECOND_FORM = [
+  `ALTER TABLE usage ADD COLUMN leases text NOT NULL DEFAULT '[]'`,
+  `ALTER TABLE usage ADD COLUMN wanted_until bigint NOT NULL DEFAULT 0`,
+  `INSERT INTO usage (user_id, day, used) VALUES ('u', '2026-06-01', 7)`,
+  `DROP TABLE jobs`,
+  `DROP TABLE host_readers`,
+  `DROP TABLE host_reader_lists`,
+  `DROP TABLE connection_repos`,
+  `DROP TABLE connections`,
+  `DROP TABLE repo_hosts`,
+  `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004', '0005', '0006')`,
+];
 
 onBothEngines('opening', (world) => {
   const { within } = world;
@@ -28,19 +46,7 @@ onBothEngines('opening', (world) => {
   test('a store of the second form keeps its counts', () =>
     within(async (place) => {
       await (await place.open()).close();
-      for (const text of [
-        `ALTER TABLE usage ADD COLUMN leases text NOT NULL DEFAULT '[]'`,
-        `ALTER TABLE usage ADD COLUMN wanted_until bigint NOT NULL DEFAULT 0`,
-        `INSERT INTO usage (user_id, day, used) VALUES ('u', '2026-06-01', 7)`,
-        `DROP TABLE jobs`,
-        `DROP TABLE host_readers`,
-        `DROP TABLE host_reader_lists`,
-        `DROP TABLE connection_repos`,
-        `DROP TABLE connections`,
-        `DROP TABLE repo_hosts`,
-        `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004', '0005', '0006')`,
-      ])
-        await runSql(place, text);
+      for (const text of SECOND_FORM) await runSql(place, text);
       const store = await place.open();
       assert.equal(await store.usage.read('u', '2026-06-01'), 7);
       const request = { userId: 'u', owed: 0, atLeast: 0, need: 5, limit: 10 };
@@ -79,6 +85,55 @@ onBothEngines('opening', (world) => {
       await again.ping();
       assert.equal(await again.users.count(), 1);
     }));
+});
+
+test('an earlier form on a full disk: refused, nothing is lost, taken over once there is room', async (t) => {
+  const disk = SmallDisk.mount('8m');
+  if (typeof disk === 'string') {
+    t.skip(disk);
+    return;
+  }
+  const log = createLog({ level: 'error', format: 'text', write: () => {} });
+  const open = (): Promise<Store> => openStore({ dataDir: disk.folder, log });
+  const first = await open();
+  const { id } = await newUser(first);
+  await first.close();
+  const inFile = (run: (file: Libsql.Database) => unknown): unknown => {
+    const file = new Libsql(path.join(disk.folder, 'store.db'));
+    try {
+      return run(file);
+    } finally {
+      file.close();
+    }
+  };
+  for (const text of SECOND_FORM) inFile((file) => file.exec(text));
+  const formOf = (): unknown =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of this statement
+    inFile(
+      (file) =>
+        (file.prepare(`SELECT max(name) AS form FROM trawl_migrations`).get() as { form: string })
+          .form,
+    );
+  const before = formOf();
+  let refused = 0;
+  for (let pagesLeft = 0; ; pagesLeft++) {
+    disk.fill(pagesLeft);
+    const opened = await open().catch((error: unknown) => messageOf(error));
+    disk.clear();
+    if (typeof opened !== 'string') {
+      await opened.close();
+      break;
+    }
+    assert.match(opened, /the disk is full/);
+    assert.deepEqual(formOf(), before);
+    refused++;
+  }
+  assert.ok(refused > 10, String(refused));
+  assert.notDeepEqual(formOf(), before);
+  const store = await open();
+  assert.equal(await store.usage.read('u', '2026-06-01'), 7);
+  assert.notEqual(await store.users.get(id), undefined);
+  await store.close();
 });
 
 onEmbedded('opening the file', ({ within }) => {
