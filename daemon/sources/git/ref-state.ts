@@ -30,6 +30,8 @@ const SYMREF_DEPTH_MAX = 5;
 /** Bounds on files that are looked at: who has more of them packs them. Of folders behind these only themselves. */
 const FILES_MAX = 10_000;
 const MARKS_MAX = 20_000;
+/** Guess: how often git is asked where there is more than is looked at, ms: it takes a second or so. */
+const UNSEEN_MS = 60_000;
 
 /**
  * A text that is another one after branches, tags, HEAD or settings have changed; rarely also when they have not.
@@ -46,6 +48,7 @@ export function refStateOf(repoPath: string): string {
     for (const folder of REF_FOLDERS) addMarks(path.join(gitDir, folder), gitDirs, marks);
     addTarget(path.join(gitDir, 'HEAD'), gitDirs, marks);
   }
+  if (marks.length >= MARKS_MAX) marks.push(String(Math.floor(Date.now() / UNSEEN_MS)));
   return hash('sha1', marks.join());
 }
 

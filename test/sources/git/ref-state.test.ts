@@ -24,6 +24,21 @@ test('a ref that moves is seen also behind more loose refs than are looked at', 
   }
 });
 
+test('behind more folders than are looked at git is asked each minute', (t) => {
+  const repo = makeRepo({ a: 'a' });
+  git(repo, 'update-ref', 'refs/tags/v1', 'HEAD');
+  const next = git(repo, 'commit-tree', '-m', 'next', 'HEAD^{tree}');
+  for (let count = 0; count < 20_010; count++)
+    mkdirSync(path.join(repo, '.git/refs/heads', String(count)));
+  t.mock.timers.enable({ apis: ['Date'], now: 0 });
+  const state = refStateOf(repo);
+  git(repo, 'update-ref', 'refs/tags/v1', next);
+  t.mock.timers.setTime(59_999);
+  assert.equal(refStateOf(repo), state);
+  t.mock.timers.setTime(60_000);
+  assert.notEqual(refStateOf(repo), state);
+});
+
 test('a branch that came and went is seen: whoever looked in between has found it', () => {
   const repo = makeRepo({ a: 'a' });
   const state = refStateOf(repo);
