@@ -1,7 +1,15 @@
 // What may happen while shards are merged: one of them is damaged, a repo is built again or goes, the index is closed.
 
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import test from 'node:test';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
 import { MergeOverflow } from '../../daemon/engine/build/merge.ts';
@@ -190,11 +198,14 @@ void test(
     served.quarantine(shardId(), 'for the test');
     await jobs.whenIdle();
     const merging = merger.run();
-    // It was built again before: the next time that is after a pause.
+    // It was built again before: the next time that is after a pause. Why its source is away: a merge may take longer.
+    const [repo] = repos as [string];
+    renameSync(repo, `${repo}.away`);
     served.quarantine(shardId(), 'for the test');
     await merging;
     assert.ok(served.isOut(shardId()));
     assert.equal((await again.search('plum')).isSearchExhaustive, false);
+    renameSync(`${repo}.away`, repo);
     await again.index(repos, undefined, 'commits');
     assert.equal((await plumsOf(again)).length, 4);
     await again.close();
