@@ -215,7 +215,7 @@ async function checkEntriesBelow(top: string, roots: readonly string[]): Promise
 }
 
 /** What is in a folder; nothing if it has gone: git removes folders of objects that it packs. */
-async function entriesOf(folder: string): Promise<Dirent[]> {
+export async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {

@@ -2,10 +2,11 @@
 // mirrors that are being made, and what interrupted fetches leave behind. A folder without that file was never whole.
 
 import type { Dirent } from 'node:fs';
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { systemCodeOf } from '../../base/caught.ts';
+import { entriesOf } from '../git/git-place.ts';
 import { refStateOf } from '../git/ref-state.ts';
 import { parsePacked } from './remote-refs.ts';
 
@@ -130,13 +131,4 @@ async function removeIn(folder: string, names: RegExp): Promise<Dirent[]> {
 async function removeBelow(folder: string, names: RegExp): Promise<void> {
   for (const entry of await removeIn(folder, names))
     if (entry.isDirectory()) await removeBelow(path.join(folder, entry.name), names);
-}
-
-async function entriesOf(folder: string): Promise<Dirent[]> {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
