@@ -74,7 +74,7 @@ export function addCommonOptions(command: Command): Command {
 }
 
 /** Adds `--mode`. */
-export function addModeOption(command: Command): Command {
+function addModeOption(command: Command): Command {
   const text =
     'what to index: the commit that HEAD names, or the files on disk ' +
     '(default: worktree for a work tree, commits for a bare repository); folder: what was a repository is a plain folder now';
@@ -91,7 +91,7 @@ function revisionHelp(what: string, example: string): string {
 }
 
 /** Adds `--branches` and `--tags`. */
-export function addRevisionOptions(command: Command): Command {
+function addRevisionOptions(command: Command): Command {
   return command
     .addOption(
       new Option('--branches <globs>', revisionHelp('branches', 'main or release/**')).argParser(
@@ -125,13 +125,22 @@ export function addAccessOptions(command: Command): Command {
 }
 
 /** Adds `--no-ignore` and `--ignore`. */
-export function addIgnoreOptions(command: Command): Command {
+function addIgnoreOptions(command: Command): Command {
   return command
     .option(
       '--ignore',
       'leave out what .gitignore, .ignore and .trawlignore files say, as by default',
     )
     .option('--no-ignore', 'read all; kept for the repository until --ignore');
+}
+
+/** Adds what is said of sources, and what all commands have. */
+export function addSourceOptions(command: Command): Command {
+  addModeOption(command);
+  addRevisionOptions(command);
+  addIgnoreOptions(command);
+  addAccessOptions(command);
+  return addCommonOptions(command);
 }
 
 /** The parsed flags of the functions above that add options to several commands. */

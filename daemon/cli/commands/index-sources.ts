@@ -6,14 +6,7 @@ import type { JobResult } from '../../sync/jobs/jobs.ts';
 import { EXIT_ERROR, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
-import { addCommonOptions, addExamples, addModeOption } from '../options.ts';
-import {
-  addAccessOptions,
-  addIgnoreOptions,
-  addRevisionOptions,
-  commonOptions,
-  repoChange,
-} from '../options.ts';
+import { addExamples, addSourceOptions, commonOptions, repoChange } from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
 import { escapeControls } from '../terminal-text.ts';
@@ -108,11 +101,7 @@ export function addIndexCommand(program: Command, context: CliContext): void {
     .option('--force', 'build again even if nothing changed')
     .option('--no-symbols', 'leave it to the daemon to find the symbols')
     .option('--json', 'results as one JSON object a line');
-  addModeOption(command);
-  addRevisionOptions(command);
-  addIgnoreOptions(command);
-  addAccessOptions(command);
-  addCommonOptions(command);
+  addSourceOptions(command);
   addExamples(command, [
     'trawl index .',
     'trawl index --mode commits ~/src/linux /srv/git/tools.git',

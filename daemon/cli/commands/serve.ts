@@ -7,13 +7,12 @@ import type { Command } from 'commander';
 import { EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { describeError } from '../errors.ts';
-import { addCommonOptions, addExamples, addModeOption, commonOptions } from '../options.ts';
 import {
+  addExamples,
+  addSourceOptions,
+  commonOptions,
   integer,
   readBoolean,
-  addAccessOptions,
-  addIgnoreOptions,
-  addRevisionOptions,
   repoChange,
 } from '../options.ts';
 import type { CommonFlags } from '../options.ts';
@@ -196,11 +195,7 @@ export function addServeCommand(program: Command, context: CliContext): void {
         .argParser(integer(1, 1024)),
     )
     .addOption(new Option('--default-source <path>').hideHelp());
-  addModeOption(command);
-  addRevisionOptions(command);
-  addIgnoreOptions(command);
-  addAccessOptions(command);
-  addCommonOptions(command);
+  addSourceOptions(command);
   addExamples(command, [
     'trawl serve .',
     'trawl serve --port 3001 --anonymous ~/src/linux',
