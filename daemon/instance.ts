@@ -262,7 +262,7 @@ async function joined(
   if (catalog.unusable !== undefined)
     log.warn('repositories are not searched until they are built again', catalog.unusable);
   const host = await openSearchHost(options, catalog);
-  const { module, searcher, pool, snapshots } = host;
+  const { module, pool, snapshots } = host;
   const upkeep = await openUpkeep(options, catalog, index, host);
   const { served, indexer, symbols, onDemand } = upkeep;
   await indexer?.jobs.recall((repoId) => catalog.repo(repoId)?.record.name);
@@ -285,19 +285,7 @@ async function joined(
     ? new ShardWatch({ folder: catalog.shardFolder, shards, check, onDamage, log })
     : undefined;
   const heap = new HeapTrimmer();
-  const parts: EngineParts = {
-    searcher,
-    pool,
-    snapshots,
-    connectionsOf: (repoId) => indexer?.connections?.namesOf(repoId) ?? [],
-    revisions: onDemand && ((...asked) => onDemand.snapshotWith(...asked)),
-    turns: new Turns(pool),
-    get timeoutMs() {
-      return options.searchTimeoutMs;
-    },
-    onShardFailure: onDamage,
-    onCompleted: options.onCompleted,
-  };
+  const parts = enginePartsOf(options, host, upkeep, onDamage);
   return {
     catalog,
     index,
@@ -321,6 +309,28 @@ async function joined(
       if (isOwner) clearNotes(host.notePath);
       await close();
     },
+  };
+}
+
+/** What a search needs of the instance. */
+function enginePartsOf(
+  options: InstanceOptions,
+  { searcher, pool, snapshots }: SearchHost,
+  { indexer, onDemand }: Upkeep,
+  onShardFailure: NonNullable<EngineParts['onShardFailure']>,
+): EngineParts {
+  return {
+    searcher,
+    pool,
+    snapshots,
+    connectionsOf: (repoId) => indexer?.connections?.namesOf(repoId) ?? [],
+    revisions: onDemand && ((...asked) => onDemand.snapshotWith(...asked)),
+    turns: new Turns(pool),
+    get timeoutMs() {
+      return options.searchTimeoutMs;
+    },
+    onShardFailure,
+    onCompleted: options.onCompleted,
   };
 }
 

@@ -185,22 +185,32 @@ function* prepareSteps(
     hasQuarantined: scope.quarantined.length > 0,
     lacksSymbols: asksForSymbols(conditions) && shards.some(({ symbols }) => symbols === undefined),
   };
+  const repos = (): RepoRecord[] =>
+    visibleRepos(snapshot, sight).filter(({ repoId }) => repoTest(repoId) !== false);
   const hints = (isFound: boolean): { hints?: Hint[] } => {
-    if (typeof request.query !== 'string') return {};
-    const revisions =
-      isFound || !hasRevisionFilter(query)
-        ? []
-        : revisionHints(
-            meant,
-            request.query,
-            visibleRepos(snapshot, sight).filter(({ repoId }) => repoTest(repoId) !== false),
-            parts.revisions !== undefined,
-          );
-    const habits = hintsFor(request.query, isRegexEnabled, isFound);
-    const found = [...revisions, ...habits].slice(0, HINTS_MAX);
+    const found = [
+      ...(isFound ? [] : hintsOnRevisions(request, query, meant, repos, parts)),
+      ...hintsOnHabits(request, isFound),
+    ].slice(0, HINTS_MAX);
     return found.length === 0 ? {} : { hints: found };
   };
   return { query, conditions, scope, gaps, view, run, render, hints };
+}
+
+/** Where nothing was found at the revisions that a query of text asks for. @param meant  the query as it was planned */
+function hintsOnRevisions(
+  { query: text }: SearchRequest,
+  query: QueryNode,
+  meant: QueryNode,
+  repos: () => RepoRecord[],
+  { revisions }: EngineParts,
+): Hint[] {
+  if (typeof text !== 'string' || !hasRevisionFilter(query)) return [];
+  return revisionHints(meant, text, repos(), revisions !== undefined);
+}
+
+function hintsOnHabits({ query: text, isRegexEnabled }: SearchRequest, isFound: boolean): Hint[] {
+  return typeof text === 'string' ? hintsFor(text, isRegexEnabled, isFound) : [];
 }
 
 function asksForSymbols(plan: PlanNode): boolean {
