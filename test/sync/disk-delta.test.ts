@@ -1,8 +1,9 @@
 // Files on disk that are edited in every way, indexed edit by edit, against an index that is built anew each time: answers,
-// numbers and what is left out must be the same. TRAWL_FUZZ_RUNS sets how many edits, of each kind of source.
+// numbers and what is left out must be the same. TRAWL_FUZZ_RUNS sets how many edits, of each kind of source and of each set
+// of rules.
 
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,13 +15,23 @@ import { type Everything, everythingOf } from './history.ts';
 import { type IndexOf, openIndexOf, shown } from './index-of.ts';
 import { SEED } from '../seed.ts';
 
-const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 22);
 /** Edits of one source before the next one. */
-const EDITS_PER_SOURCE = 20;
+const EDITS_PER_SOURCE = Math.min(RUNS / 2, 20);
+/** Of a source with rules of its own: the index is opened again behind the eighth, and what is told is followed once more. */
+const EDITS_UNDER_RULES = Math.max(10, Math.min(RUNS / 3, 20));
 /** Later than this, files count as settled. */
 const AGE_MS = 3_000;
-/** Longer than the grain of the clock of file systems here. */
-const GRAIN_MS = 15;
+/** Resolves when what is written gets a later time than what was written before. Why asked: the grain is the kernel's. */
+async function laterFiles(): Promise<void> {
+  const file = path.join(temporaryFolder(), 'clock');
+  const timeOfWrite = (): bigint => {
+    writeFileSync(file, '');
+    return statSync(file, { bigint: true }).mtimeNs;
+  };
+  const start = timeOfWrite();
+  while (timeOfWrite() === start) await sleep(1);
+}
 
 async function indexAgain(index: IndexOf, isForced: boolean): Promise<boolean> {
   const { records } = index.instance.served;
@@ -60,7 +71,7 @@ async function follow(
   mode: 'worktree' | undefined,
   { isTold, isOld }: { readonly isTold: boolean; readonly isOld: boolean },
   counts: Counts,
-  rules: RepoChange = {},
+  { edits: editCount, rules }: { readonly edits: number; readonly rules: RepoChange },
 ): Promise<void> {
   const edits = new DiskEdits(seed, mode === 'worktree');
   const hasBranches = mode === 'worktree' && seed % 3 === 0;
@@ -68,7 +79,7 @@ async function follow(
   if (isOld) {
     const now = Date.now.bind(Date);
     t.mock.method(Date, 'now', () => now() + AGE_MS);
-    await sleep(GRAIN_MS);
+    await laterFiles();
   }
   const dataDir = temporaryFolder();
   let following = await openIndexOf(dataDir);
@@ -79,10 +90,10 @@ async function follow(
   const watch = (): void => void indexerOf(following.instance).seenFiles.watch(repoId);
   if (isTold) watch();
   const done: string[] = [];
-  for (let i = 0; i < EDITS_PER_SOURCE; i++) {
+  for (let i = 0; i < editCount; i++) {
     const { what, told } = edits.edit();
     done.push(what);
-    if (isOld) await sleep(GRAIN_MS);
+    if (isOld) await laterFiles();
     const { seenFiles } = indexerOf(following.instance);
     for (const path of told ?? [undefined]) seenFiles.tell(repoId, path);
     const before = new Set(following.instance.catalog.fileNames);
@@ -123,7 +134,10 @@ for (const mode of ['worktree', undefined] as const)
       for (let run = 0; run < RUNS; run += EDITS_PER_SOURCE) {
         const seed = SEED + run;
         const isTold = (run / EDITS_PER_SOURCE) % 2 === 1;
-        await follow(t, seed, mode, { isTold, isOld: seed % 2 === 0 }, counts);
+        await follow(t, seed, mode, { isTold, isOld: seed % 2 === 0 }, counts, {
+          edits: EDITS_PER_SOURCE,
+          rules: {},
+        });
       }
       assert.ok(counts.delta > RUNS / 8, JSON.stringify(counts));
     },
@@ -145,7 +159,10 @@ for (const mode of ['worktree', undefined] as const)
         // What is in it lies apart in a folder alone.
         if (mode === 'worktree' && rules.reposApart === true) continue;
         const told = { isTold: index % 2 === 0, isOld: true };
-        await follow(t, SEED + 100 + index, mode, told, counts, rules);
+        await follow(t, SEED + 104 + index, mode, told, counts, {
+          edits: EDITS_UNDER_RULES,
+          rules,
+        });
       }
       assert.ok(counts.delta > 2, JSON.stringify(counts));
     },
