@@ -125,21 +125,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const history = await openHistory(configuration, instance.catalog, log);
     opened.push(history);
     let server: RunningServer | undefined;
-    const reread = new Reread({
-      configuration,
-      log: log.labelled('configuration'),
-      obey: (changed) => {
-        control.accounts.obeyConfiguration();
-        server?.obeySettings();
-        instance.onDemand?.noteLimits();
-        members.noteListed();
-        if (changed.some((name) => name === 'apps' || name.startsWith('connections.')))
-          obeyConnections(instance, configuration, changed.includes('apps')).catch(
-            (error: unknown) => log.error('connections were not taken over', { error }),
-          );
-      },
-      index: () => indexerOf(instance).jobs.indexAll(instance.served.records, false, abort.signal),
-    });
+    const reread = openReread(options, instance, control, members, () => server, abort.signal);
     opened.push(reread);
     const services = servicesOf(log, instance, directory, history, control, members, reread);
     server = await createServer({
@@ -151,13 +137,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       ...control,
     });
     opened.push(server);
-    metrics.watch(server, services.readiness, instance.parts.pool);
-    const status = statusSource(
-      instance,
-      server.url,
-      startedMs,
-      () => services.readiness.status().degraded,
-    );
+    const { readiness } = services;
+    metrics.watch(server, readiness, instance.parts.pool);
+    const degraded = (): readonly string[] => readiness.status().degraded;
+    const status = statusSource(instance, server.url, startedMs, degraded);
     opened.push(await startCommands(instance, control, server.url, options, status));
     const indexer = indexerOf(instance);
     opened.push(
@@ -175,12 +158,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       metricsText: () => metrics.text(),
       close: async () => {
         abort.abort(new Error('the daemon is stopping'));
-        // Whatever git waits for, nobody waits for it.
-        const ending = setInterval(endGits, GIT_GRACE_MS).unref();
         const jobs = Promise.allSettled([indexed, prepared]);
-        await closeAll(() => jobs);
-        await objectPool.close();
-        clearInterval(ending);
+        await whileGitsEnd(() => closeAll(() => jobs));
         log.info('the daemon has stopped');
       },
     };
@@ -189,6 +168,40 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await closeAll();
     throw error;
   }
+}
+
+/** What takes over a changed configuration. */
+function openReread(
+  { configuration, log }: DaemonOptions,
+  instance: Instance,
+  control: ControlPlane,
+  members: MemberSync,
+  server: () => RunningServer | undefined,
+  signal: AbortSignal,
+): Reread {
+  return new Reread({
+    configuration,
+    log: log.labelled('configuration'),
+    obey: (changed) => {
+      control.accounts.obeyConfiguration();
+      server()?.obeySettings();
+      instance.onDemand?.noteLimits();
+      members.noteListed();
+      if (changed.some((name) => name === 'apps' || name.startsWith('connections.')))
+        obeyConnections(instance, configuration, changed.includes('apps')).catch((error: unknown) =>
+          log.error('connections were not taken over', { error }),
+        );
+    },
+    index: () => indexerOf(instance).jobs.indexAll(instance.served.records, false, signal),
+  });
+}
+
+/** Closes; whatever git waits for meanwhile, nobody waits for it. */
+async function whileGitsEnd(close: () => Promise<void>): Promise<void> {
+  const ending = setInterval(endGits, GIT_GRACE_MS).unref();
+  await close();
+  await objectPool.close();
+  clearInterval(ending);
 }
 
 function openDataDir(
