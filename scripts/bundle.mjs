@@ -1,7 +1,12 @@
-// Joins what the main thread of `trawl` runs into build/bundle/cli/main.js: our modules and the dependencies that are plain
-// JavaScript. Why: finding and loading 950 files is half of a start (figures: daemon/DECISIONS.md). Two folders below
-// build/, as daemon/base/program-files.ts has it; names are kept for stacks. Threads and tests run build/daemon.
+// Joins what the main thread of `trawl` runs into build/bundle/cli/trawl.cjs: our modules and the dependencies that are
+// plain JavaScript. Why: finding and loading 950 files is half of a start, and compiling one file most of the rest
+// (figures: daemon/DECISIONS.md). What V8 made of that file in a start is kept beside it, as trawl.code;
+// main.js loads both (scripts/run-bundle.mjs). Two folders below build/, as daemon/base/program-files.ts has it; names are
+// kept for stacks. Threads and tests run build/daemon.
 
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -18,28 +23,44 @@ const APART = [
   'koffi',
   'libsql',
   'linguist-languages',
-  'msgpackr',
   'pg-native',
-  'pino',
   'swagger-ui-dist',
   'uWebSockets.js',
   'web-tree-sitter',
 ];
 
-await build({
-  absWorkingDir: path.dirname(path.dirname(fileURLToPath(import.meta.url))),
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const folder = path.join(root, 'build', 'bundle', 'cli');
+
+const { outputFiles } = await build({
+  absWorkingDir: root,
   entryPoints: ['build/daemon/cli/main.js'],
-  outfile: 'build/bundle/cli/main.js',
+  write: false,
   bundle: true,
   platform: 'node',
-  format: 'esm',
+  // Why: V8 takes code that it kept for scripts alone.
+  format: 'cjs',
   target: 'node20',
   mainFields: ['module', 'main'],
-  // What CommonJS modules call for modules of Node.js.
-  banner: {
-    js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
-  },
+  define: { 'import.meta.url': 'bundleUrl' },
   keepNames: true,
   external: APART,
   logLevel: 'warning',
 });
+// Why: one character beyond Latin-1 doubles the memory of the text. Outside of comments esbuild leaves none.
+const text = outputFiles[0].text.replaceAll(/[^\0-\x7f]/g, '?');
+const name = createHash('sha256').update(text).digest('hex').slice(0, 16);
+
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+writeFileSync(
+  path.join(folder, 'trawl.cjs'),
+  `/*${name}*/ (function (require, bundleUrl) {${text}\n})`,
+);
+copyFileSync(path.join(root, 'scripts', 'run-bundle.mjs'), path.join(folder, 'main.js'));
+const kept = spawnSync(process.execPath, [path.join(root, 'scripts', 'keep-code.mjs'), folder], {
+  stdio: ['ignore', 'ignore', 'pipe'],
+  timeout: 60_000,
+});
+if (kept.status !== 0)
+  process.stderr.write(`trawl will start slower, its code was not kept: ${kept.stderr}\n`);

@@ -2,7 +2,7 @@
 // float, no extension type. Works from JSON text so that both encodings hold the same object by
 // construction.
 
-import { Packr, addExtension } from 'msgpackr';
+import { Packr, addExtension } from 'msgpackr/pack';
 
 const UINT32_MAX = 0xffffffff;
 const UINT64_TAG = 0xcf;

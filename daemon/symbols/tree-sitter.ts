@@ -15,7 +15,7 @@ import { grammarFile, grammarOf } from './grammars.ts';
 import { watchTime } from './patience.ts';
 import { type Reader, ReaderPool } from './pool.ts';
 import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
-import { programFile } from '../base/program-files.ts';
+import { packageFile, programFile } from '../base/program-files.ts';
 
 export interface TreeSitterOptions {
   /** Most processes. */
@@ -35,7 +35,7 @@ const PROGRAM = fileURLToPath(programFile('symbols/tree-program.js'));
 /** Version of the parser's library; undefined: the grammars are not there. */
 export function treeSitterVersion(): string | undefined {
   if (!existsSync(grammarFile('c'))) return undefined;
-  const file = new URL('package.json', import.meta.resolve('web-tree-sitter'));
+  const file = new URL('package.json', packageFile('web-tree-sitter'));
   const description: unknown = JSON.parse(readFileSync(file, 'utf8'));
   const hasVersion =
     typeof description === 'object' && description !== null && 'version' in description;

@@ -2,9 +2,17 @@
 // options, the environment, a closed pipe, signals, and searches through a real HTTP server.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { StdioOptions } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -508,4 +516,36 @@ void test('search --json --url: events as they come; an end without [DONE] is ex
     assert.equal(code, 2);
     assert.match(stderr, /^error: no credential .*--api-key/);
   });
+});
+
+/** Prints whether V8 refuses the code of a bundle; not in this process, which has other flags. */
+const REFUSAL = `
+  const { readFileSync } = require('node:fs');
+  const [text, code] = [readFileSync('trawl.cjs', 'latin1'), readFileSync('trawl.code')];
+  const { cachedDataRejected } = new vm.Script(text, { cachedData: code.subarray(16) });
+  console.log(code.toString('latin1', 0, 16) === text.slice(2, 18), cachedDataRejected);`;
+
+test('the code that the build kept is taken by Node.js; a part of it, or that of another text, is not', async () => {
+  const kept = path.dirname(REAL_MAIN);
+  const child = spawnSync(process.execPath, ['-e', REFUSAL], { cwd: kept, encoding: 'utf8' });
+  assert.equal(child.stdout, 'true false\n', child.stderr);
+
+  // Two folders below build/, as the bundle is.
+  const copy = mkdtempSync(path.join(kept, '..', 'test-'));
+  try {
+    cpSync(kept, copy, { recursive: true });
+    const main = path.join(copy, 'main.js');
+    const code = readFileSync(path.join(kept, 'trawl.code'));
+    writeFileSync(path.join(copy, 'trawl.code'), code.subarray(0, code.length >> 1));
+    assert.match((await finished(start(['version'], {}, main))).stdout, /^trawl /);
+    // V8 would take this code: it compares lengths.
+    const other = readFileSync(path.join(kept, 'trawl.cjs'));
+    other.write('0'.repeat(16), 2, 'latin1');
+    other.write('CODE', other.indexOf('Code search: exact'), 'latin1');
+    writeFileSync(path.join(copy, 'trawl.cjs'), other);
+    writeFileSync(path.join(copy, 'trawl.code'), code);
+    assert.match((await finished(start(['--help'], {}, main))).stdout, /^CODE search: /m);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
 });

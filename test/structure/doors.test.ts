@@ -75,7 +75,7 @@ const DOORS: readonly Door[] = [
     // A parser answers by its pipe.
     places: ['daemon/cli/', 'daemon/symbols/tree-program.ts'],
   },
-  { what: 'MessagePack', module: ['msgpackr'], places: ['daemon/http/'] },
+  { what: 'MessagePack', module: ['msgpackr/pack'], places: ['daemon/http/'] },
   {
     what: 'the API description',
     module: ['zod-openapi'],

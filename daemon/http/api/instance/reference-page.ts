@@ -2,6 +2,7 @@
 // of swagger-ui-dist. Everything is addressed relative to the page and comes from the daemon, so that it works
 // below any base URL, without a network, and under a policy that allows no inline script.
 
+import { packageFile } from '../../../base/program-files.ts';
 import { AssetFiles, contentTypeOf, makeAsset } from '../shapes/asset.ts';
 import type { Asset } from '../shapes/asset.ts';
 
@@ -83,9 +84,7 @@ const OWN_FILES: ReadonlyMap<string, Asset> = new Map(
 const PACKAGE_NAMES: ReadonlySet<string> = new Set(['swagger-ui.css', 'swagger-ui-bundle.js']);
 
 const packageFiles = new AssetFiles((name) =>
-  PACKAGE_NAMES.has(name)
-    ? new URL(name, import.meta.resolve('swagger-ui-dist/package.json'))
-    : undefined,
+  PACKAGE_NAMES.has(name) ? new URL(name, packageFile('swagger-ui-dist/package.json')) : undefined,
 );
 
 /** A file of the page, read at its first use; undefined: there is none of this name. */

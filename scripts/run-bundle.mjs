@@ -1,0 +1,30 @@
+// What `trawl` runs, as build/bundle/cli/main.js: the bundle beside it, with the code that V8 made of it at the build.
+// V8 refuses code of another version or of other flags, and the bundle is compiled as usual then.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { constants, Script } from 'node:vm';
+
+/** Of the name of a text, in hexadecimal digits; a comment at its beginning, and the head of the code made of it. */
+const NAME_SIZE = 16;
+
+const filename = fileURLToPath(new URL('trawl.cjs', import.meta.url));
+const text = readFileSync(filename, 'latin1');
+const script = new Script(text, {
+  filename,
+  cachedData: codeOf(text),
+  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+});
+script.runInThisContext()(createRequire(filename), import.meta.url);
+
+/** What was kept of a start with this very text: V8 compares lengths alone. */
+function codeOf(text) {
+  try {
+    const kept = readFileSync(new URL('trawl.code', import.meta.url));
+    const isOurs = kept.latin1Slice(0, NAME_SIZE) === text.slice(2, 2 + NAME_SIZE);
+    return isOurs ? kept.subarray(NAME_SIZE) : undefined;
+  } catch {
+    return undefined;
+  }
+}

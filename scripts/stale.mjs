@@ -1,0 +1,58 @@
+// The parts of the build, and which of them is older than its sources.
+
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+/** In the order of building: name, and its sources. */
+export const PARTS = [
+  { name: 'core', places: ['core', 'asconfig.json', 'package-lock.json'] },
+  { name: 'languages', places: ['scripts/languages.mjs', 'package-lock.json'] },
+  { name: 'grammars', places: ['scripts/grammars.mjs', 'package-lock.json'] },
+  {
+    name: 'daemon',
+    places: ['core/shared', 'daemon', 'test', 'bench', 'tsconfig.json', 'package-lock.json'],
+  },
+  { name: 'openapi', places: ['daemon', 'package.json', 'package-lock.json'] },
+  {
+    name: 'bundle',
+    places: [
+      ...['bundle', 'keep-code', 'run-bundle'].map((name) => `scripts/${name}.mjs`),
+      ...['core/shared', 'daemon', 'package-lock.json'],
+    ],
+  },
+];
+
+/** Touched by a build of the part. */
+export function stampOf(root, { name }) {
+  return path.join(root, 'build', `.${name}`);
+}
+
+/** Whether a source is newer than the last successful build of the part, or there was none. */
+export function isStale(root, part) {
+  const stamp = statSync(stampOf(root, part), { throwIfNoEntry: false });
+  return stamp === undefined || stamp.mtimeMs < newestSource(root, part);
+}
+
+/** Newest modification time, in ms, of the files below the places of a part. */
+export function newestSource(root, { places }) {
+  return Math.max(0, ...places.map((place) => newestBelow(path.join(root, place))));
+}
+
+/** By path: parts share places. */
+const known = new Map();
+
+function newestBelow(file) {
+  const newest = known.get(file) ?? findNewest(file);
+  known.set(file, newest);
+  return newest;
+}
+
+function findNewest(file) {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) return 0;
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  return Math.max(
+    stat.mtimeMs,
+    ...readdirSync(file).map((name) => findNewest(path.join(file, name))),
+  );
+}
