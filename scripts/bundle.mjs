@@ -41,6 +41,8 @@ const { outputFiles } = await build({
   // Why: V8 takes code that it kept for scripts alone.
   format: 'cjs',
   target: 'node20',
+  // Why: a script of kept code has no loader for `import()`; it becomes `require()`, as late.
+  supported: { 'dynamic-import': false },
   mainFields: ['module', 'main'],
   define: { 'import.meta.url': 'bundleUrl' },
   keepNames: true,

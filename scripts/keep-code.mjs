@@ -8,7 +8,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 
 const NAME_SIZE = 16;
 const WORD = 'needle';
@@ -29,10 +29,7 @@ v8.setFlagsFromString = () => {};
 const takeFlagsBack = () => setFlagsFromString('--no-expose-gc');
 const listening = listenedFor();
 const text = readFileSync(filename, 'latin1');
-const script = new Script(text, {
-  filename,
-  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-});
+const script = new Script(text, { filename });
 script.runInThisContext()(createRequire(filename), pathToFileURL(filename).href);
 process.on('exit', () => rmSync(work, { recursive: true, force: true }));
 

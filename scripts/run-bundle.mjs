@@ -4,18 +4,14 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 
 /** Of the name of a text, in hexadecimal digits; a comment at its beginning, and the head of the code made of it. */
 const NAME_SIZE = 16;
 
 const filename = fileURLToPath(new URL('trawl.cjs', import.meta.url));
 const text = readFileSync(filename, 'latin1');
-const script = new Script(text, {
-  filename,
-  cachedData: codeOf(text),
-  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-});
+const script = new Script(text, { filename, cachedData: codeOf(text) });
 script.runInThisContext()(createRequire(filename), import.meta.url);
 
 /** What was kept of a start with this very text: V8 compares lengths alone. */
