@@ -16,8 +16,12 @@ export const PARTS = [
   {
     name: 'bundle',
     places: [
-      ...['bundle', 'keep-code', 'run-bundle'].map((name) => `scripts/${name}.mjs`),
-      ...['core/shared', 'daemon', 'package-lock.json'],
+      'scripts/bundle.mjs',
+      'scripts/keep-code.mjs',
+      'scripts/run-bundle.mjs',
+      'core/shared',
+      'daemon',
+      'package-lock.json',
     ],
   },
 ];
