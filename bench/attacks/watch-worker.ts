@@ -15,7 +15,7 @@ const TIMEOUT_MS = 120_000;
 const NO_ANSWER = ' no answer';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own message
-const { url, pid, headers, word } = workerData as WatchData;
+const { url, pid, headers, word, expected = word } = workerData as WatchData;
 
 function emptySamples(): PhaseSamples {
   return { healthMs: [], wordMs: [], stopsMs: {}, memorySize: 0, memorySizeMax: 0, faults: {} };
@@ -154,6 +154,6 @@ void drive({
   path: '/api/search',
   intervalMs: WORD_MS,
   body: JSON.stringify({ query: word, matches: 10 }),
-  expected: word,
+  expected,
   record: (samples, ms) => addPaced(samples.wordMs, ms, WORD_MS),
 });

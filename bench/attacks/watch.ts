@@ -13,6 +13,8 @@ export interface WatchData {
   /** Of the caller that asks for the word. */
   readonly headers: Readonly<Record<string, string>>;
   readonly word: string;
+  /** What each answer to it holds; default: the word. */
+  readonly expected?: string;
 }
 
 /** What was seen in one phase; a request belongs to the phase in which it was sent. */

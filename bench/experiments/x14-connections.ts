@@ -1,5 +1,5 @@
-// Experiment X14: connections to a code host that is 2 ms away: listing it, cloning and indexing its repositories from nothing,
-// a round that finds nothing new, memory, searches meanwhile, and a push that a webhook tells of.
+// Experiment X14: connections to a code host that is 2 ms away: cloning and indexing its repositories from nothing, a round that
+// finds nothing new, memory, searches meanwhile, and a push that a webhook tells of. How it is listed: X15.
 //   node build/bench/experiments/x14-connections.js FOLDER [COUNT] [BIG.git]
 // FOLDER holds bare repositories (that of X13, for example), of which COUNT are served; BIG.git is one of the size of Linux, for
 // the push; with - for FOLDER that alone is measured. The host runs as a process of its own (test/hosts/code-host.ts).
@@ -12,28 +12,24 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createLog } from '../../daemon/base/log.ts';
-import { connectionSchema } from '../../daemon/base/config/connections.ts';
-import { openHost } from '../../daemon/hosts/open-host.ts';
 import { ask, createClient, send } from '../client.ts';
-import { privateMemorySize, startDaemon } from '../daemon.ts';
+import { startWatch } from '../attacks/watch.ts';
+import { type RunningDaemon, startDaemon } from '../daemon.ts';
 
 const [folder = '', count = '1000', big] = process.argv.slice(2);
 if (folder === '') throw new Error('which folder of repositories?');
-const LISTED = 10_000;
 const DELAY_MS = 2;
 const SECRET = 'of-the-webhook';
 const POLL_MS = 500;
+/** Until symbols are found and shards merged. */
+const CALM_MS = 30_000;
 const KEY = `svk_${'0'.repeat(64)}`;
 const OWNER = { authorization: `Bearer ${KEY}` };
 
 const work = mkdtempSync(path.join(tmpdir(), 'trawl-connections-'));
 process.once('exit', () => rmSync(work, { recursive: true, force: true }));
 
-if (folder !== '-') {
-  await measureListing();
-  await measureSync();
-}
+if (folder !== '-') await measureSync();
 if (big !== undefined) await measurePush(big);
 
 /** A code host with the repositories of a folder. */
@@ -43,21 +39,7 @@ async function startHost(repos: string, listed: number) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = await once(child.stdout, 'data');
-  return { url: String(line).trim(), stop: () => child.kill() };
-}
-
-async function measureListing(): Promise<void> {
-  const server = await startHost(folder, LISTED);
-  const log = createLog({ level: 'warn', format: 'text', write: () => undefined });
-  const settings = connectionSchema.parse({ type: 'github', url: server.url, orgs: ['acme'] });
-  const host = await openHost('bench', settings, { log, env: {}, apps: [] });
-  const startMs = performance.now();
-  let listed = 0;
-  for await (const { repos } of host.list(undefined, new AbortController().signal))
-    listed += repos.length;
-  print(`listing ${listed} repositories`, seconds(performance.now() - startMs));
-  await host.close();
-  server.stop();
+  return { url: String(line).trim(), pid: child.pid ?? 0, stop: () => child.kill() };
 }
 
 /** A daemon with one connection to a host of these repositories. */
@@ -86,41 +68,40 @@ async function serve(repos: string, listed: number) {
 async function measureSync(): Promise<void> {
   const startMs = performance.now();
   const { server, daemon } = await serve(folder, Number(count));
-  const client = createClient(daemon.url, 1);
   let peak = 0;
-  const watch = setInterval(() => {
-    peak = Math.max(peak, privateMemorySize(daemon.pid));
-  }, POLL_MS);
-  const waits: number[] = [];
-  while ((await indexedCount(daemon.url)) < Number(count)) {
-    const beganMs = performance.now();
-    await ask(client, JSON.stringify({ query: 'PM_RESUME', matches: 10 }));
-    waits.push(performance.now() - beganMs);
-    await sleep(POLL_MS);
-  }
-  clearInterval(watch);
-  print(`${count} repositories from nothing`, seconds(performance.now() - startMs));
-  print('private memory at most', `${(peak / 2 ** 20).toFixed(0)} MB`);
-  waits.sort((a, b) => a - b);
-  print(
-    'a rare word meanwhile, p50, p99',
-    `${at(waits, 0.5).toFixed(1)} ms, ${at(waits, 0.99).toFixed(1)} ms`,
-  );
-  await sleep(10_000);
-  await measureRound(daemon.url, daemon.pid);
-  client.close();
+  const watched = { url: daemon.url, pid: daemon.pid, headers: {}, word: 'PM_RESUME' };
+  const watch = startWatch({ ...watched, expected: '"files"' }, (size) => {
+    peak = Math.max(peak, size);
+  });
+  while (!(await areIndexed(daemon.url))) await sleep(POLL_MS);
+  const cpu = `${cpuSeconds(daemon.pid).toFixed(1)} CPU s, the host ${cpuSeconds(server.pid).toFixed(1)}`;
+  print(`${count} repositories from nothing`, `${seconds(performance.now() - startMs)}, ${cpu}`);
+  const { calm: meanwhile } = await watch.finish();
+  print('memory at most', `${(peak / 2 ** 20).toFixed(0)} MB`);
+  printWaits('a rare word meanwhile', meanwhile.wordMs);
+  printWaits('health meanwhile', meanwhile.healthMs);
+  for (const [fault, times] of Object.entries(meanwhile.faults)) print(fault, String(times));
+  await sleep(CALM_MS);
+  await measureRound(daemon, server.url);
   await daemon.stop();
   server.stop();
 }
 
-/** Each repository is asked for: its job looks at the host and finds nothing. */
-async function measureRound(url: string, pid: number): Promise<void> {
-  const ids = await repoIds(url);
+function printWaits(name: string, waits: number[]): void {
+  waits.sort((a, b) => a - b);
+  print(`${name}, p50, p99`, `${at(waits, 0.5).toFixed(1)} ms, ${at(waits, 0.99).toFixed(1)} ms`);
+}
+
+/** The host tells of each repository, and has nothing new of it. */
+async function measureRound({ url, pid }: RunningDaemon, host: string): Promise<void> {
+  const names = (await listedRepos(url)).map(({ repoName }) => path.basename(repoName));
   const [startMs, cpu] = [performance.now(), cpuSeconds(pid)];
-  for (const id of ids) await postEmpty(url, `/api/repos/${id}/index`);
+  for (const name of names) await tell(url, host, name);
+  const told = `${names.length} are told of after ${seconds(performance.now() - startMs)}`;
   while ((await openJobs(url)) > 0) await sleep(POLL_MS);
   const spent = cpuSeconds(pid) - cpu;
-  print('nothing changed', `${seconds(performance.now() - startMs)}, ${spent.toFixed(1)} CPU s`);
+  const tookMs = performance.now() - startMs;
+  print('nothing changed', `${seconds(tookMs)}, ${spent.toFixed(1)} CPU s; ${told}`);
 }
 
 /** Ten files change; the host tells of it. */
@@ -151,15 +132,15 @@ async function measurePush(source: string): Promise<void> {
   server.stop();
 }
 
-async function tell(url: string, host: string): Promise<void> {
+async function tell(url: string, host: string, name = 'big'): Promise<void> {
   const body = JSON.stringify({
     ref: 'refs/heads/main',
     repository: {
-      id: Number.parseInt(createHash('sha256').update('big').digest('hex').slice(0, 8), 16),
-      name: 'big',
-      full_name: 'acme/big',
-      html_url: `${host}/acme/big`,
-      clone_url: `${host}/acme/big.git`,
+      id: Number.parseInt(createHash('sha256').update(name).digest('hex').slice(0, 8), 16),
+      name,
+      full_name: `acme/${name}`,
+      html_url: `${host}/acme/${name}`,
+      clone_url: `${host}/acme/${name}.git`,
     },
   });
   const proof = createHmac('sha256', SECRET).update(body).digest('hex');
@@ -192,22 +173,22 @@ async function post(url: string, target: string, body: string, headers: object =
   return { status: answer.status, text: answer.body.toString() };
 }
 
-async function postEmpty(url: string, target: string): Promise<void> {
-  const { status } = await send(new URL(target, url), { method: 'POST', headers: OWNER });
-  if (status !== 202) throw new Error(`${target}: ${status}`);
-}
-
 async function get(url: string, target: string): Promise<unknown> {
   const answer = await send(new URL(target, url), { method: 'GET', headers: OWNER });
   if (answer.status !== 200) throw new Error(`${target}: ${answer.status}`);
   return JSON.parse(answer.body.toString());
 }
 
-async function listedRepos(url: string): Promise<{ repoId: number; indexedAt?: string }[]> {
-  const all: { repoId: number; indexedAt?: string }[] = [];
+interface Listed {
+  readonly repoName: string;
+  readonly indexedAt?: string;
+}
+
+async function listedRepos(url: string): Promise<Listed[]> {
+  const all: Listed[] = [];
   for (let page = 1; ; page++) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
-    const rows = (await get(url, `/api/repos?perPage=100&page=${page}`)) as typeof all;
+    const rows = (await get(url, `/api/repos?perPage=100&page=${page}`)) as Listed[];
     all.push(...rows);
     if (rows.length < 100) return all;
   }
@@ -217,8 +198,14 @@ async function indexedCount(url: string): Promise<number> {
   return (await listedRepos(url)).filter(({ indexedAt }) => indexedAt !== undefined).length;
 }
 
-async function repoIds(url: string): Promise<number[]> {
-  return (await listedRepos(url)).map(({ repoId }) => repoId);
+/** Whether all are listed, and indexed. Errors: one failed. */
+async function areIndexed(url: string): Promise<boolean> {
+  const last = await get(url, `/api/repos?perPage=1&page=${count}`);
+  if (!Array.isArray(last) || last.length === 0) return false;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
+  const counts = (await get(url, '/api/repository-sync-counts')) as Record<string, number>;
+  if (counts['failedCount'] !== 0) throw new Error(`failed: ${counts['failedCount']}`);
+  return counts['firstTimeIndexingCount'] === 0;
 }
 
 async function openJobs(url: string): Promise<number> {
