@@ -3,8 +3,9 @@
 // newest commit. Reads only. A folder inside a work tree is a plain folder: what was asked for is
 // that folder, not the repository around it.
 
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { GitError, gitVersion, runGit, tryGit } from './git.ts';
+import { GitError, gitDirOf, gitVersion, runGit, tryGit } from './git.ts';
 import { checkGitPlaceWholly, GitFileError, GitPlaceError } from './git-place.ts';
 import { isoTimeOf } from './iso-time.ts';
 import { layoutOf, ProbeError, type SourceLayout } from './layout.ts';
@@ -49,22 +50,22 @@ export async function probeSource(sourcePath: string, mode?: SourceMode): Promis
   if (layout === 'folder') return probeFolder(absolute, mode);
   if (mode === 'folder')
     throw new ProbeError(absolute, 'mode_not_possible', 'a git repository, and no plain folder');
-  // Why both: the threads of a build need not ask.
-  await Promise.all([requireRepository(absolute), gitVersion()]);
+  await checkPlace(absolute);
+  // Why the version: the threads of a build need not ask.
+  const [branches] = await Promise.all([newestBranches(absolute), gitVersion()]);
+  if (branches === undefined) await requireRepository(absolute);
   if (layout === 'bare' && mode === 'worktree')
     throw new ProbeError(absolute, 'mode_not_possible', 'a bare repository has no files on disk');
   const kind = mode ?? 'commits';
-  const [{ name: defaultRevision, commit: found, isOfHead }, branchSeconds, remote] =
-    await Promise.all([
-      findDefault(absolute),
-      newestBranchSeconds(absolute),
-      nameFromRemote(absolute),
-    ]);
+  const [{ name: defaultRevision, commit: found, isOfHead }, remote] = await Promise.all([
+    branches?.find((branch) => branch.isOfHead) ?? findDefault(absolute),
+    nameFromRemote(absolute),
+  ]);
   const commit = kind === 'commits' || isOfHead ? found : undefined;
   // Why: with a detached HEAD the newest commit may be on no branch.
   const isOnBranch = defaultRevision.startsWith('refs/heads/');
   const ownSeconds = isOnBranch ? 0 : await commitSeconds(absolute, commit);
-  const newest = Math.max(branchSeconds, ownSeconds);
+  const newest = Math.max(newestOf(branches ?? []), ownSeconds);
   const pushedAt = newest > 0 ? isoTimeOf(newest) : undefined;
   return {
     source: { kind, path: absolute },
@@ -91,15 +92,22 @@ function probeFolder(absolute: string, mode: SourceMode | undefined): ProbedSour
   };
 }
 
-async function requireRepository(absolute: string): Promise<void> {
+async function checkPlace(absolute: string): Promise<void> {
   try {
     await checkGitPlaceWholly(absolute);
-    await runGit(['rev-parse', '--git-dir'], { repoPath: absolute });
   } catch (error) {
     if (error instanceof GitPlaceError)
       throw new ProbeError(absolute, 'not_its_own', error.message);
     if (error instanceof GitFileError)
       throw new ProbeError(absolute, 'not_a_repository', error.message);
+    throw error;
+  }
+}
+
+async function requireRepository(absolute: string): Promise<void> {
+  try {
+    await runGit(['rev-parse', '--git-dir'], { repoPath: absolute });
+  } catch (error) {
     if (!(error instanceof GitError) || error.failure !== 'exit') throw error;
     throw new ProbeError(absolute, 'not_a_repository', `git cannot read it: ${error.detail}`);
   }
@@ -134,28 +142,51 @@ export async function findDefault(repoPath: string): Promise<DefaultRevision> {
   return { name, commit: await resolveCommit(repoPath, name), isOfHead: false };
 }
 
-/** Committer date of the newest commit of a branch, Unix time in seconds; 0: there is none. */
-async function newestBranchSeconds(repoPath: string): Promise<number> {
+interface Branch extends DefaultRevision {
+  /** Committer date, Unix time. */
+  readonly seconds: number;
+}
+
+/**
+ * Branches with the newest commits. Why one question: that HEAD is among them, as it mostly is, spares three others.
+ *
+ * @returns  undefined: git cannot tell
+ */
+async function newestBranches(repoPath: string): Promise<Branch[] | undefined> {
   const args = [
     'for-each-ref',
     '--sort=-committerdate',
     `--count=${REFS_LOOKED_AT}`,
-    '--format=%(committerdate:unix)',
+    '--format=%(HEAD)%(committerdate:unix) %(objecttype) %(objectname) %(refname)',
     'refs/heads/',
   ];
-  return newestOf((await tryGit(args, { repoPath })) ?? '');
+  try {
+    const text = (await runGit(args, { repoPath })).toString('utf8');
+    return text.split('\n').flatMap((line) => {
+      const [, mark, seconds, commit, name] = BRANCH_LINE.exec(line) ?? [];
+      if (commit === undefined || name === undefined) return [];
+      return [{ name, commit, isOfHead: mark === '*', seconds: Number(seconds) }];
+    });
+  } catch (error) {
+    if (error instanceof GitError && error.failure === 'exit') return undefined;
+    throw error;
+  }
 }
+
+/** Of what `newestBranches` asks for; a branch that names no commit is none. */
+const BRANCH_LINE = /^([* ])(\d*) commit ([0-9a-f]+) (.+)$/;
 
 async function commitSeconds(repoPath: string, commit: string | undefined): Promise<number> {
   if (commit === undefined) return 0;
   const args = ['rev-list', '--max-count=1', '--timestamp', commit, '--'];
   const shown = await tryGit(args, { repoPath });
   // Source: git-rev-list(1), `<time> <id>`.
-  return newestOf(shown?.split(' ', 1)[0] ?? '');
+  return newestOf([{ seconds: Number(shown?.split(' ', 1)[0]) }]);
 }
 
-function newestOf(lines: string): number {
-  const times = lines.split('\n').map(Number);
+/** 0: none has a date that a calendar has. */
+function newestOf(commits: readonly Pick<Branch, 'seconds'>[]): number {
+  const times = commits.map(({ seconds }) => seconds);
   return Math.max(0, ...times.filter((time) => isoTimeOf(time) !== undefined));
 }
 
@@ -176,8 +207,19 @@ export async function nameOfSource(absolute: string, kind: SourceKind): Promise<
 }
 
 async function nameFromRemote(repoPath: string): Promise<string | undefined> {
+  if (!(await mayHaveRemote(repoPath))) return undefined;
   const address = await tryGit(['config', '--get', 'remote.origin.url'], { repoPath });
   return address === undefined ? undefined : repoNameFromUrl(address);
+}
+
+/** Spares git for mirrors: where the configuration has none of these words it names neither a remote nor another file. */
+async function mayHaveRemote(repoPath: string): Promise<boolean> {
+  try {
+    const text = await readFile(path.join(gitDirOf(repoPath), 'config'), 'latin1');
+    return /remote|include|worktreeconfig/i.test(text);
+  } catch {
+    return true;
+  }
 }
 
 function localName(absolute: string): string {

@@ -68,6 +68,17 @@ test('detached HEAD', async () => {
   assert.equal(probed.commit, commit);
 });
 
+test('HEAD is none of the hundred newest branches', async () => {
+  const repo = makeRepo({ a: 'a' });
+  const commit = git(repo, 'rev-parse', 'HEAD');
+  // Source: git-for-each-ref(1): those of one date go by name.
+  for (let i = 0; i < 101; i++) writeFiles(repo, { [`.git/refs/heads/b${i}`]: `${commit}\n` });
+  const { defaultRevision, commit: found, pushedAt } = await probeSource(repo);
+  assert.equal(defaultRevision, 'refs/heads/main');
+  assert.equal(found, commit);
+  assert.equal(pushedAt, '2024-05-06T07:08:09.000Z');
+});
+
 test('an empty repository has no commit', async () => {
   const repo = temporaryFolder();
   git(repo, 'init', '-q', '-b', 'main');
