@@ -3,14 +3,16 @@
 // seconds of processors. Only the question is ours; whatever has changed is fetched by git. Source: gitprotocol-v2(5),
 // gitprotocol-http(5), gitprotocol-pack(5).
 
+import { LRUCache } from 'lru-cache';
 import { answerFailure, type Question, statusFailure } from '../../hosts/failures.ts';
 import type { Fetch } from '../../hosts/transport.ts';
-import type { GitCredential } from '../../hosts/host.ts';
+import type { GitCredential, HostError } from '../../hosts/host.ts';
 import type { RemoteAddress } from './remote-address.ts';
 import { RefsTold, type RemoteRefs } from './remote-refs.ts';
 
 const SERVICE = 'git-upload-pack';
 const WHAT = `/info/refs?service=${SERVICE}`;
+const COMMAND = `/${SERVICE}`;
 const VERSION_HEADERS = { 'git-protocol': 'version=2', 'user-agent': 'git/trawl' };
 /** Source: gitprotocol-common(5). */
 const PACKET_SIZE_MAX = 65_520;
@@ -29,60 +31,98 @@ export interface HttpQuestion {
 }
 
 /**
- * Where the repository is, and its branches and tags.
+ * What hashes the objects of repositories that were asked before, by address: what else the first answer says is known then.
+ * Not of those that a redirect leads to, as that may end.
+ */
+const formats = new LRUCache<string, string>({ max: 100_000 });
+
+/**
+ * Where the repository is, and its branches and tags. One request where this process has asked before and the host speaks
+ * version 2, else two.
  *
  * Errors: HostError, also of an answer that git did not write: git itself takes a page for people for a repository without
  * refs, served as files; the reason of the signal.
  */
 export async function askOverHttp(question: HttpQuestion): Promise<HttpRemote> {
-  const response = await send(question, question.address.url.replace(/\/$/, '') + WHAT);
+  const url = question.address.url.replace(/\/$/, '');
+  const format = formats.get(url);
+  // Why before: after whatever goes wrong the host is asked in full.
+  formats.delete(url);
+  const again = format === undefined ? undefined : await askAgain(question, url, format);
+  if (again === undefined) return askAnew(question, url);
+  formats.set(url, format);
+  return again;
+}
+
+/** Undefined: it takes a question in full. Errors: as `askOverHttp`. */
+async function askAgain(
+  question: HttpQuestion,
+  url: string,
+  format: string,
+): Promise<HttpRemote | undefined> {
+  const response = await send(question, url + COMMAND, listing(format));
+  if (response.status >= 500) throw refusal(response, question);
+  if (!response.ok || response.url !== url + COMMAND) return undefined;
+  try {
+    return { url, refs: await listedIn(response) };
+  } catch (error) {
+    if (error instanceof NoPacketsError) return undefined;
+    throw error;
+  }
+}
+
+async function askAnew(question: HttpQuestion, asked: string): Promise<HttpRemote> {
+  const response = await send(question, asked + WHAT);
+  if (!response.ok) throw refusal(response, question);
   try {
     const packets = await packetsOf(response, 'advertisement');
     if (!response.url.endsWith(WHAT)) throw new NoPacketsError('it comes from another address');
     const url = response.url.slice(0, -WHAT.length);
     const format = versionTwoFormat(packets);
-    return {
-      url,
-      refs: format === undefined ? toldAtOnce(packets) : await listed(question, url, format),
-    };
+    if (format === undefined) return { url, refs: toldAtOnce(packets) };
+    const list = await send(question, url + COMMAND, listing(format));
+    if (!list.ok) throw refusal(list, question);
+    const refs = await listedIn(list);
+    if (url === asked) formats.set(url, format);
+    return { url, refs };
   } catch (error) {
-    if (error instanceof NoPacketsError) throw answerFailure(error.message, asked(question));
+    if (error instanceof NoPacketsError) throw answerFailure(error.message, questionOf(question));
     throw error;
   }
 }
 
-function asked({ address }: HttpQuestion): Question {
+function questionOf({ address }: HttpQuestion): Question {
   return { host: address.host, what: `repository ${new URL(address.url).pathname}` };
 }
 
-/** Errors: HostError of an answer that is a refusal. */
-async function send(question: HttpQuestion, url: string, body?: string): Promise<Response> {
+/** Errors: HostError of no answer. */
+function send(question: HttpQuestion, url: string, body?: string): Promise<Response> {
   const { credential, fetch, signal } = question;
   const headers = new Headers(VERSION_HEADERS);
   if (credential !== undefined) headers.set('authorization', basicOf(credential));
   if (body !== undefined) headers.set('content-type', `application/x-${SERVICE}-request`);
   const method = body === undefined ? 'GET' : 'POST';
-  const response = await fetch(url, {
-    method,
-    headers,
-    signal,
-    ...(body === undefined ? {} : { body }),
-  });
-  if (response.ok) return response;
-  // What the host says of it is a page for people, or empty.
-  throw statusFailure(response.status, '', asked(question));
+  return fetch(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
+}
+
+/** What the host says of it is a page for people, or empty. */
+function refusal({ status }: Response, question: HttpQuestion): HostError {
+  return statusFailure(status, '', questionOf(question));
 }
 
 function basicOf({ user, password }: GitCredential): string {
   return `Basic ${Buffer.from(`${user}:${password.reveal()}`).toString('base64')}`;
 }
 
-/** Asks a host that speaks version 2. */
-async function listed(question: HttpQuestion, url: string, format: string): Promise<RemoteRefs> {
+/** The question of version 2. */
+function listing(format: string): string {
   const lines = ['symrefs', 'ref-prefix HEAD', 'ref-prefix refs/heads/', 'ref-prefix refs/tags/'];
   const head = [packet('command=ls-refs\n'), packet(`object-format=${format}\n`), '0001'];
-  const body = [...head, ...lines.map((line) => packet(`${line}\n`)), '0000'].join('');
-  const response = await send(question, `${url}/${SERVICE}`, body);
+  return [...head, ...lines.map((line) => packet(`${line}\n`)), '0000'].join('');
+}
+
+/** Errors: NoPacketsError. */
+async function listedIn(response: Response): Promise<RemoteRefs> {
   const told = new RefsTold();
   for (const line of await packetsOf(response, 'result')) {
     if (line === '') break;

@@ -99,15 +99,20 @@ test('a page for people is no repository without refs, whenever it comes', async
         [i, '<html>'],
       ] as const,
   )) {
-    server.answer = (_, response) => {
+    let code = '';
+    server.answer = ({ method, headers }, response) => {
       if (count++ % (askedCount + 1) < askedCount) return false;
+      // Git says of a page in place of refs what it says of a list that is cut.
+      const isOurs = headers['user-agent'] === 'git/trawl';
+      code = method === 'POST' && !isOurs ? 'HOST_UNAVAILABLE' : 'HOST_ANSWER_INVALID';
       response.setHeader('content-type', 'text/html').end(page);
       return true;
     };
-    count = 0;
-    await failureOf(fetchInto(folder, url), 'HOST_ANSWER_INVALID');
-    count = 0;
-    await failureOf(fetchInto(mirrorPlace(), url), 'HOST_ANSWER_INVALID');
+    for (const place of [folder, mirrorPlace()]) {
+      count = 0;
+      const error = await failureOf(fetchInto(place, url));
+      assert.equal(error.code, code);
+    }
   }
   server.answer = undefined;
   assert.equal((await fetchInto(folder, url)).isNew, false);

@@ -13,7 +13,8 @@ import { SEED } from '../../seed.ts';
 import { git, makeRepo, temporaryFolder } from '../git/fixture.ts';
 import { GitServer } from './git-server.ts';
 
-const ADDRESS = remoteAddress('http://127.0.0.1:1/one.git');
+/** Of repositories that were asked for. */
+let askedCount = 0;
 
 interface Recorded {
   readonly type: string;
@@ -35,7 +36,8 @@ function ask(answers: readonly Recorded[]): Promise<HttpRemote> {
     );
   };
   const { signal } = new AbortController();
-  return askOverHttp({ address: ADDRESS, credential: undefined, fetch, signal });
+  const address = remoteAddress(`http://127.0.0.1:1/${++askedCount}.git`);
+  return askOverHttp({ address, credential: undefined, fetch, signal });
 }
 
 /** The error, or the refs. */
@@ -48,6 +50,52 @@ async function outcomeOf(answers: readonly Recorded[]): Promise<string> {
     return 'refused';
   }
 }
+
+test('a repository that was asked for before takes one request', async (t) => {
+  const root = temporaryFolder();
+  const tree = makeRepo({ 'a.txt': 'plum\n' });
+  git(root, 'clone', '-q', '--bare', tree, path.join(root, 'one.git'));
+  const server = await GitServer.start(t, { root });
+  const address = remoteAddress(`${server.url}/one.git`);
+  const askReal = async (): Promise<[remote: HttpRemote, methods: string]> => {
+    const { signal } = new AbortController();
+    const before = server.requests.length;
+    const remote = await askOverHttp({ address, credential: undefined, fetch, signal });
+    const methods = server.requests.slice(before).map(({ method }) => method);
+    return [remote, methods.join(' ')];
+  };
+  const [first, inFull] = await askReal();
+  assert.equal(inFull, 'GET POST');
+  git(path.join(root, 'one.git'), 'branch', 'other', 'main');
+  const [again, atOnce] = await askReal();
+  assert.equal(atOnce, 'POST');
+  assert.equal(again.url, first.url);
+  assert.deepEqual(
+    again.refs.lines.map((line) => line.split(' ')[0]),
+    ['refs/heads/main', 'refs/heads/other'],
+  );
+
+  // A page for people, or a host that has gone back to the first version.
+  server.answer = (request, response) => {
+    if (request.method === 'POST') response.end('<html>');
+    return request.method === 'POST';
+  };
+  await assert.rejects(askReal(), HostError);
+  server.answer = undefined;
+  server.isOld = true;
+  assert.equal((await askReal())[1], 'GET');
+  server.isOld = false;
+  assert.equal((await askReal())[1], 'GET POST');
+
+  // It has moved, and is asked for where it was as long as that leads on.
+  git(root, 'clone', '-q', '--bare', 'one.git', 'two.git');
+  server.redirect = (asked) =>
+    asked.startsWith('/one.git') ? asked.replace('one', 'two') : undefined;
+  for (let i = 0; i < 2; i++) assert.equal((await askReal())[0].url, `${server.url}/two.git`);
+  server.redirect = undefined;
+  assert.equal((await askReal())[0].url, first.url);
+  assert.equal((await askReal())[1], 'POST');
+});
 
 describe('answers of a real git', () => {
   before(async () => {
@@ -72,7 +120,8 @@ describe('answers of a real git', () => {
       await askOverHttp({ address, credential: undefined, fetch: recording, signal });
       return answers;
     };
-    recorded = { new: await record(false), old: await record(true) };
+    // The old one first: of a host that speaks version 2 that is remembered.
+    recorded = { old: await record(true), new: await record(false) };
     await server.close();
   });
 
