@@ -3,6 +3,7 @@
 // is told of until it is right.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from './base/caught.ts';
 import type { Configuration } from './base/config/configuration.ts';
 import { ConfigError, RefusedFileError } from './base/config/error.ts';
 import { watchFile } from './base/config/file-watch.ts';
@@ -36,6 +37,7 @@ export class Reread {
     const { log, configuration } = parts;
     const { source } = configuration;
     if (source === undefined) return;
+    this.#keep();
     const onTrouble = (reason: string): void =>
       log.warn('the configuration file cannot be watched, and is looked at every 10 s', { reason });
     this.#watch = watchFile({ source, onChange: () => this.#look(false), onTrouble });
@@ -106,6 +108,7 @@ export class Reread {
     const { configuration, log, obey } = this.#parts;
     const isMended = this.#fault !== undefined;
     this.#fault = undefined;
+    this.#keep();
     log.obey(configuration.log);
     if (changed.length > 0) obey(changed);
     if (changed.length > 0 || isAsked || isMended)
@@ -114,6 +117,18 @@ export class Reread {
         changed,
       });
     if (changed.some((name) => DOC_SETTINGS.includes(name))) this.#index();
+  }
+
+  /** Why only now: what it says has been read, and is right. */
+  #keep(): void {
+    const { configuration, log } = this.#parts;
+    try {
+      configuration.source?.keep(configuration.dataDir);
+    } catch (error) {
+      log.warn('what the address of the configuration says could not be kept for the next start', {
+        error: messageOf(error),
+      });
+    }
   }
 
   #refuse(fault: ConfigError, isAsked: boolean): void {

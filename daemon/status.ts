@@ -15,6 +15,7 @@ import type { JobView } from './sync/jobs/job-desk.ts';
 
 /** Jobs that are shown. */
 const RUNNING_MAX = 50;
+const WARNINGS_MAX = 20;
 
 /**
  * @param problems  what does not work as it should, in sentences
@@ -61,7 +62,16 @@ async function reportOf(
     },
     connections: await connectionsOf(instance),
     problems,
+    warnings: warningsOf(instance).slice(0, WARNINGS_MAX),
   };
+}
+
+/** What the last jobs of repositories warned of. */
+function warningsOf(instance: Instance): string[] {
+  const { warned } = indexerOf(instance).jobs;
+  return instance.served.records.flatMap(({ repoId, name }) =>
+    (warned.get(repoId) ?? []).map((sentence) => `${name}: ${sentence}`),
+  );
 }
 
 function remainingMs(done: number, left: number, spentMs: number): number | null {

@@ -29,6 +29,8 @@ const recordedSchema = z.strictObject({
     groups: z.record(z.string(), z.array(z.string())),
     grants: z.array(z.strictObject({ to: z.array(z.string()), repos: z.array(z.string()) })),
   }),
+  /** By name; of secrets where they are. */
+  connections: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
 });
 type Recorded = z.infer<typeof recordedSchema>;
 
@@ -59,7 +61,11 @@ export class ConfiguredChanges {
     const { configuration, trail, log } = this.#options;
     const before = this.#recorded;
     const next = recordedOf(configuration);
-    const changes = { ...settingsChanges(before, next), ...permissionsChanges(before, next) };
+    const changes = {
+      ...settingsChanges(before, next),
+      ...permissionsChanges(before, next),
+      ...connectionsChanges(before, next),
+    };
     if (Object.keys(changes).length === 0) return;
     const file = next.file ?? before.file;
     trail.note(CONFIGURATION_FILE, 'settings.changed', ORG, { file, ...changes });
@@ -74,10 +80,10 @@ export class ConfiguredChanges {
   }
 }
 
-function recordedOf({ source, fileSettings, permissions }: Configuration): Recorded {
+function recordedOf({ source, fileSettings, permissions, connections }: Configuration): Recorded {
   const { groups, grants } = permissions;
   const file = source?.name ?? null;
-  const plain = { file, settings: fileSettings, permissions: { groups, grants } };
+  const plain = { file, settings: fileSettings, permissions: { groups, grants }, connections };
   return recordedSchema.parse(JSON.parse(JSON.stringify(plain)));
 }
 
@@ -92,13 +98,47 @@ function readRecorded(file: string): Recorded {
 
 /** Null stands for what the file does not say. */
 function settingsChanges({ settings: then }: Recorded, { settings: now }: Recorded): Metadata {
-  const names = [...new Set([...Object.keys(then), ...Object.keys(now)])].filter(
-    (name) => !isDeepStrictEqual(then[name], now[name]),
-  );
+  const names = differing(then, now);
   if (names.length === 0) return {};
   const valuesOf = (said: Metadata): Metadata =>
     Object.fromEntries(names.map((name) => [name, said[name] ?? null]));
   return { settings: names, from: valuesOf(then), to: valuesOf(now) };
+}
+
+/** Keys of what one of them says and the other does not. */
+function differing(then: Metadata, now: Metadata): string[] {
+  const keys = new Set([...Object.keys(then), ...Object.keys(now)]);
+  return [...keys].filter((key) => !isDeepStrictEqual(then[key], now[key]));
+}
+
+/** By name, what of each differs; `from` or `to` is null of one that came or went. */
+function connectionsChanges(
+  { connections: then }: Recorded,
+  { connections: now }: Recorded,
+): Metadata {
+  const names = differing(then, now);
+  if (names.length === 0) return {};
+  const changeOf = (name: string): Metadata => {
+    const keys = differing(then[name] ?? {}, now[name] ?? {});
+    return { from: partOf(then[name], keys), to: partOf(now[name], keys) };
+  };
+  const shownNames = names.slice(0, SHOWN_MAX);
+  const connections = Object.fromEntries(shownNames.map((name) => [name, changeOf(name)]));
+  return names.length <= SHOWN_MAX
+    ? { connections }
+    : { connections, connectionCount: names.length };
+}
+
+function partOf(said: Metadata | undefined, keys: readonly string[]): Metadata | null {
+  if (said === undefined) return null;
+  return Object.fromEntries(keys.map((key) => [key, brief(said[key])]));
+}
+
+/** The beginning of long lists, which have the repositories that somebody names. */
+function brief(value: unknown): unknown {
+  return Array.isArray(value) && value.length > SHOWN_MAX
+    ? [...value.slice(0, SHOWN_MAX), `(${value.length} in all)`]
+    : (value ?? null);
 }
 
 function permissionsChanges(

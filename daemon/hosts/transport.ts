@@ -14,6 +14,7 @@ import { Slots } from '../base/slots.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import { answerFailure, isCertificateFault, networkFailure, type Question } from './failures.ts';
 import { HostError } from './host.ts';
+import { noteHostPause } from './host-pauses.ts';
 import { askedPauseMs, isRateLimited, type Limited } from './rate-limit.ts';
 import { openWay, type Environment } from './way.ts';
 
@@ -190,6 +191,7 @@ class Transport implements HostTransport {
     const untilMs = performance.now() + pauseMs;
     if (pauseMs === 0 || untilMs <= this.#pausedUntilMs) return;
     this.#pausedUntilMs = untilMs;
+    noteHostPause(host, untilMs);
     this.#options.log.warn('the code host asks to wait', { host, what, pauseMs });
   }
 

@@ -92,6 +92,7 @@ const services: CliServices = {
           jobs: { running: [], waiting: 0 },
           connections: [],
           problems: [],
+          warnings: [],
         }),
       readConfigurationAgain: () => echo('reread', {}),
       close() {

@@ -2,7 +2,7 @@
 // at an address.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -109,7 +109,8 @@ void test('a daemon waits for a file that is missing, serves its schema, and rea
   });
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/trawl.json`;
   const repo = makeRepo({ 'a.txt': 'plum\nplum\nplum\n' });
-  const starting = serve(temporaryFolder(), [repo], {
+  const dataDir = temporaryFolder();
+  const starting = serve(dataDir, [repo], {
     flags: ['--config', address],
     env: { TRAWL_ANONYMOUS_ACCESS: 'true' },
   });
@@ -129,6 +130,8 @@ void test('a daemon waits for a file that is missing, serves its schema, and rea
   served.process.child.kill('SIGHUP');
   await served.process.until(/refused.*\n?.*status 500/);
   assert.equal(await rangeCount(), 3);
+  const copy = readFileSync(path.join(dataDir, 'configuration-copy.json'), 'utf8');
+  assert.match(copy, /maxMatchCount.*3/);
 
   const answer = await fetch(`${served.url}/schemas/config.json`);
   assert.equal(answer.headers.get('content-type'), 'application/schema+json');

@@ -58,7 +58,13 @@ before(async () => {
         repoGarbageCollectionGracePeriodMs: 100,
       },
       connections: {
-        acme: { type: 'github', url, orgs: ['acme'], token: { env: 'HOST_TOKEN' } },
+        acme: {
+          type: 'github',
+          url,
+          orgs: ['acme'],
+          token: { env: 'HOST_TOKEN' },
+          revisions: { tags: ['none*'] },
+        },
       },
     }),
   );
@@ -181,9 +187,20 @@ void test(
       trawl(['status', '--data-dir', dataDir, '--json', ...flags]);
     const { code, stdout } = await run();
     assert.equal(code, 0, stdout);
+    assert.equal((await push('one', 'another')).status, 401);
+    const refused = await run();
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stdout,
+      /no webhook has been taken since .* 1 were refused: .*secret points to/,
+    );
+    await push('one', SECRET, 'ping');
+    assert.equal((await run()).code, 0, 'one was taken since');
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
     const report = JSON.parse(stdout) as StatusReport;
     assert.deepEqual(report.repos, { served: 2, indexed: 2, failed: 0 });
+    const warnings = ['one', 'three'].map((name) => `${nameOf(name)}: no tag matches: none*`);
+    assert.deepEqual([...report.warnings].sort(), warnings);
     const [connection, ...more] = report.connections;
     assert.equal(more.length, 0);
     assert.deepEqual(

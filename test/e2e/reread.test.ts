@@ -6,6 +6,7 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { connectionSchema } from '../../daemon/base/config/connections.ts';
 import { licenceEnvironment } from '../accounts/licences.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import {
@@ -133,7 +134,9 @@ void test('what the file changes is recorded: at the start, at SIGHUP, and while
     groups: { crew: ['ann@example.com'] },
     grants: [{ to: ['group:crew'], repos: ['local/*'] }],
   };
-  writeFileSync(file, JSON.stringify({ settings: { maxMatchCount: 5 }, permissions }));
+  const host = { type: 'github', url: 'http://127.0.0.1:9', orgs: ['acme'] };
+  const connections = { tools: { ...host, token: { env: 'FIRST' } } };
+  writeFileSync(file, JSON.stringify({ settings: { maxMatchCount: 5 }, permissions, connections }));
   served.process.child.kill('SIGHUP');
   await served.process.until(/read again/, 2);
   const second = said({
@@ -142,15 +145,20 @@ void test('what the file changes is recorded: at the start, at SIGHUP, and while
     to: { memory: null, maxMatchCount: 5 },
     groups: { crew: { added: ['ann@example.com'] } },
     grants: { added: ['group:crew: local/*'] },
+    connections: { tools: { from: null, to: connectionSchema.parse(connections.tools) } },
   });
   await eventually(async () => (await changes(dataDir)).length > 1);
   assert.deepEqual(await changes(dataDir), [first, second]);
   await served.process.stop();
 
-  served = await start({ settings: { maxMatchCount: 5 } });
+  const tools = { ...host, token: { env: 'SECOND' } };
+  served = await start({ settings: { maxMatchCount: 5 }, connections: { tools } });
   const third = said({
     groups: { crew: { removed: ['ann@example.com'] } },
     grants: { removed: ['group:crew: local/*'] },
+    connections: {
+      tools: { from: { token: { env: 'FIRST' } }, to: { token: { env: 'SECOND' } } },
+    },
   });
   assert.deepEqual(await changes(dataDir), [first, second, third]);
   await served.process.stop();
@@ -160,6 +168,7 @@ void test('what the file changes is recorded: at the start, at SIGHUP, and while
     settings: ['maxMatchCount'],
     from: { maxMatchCount: 5 },
     to: { maxMatchCount: null },
+    connections: { tools: { from: connectionSchema.parse(tools), to: null } },
   });
   assert.deepEqual(await changes(dataDir), [first, second, third, last]);
   await served.process.stop();

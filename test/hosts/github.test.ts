@@ -6,7 +6,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HostError, type HostRepo } from '../../daemon/hosts/host.ts';
+import { hostPauses } from '../../daemon/hosts/host-pauses.ts';
 import {
   accountId,
   refusal,
@@ -461,7 +463,7 @@ test('the rate limit is waited for in the middle of a listing, primary and secon
       return refusal(403, 'You have exceeded a secondary rate limit.', { 'retry-after': '1' });
     return undefined;
   };
-  const { host, lines } = await open(
+  const { host, lines, server } = await open(
     t,
     { repositories: many('acme', 250), instead },
     { orgs: ['acme'] },
@@ -470,6 +472,19 @@ test('the rate limit is waited for in the middle of a listing, primary and secon
   assert.deepEqual(issues, []);
   assert.equal(repos.length, 250);
   assert.equal(lines.filter((line) => line.includes('asks to wait')).length, 2);
+
+  // One that takes long is told while it goes on.
+  const [before, controller] = [Date.now(), new AbortController()];
+  const long = () => refusal(429, 'wait', { 'retry-after': '600' });
+  const other = await open(t, { repositories: [], instead: long }, { orgs: ['acme'] });
+  const listing = other.host.list(undefined, controller.signal)[Symbol.asyncIterator]().next();
+  const { host: name } = new URL(other.server.url);
+  const pauseOf = (wanted: string) => hostPauses().find(({ host }) => host === wanted);
+  while (pauseOf(name) === undefined) await nextTurn();
+  assert.ok(Math.abs(pauseOf(name)!.until - before - 600_000) < 60_000);
+  assert.equal(pauseOf(new URL(server.url).host), undefined, 'short ones are not');
+  controller.abort(new Error('stopped'));
+  await assert.rejects(listing, /stopped/);
 });
 
 test('a listing ends at once when its signal is aborted', async (t) => {

@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { ConfigError } from './error.ts';
 import { type FileConfiguration, NO_FILE, parseConfiguration } from './file.ts';
-import { awaitSource, type ConfigurationSource, openSource } from './file-source.ts';
+import { awaitSource, type ConfigurationSource, MissingError, openSource } from './file-source.ts';
 import { memberOf } from './schema-document.ts';
 import { SecretText } from './secret-text.ts';
 import { readSettings } from './settings.ts';
@@ -95,6 +95,8 @@ export interface ConfigurationInput {
   readonly folder?: string;
   /** Of the file; default: as variable or flag say. One that is an address has been asked already. */
   readonly source?: ConfigurationSource | undefined;
+  /** Why that could not be asked; what was kept of it counts. */
+  readonly missing?: MissingError | undefined;
 }
 
 type Values = {
@@ -114,6 +116,9 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
   const dataDir = path.resolve(folder, values.dataDir ?? '');
   const source =
     input.source ?? (values.config === undefined ? undefined : openSource(values.config, folder));
+  const { missing } = input;
+  if (missing !== undefined && source?.recall(dataDir) !== true) throw missing;
+  let copied = missing === undefined ? [] : [`${missing.message}; what it said last counts`];
   let read = readFile(input, source);
   const logFile = values.logFile === undefined ? undefined : path.resolve(folder, values.logFile);
   return {
@@ -167,16 +172,18 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     readAgain() {
       const before = read;
       read = keepEqual(before, readFile(input, source));
+      copied = [];
       return changesOf(before, read);
     },
     get notices() {
-      return [...unknown, ...read.notices];
+      return [...unknown, ...copied, ...read.notices];
     },
   };
 }
 
 /**
- * As readConfiguration, of a file that may be at an http(s) address, which is asked.
+ * As readConfiguration, of a file that may be at an http(s) address, which is asked. Where it does not answer, what the daemon kept
+ * of it counts.
  *
  * @param onWait  waits a while for a file that is missing, and is told so; absent: it is an error at once
  *
@@ -190,8 +197,13 @@ export async function openConfiguration(
   const place = String(flags.config ?? env[VARIABLES.config.name] ?? '');
   if (place === '') return readConfiguration(input);
   const source = openSource(place, folder);
-  if (onWait === undefined) await source.refresh();
-  else await awaitSource(source, onWait);
+  try {
+    if (onWait === undefined) await source.refresh();
+    else await awaitSource(source, onWait);
+  } catch (missing) {
+    if (!(missing instanceof MissingError)) throw missing;
+    return readConfiguration({ ...input, source, missing });
+  }
   return readConfiguration({ ...input, source });
 }
 

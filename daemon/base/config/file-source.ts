@@ -1,11 +1,13 @@
 // Where the configuration file comes from: a file of this machine, or an http(s) address (API.md 19.1). An address is asked
 // when somebody says so; in between what it said last counts.
 
+import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { messageOf, systemCodeOf } from '../caught.ts';
-import { NoFileError, readOwn } from '../own-file.ts';
+import { NoFileError, readOwn, replaceOwn } from '../own-file.ts';
 import { ConfigError } from './error.ts';
 
 /** A place that a configuration file is read from. */
@@ -17,7 +19,16 @@ export interface ConfigurationSource {
   read(): string;
   /** Asks an address. Returns false if it says the same as before. Errors: ConfigError; the reason of the signal. */
   refresh(signal?: AbortSignal): Promise<boolean>;
+  /** Of an address: what it says is right, and is kept for a start while it does not answer. Errors: the file system's. */
+  keep(dataDir: string): void;
+  /** Takes what was kept of this address for what it says; false: nothing was. */
+  recall(dataDir: string): boolean;
 }
+
+/** In the data directory. */
+const COPY_NAME = 'configuration-copy.json';
+/** By a digest whose copy it is, as an address may hold a key. Secrets are in no configuration file. */
+const copySchema = z.strictObject({ addressDigest: z.string(), text: z.string() });
 
 /** Bound: one that is larger is none of ours. */
 const FILE_SIZE_MAX = 4 * 1024 * 1024;
@@ -61,7 +72,7 @@ export async function awaitSource(
 }
 
 /** There is no such file; it may come. */
-class MissingError extends ConfigError {}
+export class MissingError extends ConfigError {}
 
 class PathSource implements ConfigurationSource {
   readonly name: string;
@@ -93,6 +104,12 @@ class PathSource implements ConfigurationSource {
   async refresh(): Promise<boolean> {
     return true;
   }
+
+  keep(): void {}
+
+  recall(): boolean {
+    return false;
+  }
 }
 
 class AddressSource implements ConfigurationSource {
@@ -117,6 +134,27 @@ class AddressSource implements ConfigurationSource {
   read(): string {
     if (this.#text === undefined) throw this.#refused('not fetched yet');
     return this.#text;
+  }
+
+  get #digest(): string {
+    return createHash('sha256').update(this.#url.href).digest('hex');
+  }
+
+  keep(dataDir: string): void {
+    const copy = { addressDigest: this.#digest, text: this.read() };
+    replaceOwn(path.join(dataDir, COPY_NAME), JSON.stringify(copy));
+  }
+
+  recall(dataDir: string): boolean {
+    try {
+      const text = readOwn(path.join(dataDir, COPY_NAME)).toString();
+      const copy = copySchema.parse(JSON.parse(text));
+      if (copy.addressDigest !== this.#digest) return false;
+      this.#text = copy.text;
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async refresh(ending?: AbortSignal): Promise<boolean> {

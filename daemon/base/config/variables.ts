@@ -98,7 +98,7 @@ export const VARIABLES = {
     name: 'TRAWL_CONFIG',
     flag: 'config',
     allowed: 'a path or an http(s) address',
-    help: 'configuration file, JSON with comments; an address is asked every minute',
+    help: 'configuration file, JSON with comments; an address is asked every minute, and what it said last is kept',
     schema: anyText,
   }),
   secret: variable({

@@ -138,9 +138,15 @@ const ROUND_MS = 3_000;
 
 /** Tells how far the first round of the connections is, until all that they list is indexed or has failed. */
 async function reportConnections(serving: Serving, { stderr }: CliContext): Promise<void> {
+  const told = new Set<string>();
   for (let last = ''; ;) {
     const report = await serving.status().catch(() => undefined);
     if (report === undefined || report.connections.length === 0) return;
+    for (const { name, failure } of report.connections) {
+      const line = failure === null ? '' : `${name} cannot be listed: ${escapeControls(failure)}\n`;
+      if (!told.has(line)) stderr.write(line);
+      told.add(line);
+    }
     const line = describeRound(report);
     if (line !== last) stderr.write(`${line}\n`);
     last = line;

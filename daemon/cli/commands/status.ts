@@ -35,7 +35,8 @@ type Running = StatusReport['jobs']['running'][number];
 
 /** The report for people, in lines. */
 export function describeStatus(report: StatusReport, now = Date.now()): string {
-  const { url, version, startedAt, repos, remainingMs, jobs, connections, problems } = report;
+  const { url, version, startedAt, repos, remainingMs, jobs, connections } = report;
+  const notes = [...report.problems, ...report.warnings.map((warning) => `warning: ${warning}`)];
   const left = remainingMs === null ? '' : `, all in ${formatDuration(remainingMs)}`;
   const failed = repos.failed === 0 ? '' : `, ${formatCount(repos.failed)} failed`;
   return [
@@ -44,8 +45,8 @@ export function describeStatus(report: StatusReport, now = Date.now()): string {
     `${countOf(jobs.running.length, 'job')} under way, ${formatCount(jobs.waiting)} wait\n`,
     ...jobs.running.map((job) => `  ${describeJob(job, now)}\n`),
     ...(connections.length === 0 ? [] : ['\n', formatTable(CONNECTION_COLUMNS, connections)]),
-    ...(problems.length === 0 ? [] : ['\n']),
-    ...problems.map((problem) => `${escapeControls(problem)}\n`),
+    ...(notes.length === 0 ? [] : ['\n']),
+    ...notes.map((note) => `${escapeControls(note)}\n`),
   ].join('');
 }
 
@@ -63,7 +64,7 @@ export function describeRound({ repos, remainingMs, jobs, connections }: StatusR
     ...(open === 0 ? [] : [`${countOf(open, 'job')} to do`]),
     ...steps.map(describeStep),
     ...listing.map(({ name }) => `${name} is being listed`),
-    ...broken.map(({ name, failure }) => `${name} cannot be listed: ${failure ?? ''}`),
+    ...(broken.length === 0 ? [] : [`${countOf(broken.length, 'connection')} cannot be listed`]),
     ...(remainingMs === null ? [] : [`about ${formatDuration(remainingMs)} left`]),
   ].join('; ');
 }

@@ -13,6 +13,8 @@ export interface StatusReport {
   readonly connections: readonly ConnectionStatus[];
   /** Sentences. */
   readonly problems: readonly string[];
+  /** What repositories and connections may not be meant to be, sentences; the first ones. */
+  readonly warnings: readonly string[];
 }
 
 export interface RunningJob {

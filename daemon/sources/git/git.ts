@@ -58,6 +58,9 @@ export const FILES_SIZE_MAX = 512 << 20;
 
 /** Why a program could not be started, where the machine has no room for another one. */
 const SHORTAGES = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'];
+/** Of nice(1), where there is no program of that name. */
+const MISSING_CODE = 127;
+const MISSING_DETAIL = 'is git installed and in PATH?';
 const STDERR_SIZE_MAX = 64 * 1024;
 const DETAIL_LENGTH_MAX = 300;
 
@@ -323,14 +326,14 @@ function waitForEnd(
         return;
       }
       const isFolderMissing = options.repoPath !== undefined && !existsSync(options.repoPath);
-      const detail = isFolderMissing
-        ? 'the repository folder is gone'
-        : 'is git installed and in PATH?';
+      const detail = isFolderMissing ? 'the repository folder is gone' : MISSING_DETAIL;
       reject(new GitError(command, 'not_started', undefined, detail));
     });
     child.once('close', (code: number | null) => {
       const [failure, detail = firstLine(stderr)] = howKilled();
       if (failure === 'exit' && code === 0) resolve();
+      else if (options.isBackground === true && code === MISSING_CODE)
+        reject(new GitError(command, 'not_started', undefined, MISSING_DETAIL));
       else if (failure === 'exit' && code !== null) reject(exitError(command, code, stderr));
       else reject(new GitError(command, failure, undefined, detail));
     });

@@ -1,6 +1,7 @@
 // Keeps a mirror of a repository: a bare one with all its branches and tags and nothing else of it, HEAD as the host says, and a
 // configuration of ours. A mirror that is not whole is made anew beside it, and takes its place when that is.
 
+import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../../base/caught.ts';
@@ -100,6 +101,8 @@ async function fetchInTurn(options: MirrorOptions): Promise<FetchedMirror> {
     sshConfig: options.sshConfig,
   };
   const asked = await askRemote({ remote, caFile, cwd: parent, timeoutMs, signal, log });
+  // Why: the next one may have been about to be moved in.
+  if (!existsSync(folder)) await tidyBeside(folder);
   const state = await soundState(options);
   if (state !== undefined && isUnchanged(folder, state, asked.refs))
     return { isNew: false, isChanged: false, ...shownBranch(state) };

@@ -195,13 +195,18 @@ export class Clones {
     await removeClone(this.#options.catalog, repoId);
   }
 
-  /** Removes what is left of repos that the store does not know. */
+  /**
+   * Removes what is left of repos that the store does not know, what killed fetches left, and files that are made again when they
+   * are needed. Where a clone is gone, what lies beside it stays for the next fetch: a kill may have come between two renames.
+   */
   async sweep(): Promise<void> {
     const { catalog, register } = this.#options;
     const names = await readdir(catalog.cloneFolder).catch((): string[] => []);
     for (const name of names) {
-      const repoId = Number(/^(\d+)\.(?:git|json)$/.exec(name)?.[1] ?? 'NaN');
-      if (!hasClone(register.byId(repoId)))
+      const [, id, beside] = /^(\d+)\.(?:json|git(\.(?:new|old)-.+)?)$/.exec(name) ?? [];
+      const repoId = Number(id ?? 'NaN');
+      const isLeft = beside !== undefined && existsSync(catalog.clonePath(repoId));
+      if (isLeft || !hasClone(register.byId(repoId)))
         await rm(path.join(catalog.cloneFolder, name), { recursive: true, force: true });
     }
   }

@@ -12,6 +12,7 @@ import type { ConnectionSettings } from '../../base/config/connections.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
 import type { Log } from '../../base/log.ts';
 import type { Host } from '../../hosts/host.ts';
+import { type HostPause, hostPauses } from '../../hosts/host-pauses.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type CatalogRepo, withoutFingerprint } from '../catalog/catalog-records.ts';
@@ -432,7 +433,11 @@ export class Connections {
   /** What does not work as it should, in words for the owner; empty: nothing. */
   get degradations(): readonly string[] {
     const wanted = (name: string): boolean => this.#configured.has(name);
-    return this.#sync.runner.failed.sentences(wanted).map((one) => `connection ${one}`);
+    return [
+      ...this.#sync.runner.failed.sentences(wanted).map((one) => `connection ${one}`),
+      ...hostPauses().map(pauseSentence),
+      ...this.pushes.degradations,
+    ];
   }
 
   /** Nothing begins any more; resolves when nothing is under way. */
@@ -442,6 +447,11 @@ export class Connections {
     await Promise.all([this.#sync.runner.close(), this.#cleanup.close()]);
     await closeHosts([...this.#configured.values()]);
   }
+}
+
+function pauseSentence({ host, until }: HostPause): string {
+  const time = new Date(until).toISOString();
+  return `${host} asks to be left alone until ${time}, by its limit of requests; what waits for it goes on then`;
 }
 
 async function closeHosts(configured: readonly Configured[]): Promise<void> {

@@ -26,6 +26,13 @@ export interface TakenDelivery {
   readonly repositories: number;
 }
 
+/** Deliveries since the last one that proved itself. */
+interface Refused {
+  count: number;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+}
+
 /** API.md 13.6: repeats within that time make one job. */
 const REPEAT_MS = 5_000;
 
@@ -33,6 +40,8 @@ export class Pushes {
   readonly #options: PushesOptions;
   /** By repoId, for as long as repeats are one. */
   readonly #recent = new Map<number, { timer: NodeJS.Timeout; isRepeated: boolean }>();
+
+  #refused: Refused | undefined;
 
   constructor(options: PushesOptions) {
     this.#options = options;
@@ -43,11 +52,32 @@ export class Pushes {
     const secret = this.#secret();
     if (secret === undefined) return { outcome: 'off', repositories: 0 };
     const webhook = readWebhook(delivery, secret);
-    if (webhook === undefined) return { outcome: 'unproven', repositories: 0 };
+    if (webhook === undefined) {
+      this.#noteRefused();
+      return { outcome: 'unproven', repositories: 0 };
+    }
+    this.#refused = undefined;
     const { event, pushed } = webhook;
     const repositories = pushed === undefined ? 0 : this.note(pushed);
     this.#options.log.debug('a webhook was taken', { event, path: pushed?.path, repositories });
     return { outcome: 'taken', repositories };
+  }
+
+  #noteRefused(): void {
+    this.#refused ??= { count: 0, since: Date.now() };
+    this.#refused.count++;
+    // Why the first alone: whoever reaches the daemon may send any number of them.
+    if (this.#refused.count === 1) this.#options.log.warn(this.degradations.join());
+  }
+
+  /** What does not work as it should, in words for the owner; empty: nothing. */
+  get degradations(): readonly string[] {
+    if (this.#refused === undefined) return [];
+    const { count, since } = this.#refused;
+    return [
+      `no webhook has been taken since ${new Date(since).toISOString()}, and ${count} were refused: they do not prove that their sender ` +
+        'knows the secret; give the host the one that settings.webhooks.secret points to',
+    ];
   }
 
   #secret(): SecretText | undefined {

@@ -61,8 +61,8 @@ export class Jobs {
   readonly #runner: JobRunner<RepoRecord, JobResult>;
   /** What each job of a plain folder warns of, by repoId. */
   readonly oddities = new Map<number, readonly string[]>();
-  /** Repos whose last job warned. */
-  readonly warned = new Set<number>();
+  /** What the last job of each repo warned of, by repoId; those that did not are not in it. */
+  readonly warned = new Map<number, readonly string[]>();
 
   constructor(options: JobsOptions) {
     const { log, book, jobLimits: limits } = options;
@@ -239,7 +239,7 @@ export class Jobs {
     else this.#runner.say(job, 'info', 'repo indexed', fields);
     for (const warning of this.#news.fresh(job.targetId, warnings))
       this.#runner.say(job, 'warn', warning, { repo: result.repo });
-    if (warnings.length > 0) this.warned.add(job.targetId);
+    if (warnings.length > 0) this.warned.set(job.targetId, warnings);
     else this.warned.delete(job.targetId);
   }
 

@@ -183,4 +183,18 @@ void test('a configuration may come from an address', async (t) => {
   assert.equal(configuration.source?.name, `${server.origin}/trawl.json`);
   const other = await openConfiguration({ env: {}, flags: { config: `${server.origin}/a` } });
   assert.equal(other.settings.maxMatchCount, 8);
+
+  // While it does not answer, what was kept of it counts, and of no other address.
+  const flags = { dataDir: temporaryFolder() };
+  configuration.source?.keep(flags.dataDir);
+  server.answer = (response) => response.writeHead(500).end();
+  const kept = await openConfiguration({ env: { ...env }, flags });
+  assert.equal(kept.settings.maxMatchCount, 8);
+  assert.match(kept.notices.join(), /status 500.*what it said last counts/);
+  const elsewhere = { TRAWL_CONFIG: `${server.origin}/trawl.json?key=2` };
+  await assert.rejects(openConfiguration({ env: elsewhere, flags }), /status 500/);
+  server.answer = says('{}');
+  await kept.source?.refresh();
+  assert.deepEqual(kept.readAgain(), ['maxMatchCount']);
+  assert.deepEqual(kept.notices, []);
 });

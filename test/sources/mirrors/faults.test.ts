@@ -326,7 +326,7 @@ test('a mirror that was whole, and about to take its place, does', async (t) => 
   await fetchInto(folder, origin.url);
   renameSync(folder, `${folder}.new-1-2-3`);
   mkdirSync(`${folder}.old-1-2-3`);
-  await fetchInto(folder, origin.url);
+  assert.equal((await fetchInto(folder, origin.url)).isNew, false);
   assertMirrors(folder, origin.repo);
 });
 

@@ -2,7 +2,15 @@
 // has happened to the repository meanwhile.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { FetchProgress } from '../../../daemon/sources/mirrors/git-progress.ts';
@@ -244,6 +252,19 @@ test('progress is told as numbers', async (t) => {
   assert.ok(phases.includes('preparing') && phases.includes('receiving'), JSON.stringify(told));
   for (const { percent, doneCount, totalCount } of told) {
     assert.ok(percent >= 0 && percent <= 100 && doneCount <= totalCount, JSON.stringify(told));
+  }
+});
+
+test('where git is not installed, that is said', async () => {
+  const { PATH } = process.env;
+  const folder = temporaryFolder();
+  symlinkSync(execFileSync('which', ['nice']).toString().trim(), path.join(folder, 'nice'));
+  process.env['PATH'] = folder;
+  try {
+    const fetched = fetchInto(mirrorPlace(), `file://${folder}`, { protocols: ['file'] });
+    await assert.rejects(fetched, /could not be started: is git installed/);
+  } finally {
+    process.env['PATH'] = PATH;
   }
 });
 

@@ -387,11 +387,26 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
     'clones/1.json': '{"address":"gitea https://other","hostId":"1","fetchedAt":1}',
   });
   assert.ok(existsSync(stamp));
+  // What kills leave: a clone that was about to be moved in, another one, and certificates, which are written again.
+  const place = (name: string): string => path.join(dataDir, 'clones', name);
+  renameSync(place('2.git'), place('2.git.new-1-2-3'));
+  writeFiles(dataDir, {
+    'clones/2.git.new-1-2-3/kept': '',
+    'clones/1.git.new-1-2-3/x': '',
+    'clones/certificates-1.pem': '',
+  });
   host.failAt = undefined;
   const last = await openConnected(dataDir, host, { c: settingsOf() });
   last.connections.askHost(1);
+  last.connections.askHost(2);
   await last.settle();
-  assert.deepEqual(clones(dataDir), ['1.git', '2.git']);
+  assert.deepEqual(readdirSync(path.join(dataDir, 'clones')).sort(), [
+    '1.git',
+    '1.json',
+    '2.git',
+    '2.json',
+  ]);
+  assert.ok(existsSync(place('2.git/kept')));
   assert.deepEqual(await found(last, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   await last.close();
 });
