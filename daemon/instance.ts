@@ -233,6 +233,7 @@ async function openUpkeep(
     mergeLimits: options.mergeLimits,
     connectionRows: index.store.connections,
     instance: index.instanceId,
+    isAlone: index.store.kind === 'embedded',
     hosts: options.hosts,
     connectionLimits: options.connectionLimits ?? (() => CONNECTION_LIMITS),
     onProgress: options.onProgress,

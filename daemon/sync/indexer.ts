@@ -22,6 +22,8 @@ export interface IndexerOptions
   readonly connectionRows: ConnectionRows;
   /** The daemon, among those that share the store. */
   readonly instance: string;
+  /** No other daemon has its store. */
+  readonly isAlone: boolean;
   /** Absent: no code host is asked. */
   readonly hosts?: HostAccess | undefined;
   readonly connectionLimits: () => ConnectionLimits;

@@ -17,6 +17,8 @@ import { addressOf, rulesOf, underRules } from './rules.ts';
 export interface Configured {
   /** The daemon whose configuration it is. */
   readonly instance: string;
+  /** It is the only one of its store: connections of others came with a backup, and are its own by name, or gone. */
+  readonly isAlone: boolean;
   /** By name. */
   readonly connections: Readonly<Record<string, ConnectionSettings>>;
   /** Milliseconds since the epoch. */
@@ -26,21 +28,22 @@ export interface Configured {
 /** The result: repos that are not as they were, and those of them of which other revisions are wanted. */
 export function configure(
   book: RepoBook,
-  { instance, connections, now }: Configured,
+  { instance, isAlone, connections, now }: Configured,
 ): RepoDecision<{
   readonly changedIds: ReadonlySet<number>;
   readonly dueIds: ReadonlySet<number>;
 }> {
-  const before = new Map(
-    book.connections.filter((one) => one.instance === instance).map((one) => [one.name, one]),
-  );
+  const own = book.connections.filter((one) => isAlone || one.instance === instance);
+  // Its own is taken before one of the same name.
+  own.sort((a, b) => Number(a.instance === instance) - Number(b.instance === instance));
+  const before = new Map(own.map((one) => [one.name, one]));
   let nextId = book.nextConnectionId;
   const wanted = Object.entries(connections).map(([name, settings]): StoredConnection => {
     const known = before.get(name);
-    before.delete(name);
     return connectionOf(known?.connectionId ?? nextId++, instance, name, settings, known);
   });
-  const gone = [...before.values()].map(goneOf);
+  const isWanted = new Set(wanted.map(({ connectionId }) => connectionId));
+  const gone = own.filter(({ connectionId }) => !isWanted.has(connectionId)).map(goneOf);
   const puts = new Map([...wanted, ...gone].map((one) => [one.connectionId, one]));
   const after = book.connections.filter(({ connectionId }) => !puts.has(connectionId));
   const links = new LinkBook({ ...book, connections: [...after, ...puts.values()] });

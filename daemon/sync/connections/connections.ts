@@ -61,6 +61,8 @@ export interface ConnectionsOptions extends HostAccess {
   readonly rows: ConnectionRows;
   /** The daemon whose configuration it is. */
   readonly instance: string;
+  /** No other daemon has its store. */
+  readonly isAlone: boolean;
   readonly limits: () => ConnectionLimits;
   readonly log: Log;
 }
@@ -239,7 +241,7 @@ export class Connections {
     connections: Readonly<Record<string, ConnectionSettings>>,
     areReopened: boolean,
   ): Promise<void> {
-    const { register, instance } = this.#options;
+    const { register, instance, isAlone } = this.#options;
     const before = this.#configured;
     this.#isConfigured = true;
     const changed = new Set<string>();
@@ -252,7 +254,7 @@ export class Connections {
         return [name, { settings }];
       }),
     );
-    const configured = { instance, connections, now: Date.now() };
+    const configured = { instance, isAlone, connections, now: Date.now() };
     const { changedIds, dueIds } = await register.decide((book) => configure(book, configured));
     await this.#obey({ changedIds: new Set([...changedIds, ...this.#unlisted()]), dueIds });
     const closed = [...before].filter(([name, one]) => this.#configured.get(name) !== one);

@@ -411,6 +411,32 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
   await last.close();
 });
 
+test('connections that came with a backup of another daemon are its own by name, or gone', async () => {
+  const dataDir = temporaryFolder();
+  const host = localHost();
+  host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
+  const index = await openConnected(dataDir, host, { c: settingsOf(), d: settingsOf() });
+  await index.settle();
+  const idOf = new Map(index.connections.all.map(({ name, connectionId }) => [name, connectionId]));
+  await index.instance.index!.register.decide(({ connections }) => ({
+    changed: [],
+    connections: connections.map((one) => ({ ...one, instance: 'another' })),
+    result: undefined,
+  }));
+  await index.close();
+
+  const other = await openConnected(dataDir, host, { c: settingsOf() });
+  await other.settle();
+  const { register } = other.instance.index!;
+  const known = register.connections.map((one) => [one.name, one.connectionId, one.instance]);
+  assert.deepEqual(known, [['c', idOf.get('c'), 'embedded']]);
+  assert.deepEqual(await found(other, 'plum'), ['host/o/1:a.txt']);
+  await other.configure({});
+  await other.settle();
+  assert.deepEqual(register.all, [], 'nobody has it any more');
+  await other.close();
+});
+
 test('a clock that is set while the daemon runs, or is down, removes nothing early and loses nothing', async (t) => {
   const dataDir = temporaryFolder();
   const host = localHost();

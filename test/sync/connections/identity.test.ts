@@ -140,7 +140,9 @@ class World {
     const connections = Object.fromEntries(
       [...this.connections].map(([name, one]): [string, ConnectionSettings] => [name, full(one)]),
     );
-    this.#keep(configure(this.book, { instance: 'i', connections, now: ++this.#now }));
+    this.#keep(
+      configure(this.book, { instance: 'i', isAlone: false, connections, now: ++this.#now }),
+    );
   }
 
   #list({ name, pageSize, hasGaps, pageMax }: OperationOf<'list'>): void {
