@@ -218,6 +218,13 @@ void test(
   },
 );
 
+void test('who may see what a host lists is for the host to say', TIMEOUT, async () => {
+  const set = ['repo', 'set', nameOf('one'), '--visibility', 'public', '--data-dir', dataDir];
+  const { code, stderr } = await trawl(set);
+  assert.notEqual(code, 0);
+  assert.match(stderr, /Nothing was changed: a connection lists .*one, .*enforcePermissions/);
+});
+
 void test('no secret is in the log, in an answer, or in a clone', TIMEOUT, async () => {
   const log = `${served.process.stdout}${served.process.stderr}`;
   assert.doesNotMatch(log, /ghp_of-the-operator|only-the-host-knows/);

@@ -43,7 +43,7 @@ export function repoIdsOf(
   return new Set(texts.flatMap((text) => idByText.get(text) ?? []));
 }
 
-/** Who may see repositories; unknown names change nothing. */
+/** Who may see repositories; unknown names, and those of which hosts and connections decide that, change nothing. */
 const set = operation(
   z.strictObject({
     repos: z.array(z.string()).min(1).max(REPO_COUNT_MAX),
@@ -54,6 +54,13 @@ const set = operation(
     if (Object.keys(change).length === 0)
       throw new AccountError('INVALID_REQUEST_BODY', 'There is nothing to change.');
     const repoIds = repoIdsOf(repos.list(), names);
+    const listed = repos.list().filter(({ repoId, isListed }) => repoIds.has(repoId) && isListed);
+    if (listed.length > 0)
+      throw new AccountError(
+        'INVALID_REQUEST_BODY',
+        `Nothing was changed: a connection lists ${someNames(listed.map(({ name }) => name))}, and its host and the configuration ` +
+          'say who may see it; change it at the host, or enforcePermissions of the connection.',
+      );
     await repos.change(repoIds, change, actor);
     const changed = repos.list().filter(({ repoId }) => repoIds.has(repoId));
     return { rows: changed.map(rowOf) };
