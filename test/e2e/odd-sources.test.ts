@@ -53,7 +53,7 @@ void test('what leaves most out is named, with the way out', async () => {
   assert.deepEqual(inGit.ignored, { '.gitignore: /*': 3 });
   assert.match(
     inGit.warnings.join(),
-    /^nothing is indexed: 3 files .* by "\.gitignore: \/\*"; .*--mode commits, or read all with --no-ignore$/,
+    /^nothing is indexed: 3 files .* by "\.gitignore: \/\*"; .*--mode commits; --no-ignore reads all$/,
   );
   assert.match(inFolder?.warnings.join() ?? '', /^only 1 files are indexed: 3 .*\.trawlignore/);
 
@@ -69,11 +69,13 @@ void test('an empty folder, a repository without commits', async () => {
   const results = await index(temporaryFolder(), repo);
   assert.deepEqual(
     results.map(({ warnings }) => warnings.join()),
-    [
-      'nothing is indexed: the folder has no files',
-      'nothing is indexed: no files are committed; those of a work tree are indexed with --mode worktree',
-    ],
+    ['nothing is indexed: the folder has no files', 'nothing is indexed: no files are committed'],
   );
+  const tree = temporaryFolder();
+  git(tree, 'init', '-q');
+  assert.deepEqual((await index('--mode', 'commits', tree))[0]?.warnings, [
+    'nothing is indexed: no files are committed; to index the files on disk use --mode worktree',
+  ]);
 });
 
 void test('a missing source does not keep the others from being served', async () => {

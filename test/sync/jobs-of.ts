@@ -86,7 +86,7 @@ export async function daemonOn(
     });
   const book = new JobBook({ rows, instance, log });
   const jobs = new Jobs({
-    indexer: { index, owe: () => Promise.resolve() },
+    indexer: { index, owe: () => Promise.resolve(), warningsOf: () => Promise.resolve([]) },
     served: {
       hideIfStray: () => Promise.resolve(),
       damagedRepo: () => undefined,

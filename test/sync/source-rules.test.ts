@@ -114,7 +114,7 @@ void test('nothing but ignored files: a warning that names the rule, also where 
     assert.equal(result!.built, built);
     assert.match(
       result!.warnings.join('\n'),
-      /^nothing is indexed: 3 files .*"\.ignore: \*";.*--no-ignore$/,
+      /^nothing is indexed: 3 files .*"\.ignore: \*";.*--no-ignore reads all$/,
     );
   }
   const empty = temporaryFolder();

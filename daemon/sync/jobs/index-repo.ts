@@ -38,6 +38,8 @@ import { knownIndexOf } from '../served/known-index.ts';
 import { type Publication, publishing } from '../served/publication.ts';
 import { lookAgainAt } from '../register/look-at-source.ts';
 import type { FetchStep } from './job-step.ts';
+import { layoutOf } from '../../sources/git/layout.ts';
+import { warningsOf } from './job-warnings.ts';
 import { selectRevisions } from './select-revisions.ts';
 import type { Served } from '../served/served.ts';
 import type { SeenFiles } from '../watch/seen-files.ts';
@@ -128,6 +130,14 @@ export class RepoIndexer {
       if (isForced) await this.owe([repoId]);
       throw error;
     }
+  }
+
+  /** What a finished job of a repo says to somebody who may miss files. Errors: none. */
+  async warningsOf({ repoId, source }: RepoRecord, outcome: IndexOutcome): Promise<string[]> {
+    const { kind, path } = source;
+    const layout = await layoutOf(path).catch(() => undefined);
+    const isListed = this.#options.register.byId(repoId)?.host !== undefined;
+    return warningsOf({ kind, isListed, hasWorkTree: layout === 'worktree' }, outcome);
   }
 
   /** Until these repos are built anew their next job does that, whatever it finds. Errors: none; where it is not kept, the log says so. */

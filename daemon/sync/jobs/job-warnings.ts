@@ -4,23 +4,30 @@
 import { type IgnoredCounts, totalOf } from '../../sources/docs/ignored.ts';
 import type { SourceKind } from '../../repos/records.ts';
 
+/** What decides which way out there is. */
+export interface WarnedSource {
+  readonly kind: SourceKind;
+  /** A connection lists it: flags of commands are not for it. */
+  readonly isListed: boolean;
+  /** There are files on disk besides what is committed. */
+  readonly hasWorkTree: boolean;
+}
+
 const WAYS_OUT: Readonly<Record<SourceKind, string>> = {
-  folder:
-    'change the rule, take back what you need in a .trawlignore file ("!*" takes back all), or read all with --no-ignore',
-  worktree:
-    'change the rule, index what is committed with --mode commits, or read all with --no-ignore',
-  commits: 'change .trawlignore and commit it, or read all with --no-ignore',
+  folder: 'take back what you need in a .trawlignore file ("!*" takes back all)',
+  worktree: 'index what is committed',
+  commits: 'change .trawlignore and commit it',
 };
 
 const EMPTY: Readonly<Record<SourceKind, string>> = {
   folder: 'the folder has no files',
-  worktree: 'the work tree has no files; to index what is committed use --mode commits',
-  commits: 'no files are committed; those of a work tree are indexed with --mode worktree',
+  worktree: 'the work tree has no files',
+  commits: 'no files are committed',
 };
 
 /** Sentences, none if nothing is odd. */
 export function warningsOf(
-  kind: SourceKind,
+  source: WarnedSource,
   job: {
     readonly docCount: number;
     readonly ignored: IgnoredCounts;
@@ -29,15 +36,31 @@ export function warningsOf(
 ): string[] {
   const { docCount, ignored, leftOut } = job;
   const count = totalOf(ignored);
-  if (docCount === 0 && count === 0) return [`nothing is indexed: ${reasonsOf(kind, leftOut)}`];
+  if (docCount === 0 && count === 0) return [`nothing is indexed: ${reasonsOf(source, leftOut)}`];
   if (count <= docCount) return [];
   const [rule = '', most = 0] = Object.entries(ignored)[0] ?? [];
   const what = docCount === 0 ? 'nothing is indexed' : `only ${docCount} files are indexed`;
   const where = `${count} files and folders are ignored, ${most} of them by "${rule}"`;
-  return [`${what}: ${where}; ${WAYS_OUT[kind]}`];
+  return [`${what}: ${where}; ${wayOut(source)}`];
 }
 
-function reasonsOf(kind: SourceKind, leftOut: Readonly<Record<string, number>>): string {
+function wayOut({ kind, isListed }: WarnedSource): string {
+  const mode = kind === 'worktree' ? ` with ${modeText('commits', isListed)}` : '';
+  const own = kind === 'commits' ? WAYS_OUT[kind] : `change the rule, or ${WAYS_OUT[kind]}${mode}`;
+  return isListed ? own : `${own}; --no-ignore reads all`;
+}
+
+function reasonsOf(source: WarnedSource, leftOut: Readonly<Record<string, number>>): string {
   const reasons = Object.entries(leftOut).map(([reason, count]) => `${count} ${reason}`);
-  return reasons.length === 0 ? EMPTY[kind] : `what is there are no files: ${reasons.join(', ')}`;
+  if (reasons.length > 0) return `what is there are no files: ${reasons.join(', ')}`;
+  const { kind, isListed, hasWorkTree } = source;
+  if (kind === 'worktree')
+    return `${EMPTY[kind]}; to index what is committed use ${modeText('commits', isListed)}`;
+  if (kind === 'folder' || !hasWorkTree) return EMPTY[kind];
+  return `${EMPTY[kind]}; to index the files on disk use ${modeText('worktree', isListed)}`;
+}
+
+/** As a command or the configuration says it. */
+function modeText(mode: 'commits' | 'worktree', isListed: boolean): string {
+  return isListed ? `"mode": "${mode}" in its connection` : `--mode ${mode}`;
 }

@@ -14,7 +14,6 @@ import type { JobBook } from './job-book.ts';
 import type { JobLimits } from './job-limits.ts';
 import { type JobKind, JobRunner, type JobWish } from './job-runner.ts';
 import { fetchTeller, stepOfBuild, stepOfFetch } from './job-step.ts';
-import { warningsOf } from './job-warnings.ts';
 import { News } from './news.ts';
 import { Retries } from '../../base/retries.ts';
 import type { Served } from '../served/served.ts';
@@ -36,7 +35,7 @@ export interface JobResult extends IndexOutcome {
 type IndexJob = Job<RepoRecord, JobResult>;
 
 export interface JobsOptions {
-  readonly indexer: Pick<RepoIndexer, 'index' | 'owe'>;
+  readonly indexer: Pick<RepoIndexer, 'index' | 'owe' | 'warningsOf'>;
   readonly served: Pick<Served, 'hideIfStray' | 'damagedRepo' | 'record'>;
   readonly book: JobBook;
   readonly log: Log;
@@ -215,9 +214,10 @@ export class Jobs {
     });
     const { repoId, name, source } = record;
     const odd = source.kind === 'folder' ? (this.oddities.get(repoId) ?? []) : [];
+    const missed = await indexer.warningsOf(record, outcome);
     return {
       ...outcome,
-      warnings: [...odd, ...warnings, ...warningsOf(source.kind, outcome)],
+      warnings: [...odd, ...warnings, ...missed],
       repo: name,
       state: 'COMPLETED',
       durationMs: Math.round(performance.now() - startMs),

@@ -157,6 +157,11 @@ test('mode, ignore, name and permissions; a work tree without its git is no fold
   ]);
   assert.deepEqual(index.shown(), ['local/plain unknown open', 'local/work unknown open']);
 
+  writeFiles(path.join(root, 'plain'), { '.trawlignore': '*\n' });
+  const plain = index.instance.served.records.find(({ name }) => name === 'local/plain')!;
+  const job = await indexerOf(index.instance).jobs.indexAll([plain], true);
+  assert.match(job[0]!.warnings.join(), /^nothing is indexed: .*\("!\*" takes back all\)$/);
+  rmSync(path.join(root, 'plain/.trawlignore'));
   rmSync(path.join(root, 'plain/gen'), { recursive: true });
   git(path.join(root, 'plain'), 'init', '-q');
   commitAll(path.join(root, 'plain'));
