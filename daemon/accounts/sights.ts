@@ -28,6 +28,8 @@ interface Directory {
   readonly repos: readonly RepoRecord[];
   readonly areRulesKnown: boolean;
   readonly grants: readonly ConfiguredGrant[];
+  /** Those of which nothing counts but who sees what they are in. */
+  readonly submodules: readonly RepoRecord[];
   /** Repos whose permissions are enforced; none: everybody sees everything. */
   readonly enforced: readonly RepoRecord[];
   readonly open: ReadonlySet<number>;
@@ -82,7 +84,9 @@ export class Sights {
     const hasGrants = this.#sources.hasGrants();
     if (this.#guest?.directory === directory && this.#guest.hasGrants === hasGrants)
       return this.#guest.sight;
-    const extra = hasGrants ? compactIds(this.#configuredFor(undefined, directory)) : NO_REPOS;
+    const extra = hasGrants
+      ? extraIds(this.#configuredFor(undefined, directory), directory.guests, directory)
+      : NO_REPOS;
     const sight = { base: directory.guests, extra };
     this.#guest = { directory, hasGrants, lists: undefined, sight };
     return sight;
@@ -126,7 +130,7 @@ export class Sights {
       for (const repoId of read)
         if (counting.has(repoId) && !directory.members.has(repoId)) extra.push(repoId);
     }
-    return compactIds(extra);
+    return extraIds(extra, directory.members, directory);
   }
 
   /** RepoIds beyond the base that the configuration grants, some perhaps twice; undefined: to everyone. */
@@ -149,21 +153,46 @@ export class Sights {
     const kept = this.#directory;
     const isSame = kept?.repos === all && kept.grants === configuredGrants;
     if (isSame && kept.areRulesKnown === areRulesKnown) return kept;
-    const repos = areRulesKnown ? all : all.map(closed);
+    const submodules = all.filter(({ within }) => within !== undefined);
+    const plain = submodules.length === 0 ? all : all.filter(({ within }) => within === undefined);
+    const repos = areRulesKnown ? plain : plain.map(closed);
     const idsOf = (isIn: (repo: RepoRecord) => boolean): ReadonlySet<number> =>
       new Set(repos.filter(isIn).map(({ repoId }) => repoId));
+    const withSubmodules = (ids: ReadonlySet<number>): ReadonlySet<number> =>
+      new Set([...ids, ...seenOf(submodules, (repoId) => ids.has(repoId))]);
     this.#directory = {
       repos: all,
       areRulesKnown,
       grants: configuredGrants,
       enforced: repos.filter(({ enforcement }) => enforcement !== undefined),
-      open: idsOf(({ enforcement }) => enforcement === undefined),
-      members: idsOf((repo) => isOpen(repo, ['public', 'internal'])),
-      guests: idsOf((repo) => isOpen(repo, ['public'])),
+      submodules,
+      open: withSubmodules(idsOf(({ enforcement }) => enforcement === undefined)),
+      members: withSubmodules(idsOf((repo) => isOpen(repo, ['public', 'internal']))),
+      guests: withSubmodules(idsOf((repo) => isOpen(repo, ['public']))),
       configured: configuredGrants.map(({ covers }) => idsOf(({ name }) => covers(name))),
     };
     return this.#directory;
   }
+}
+
+/** Ids beyond a base, without submodules that are among them, and with those that they make visible. */
+function extraIds(
+  ids: readonly number[],
+  base: ReadonlySet<number>,
+  { submodules }: Directory,
+): RepoIds {
+  if (submodules.length === 0) return compactIds(ids);
+  const own = new Set(submodules.map(({ repoId }) => repoId));
+  const seen = new Set(ids.filter((repoId) => !own.has(repoId)));
+  const more = seenOf(submodules, (repoId) => base.has(repoId) || seen.has(repoId));
+  return compactIds([...seen, ...more.filter((repoId) => !base.has(repoId))]);
+}
+
+/** Those whose outer repos, and the repo that they are, are all seen. */
+function seenOf(submodules: readonly RepoRecord[], isSeen: (repoId: number) => boolean): number[] {
+  return submodules
+    .filter(({ within = [] }) => within.length > 0 && within.every(isSeen))
+    .map(({ repoId }) => repoId);
 }
 
 function closed(repo: RepoRecord): RepoRecord {

@@ -34,6 +34,8 @@ export interface RepoSource extends SourceRules {
   readonly kind: SourceKind;
   /** Absolute path: the repository (bare or with a work tree) or the plain directory. */
   readonly path: string;
+  /** Of a submodule: the object id of the one commit that is meant; absent: what refs name. */
+  readonly commit?: string;
 }
 
 /** The rules of a source alone. */
@@ -77,6 +79,8 @@ export interface RepoRecord {
    * internal; `all`: of every repo. Absent: nobody's, everybody sees the repo.
    */
   readonly enforcement?: 'restricted' | 'all';
+  /** Of a submodule: who sees all of these repos sees it, whatever else is said of it. */
+  readonly within?: readonly number[];
   readonly source: RepoSource;
   /** Full ref name of the default revision, `refs/heads/main`, or `HEAD` if it is unknown. */
   readonly defaultRevision: string;

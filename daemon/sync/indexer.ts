@@ -54,7 +54,10 @@ export class Indexer {
       seenFiles,
       bringUp: async (...call) => this.connections?.clones.bringUp(...call),
       onFailure: (...call) => this.connections?.clones.noteFailure(...call),
-      tidyUp: async (...call) => this.connections?.clones.tidyUp(...call),
+      tidyUp: async (record, signal) => {
+        await this.connections?.clones.tidyUp(record, signal);
+        this.connections?.noteIndexed(record.repoId);
+      },
     });
     this.jobs = new Jobs({ ...options, indexer });
     const { hosts, connectionRows: rows, connectionLimits: limits } = options;

@@ -42,6 +42,11 @@ export interface HostFacts {
   readonly name?: string;
   /** Where it is read in place; absent: a clone of it is. */
   readonly source?: RepoSource;
+  /**
+   * It is a submodule: the commit that is pinned, and the repoIds of whom it is in, the outermost first, and at the end of
+   * the repo that it is.
+   */
+  readonly submodule?: { readonly commit: string; readonly chain: readonly number[] };
   readonly displayName?: string;
   /** Its page, and a picture. */
   readonly webUrl?: string;

@@ -60,7 +60,7 @@ const common = {
     .prefault({})
     .describe('How the host is trusted.'),
   submodules: flag.describe(
-    'Index submodules whose repositories are in this configuration too, under their paths.',
+    'Index submodules whose repositories are in this configuration too: each as a repository, called as the outer one with its path behind.',
   ),
   keepDeleted: flag.describe(
     'Repositories that the host no longer has stay searchable, marked as archived.',

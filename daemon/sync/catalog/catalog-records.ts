@@ -48,9 +48,11 @@ const recordSchema = z.strictObject({
   isArchived: z.boolean(),
   visibility: z.enum(['public', 'internal', 'private', 'unknown']),
   enforcement: z.enum(['restricted', 'all']).exactOptional(),
+  within: z.array(z.number().int().positive()).readonly().exactOptional(),
   source: z.strictObject({
     kind: z.enum(['commits', 'worktree', 'folder']),
     path: z.string(),
+    commit: z.string().exactOptional(),
     noIgnore: z.literal(true).exactOptional(),
     ignore: z.array(z.string()).readonly().exactOptional(),
     reposApart: z.literal(true).exactOptional(),

@@ -245,7 +245,8 @@ function stampPath({ cloneFolder }: Pick<Catalog, 'cloneFolder'>, repoId: number
 
 /** Whether a repo is read from a clone of ours, and not where its connection says that it lies. */
 function hasClone(repo: StoredRepo | undefined): repo is StoredRepo & { readonly host: RepoHost } {
-  return repo?.host !== undefined && repo.host.facts.source === undefined;
+  const { source, submodule } = repo?.host?.facts ?? {};
+  return repo?.host !== undefined && source === undefined && submodule === undefined;
 }
 
 function isOf(stamp: Stamp | undefined, { address, hostId }: RepoHost): boolean {

@@ -19,7 +19,7 @@ import { type CatalogRepo, withoutFingerprint } from '../catalog/catalog-records
 import type { JobBook } from '../jobs/job-book.ts';
 import type { JobLimits } from '../jobs/job-limits.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import { unbuiltHosted } from '../register/open-catalog.ts';
+import { hostedRecord, unbuilt } from '../register/open-catalog.ts';
 import type { RepoRegister } from '../register/register.ts';
 import type { Served } from '../served/served.ts';
 import { CleanupJobs } from './cleanup-jobs.ts';
@@ -28,6 +28,7 @@ import { configure } from './configure.ts';
 import { DueTimes } from './due-times.ts';
 import { Pushes } from './pushes.ts';
 import { RepoRemover } from './remove-repos.ts';
+import { Submodules } from './submodules.ts';
 import { SyncJobs, type SyncTarget } from './sync-jobs.ts';
 import type { Admitted } from './which-listed.ts';
 
@@ -84,6 +85,7 @@ export class Connections {
   readonly #cleanup: CleanupJobs;
   readonly #remover: RepoRemover;
   readonly pushes: Pushes;
+  readonly submodules: Submodules;
   /** By name. */
   #configured = new Map<string, Configured>();
   /** There is a configuration to be obeyed: without one nothing is removed. */
@@ -121,6 +123,16 @@ export class Connections {
     });
     this.#remover = new RepoRemover({ ...options, clones: this.#clones });
     const obey = (changes: Obeyed): Promise<void> => this.#obey(changes);
+    this.submodules = new Submodules({
+      catalog,
+      register,
+      has: (repoId) => this.has(repoId) === true,
+      areWanted: () => [...this.#configured.values()].some(({ settings }) => settings.submodules),
+      isWanted: (repoId) => this.#wantsSubmodules(repoId),
+      obey: (changedIds) => this.#obey({ changedIds, dueIds: changedIds }),
+      remove: (...call) => this.#remover.remove(...call),
+      log,
+    });
     this.#sync = new SyncJobs({
       register,
       rows,
@@ -173,9 +185,17 @@ export class Connections {
 
   /** Whether a connection of the configuration has a repo, or had it and it stays; undefined: it is not one of a code host. */
   has(repoId: number): boolean | undefined {
-    const { register } = this.#options;
-    if (register.byId(repoId)?.host === undefined) return undefined;
+    const host = this.#options.register.byId(repoId)?.host;
+    if (host === undefined) return undefined;
+    const chain = host.facts.submodule?.chain;
+    if (chain !== undefined)
+      return this.#wantsSubmodules(chain[0]!) && chain.every((one) => this.has(one) === true);
     return this.#linkedTo(repoId, true).length > 0;
+  }
+
+  #wantsSubmodules(repoId: number): boolean {
+    const linked = this.#linkedTo(repoId, true);
+    return linked.some(({ name }) => this.#configured.get(name)?.settings.submodules === true);
   }
 
   /** Those of the configuration that have a repo. @param areMissingMeant  or had it */
@@ -366,8 +386,9 @@ export class Connections {
     const repo = register.byId(repoId);
     if (repo?.host === undefined) return [];
     const known = catalog.repo(repoId);
-    if (known === undefined) return this.has(repoId) === true ? [unbuiltHosted(catalog, repo)] : [];
-    const record = register.ruled(known.record);
+    if (known === undefined)
+      return this.has(repoId) === true ? [unbuilt(hostedRecord(catalog, register, repo))] : [];
+    const record = hostedRecord(catalog, register, repo, known.record);
     if (record.name !== known.record.name) jobs.failed.clear(known.record.name);
     if (isDeepStrictEqual(record, known.record)) return [];
     // What the files on disk were says nothing of what is committed.
@@ -416,7 +437,16 @@ export class Connections {
   }
 
   #cleanUp(): void {
-    if (this.#isConfigured && this.#isStarted) this.#cleanup.consider();
+    if (!this.#isConfigured || !this.#isStarted) return;
+    this.#cleanup.consider();
+    this.submodules.note();
+  }
+
+  /** A repo was indexed. */
+  noteIndexed(repoId: number): void {
+    const host = this.#options.register.byId(repoId)?.host;
+    if (this.#isStarted && host !== undefined && host.facts.submodule === undefined)
+      this.submodules.note();
   }
 
   /** What becomes of the connections: not listed yet, failed, or listed with gaps. */
@@ -446,6 +476,7 @@ export class Connections {
   async close(): Promise<void> {
     clearInterval(this.#ticking);
     this.pushes.close();
+    await this.submodules.close();
     await Promise.all([this.#sync.runner.close(), this.#cleanup.close()]);
     await closeHosts([...this.#configured.values()]);
   }

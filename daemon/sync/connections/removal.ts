@@ -21,6 +21,8 @@ export function removalsOf(book: RepoBook, graceMs: number): Removal[] {
   return book.repos.flatMap((repo) => {
     const { repoId, host } = repo;
     if (host === undefined || unsure.has(host.address)) return [];
+    // They go when their outer repo has them no more (submodules.ts).
+    if (host.facts.submodule !== undefined) return [];
     if (!links.isMissing(repoId) || links.isKept(repoId)) return [];
     const since = links.linksOf(repoId).map(({ missingSince }) => missingSince!);
     return [{ repo, at: Math.max(0, ...since) + graceMs }];

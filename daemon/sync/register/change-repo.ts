@@ -59,7 +59,7 @@ function withSelection(
 
 /** The record of a repo: what the store says, and beside it what the index knew. */
 export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
-  const { enforcement: _, selection: __, ...known } = before ?? NEW_RECORD;
+  const { enforcement: _, selection: __, within: ___, ...known } = before ?? NEW_RECORD;
   const { repoId, name, visibility, enforcement, place, selection, host, rules = {} } = repo;
   const { kind, path } = place ?? known.source;
   const source = host?.facts.source ?? { kind, path, ...rulesOf(rules) };
@@ -75,16 +75,21 @@ export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
 }
 
 /** What the host of a repo says of it, as its record has it. */
-function withFacts(known: Omit<RepoRecord, 'enforcement' | 'selection'>, facts: HostFacts) {
+function withFacts(
+  known: Omit<RepoRecord, 'enforcement' | 'selection' | 'within'>,
+  facts: HostFacts,
+) {
   const { displayName: _, webUrl: __, imageUrl: ___, ...rest } = known;
   const { codeHostType, displayName, webUrl, imageUrl, isFork, isArchived, topics, pushedAt } =
     facts;
+  const within = facts.submodule?.chain;
   return {
     ...rest,
     codeHostType,
     isFork,
     isArchived,
     topics,
+    ...(within === undefined ? {} : { within }),
     ...(displayName === undefined ? {} : { displayName }),
     ...(webUrl === undefined ? {} : { webUrl }),
     ...(imageUrl === undefined ? {} : { imageUrl }),

@@ -8,6 +8,7 @@ import {
   probeSource,
   type SourceMode,
 } from '../../sources/git/probe.ts';
+import { resolveCommit } from '../../sources/git/objects.ts';
 import type { RepoSource } from '../../repos/records.ts';
 import type { RepoRegister } from './register.ts';
 
@@ -43,5 +44,10 @@ export async function lookAgainAt(
   const probed = await lookAtSource(register, source.path, modeOf(source));
   if (source.kind === 'worktree' && probed.layout === 'folder')
     throw new ProbeError(source.path, 'not_a_repository', LOST_GIT);
-  return probed;
+  const { commit } = source;
+  if (commit === undefined) return probed;
+  if ((await resolveCommit(source.path, commit)) === undefined)
+    throw new ProbeError(source.path, 'not_a_repository', `commit ${commit} is not there`);
+  const { defaultBranch: _, ...rest } = probed;
+  return { ...rest, commit, defaultRevision: commit };
 }

@@ -63,7 +63,7 @@ async function mendClones(catalog: Catalog, register: RepoRegister): Promise<voi
         if (catalog.isClone(source.path)) removed.push(repoId);
         continue;
       }
-      const record = hostedRecord(catalog, known, repo.record);
+      const record = hostedRecord(catalog, register, known, repo.record);
       if (source.path !== record.source.path) put.push(unbuilt(record));
       else if (name !== known.name) put.push({ ...repo, record });
     }
@@ -71,15 +71,31 @@ async function mendClones(catalog: Catalog, register: RepoRegister): Promise<voi
   });
 }
 
-/** The record of a repo that a connection lists: it lies where that says, or where its clone is. */
-function hostedRecord(catalog: Catalog, repo: StoredRepo, before?: RepoRecord): RepoRecord {
-  const clone: RepoSource = { kind: 'commits', path: catalog.clonePath(repo.repoId) };
-  return { ...recordOf(repo, before), source: repo.host?.facts.source ?? clone };
+/** Where a repo lies that a connection lists, or a submodule; undefined: the repo that it is is gone. */
+export function hostedSource(
+  catalog: Pick<Catalog, 'clonePath'>,
+  register: Pick<RepoRegister, 'byId'>,
+  { repoId, host }: StoredRepo,
+): RepoSource | undefined {
+  if (host?.facts.source !== undefined) return host.facts.source;
+  if (host?.facts.submodule === undefined)
+    return { kind: 'commits', path: catalog.clonePath(repoId) };
+  const { chain, commit } = host.facts.submodule;
+  const inner = register.byId(chain.at(-1)!);
+  if (inner?.host === undefined || inner.host.facts.submodule !== undefined) return undefined;
+  const { path } = hostedSource(catalog, register, inner)!;
+  return { kind: 'commits', path, commit };
 }
 
-/** A repo that a connection lists and the catalog has not, to be built. */
-export function unbuiltHosted(catalog: Catalog, repo: StoredRepo): CatalogRepo {
-  return unbuilt(hostedRecord(catalog, repo));
+/** The record of a repo that a connection lists, or of a submodule. */
+export function hostedRecord(
+  catalog: Pick<Catalog, 'clonePath'>,
+  register: Pick<RepoRegister, 'byId'>,
+  repo: StoredRepo,
+  before?: RepoRecord,
+): RepoRecord {
+  const record = recordOf(repo, before);
+  return { ...record, source: hostedSource(catalog, register, repo) ?? record.source };
 }
 
 async function loadOrPutAway(catalog: Catalog, register: RepoRegister, log: Log): Promise<void> {
@@ -113,7 +129,8 @@ async function fillAgain(catalog: Catalog, register: RepoRegister, log: Log): Pr
   await catalog.commit(() => ({ put: repos }));
 }
 
-function unbuilt(record: RepoRecord): CatalogRepo {
+/** To be built. */
+export function unbuilt(record: RepoRecord): CatalogRepo {
   const { indexedAt: _, revisions: __, ...rest } = record;
   return { record: rest, shards: [], skipped: {} };
 }

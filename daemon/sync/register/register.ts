@@ -96,7 +96,10 @@ export class RepoRegister {
   /** The record with the rules that hold now; where they are not known it is for owners alone. */
   ruled(record: RepoRecord): RepoRecord {
     const repo = this.#isStale ? undefined : this.#repos.get(record.repoId);
-    if (repo === undefined) return { ...record, visibility: 'unknown', enforcement: 'all' };
+    if (repo === undefined) {
+      const { within: _, ...rest } = record;
+      return { ...rest, visibility: 'unknown', enforcement: 'all' };
+    }
     const known = this.#ruled.get(record);
     if (known?.repo === repo) return known.ruled;
     const ruled = recordOf(repo, record);

@@ -54,8 +54,9 @@ export function lookOf(record: RepoRecord): string | undefined {
 }
 
 /** As `lookOf`, where the refs are in this state. */
-export function lookOfState(refState: string, { selection }: RepoRecord): string {
-  return hash('sha1', JSON.stringify([refState, selection]));
+export function lookOfState(refState: string, { selection, source }: RepoRecord): string {
+  const pinned = source.commit === undefined ? [] : [source.commit];
+  return hash('sha1', JSON.stringify([refState, selection, ...pinned]));
 }
 
 /** Whether a repo was indexed under these rules. */

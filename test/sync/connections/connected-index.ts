@@ -75,6 +75,7 @@ export async function openConnected(
       await connections.sync.runner.whenIdle();
       await connections.cleanup.runner.whenIdle();
       await indexer.jobs.whenIdle();
+      await connections.submodules.whenIdle();
       await new Promise((resolve) => setTimeout(resolve, 2 * GRACE_MS));
     }
   };

@@ -1,0 +1,171 @@
+// Submodules of what connections list, with real git over HTTP: each is a repo of its own below its outer one, at the pinned commit,
+// for those alone who see both; what `.gitmodules` says leads nowhere but to repositories that a connection has.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import type { ConfiguredGrant } from '../../../daemon/accounts/configured-grants.ts';
+import { Sights } from '../../../daemon/accounts/sights.ts';
+import { RepoDirectory } from '../../../daemon/repos/directory.ts';
+import { SEES_ALL, type Sight } from '../../../daemon/repos/sight.ts';
+import { fetchMirror } from '../../../daemon/sources/mirrors/fetch-mirror.ts';
+import { readSource } from '../../../daemon/sources/reading/source-reader.ts';
+import { startGitServer } from '../../hosts/git-server.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
+import { openConnected } from './connected-index.ts';
+import { hostedRepo, localHost, settingsOf } from './local-host.ts';
+
+/** The name, path and address of each submodule, and the commit that is pinned. */
+type Links = readonly (readonly [name: string, place: string, url: string, commit: string])[];
+
+/** Commits files and submodules; returns the commit. */
+function commitWith(repo: string, files: Record<string, string>, links: Links): string {
+  const modules = links.map(
+    ([name, place, url]) => `[submodule "${name}"]\n\tpath = ${place}\n\turl = ${url}\n`,
+  );
+  writeFiles(repo, {
+    ...files,
+    ...(links.length === 0 ? {} : { '.gitmodules': modules.join('') }),
+  });
+  git(repo, 'add', '-A', '-f', '.');
+  for (const [, place, , commit] of links)
+    if (!place.includes('..'))
+      git(repo, 'update-index', '--add', '--cacheinfo', `160000,${commit},${place}`);
+  git(repo, 'commit', '-q', '-m', 'change');
+  return git(repo, 'rev-parse', 'HEAD');
+}
+
+test('who sees both sees the submodule, at its commit; nothing else is followed', async (t) => {
+  const [root, marks] = [temporaryFolder(), temporaryFolder()];
+  const [deep, lib, secret, outer] = ['deep', 'lib', 'secret', 'outer'].map((name) =>
+    makeRepo({ [`${name}.txt`]: 'plum\n' }),
+  ) as [string, string, string, string];
+  const { url, asked } = await startGitServer(t, root);
+  const publish = (name: string, repo: string): void => {
+    if (existsSync(path.join(root, `o/${name}.git`)))
+      git(repo, 'push', '-q', '-f', path.join(root, `o/${name}.git`), 'HEAD');
+    else git(root, 'clone', '-q', '--bare', repo, `o/${name}.git`);
+  };
+  const head = (repo: string): string => git(repo, 'rev-parse', 'HEAD');
+  const atDeep = head(deep);
+  const atLib = commitWith(lib, {}, [
+    ['d', 'deep', '../deep.git', atDeep],
+    ['up', 'up', '../outer.git', head(outer)],
+  ]);
+  const links: Links = [
+    ['lib', 'vendor/lib', '../lib.git', atLib],
+    ['secret', 'vendor/secret', `${url}/o/secret.git`, head(secret)],
+    ['self', 'self', './', head(outer)],
+    ['ext', 'e1', `ext::sh -c "touch% ${marks}/ext"`, atLib],
+    ['file', 'e2', `file://${lib}`, atLib],
+    ['option', 'e3', `--upload-pack=touch ${marks}/option`, atLib],
+    ['above', 'e4', '../../../../../../etc', atLib],
+    ['other', 'e5', 'http://other.example/o/lib.git', atLib],
+    ['gone', 'e6', '../lib.git', atDeep],
+    ['outside', '../e7', '../lib.git', atLib],
+    ...Array.from({ length: 30 }, (_, n) => [`n${n}`, `n${n}`, `../n${n}.git`, atLib] as const),
+  ];
+  commitWith(outer, {}, links);
+  for (const [name, repo] of Object.entries({ deep, lib, secret, outer })) publish(name, repo);
+
+  const host = localHost(new URL(url).host);
+  const of = (name: string, visibility: 'public' | 'private', pushedAt = '2026-01-01T00:00:00Z') =>
+    hostedRepo(name, '', { cloneUrl: `${url}/o/${name}.git`, visibility, pushedAt });
+  host.repos = [
+    of('deep', 'public'),
+    of('lib', 'public'),
+    of('outer', 'public'),
+    of('secret', 'private'),
+  ];
+  const more = { enforcePermissions: true, submodules: true };
+  const index = await openConnected(
+    temporaryFolder(),
+    host,
+    { c: settingsOf(more) },
+    {
+      fetchClone: fetchMirror,
+    },
+  );
+  await index.settle();
+
+  const start = `${new URL(url).host}/o/`;
+  const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);
+  let configuredGrants: ConfiguredGrant[] = [];
+  const sights = new Sights({
+    directory,
+    get configuredGrants() {
+      return configuredGrants;
+    },
+    countingLists: () => new Map(),
+    hasGrants: () => true,
+    areRulesKnown: () => true,
+  });
+  const finds = async (sight: Sight, word = 'plum'): Promise<string[]> =>
+    (await index.search(word, {}, sight)).files
+      .map(({ repository, path: file }) => `${repository}:${file}`.slice(start.length))
+      .sort();
+  const grantAll = (begin: string): void => {
+    configuredGrants = [
+      { emails: new Set(), isForEveryone: true, covers: (name) => name.startsWith(begin) },
+    ];
+  };
+  const open = [
+    'deep:deep.txt',
+    'lib/deep:deep.txt',
+    'lib:lib.txt',
+    'outer/vendor/lib/deep:deep.txt',
+    'outer/vendor/lib:lib.txt',
+    'outer:outer.txt',
+  ];
+  const up = 'lib/up:outer.txt';
+  const closed = ['outer/vendor/secret:secret.txt', 'secret:secret.txt'];
+  assert.deepEqual(await finds(SEES_ALL), [...open, ...closed, up].sort());
+  assert.deepEqual(await finds(sights.ofGuest()), [...open, up].sort());
+  grantAll(`${start}outer/`);
+  assert.deepEqual(
+    await finds(sights.ofGuest()),
+    [...open, up].sort(),
+    'a grant by the name gives nothing',
+  );
+  grantAll(`${start}secret`);
+  assert.deepEqual(await finds(sights.ofGuest()), [...open, ...closed, up].sort());
+  configuredGrants = [];
+  const record = directory.all.find(({ name }) => name.endsWith('outer/vendor/lib'))!;
+  const read = await readSource(record, 'lib.txt', undefined, {
+    sizeMax: 100,
+    signal: new AbortController().signal,
+  });
+  assert.equal(Buffer.from(read.bytes).toString(), 'plum\n');
+  assert.equal(
+    existsSync(path.join(marks, 'ext')) || existsSync(path.join(marks, 'option')),
+    false,
+  );
+  const repos = new Set(asked.map(({ path: place }) => place.split('/')[2]));
+  assert.deepEqual(repos, new Set(['deep.git', 'lib.git', 'outer.git', 'secret.git']));
+
+  // The link moves, and one goes.
+  const moved = commitWith(lib, { 'new.txt': 'cherry\n' }, [['d', 'deep', '../deep.git', atDeep]]);
+  publish('lib', lib);
+  host.repos[1] = of('lib', 'public', '2026-01-02T00:00:00Z');
+  await index.sync('c');
+  assert.deepEqual(await finds(SEES_ALL, 'cherry'), ['lib:new.txt'], 'it is pinned');
+  git(outer, 'rm', '-q', '--cached', 'vendor/secret');
+  commitWith(outer, {}, [['lib', 'vendor/lib', '../lib.git', moved]]);
+  publish('outer', outer);
+  host.repos[2] = of('outer', 'public', '2026-01-02T00:00:00Z');
+  await index.sync('c');
+  assert.deepEqual(await finds(SEES_ALL, 'cherry'), ['lib:new.txt', 'outer/vendor/lib:new.txt']);
+  assert.deepEqual(await finds(SEES_ALL), [...open, 'secret:secret.txt'].sort());
+
+  host.repos[1] = of('lib', 'private', '2026-01-02T00:00:00Z');
+  await index.sync('c');
+  assert.deepEqual(await finds(sights.ofGuest()), ['deep:deep.txt', 'outer:outer.txt']);
+  await index.configure({ c: settingsOf({ enforcePermissions: true }) });
+  await index.settle();
+  assert.deepEqual(
+    index.instance.served.records.map(({ name }) => name.slice(start.length)).sort(),
+    ['deep', 'lib', 'outer', 'secret'],
+  );
+  await index.close();
+});
