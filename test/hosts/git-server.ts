@@ -31,6 +31,7 @@ async function backend(folder: string, asked: Asked): Promise<Told> {
     },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
+  program.stdin.on('error', () => {}); // it may end without reading
   program.stdin.end(asked.body);
   const chunks: Buffer[] = [];
   for await (const chunk of program.stdout) chunks.push(chunk as Buffer);

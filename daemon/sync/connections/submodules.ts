@@ -4,6 +4,7 @@
 // sees the submodule, and nobody else (accounts/sights.ts).
 
 import { isDeepStrictEqual } from 'node:util';
+import { LRUCache } from 'lru-cache';
 import type { RepoBook, RepoDecision, StoredRepo } from '../../accounts/store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
@@ -56,14 +57,16 @@ const ADDRESS = 'submodule';
 /** Bounds: submodules in submodules, and submodules of one repo. */
 const DEPTH_MAX = 4;
 const COUNT_MAX = 1_000;
+/** Commits of which the links are remembered, and reasons that were told. */
+const KEPT_MAX = 10_000;
 /** Guess: what changes together is looked at once. */
 const PAUSE_MS = 1_000;
 
 export class Submodules {
   readonly #options: SubmodulesOptions;
   /** By the id of the commit and the repo. */
-  readonly #gitlinks = new Map<string, readonly Gitlink[]>();
-  readonly #told = new Set<string>();
+  readonly #gitlinks = new LRUCache<string, readonly Gitlink[]>({ max: KEPT_MAX });
+  readonly #told = new LRUCache<string, true>({ max: KEPT_MAX });
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -191,7 +194,7 @@ export class Submodules {
   #tell({ name }: StoredRepo, reason: string): void {
     const told = `${name} ${reason}`;
     if (this.#told.has(told)) return;
-    this.#told.add(told);
+    this.#told.set(told, true);
     this.#options.log.warn('submodules', { repo: name, reason });
   }
 
