@@ -1,6 +1,6 @@
 // Builds everything into build/: the core (debug and release WebAssembly), the table of languages, the grammars
-// of tree-sitter, the daemon, tests and benchmarks (JavaScript), the API description, and the bundle that `trawl` runs.
-// Skips a part whose sources are older than its output. `--force` builds all.
+// of tree-sitter, the daemon, tests and benchmarks (JavaScript), the API description, what browsers load, and the bundle that
+// `trawl` runs. Skips a part whose sources are older than its output. `--force` builds all.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -60,4 +60,8 @@ buildIfStale('daemon', () => {
   run('node_modules/typescript/bin/tsc', ['-p', '.', ...incremental]);
 });
 buildIfStale('openapi', () => run('build/daemon/http/api/write-document.js', []));
+buildIfStale('web', () => {
+  run('node_modules/typescript/bin/tsc', ['-p', 'daemon/web']);
+  run('scripts/web.mjs', []);
+});
 buildIfStale('bundle', () => run('scripts/bundle.mjs', []));

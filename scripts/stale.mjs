@@ -14,6 +14,10 @@ export const PARTS = [
   },
   { name: 'openapi', places: ['daemon', 'package.json', 'package-lock.json'] },
   {
+    name: 'web',
+    places: ['scripts/web.mjs', 'daemon/web', 'daemon/http/api', 'package-lock.json'],
+  },
+  {
     name: 'bundle',
     places: [
       'scripts/bundle.mjs',

@@ -42,7 +42,8 @@ import { readHeldBody, readJson } from './request-body.ts';
 import { MemoryBudget, noMemoryError } from './adapters/memory-budget.ts';
 import { newRequestId } from './request-id.ts';
 import { ALL_METHODS, Router, allowedMethods } from './router.ts';
-import type { Route } from './router.ts';
+import type { Found, Route } from './router.ts';
+import { UNKNOWN_PAGE } from './web/page-endpoints.ts';
 
 export interface PipelineOptions {
   readonly endpoints: readonly Endpoint[];
@@ -398,11 +399,22 @@ function findRoute({ router }: Pipeline, exchange: Exchange): StepResult {
   const { method, path } = exchange.request;
   if (method === 'OPTIONS' && path === '*')
     return { status: 204, headers: { Allow: ALL_METHODS }, body: undefined };
-  const found = router.find(path);
+  const found = router.find(path) ?? unknownPage(exchange);
   if (found === undefined) throw new ApiError('NOT_FOUND', 'Not found.');
   exchange.route = found.route;
   exchange.pathValues = found.pathValues;
   return undefined;
+}
+
+const UNKNOWN: Found = {
+  route: new Map([[UNKNOWN_PAGE.method, UNKNOWN_PAGE]]),
+  pathValues: { unknown: '' },
+};
+
+/** People who follow a wrong link get a page; programs, and whoever asks below /api/, the error. */
+function unknownPage({ method, request }: Exchange): Found | undefined {
+  const isForPeople = request.header('accept')?.includes('text/html') === true;
+  return method === 'GET' && isForPeople && !/\/api(\/|$)/.test(request.path) ? UNKNOWN : undefined;
 }
 
 function findEndpoint(_: Pipeline, exchange: Exchange): StepResult {

@@ -14,6 +14,7 @@ import { allowedHosts, defaultBaseUrl, resolveBinding } from './binding.ts';
 import type { Binding } from './binding.ts';
 import { openAdapter } from './adapters/open-adapter.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
+import { PAGE_ENDPOINTS } from './web/page-endpoints.ts';
 
 const GRACE_MS = 10_000;
 
@@ -112,7 +113,7 @@ async function listen(
 function makePipeline(options: ServerOptions, binding: Binding, url: string, log: Log): Pipeline {
   const { configuration, services, accounts, ledger, onAnswerOver, onRequest } = options;
   return new Pipeline({
-    endpoints: ENDPOINTS,
+    endpoints: [...ENDPOINTS, ...PAGE_ENDPOINTS],
     services,
     get settings() {
       return configuration.settings;

@@ -12,6 +12,8 @@ export interface Asset {
   readonly etag: string;
   /** Of each answer with it. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The bytes in codings that the build made; others are made when they are asked for. */
+  readonly coded?: Readonly<Partial<Record<'br' | 'gzip', Uint8Array>>>;
 }
 
 export function makeAsset(
@@ -76,11 +78,18 @@ export class AssetFiles {
 
   async #read(name: string, place: string | URL): Promise<Asset> {
     try {
-      return makeAsset(await readPlain(place), contentTypeOf(name), this.#headersOf(name));
+      const asset = makeAsset(await readPlain(place), contentTypeOf(name), this.#headersOf(name));
+      const [br, gzip] = await Promise.all([this.#readCoded(name, 'br'), this.#readCoded(name, 'gz')]);
+      return { ...asset, coded: { ...(br && { br }), ...(gzip && { gzip }) } };
     } catch (error) {
       this.#assets.delete(name);
       throw error;
     }
+  }
+
+  async #readCoded(name: string, ending: 'br' | 'gz'): Promise<Buffer | undefined> {
+    const place = this.#placeOf(`${name}.${ending}`);
+    return place === undefined ? undefined : await readPlain(place);
   }
 }
 

@@ -168,6 +168,9 @@ export interface Rights {
   readonly isForLocal?: boolean;
 }
 
+/** Answers by status. */
+export type ResponseShapes = Readonly<Record<number, ResponseShape>>;
+
 interface EndpointHead extends Rights {
   /** Name of the operation in the API description. */
   readonly operationId: string;
@@ -180,7 +183,7 @@ interface EndpointHead extends Rights {
   /** Markdown. */
   readonly description?: string;
   /** Answers that are no errors, by status. */
-  readonly responses: Readonly<Record<number, ResponseShape>>;
+  readonly responses: ResponseShapes;
   /** What the endpoint itself may refuse with; codes that follow from the rest are added (error-codes.ts). */
   readonly errors?: readonly ErrorCode[];
 }
@@ -217,12 +220,23 @@ export interface EndpointShape<Shape extends InputShape>
   readonly missingQueryCode?: ErrorCode;
 }
 
+/** An endpoint whose type still tells its schemas: what the pages (daemon/web) know of requests and answers. */
+export interface TypedEndpoint<
+  Shape extends InputShape = InputShape,
+  Responses extends ResponseShapes = ResponseShapes,
+> extends Endpoint {
+  readonly input: Shape;
+  readonly responses: Responses;
+}
+
 /** An endpoint of this shape. */
-export function endpoint<Shape extends InputShape>(
-  { missingQueryCode, ...shape }: EndpointShape<Shape>,
+export function endpoint<Shape extends InputShape, Responses extends ResponseShapes>(
+  { missingQueryCode, ...shape }: EndpointShape<Shape> & { readonly responses: Responses },
   handle: (input: Input<Shape>, context: CallContext) => Answer | Promise<Answer>,
-): Endpoint {
-  const schemas: InputShape = shape.input ?? {};
+): TypedEndpoint<Shape, Responses> {
+  // Safety: a shape without input has the type of one that may have all.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const schemas = (shape.input ?? {}) as Shape;
   return {
     isSearch: false,
     isCounted: false,

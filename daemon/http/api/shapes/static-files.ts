@@ -74,14 +74,15 @@ export interface StaticFilesOptions {
 const KEPT = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 /**
- * Serves the files that are in a folder now, those of its folders included; neither links nor what comes later.
+ * Serves the files that are in a folder when the first is asked for, those of its folders included; neither links nor what
+ * comes later. `NAME.br` and `NAME.gz` are what is sent of NAME to those who take it.
  *
- * Errors: throws if the folder cannot be listed.
+ * Errors: asking fails if the folder cannot be listed.
  */
 export function staticFiles({ folder, prefix, fallback, hashed }: StaticFilesOptions): Endpoint {
-  const places = placesIn(folder);
+  let places: ReadonlyMap<string, string> | undefined;
   const files = new AssetFiles(
-    (name) => places.get(name),
+    (name) => (places ??= placesIn(folder)).get(name),
     (name) => (hashed?.test(name) === true ? KEPT : {}),
   );
   const find = (name: string) =>

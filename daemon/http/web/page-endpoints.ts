@@ -1,0 +1,165 @@
+// What browsers load: one small document for every page, made of what the build wrote (scripts/web.mjs), and the files that it
+// names. The document holds no data and no script of its own; a policy with a fresh nonce forbids all that is not ours.
+
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { builtFile } from '../../base/program-files.ts';
+import { makeAsset } from '../api/shapes/asset.ts';
+import { endpoint } from '../api/shapes/endpoint.ts';
+import type { Answer, CallContext, Endpoint } from '../api/shapes/endpoint.ts';
+import { staticFiles } from '../api/shapes/static-files.ts';
+
+/** Addresses of the pages; the client's router (daemon/web/shell/routes.tsx) has the same. */
+export const PAGES: readonly string[] = [
+  '/',
+  '/search',
+  '/browse/*rest',
+  '/repos',
+  '/settings',
+  '/settings/{section}',
+  '/login',
+  '/setup',
+  '/oauth/authorize',
+  '/oauth/complete',
+];
+
+const ASSETS = '/assets';
+/** Bytes of a nonce. */
+const NONCE_SIZE = 16;
+
+/** What the build says of an entry: its file, and those that it needs at once. */
+const manifest = z.record(
+  z.string(),
+  z.object({
+    file: z.string(),
+    imports: z.array(z.string()).default([]),
+    css: z.array(z.string()).default([]),
+    assets: z.array(z.string()).default([]),
+  }),
+);
+
+interface PageParts {
+  /** Runs before the first paint. */
+  readonly theme: string;
+  readonly main: string;
+  readonly modules: readonly string[];
+  readonly styles: readonly string[];
+  readonly faces: readonly string[];
+}
+
+let known: PageParts | undefined;
+
+/** Read once, when the first page is asked for. Errors: those of the system where there is no build. */
+function pageParts(): PageParts {
+  known ??= readPageParts();
+  return known;
+}
+
+function readPageParts(): PageParts {
+  const json: unknown = JSON.parse(readFileSync(builtFile('web/.vite/manifest.json'), 'utf8'));
+  const entries = manifest.parse(json);
+  const { 'main.tsx': main, 'theme.ts': theme } = entries;
+  if (main === undefined || theme === undefined) throw new Error('the build has no entries');
+  return {
+    theme: theme.file,
+    main: main.file,
+    modules: main.imports.flatMap((name) => entries[name]?.file ?? []),
+    styles: main.css,
+    faces: main.assets.filter((name) => /-latin-wght-/.test(name)),
+  };
+}
+
+/** The document. @param base  path of the base URL, without a slash at its end */
+function documentOf(base: string, nonce: string): string {
+  const { theme, main, modules, styles, faces } = pageParts();
+  const at = (file: string): string => `${base}/${file}`;
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<meta name="trawl-base" content="${base}">`,
+    `<meta name="trawl-nonce" content="${nonce}">`,
+    '<title>Trawl</title>',
+    `<link rel="icon" type="image/svg+xml" href="${at('assets/icon.svg')}">`,
+    `<script src="${at(theme)}"></script>`,
+    ...faces.map(
+      (face) => `<link rel="preload" as="font" type="font/woff2" href="${at(face)}" crossorigin>`,
+    ),
+    ...styles.map((style) => `<link rel="stylesheet" href="${at(style)}">`),
+    ...modules.map((module) => `<link rel="modulepreload" href="${at(module)}">`),
+    `<script type="module" src="${at(main)}"></script>`,
+    '</head>',
+    '<body><div id="root"></div><noscript>Trawl needs JavaScript.</noscript></body>',
+    '</html>',
+    '',
+  ].join('\n');
+}
+
+/** What a page may load and run: what this daemon serves. The nonce is for the one style tag of the code view. */
+function policyOf(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self'",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'self'",
+  ].join('; ');
+}
+
+/** Path of a URL as it stands in front of others, safe in markup: URLs encode quotes and angle brackets. */
+function basePath(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/$/, '').replaceAll('&', '&amp;');
+}
+
+function answerPage(status: number, { baseUrl }: CallContext): Answer {
+  const nonce = randomBytes(NONCE_SIZE).toString('base64');
+  const bytes = Buffer.from(documentOf(basePath(baseUrl), nonce));
+  return {
+    status,
+    headers: { 'Cache-Control': 'no-store', 'Content-Security-Policy': policyOf(nonce) },
+    content: { asset: makeAsset(bytes, 'text/html; charset=utf-8') },
+  };
+}
+
+/** @param status  404 for the page that says that there is none */
+function pageEndpoint(route: string, status: 200 | 404 = 200): Endpoint {
+  const parameter = /[{*](\w+)/.exec(route)?.[1];
+  return endpoint(
+    {
+      operationId: `page ${route}`,
+      method: 'GET',
+      path: route,
+      access: 'none',
+      tag: 'System',
+      summary: 'A page',
+      isDescribed: false,
+      input: parameter === undefined ? {} : { path: z.object({ [parameter]: z.string() }) },
+      responses: {
+        [status]: { description: 'The page.', body: z.string(), contentTypes: ['text/html'] },
+      },
+    },
+    (_, context) => answerPage(status, context),
+  );
+}
+
+/** What a browser gets where there is nothing: a page that says so, with status 404. */
+export const UNKNOWN_PAGE: Endpoint = pageEndpoint('/{unknown}', 404);
+
+export const PAGE_ENDPOINTS: readonly Endpoint[] = [
+  ...PAGES.map((route) => pageEndpoint(route)),
+  staticFiles({
+    folder: fileURLToPath(builtFile('web/assets')),
+    prefix: ASSETS,
+    hashed: /-[\w-]{8}\.\w+$/,
+  }),
+];

@@ -1,0 +1,68 @@
+// Addresses of what is browsed: `/browse/{repository}[@{revision}]/-/{kind}/{path}`, each part percent-encoded by segment.
+
+export type BrowseKind = 'blob' | 'tree' | 'commits' | 'commit';
+
+export interface Place {
+  readonly repo: string;
+  /** As in the address; undefined: the default revision. */
+  readonly revision: string | undefined;
+  readonly kind: BrowseKind;
+  /** Of a file or folder, '' for the root; the id of a commit. */
+  readonly path: string;
+}
+
+const KINDS: readonly string[] = ['blob', 'tree', 'commits', 'commit'] satisfies BrowseKind[];
+
+function isKind(text: string): text is BrowseKind {
+  return KINDS.includes(text);
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return text.split('/').map(decodeURIComponent).join('/');
+  } catch {
+    return undefined;
+  }
+}
+
+function encode(text: string): string {
+  return text.split('/').map(encodeURIComponent).join('/');
+}
+
+/** @param rest  what follows `/browse/`, still encoded. Undefined: no such address. */
+export function placeOf(rest: string): Place | undefined {
+  const cut = rest.indexOf('/-/');
+  if (cut < 0) return undefined;
+  const [repoPart = '', ...revisionParts] = rest.slice(0, cut).split('@');
+  const [kind = '', ...path] = rest.slice(cut + 3).split('/');
+  const repo = decode(repoPart);
+  const revision = revisionParts.length === 0 ? undefined : decode(revisionParts.join('@'));
+  const decodedPath = decode(path.join('/'));
+  if (repo === undefined || repo === '' || decodedPath === undefined || !isKind(kind)) return undefined;
+  return { repo, revision, kind, path: decodedPath.replace(/\/$/, '') };
+}
+
+/** The address below the base path. */
+export function addressOf({ repo, revision, kind, path }: Place): string {
+  const at = revision === undefined ? '' : `@${encode(revision)}`;
+  return `/browse/${encode(repo)}${at}/-/${kind}/${encode(path)}`;
+}
+
+/** Lines of a file, 1-based, both inclusive. */
+export interface LineRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Of `highlightRange`: `12`, `12-20`, `12:5-12:14`. Columns are not kept. */
+export function lineRangeOf(text: string | null): LineRange | undefined {
+  const found = /^(\d+)(?::\d+)?(?:-(\d+)(?::\d+)?)?$/.exec(text ?? '');
+  if (found === null) return undefined;
+  const from = Number(found[1]);
+  const to = Number(found[2] ?? from);
+  return from < 1 ? undefined : { from: Math.min(from, to), to: Math.max(from, to) };
+}
+
+export function rangeText({ from, to }: LineRange): string {
+  return from === to ? String(from) : `${from}-${to}`;
+}

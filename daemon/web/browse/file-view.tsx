@@ -1,0 +1,65 @@
+// A file: its facts, its code, and what is said where it cannot be shown.
+
+import { ExternalLink } from 'lucide-react';
+import { useSearchParams } from 'wouter';
+import { CodeView } from '../code/code-view.tsx';
+import { ApiFailure } from '../data/api.ts';
+import { Notice } from '../parts/notice.tsx';
+import { counted } from '../search/words.ts';
+import { lineRangeOf, rangeText } from './address.ts';
+import type { LineRange, Place } from './address.ts';
+import { useSource } from './reading.ts';
+
+function isMissing(error: Error): boolean {
+  return error instanceof ApiFailure && error.statusCode === 404;
+}
+
+function Failure({ place, error }: { readonly place: Place; readonly error: Error }) {
+  const { path, repo, revision } = place;
+  const at = revision === undefined ? '' : ` at ${revision}`;
+  const title = isMissing(error)
+    ? `There is no ${path}${at} in ${repo}, or you may not see it.`
+    : error.message;
+  return <Notice kind="danger" title={title} />;
+}
+
+function lineCount(text: string): number {
+  return text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
+}
+
+export function FileView({ place }: { readonly place: Place }) {
+  const { data, error } = useSource(place);
+  const [parameters, setParameters] = useSearchParams();
+  const range = lineRangeOf(parameters.get('highlightRange'));
+  const choose = (chosen: LineRange): void =>
+    setParameters(
+      (before) => {
+        const after = new URLSearchParams(before);
+        after.set('highlightRange', rangeText(chosen));
+        return after;
+      },
+      { replace: true },
+    );
+  if (error !== null) return <Failure place={place} error={error} />;
+  if (data === undefined) return null;
+  return (
+    <>
+      <div className="file-bar">
+        {data.language !== '' && <span>{data.language}</span>}
+        <span>{counted(lineCount(data.source), 'line')}</span>
+        {data.externalWebUrl !== undefined && (
+          <a href={data.externalWebUrl} rel="noopener noreferrer" target="_blank">
+            At the code host <ExternalLink size={16} strokeWidth={1.5} className="inline-icon" aria-hidden />
+          </a>
+        )}
+      </div>
+      <CodeView
+        path={place.path}
+        text={data.source}
+        language={data.language}
+        range={range}
+        onRange={choose}
+      />
+    </>
+  );
+}

@@ -1,0 +1,71 @@
+// Chooses the revision: branches and tags by a part of their names, or any commit that is typed.
+
+import {
+  Combobox,
+  ComboboxItem,
+  ComboboxList,
+  ComboboxProvider,
+  Popover,
+  PopoverDisclosure,
+  PopoverProvider,
+} from '@ariakit/react';
+import { GitBranch } from 'lucide-react';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { addressOf } from './address.ts';
+import type { Place } from './address.ts';
+import { useRefs } from './reading.ts';
+
+export function RevisionPicker({ place }: { readonly place: Place }) {
+  const [isOpen, setOpen] = useState(false);
+  const [wanted, setWanted] = useState('');
+  const [, navigate] = useLocation();
+  const { data } = useRefs(place.repo, wanted, isOpen);
+  const choose = (revision: string | undefined): void => {
+    setOpen(false);
+    navigate(addressOf({ ...place, revision }));
+  };
+  const refs = data?.items ?? [];
+  const isKnown = refs.some(({ shortName }) => shortName === wanted);
+  return (
+    <PopoverProvider open={isOpen} setOpen={setOpen}>
+      <PopoverDisclosure className="button">
+        <GitBranch size={16} strokeWidth={1.5} aria-hidden />
+        <bdi>{place.revision ?? 'default'}</bdi>
+      </PopoverDisclosure>
+      <Popover className="popover" gutter={4} aria-label="Revision" portal>
+        <ComboboxProvider value={wanted} setValue={setWanted}>
+          <Combobox className="input" placeholder="Branch, tag or commit" autoSelect autoFocus />
+          <ComboboxList className="popover-list" alwaysVisible>
+            {wanted === '' && (
+              <ComboboxItem className="popover-item" value="" onClick={() => choose(undefined)}>
+                default
+              </ComboboxItem>
+            )}
+            {refs.map(({ name, shortName, kind, isIndexed }) => (
+              <ComboboxItem
+                key={name}
+                className="popover-item"
+                value={shortName}
+                setValueOnClick={false}
+                onClick={() => choose(shortName)}
+              >
+                <bdi>{shortName}</bdi>
+                <span className="faint">
+                  {kind}
+                  {isIndexed ? '' : ', not indexed'}
+                </span>
+              </ComboboxItem>
+            ))}
+            {wanted !== '' && !isKnown && (
+              <ComboboxItem className="popover-item" value={wanted} onClick={() => choose(wanted)}>
+                <bdi>{wanted}</bdi>
+                <span className="faint">as it is typed</span>
+              </ComboboxItem>
+            )}
+          </ComboboxList>
+        </ComboboxProvider>
+      </Popover>
+    </PopoverProvider>
+  );
+}

@@ -1,0 +1,70 @@
+// A line of text with marks and colours. Always text nodes: nothing in a repository is ever markup. Characters that cannot be
+// seen, or that change the order of text, are drawn as a boxed code.
+
+import { Fragment } from 'react';
+import type { Colour, Mark } from '../search/rows.ts';
+
+/** Control and format characters but for the tab; unpaired surrogates. */
+// oxlint-disable-next-line no-control-regex
+const HIDDEN = /([\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF])/;
+
+function codeOf(character: string): string {
+  return `U+${(character.charCodeAt(0)).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** The text with hidden characters shown. */
+export function VisibleText({ text }: { readonly text: string }) {
+  if (!HIDDEN.test(text)) return text;
+  return text.split(HIDDEN).map((piece, index) =>
+    index % 2 === 0 ? (
+      <Fragment key={index}>{piece}</Fragment>
+    ) : (
+      <span key={index} className="hidden-character" title={codeOf(piece)}>
+        {codeOf(piece)}
+      </span>
+    ),
+  );
+}
+
+interface MarkedTextProps {
+  readonly text: string;
+  readonly marks: readonly Mark[];
+  readonly colours?: readonly Colour[] | undefined;
+  readonly className?: string;
+}
+
+interface Piece {
+  readonly from: number;
+  readonly to: number;
+  readonly isMarked: boolean;
+  readonly colour: string | undefined;
+}
+
+/** The text cut wherever a mark or a colour begins or ends; a mark keeps its own colour. */
+function piecesOf({ text, marks, colours = [] }: MarkedTextProps): Piece[] {
+  const borders = [0, text.length, ...marks.flatMap(({ from, to }) => [from, to]), ...colours.flatMap(({ from, to }) => [from, to])];
+  const cuts = [...new Set(borders)].filter((at) => at <= text.length).toSorted((a, b) => a - b);
+  return cuts.slice(1).map((to, index) => {
+    const from = cuts[index] ?? 0;
+    const isMarked = marks.some((mark) => mark.from <= from && to <= mark.to);
+    const colour = isMarked ? undefined : colours.find((one) => one.from <= from && to <= one.to)?.name;
+    return { from, to, isMarked, colour };
+  });
+}
+
+export function MarkedText(props: MarkedTextProps) {
+  const { text, className } = props;
+  return (
+    <span className={className}>
+      {piecesOf(props).map(({ from, to, isMarked, colour }) => {
+        const shown = <VisibleText text={text.slice(from, to)} />;
+        if (isMarked) return <mark key={from}>{shown}</mark>;
+        return (
+          <span key={from} className={colour}>
+            {shown}
+          </span>
+        );
+      })}
+    </span>
+  );
+}

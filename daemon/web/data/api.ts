@@ -1,0 +1,133 @@
+// Requests to the API. Types of what is sent and answered are those of the schemas that the daemon checks with; nothing is
+// written down twice. Errors are `ApiFailure` with the code of the contract, or `OfflineError` where nobody answers.
+
+import type { z } from 'zod';
+import type { TypedEndpoint } from '../../http/api/shapes/endpoint.ts';
+
+/** Parsed answer of an endpoint: the body of its 200, 201 or 202. */
+export type AnswerOf<E extends TypedEndpoint> = {
+  [Status in keyof E['responses']]: Status extends 200 | 201 | 202
+    ? E['responses'][Status] extends { readonly body: infer Body extends z.ZodType }
+      ? z.output<Body>
+      : undefined
+    : never;
+}[keyof E['responses']];
+
+/** What an endpoint takes as its JSON body. */
+export type BodyOf<E extends TypedEndpoint> = E['input'] extends {
+  readonly body: infer Body extends z.ZodType;
+}
+  ? z.input<Body>
+  : undefined;
+
+/** A refusal by the daemon. */
+export class ApiFailure extends Error {
+  readonly statusCode: number;
+  readonly errorCode: string;
+  /** Seconds after which another try makes sense; undefined: not said. */
+  readonly retryAfter: number | undefined;
+
+  constructor(statusCode: number, errorCode: string, message: string, retryAfter?: number) {
+    super(message);
+    this.name = 'ApiFailure';
+    this.statusCode = statusCode;
+    this.errorCode = errorCode;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** Nobody answered. */
+export class OfflineError extends Error {
+  constructor() {
+    super('Trawl cannot be reached.');
+    this.name = 'OfflineError';
+  }
+}
+
+/** Names the page to the daemon, for its audit records. */
+const SOURCE_HEADER = { 'X-Service-Client-Source': 'web' };
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** `/api/source` and its parameters, below the base path; those that are undefined are left out. */
+export function apiAddress(base: string, path: string, query: Query = {}): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
+  return `${base}${path}${text === '' ? '' : `?${text}`}`;
+}
+
+export interface CallOptions {
+  readonly base: string;
+  readonly method?: string;
+  readonly query?: Query;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The response to a call that was not refused. Errors: ApiFailure; OfflineError; AbortError. */
+export async function fetchApi(path: string, options: CallOptions): Promise<Response> {
+  const { base, method = 'GET', query, body, signal, headers } = options;
+  let response: Response;
+  try {
+    response = await fetch(apiAddress(base, path, query), {
+      method,
+      headers: {
+        ...SOURCE_HEADER,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new OfflineError();
+  }
+  if (!response.ok) throw await toFailure(response);
+  return response;
+}
+
+async function toFailure(response: Response): Promise<ApiFailure> {
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const seconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
+  try {
+    const { errorCode, message } = (await response.json()) as { errorCode: string; message: string };
+    return new ApiFailure(response.status, errorCode, message, seconds);
+  } catch {
+    return new ApiFailure(response.status, 'UNKNOWN', `Trawl answered ${response.status}.`, seconds);
+  }
+}
+
+/** The answer of an endpoint, and how many there are of what it lists in pages. */
+export interface Page<Answer> {
+  readonly items: Answer;
+  readonly total: number | undefined;
+}
+
+async function parse(response: Response): Promise<unknown> {
+  return response.status === 204 ? undefined : await response.json();
+}
+
+/** Calls an endpoint by the type of its definition: `call<typeof getSource>('/api/source', …)`. Errors: as `fetchApi`. */
+export async function call<E extends TypedEndpoint>(
+  path: string,
+  options: Omit<CallOptions, 'body'> & { readonly body?: BodyOf<E> },
+): Promise<AnswerOf<E>> {
+  // Safety: the daemon's tests hold every answer to its schema.
+  return (await parse(await fetchApi(path, options))) as AnswerOf<E>;
+}
+
+/** As `call`, for a page of a list. */
+export async function callPage<E extends TypedEndpoint>(
+  path: string,
+  options: CallOptions,
+): Promise<Page<AnswerOf<E>>> {
+  const response = await fetchApi(path, options);
+  const total = response.headers.get('x-total-count');
+  return {
+    items: (await parse(response)) as AnswerOf<E>,
+    total: total === null ? undefined : Number(total),
+  };
+}

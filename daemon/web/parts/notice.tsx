@@ -1,0 +1,33 @@
+// A message that stands where its cause is: what happened, and the next step.
+
+import type { ReactNode } from 'react';
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
+
+export type NoticeKind = 'info' | 'ok' | 'warn' | 'danger';
+
+const ICONS = { info: Info, ok: CircleCheck, warn: TriangleAlert, danger: CircleAlert } as const;
+
+export interface NoticeProps {
+  readonly kind: NoticeKind;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly action?: { readonly label: string; readonly run: () => void } | undefined;
+}
+
+export function Notice({ kind, title, children, action }: NoticeProps) {
+  const Icon = ICONS[kind];
+  return (
+    <div className={`notice notice-${kind}`} role={kind === 'danger' ? 'alert' : 'status'}>
+      <Icon size={16} strokeWidth={1.5} aria-hidden />
+      <div className="notice-text">
+        <strong>{title}</strong>
+        {children !== undefined && <div>{children}</div>}
+      </div>
+      {action !== undefined && (
+        <button type="button" className="button" onClick={action.run}>
+          {action.label}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+// A search in the address: `/search?query=…`, and back. Defaults are left out; what is not known here stays.
+
+import type { Search } from './messages.ts';
+
+export const MATCHES_DEFAULT = 10_000;
+export const MATCHES_MAX = 100_000;
+
+/** What the parameters ask for; undefined: nothing. */
+export function searchOf(parameters: URLSearchParams, contextLines: number): Search | undefined {
+  const query = parameters.get('query') ?? '';
+  if (query.trim() === '') return undefined;
+  const matches = Number(parameters.get('matches') ?? MATCHES_DEFAULT);
+  return {
+    query,
+    matches: Number.isInteger(matches) && matches > 0 ? Math.min(matches, MATCHES_MAX) : MATCHES_DEFAULT,
+    contextLines,
+    isRegexEnabled: parameters.get('isRegexEnabled') === 'true',
+    isCaseSensitivityEnabled: parameters.get('isCaseSensitivityEnabled') === 'true',
+  };
+}
+
+/** Parameters of a search, over those that the address has for other things. */
+export function parametersOf(search: Search, others: URLSearchParams): URLSearchParams {
+  const { query, matches, isRegexEnabled, isCaseSensitivityEnabled } = search;
+  const own: Readonly<Record<string, string | undefined>> = {
+    query,
+    matches: matches === MATCHES_DEFAULT ? undefined : String(matches),
+    isRegexEnabled: isRegexEnabled ? 'true' : undefined,
+    isCaseSensitivityEnabled: isCaseSensitivityEnabled ? 'true' : undefined,
+  };
+  const result = new URLSearchParams();
+  for (const [name, value] of Object.entries(own))
+    if (value !== undefined) result.append(name, value);
+  for (const [name, value] of others) if (!(name in own)) result.append(name, value);
+  return result;
+}

@@ -1,0 +1,87 @@
+// The panel that narrows results: repositories and languages with their matches, which carry `+` until the answer is all.
+
+import { useState } from 'react';
+import { FACETS, valuesOf } from './facet-choice.ts';
+import type { Facet, FacetChoice } from './facet-choice.ts';
+import type { ResultFile } from './rows.ts';
+import { useSearch } from './search-store.ts';
+import { count } from './words.ts';
+
+const TITLES: Readonly<Record<Facet, string>> = { repo: 'Repository', lang: 'Language' };
+const SHOWN = 8;
+
+interface FacetsProps extends FacetChoice {
+  readonly files: readonly ResultFile[];
+}
+
+interface GroupProps extends FacetsProps {
+  readonly facet: Facet;
+  readonly isExact: boolean;
+}
+
+function Group({ facet, files, chosen, toggle, isExact }: GroupProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [wanted, setWanted] = useState('');
+  const all = valuesOf(facet, files, chosen);
+  const fitting = all.filter(({ value }) => value.toLowerCase().includes(wanted.toLowerCase()));
+  const shown = isOpen ? fitting : fitting.slice(0, SHOWN);
+  return (
+    <fieldset className="facet">
+      <legend>
+        {TITLES[facet]} <span className="faint">{count(all.length)}</span>
+      </legend>
+      {all.length > SHOWN && (
+        <input
+          className="input facet-search"
+          type="search"
+          aria-label={`Find in ${TITLES[facet]}`}
+          placeholder="Find"
+          value={wanted}
+          onChange={(event) => setWanted(event.target.value)}
+        />
+      )}
+      {shown.map(({ value, matches }) => (
+        <label key={value} className="facet-row">
+          <input
+            type="checkbox"
+            checked={chosen[facet].has(value)}
+            onChange={() => toggle(facet, value)}
+            aria-label={`${value || 'none'}, ${isExact ? '' : 'at least '}${count(matches)} matches`}
+          />
+          <bdi className="facet-value" title={value}>
+            {value || 'none'}
+          </bdi>
+          <span className="facet-count">
+            {count(matches)}
+            {isExact ? '' : '+'}
+          </span>
+        </label>
+      ))}
+      {fitting.length > SHOWN && (
+        <button type="button" className="link-button" onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Show fewer' : `Show all ${count(fitting.length)}`}
+        </button>
+      )}
+    </fieldset>
+  );
+}
+
+export function Facets(props: FacetsProps) {
+  const isExact = useSearch((state) => state.outcome?.isAll === true && state.state === 'done');
+  const isAny = FACETS.some((facet) => props.chosen[facet].size > 0);
+  return (
+    <aside className="facets" aria-label="Filters">
+      <div className="facets-head">
+        <h2>Filters</h2>
+        {isAny && (
+          <button type="button" className="link-button" onClick={props.clear}>
+            Clear filters
+          </button>
+        )}
+      </div>
+      {FACETS.map((facet) => (
+        <Group key={facet} facet={facet} isExact={isExact} {...props} />
+      ))}
+    </aside>
+  );
+}

@@ -1,0 +1,68 @@
+// What the page and its search worker say to each other.
+
+import type { Hint } from '../../http/api/search/search-schemas.ts';
+import type { Colour, ResultFile } from './rows.ts';
+
+/** What is searched, as the body of the request has it. */
+export interface Search {
+  readonly query: string;
+  readonly matches: number;
+  readonly contextLines: number;
+  readonly isRegexEnabled: boolean;
+  readonly isCaseSensitivityEnabled: boolean;
+}
+
+/** To the worker: begin a search, which ends the one before; or end it. */
+export type ToWorker =
+  | {
+      readonly type: 'start';
+      readonly id: number;
+      readonly search: Search;
+      readonly base: string;
+      /** Typed, not asked for: the daemon neither counts nor audits it. */
+      readonly isPreview: boolean;
+    }
+  | { readonly type: 'stop'; readonly id: number }
+  | ColourRequest;
+
+/** Runs of lines of a file that is on the screen. */
+export interface ColourRequest {
+  readonly type: 'colour';
+  readonly key: string;
+  readonly language: string;
+  /** Lines that follow one another in the file. */
+  readonly runs: readonly (readonly string[])[];
+}
+
+/** Whether an answer is all, and what the search cost. */
+export interface Outcome {
+  readonly isAll: boolean;
+  readonly reasons: readonly string[];
+  /** In the answer; found, which is a lower bound where a limit ended the search. */
+  readonly shownMatches: number;
+  readonly totalMatches: number;
+  readonly totalFiles: number;
+  readonly hints: readonly Hint[];
+  /** The daemon's numbers, for the plan. */
+  readonly stats: Readonly<Record<string, number | string>>;
+}
+
+export interface SearchFailure {
+  /** 0: nobody answered. */
+  readonly statusCode: number;
+  readonly errorCode: string;
+  readonly message: string;
+  readonly retryAfter: number | undefined;
+}
+
+/** From the worker; `id` is of the search. */
+export type FromWorker =
+  | { readonly type: 'files'; readonly id: number; readonly files: readonly ResultFile[] }
+  | { readonly type: 'end'; readonly id: number; readonly outcome: Outcome }
+  | { readonly type: 'failed'; readonly id: number; readonly failure: SearchFailure }
+  | {
+      readonly type: 'coloured';
+      readonly key: string;
+      /** For each line of all runs. */
+      readonly colours: readonly (readonly Colour[])[];
+    };

@@ -1,0 +1,189 @@
+// The query box: what is typed, the switches for regular expressions and case, and the way to the results. On the search page
+// it asks while one types; `return` asks for all.
+
+import { CaseSensitive, Regex, Search as SearchIcon, X } from 'lucide-react';
+import { useEffect, useId, useRef, useState } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import { useRemembered } from '../data/remembered.ts';
+import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
+import type { Search } from './messages.ts';
+import { useSearch } from './search-store.ts';
+import { positionOf } from './words.ts';
+
+/** Rest after the last key before a preview is asked for, in ms; its length; and its matches. */
+const PREVIEW_PAUSE_MS = 120;
+const PREVIEW_LENGTH_MIN = 3;
+const PREVIEW_MATCHES = 100;
+
+interface Switches {
+  readonly isRegexEnabled: boolean;
+  readonly isCaseSensitivityEnabled: boolean;
+}
+
+/** The query of the address, and the way to write another one there. */
+function useAskedSearch() {
+  const [parameters] = useSearchParams();
+  const [path, navigate] = useLocation();
+  const contextLines = useRemembered((state) => state.contextLines);
+  const noteQuery = useRemembered((state) => state.noteQuery);
+  const asked = searchOf(parameters, contextLines);
+  const ask = (search: Search): void => {
+    if (search.query.trim() === '') return;
+    noteQuery(search.query);
+    const others = path === '/search' ? parameters : new URLSearchParams();
+    navigate(`/search?${parametersOf(search, others).toString()}`);
+  };
+  return { asked, ask, isOnSearchPage: path === '/search', contextLines };
+}
+
+function usePreview(text: string, switches: Switches, isOn: boolean, contextLines: number): void {
+  const start = useSearch((state) => state.start);
+  const { isRegexEnabled, isCaseSensitivityEnabled } = switches;
+  useEffect(() => {
+    if (!isOn || text.trim().length < PREVIEW_LENGTH_MIN) return;
+    const timer = setTimeout(() => {
+      const search = { query: text, matches: PREVIEW_MATCHES, contextLines, isRegexEnabled, isCaseSensitivityEnabled };
+      start(search, true);
+    }, PREVIEW_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text, isRegexEnabled, isCaseSensitivityEnabled, isOn, contextLines, start]);
+}
+
+interface SwitchProps {
+  readonly label: string;
+  readonly keys: string;
+  readonly isOn: boolean;
+  readonly Icon: typeof Regex;
+  readonly toggle: () => void;
+}
+
+function Switch({ label, keys, isOn, Icon, toggle }: SwitchProps) {
+  return (
+    <button
+      type="button"
+      className="icon-button box-switch"
+      aria-pressed={isOn}
+      aria-label={label}
+      title={`${label} (${keys})`}
+      onClick={toggle}
+    >
+      <Icon size={16} strokeWidth={1.5} aria-hidden />
+    </button>
+  );
+}
+
+export interface QueryBoxProps {
+  /** The box of the start page. */
+  readonly isLarge?: boolean;
+}
+
+export function QueryBox({ isLarge = false }: QueryBoxProps) {
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const { asked, ask, isOnSearchPage, contextLines } = useAskedSearch();
+  const [text, setText] = useState(asked?.query ?? '');
+  const [isTyped, setTyped] = useState(false);
+  const [switches, setSwitches] = useState<Switches>({
+    isRegexEnabled: asked?.isRegexEnabled ?? false,
+    isCaseSensitivityEnabled: asked?.isCaseSensitivityEnabled ?? false,
+  });
+  const isTypingSearch = useRemembered((state) => state.isTypingSearch);
+  const failure = useSearch((state) => (state.state === 'failed' ? state.failure : undefined));
+  const askedQuery = asked?.query;
+
+  useEffect(() => {
+    if (askedQuery !== undefined) setText(askedQuery);
+    setTyped(false);
+  }, [askedQuery]);
+  usePreview(text, switches, isTyped && isTypingSearch && isOnSearchPage, contextLines);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const target = event.target instanceof HTMLElement ? event.target : undefined;
+      const isField = target?.matches('input, textarea, [contenteditable="true"]') === true;
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (isField && !(target === input.current && input.current?.value === '')) return;
+      event.preventDefault();
+      input.current?.focus();
+      input.current?.select();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+
+  const submit = (changed: Partial<Switches> = {}): void => {
+    setTyped(false);
+    ask({ query: text, matches: MATCHES_DEFAULT, contextLines, ...switches, ...changed });
+  };
+  const toggle = (name: keyof Switches): void => {
+    const changed = { [name]: !switches[name] };
+    setSwitches({ ...switches, ...changed });
+    if (isOnSearchPage) submit(changed);
+  };
+  const hasFault = failure !== undefined && positionOf(failure) !== undefined;
+
+  return (
+    <form
+      className={isLarge ? 'query-box query-box-large' : 'query-box'}
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <SearchIcon size={16} strokeWidth={1.5} aria-hidden className="box-icon" />
+      <input
+        ref={input}
+        id={id}
+        type="text"
+        className="box-input"
+        aria-label="Query"
+        placeholder="Search code: words, “quoted text”, file:, lang:, sym:, repo:"
+        autoComplete="off"
+        autoCapitalize="off"
+        autoCorrect="off"
+        spellCheck={false}
+        autoFocus={isLarge}
+        aria-invalid={hasFault}
+        aria-describedby={hasFault ? 'search-summary' : undefined}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setTyped(true);
+        }}
+        onKeyDown={(event) => {
+          if (event.altKey && event.code === 'KeyR') toggle('isRegexEnabled');
+          else if (event.altKey && event.code === 'KeyC') toggle('isCaseSensitivityEnabled');
+          else return;
+          event.preventDefault();
+        }}
+      />
+      {text !== '' && (
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Clear the query"
+          onClick={() => {
+            setText('');
+            input.current?.focus();
+          }}
+        >
+          <X size={16} strokeWidth={1.5} aria-hidden />
+        </button>
+      )}
+      <Switch
+        label="Regular expressions"
+        keys="alt+R"
+        Icon={Regex}
+        isOn={switches.isRegexEnabled}
+        toggle={() => toggle('isRegexEnabled')}
+      />
+      <Switch
+        label="Upper and lower case differ"
+        keys="alt+C"
+        Icon={CaseSensitive}
+        isOn={switches.isCaseSensitivityEnabled}
+        toggle={() => toggle('isCaseSensitivityEnabled')}
+      />
+    </form>
+  );
+}

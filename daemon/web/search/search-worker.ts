@@ -1,0 +1,103 @@
+// The search worker: asks the daemon, reads the stream of events and turns results into rows, so that the page only paints.
+// One search at a time; a new one ends the one before, which stops it in the daemon too.
+
+/// <reference lib="webworker" />
+
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import type { SearchEvent } from '../../http/api/search/search-schemas.ts';
+import { ApiFailure, OfflineError, fetchApi } from '../data/api.ts';
+import { coloursOf } from '../code/highlighter.ts';
+import { parserOf } from '../code/languages.ts';
+import type { ColourRequest, FromWorker, Outcome, SearchFailure, ToWorker } from './messages.ts';
+import { toResultFile } from './rows.ts';
+
+/** Files in a message, at most: the page takes one message a frame. */
+const MESSAGE_FILES_MAX = 50;
+
+let running: { readonly id: number; readonly abort: AbortController } | undefined;
+
+function tell(message: FromWorker): void {
+  self.postMessage(message);
+}
+
+function toFailure(error: unknown): SearchFailure {
+  if (error instanceof ApiFailure) {
+    const { statusCode, errorCode, message, retryAfter } = error;
+    return { statusCode, errorCode, message, retryAfter };
+  }
+  const message = error instanceof OfflineError ? error.message : 'The answer broke off.';
+  return { statusCode: 0, errorCode: 'OFFLINE', message, retryAfter: undefined };
+}
+
+type Final = Extract<SearchEvent, { readonly type: 'final' }>;
+
+function outcomeOf({ accumulatedStats, isSearchExhaustive, incompleteReasons, hints }: Final): Outcome {
+  return {
+    isAll: isSearchExhaustive,
+    reasons: incompleteReasons ?? [],
+    shownMatches: accumulatedStats.actualMatchCount,
+    totalMatches: accumulatedStats.totalMatchCount,
+    totalFiles: accumulatedStats.fileCount,
+    hints: hints ?? [],
+    stats: accumulatedStats,
+  };
+}
+
+function tellFiles(id: number, event: Extract<SearchEvent, { readonly type: 'chunk' }>): void {
+  const files = event.files.map(toResultFile);
+  for (let from = 0; from < files.length; from += MESSAGE_FILES_MAX)
+    tell({ type: 'files', id, files: files.slice(from, from + MESSAGE_FILES_MAX) });
+}
+
+/** Reads the events of one answer to its end. Errors: ApiFailure of an error event; Error where the end is missing. */
+async function readEvents(id: number, body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
+  const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  let outcome: Outcome | undefined;
+  for await (const { data } of events) {
+    if (data === '[DONE]') {
+      if (outcome !== undefined) tell({ type: 'end', id, outcome });
+      return;
+    }
+    // Safety: the daemon's tests hold every event to its schema.
+    const event = JSON.parse(data) as SearchEvent;
+    if (event.type === 'chunk') tellFiles(id, event);
+    else if (event.type === 'final') outcome = outcomeOf(event);
+    else throw new ApiFailure(event.error.statusCode, event.error.errorCode, event.error.message);
+  }
+  throw new Error('the stream ended early');
+}
+
+async function run(message: Extract<ToWorker, { readonly type: 'start' }>): Promise<void> {
+  const { id, search, base, isPreview } = message;
+  const abort = new AbortController();
+  running = { id, abort };
+  try {
+    const response = await fetchApi('/api/stream_search', {
+      base,
+      method: 'POST',
+      body: search,
+      signal: abort.signal,
+      headers: isPreview ? { 'X-Service-Client-Source': 'web-preview' } : {},
+    });
+    if (response.body !== null) await readEvents(id, response.body);
+  } catch (error) {
+    if (!abort.signal.aborted) tell({ type: 'failed', id, failure: toFailure(error) });
+  }
+}
+
+/** Colours come later than text and never change its geometry; a parser that cannot be had leaves the text plain. */
+async function colour({ key, language, runs }: ColourRequest): Promise<void> {
+  const parser = await parserOf(language).catch(() => undefined);
+  if (parser === undefined) return;
+  tell({ type: 'coloured', key, colours: runs.flatMap((lines) => coloursOf(parser, lines)) });
+}
+
+self.addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
+  if (data.type === 'colour') {
+    void colour(data);
+    return;
+  }
+  if (data.type === 'stop' && running?.id !== data.id) return;
+  running?.abort.abort();
+  if (data.type === 'start') void run(data);
+});

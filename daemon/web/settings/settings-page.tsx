@@ -1,0 +1,5 @@
+// Being built.
+
+export default function SettingsPage() {
+  return null;
+}

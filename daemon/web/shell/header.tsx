@@ -1,0 +1,80 @@
+// The bar above every page: name, query, places, and who is here.
+
+import { LogIn, Monitor, Moon, Sun } from 'lucide-react';
+import { Link, useLocation } from 'wouter';
+import { useAccount } from '../data/session.ts';
+import { useRemembered } from '../data/remembered.ts';
+import type { Theme } from '../data/remembered.ts';
+import { QueryBox } from '../search/query-box.tsx';
+
+const THEMES: Readonly<Record<Theme, { readonly next: Theme; readonly Icon: typeof Sun }>> = {
+  system: { next: 'light', Icon: Monitor },
+  light: { next: 'dark', Icon: Sun },
+  dark: { next: 'system', Icon: Moon },
+};
+
+function ThemeButton() {
+  const { theme, setTheme } = useRemembered();
+  const { next, Icon } = THEMES[theme];
+  const label = `Theme: ${theme}. Change to ${next}`;
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={label}
+      title={label}
+      onClick={() => setTheme(next)}
+    >
+      <Icon size={16} strokeWidth={1.5} aria-hidden />
+    </button>
+  );
+}
+
+/** Letters that stand for a person. */
+function initialsOf(name: string): string {
+  const words = name.split(/[\s@.]+/).filter((word) => word !== '');
+  return words
+    .slice(0, 2)
+    .map((word) => [...word][0] ?? '')
+    .join('')
+    .toUpperCase();
+}
+
+function Person() {
+  const { data: account } = useAccount();
+  if (account === undefined) return null;
+  if (account.user === null)
+    return (
+      <Link href="/login" className="button">
+        <LogIn size={16} strokeWidth={1.5} aria-hidden /> Sign in
+      </Link>
+    );
+  const { name, email } = account.user;
+  return (
+    <Link href="/settings/general" className="person" title={email} aria-label={`Settings of ${email}`}>
+      {initialsOf(name ?? email)}
+    </Link>
+  );
+}
+
+export function Header() {
+  const [path] = useLocation();
+  const isBare = path === '/login' || path === '/setup';
+  return (
+    <header className="header">
+      <Link href="/" className="brand">
+        Trawl
+      </Link>
+      {path !== '/' && !isBare && <QueryBox />}
+      <nav className="header-end" aria-label="Places">
+        {!isBare && (
+          <Link href="/repos" className="header-link">
+            Repositories
+          </Link>
+        )}
+        <ThemeButton />
+        {!isBare && <Person />}
+      </nav>
+    </header>
+  );
+}

@@ -1,0 +1,51 @@
+// Addresses and their pages; daemon/http/web/page-endpoints.ts has the same list. The search page comes with the first load,
+// every other one when it is asked for.
+
+import { lazy } from 'react';
+import type { ComponentType } from 'react';
+import { Link } from 'wouter';
+import { SearchPage } from '../search/search-page.tsx';
+import { StartPage } from '../search/start-page.tsx';
+import { useTitle } from '../parts/title.ts';
+
+interface PageRoute {
+  readonly path: string;
+  readonly page: ComponentType;
+}
+
+const BrowsePage = lazy(() => import('../browse/browse-page.tsx'));
+const LoginPage = lazy(() => import('../sign-in/login-page.tsx'));
+const ReposPage = lazy(() => import('../repos/repos-page.tsx'));
+const SettingsPage = lazy(() => import('../settings/settings-page.tsx'));
+const SetupPage = lazy(() => import('../sign-in/setup-page.tsx'));
+
+export const ROUTES: readonly PageRoute[] = [
+  { path: '/', page: StartPage },
+  { path: '/search', page: SearchPage },
+  { path: '/browse/*', page: BrowsePage },
+  { path: '/repos', page: ReposPage },
+  { path: '/settings/:section?', page: SettingsPage },
+  { path: '/login', page: LoginPage },
+  { path: '/setup', page: SetupPage },
+];
+
+export function UnknownPage() {
+  useTitle('Unknown page');
+  return (
+    <section className="narrow">
+      <h1>This page does not exist.</h1>
+      <p>What there is:</p>
+      <ul>
+        <li>
+          <Link href="/">Search</Link>
+        </li>
+        <li>
+          <Link href="/repos">Repositories</Link>
+        </li>
+        <li>
+          <Link href="/settings/general">Settings</Link>
+        </li>
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,50 @@
+// Signing in with e-mail and password.
+
+import { useState } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import type { logIn } from '../../http/api/accounts/account-endpoints.ts';
+import { call } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { Field, PasswordField } from '../parts/field.tsx';
+import { useTitle } from '../parts/title.ts';
+import { AccountForm, accountChanged, returnPath } from './account-form.tsx';
+
+export default function LoginPage() {
+  useTitle('Sign in');
+  const [, navigate] = useLocation();
+  const [parameters] = useSearchParams();
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const submit = async (): Promise<void> => {
+    await call<typeof logIn>('/api/auth/login', {
+      base: BASE_PATH,
+      method: 'POST',
+      body: { email, password },
+    });
+    await accountChanged();
+    navigate(returnPath(parameters));
+  };
+  return (
+    <div className="card-page">
+      <AccountForm title="Sign in to Trawl" button="Sign in" submit={submit}>
+        <Field
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+        <PasswordField
+          label="Password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+      </AccountForm>
+      <p className="faint">No account? Ask an owner.</p>
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+// The one-time link: makes the first account, or sets the password of somebody who was invited. The link's token is taken out
+// of the address at once, so that it stays in no history.
+
+import { useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { setUp } from '../../http/api/accounts/account-endpoints.ts';
+import { ApiFailure, call } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { Field, PasswordField } from '../parts/field.tsx';
+import { useTitle } from '../parts/title.ts';
+import { AccountForm, accountChanged } from './account-form.tsx';
+
+const OLD_LINK = 'This link was used or is too old. Start Trawl again to get a new one.';
+
+function takeToken(): string {
+  return new URLSearchParams(location.search).get('token') ?? '';
+}
+
+export default function SetupPage() {
+  useTitle('Set up');
+  const [, navigate] = useLocation();
+  const [token] = useState(takeToken);
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  useEffect(() => history.replaceState(history.state, '', location.pathname), []);
+  const submit = async (): Promise<void> => {
+    try {
+      await call<typeof setUp>('/api/auth/setup', {
+        base: BASE_PATH,
+        method: 'POST',
+        body: { token, name, email, password },
+      });
+    } catch (error) {
+      if (error instanceof ApiFailure && error.errorCode === 'INVALID_CREDENTIALS') throw new Error(OLD_LINK);
+      throw error;
+    }
+    await accountChanged();
+    navigate('/');
+  };
+  return (
+    <div className="card-page">
+      <AccountForm
+        title="Make the first account"
+        lead="You will own this instance."
+        button="Make account and search"
+        submit={submit}
+      >
+        <Field
+          label="Name"
+          autoComplete="name"
+          required
+          autoFocus
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <Field
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+        <PasswordField
+          label="Password"
+          autoComplete="new-password"
+          placeholder="8 or more characters"
+          minLength={8}
+          required
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+      </AccountForm>
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+// Builds what browsers load into build/web/: scripts and styles of daemon/web/ with hashes in their names, the two faces cut
+// to the characters of Latin text, each file also as brotli and gzip; .vite/manifest.json names the entries for the daemon.
+
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import subsetFont from 'subset-font';
+import { build } from 'vite';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const OUTPUT = path.join(root, 'build/web');
+const FACES = path.join(root, 'build/faces');
+
+/** ASCII, Latin-1 and general punctuation: what the two faces keep. Must fit `unicode-range` in styles/faces.css. */
+const KEPT_RANGES = [
+  [0x20, 0x7e],
+  [0xa0, 0xff],
+  [0x2010, 0x2027],
+  [0x2030, 0x205e],
+];
+
+function keptText() {
+  return KEPT_RANGES.flatMap(([from, to]) =>
+    Array.from({ length: to - from + 1 }, (_, index) => String.fromCodePoint(from + index)),
+  ).join('');
+}
+
+/** Writes the Latin part of a face with fewer characters and weights from 400 to 600. */
+async function cutFace(name, file) {
+  const source = createRequire(import.meta.url).resolve(`${name}/files/${file}`);
+  const cut = await subsetFont(readFileSync(source), keptText(), {
+    targetFormat: 'woff2',
+    variationAxes: { wght: { min: 400, max: 600 } },
+  });
+  writeFileSync(path.join(FACES, file), cut);
+}
+
+/** Files that say more compressed; faces are compressed as they are. */
+const COMPRESSED = /\.(js|css|svg|json)$/;
+
+/** Puts `NAME.br` and `NAME.gz` beside each file that gets smaller so. */
+function compressFiles(folder) {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !COMPRESSED.test(entry.name)) continue;
+    const place = path.join(entry.parentPath, entry.name);
+    const bytes = readFileSync(place);
+    const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+    writeFileSync(`${place}.br`, brotliCompressSync(bytes, { params }));
+    writeFileSync(`${place}.gz`, gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION }));
+  }
+}
+
+mkdirSync(FACES, { recursive: true });
+await cutFace('@fontsource-variable/inter', 'inter-latin-wght-normal.woff2');
+await cutFace('@fontsource-variable/jetbrains-mono', 'jetbrains-mono-latin-wght-normal.woff2');
+await build({
+  configFile: false,
+  root: path.join(root, 'daemon/web'),
+  // Addresses of files are relative to the file that names them, so that the base URL may have a path.
+  base: './',
+  logLevel: 'warn',
+  publicDir: 'public',
+  resolve: { alias: { '@faces': FACES } },
+  build: {
+    outDir: OUTPUT,
+    emptyOutDir: true,
+    target: 'es2022',
+    manifest: true,
+    modulePreload: { polyfill: false },
+    // No data: addresses: the policy of the pages allows none.
+    assetsInlineLimit: 0,
+    rollupOptions: {
+      // Libraries say "use client" to frameworks that we do not use.
+      onwarn(warning, warn) {
+        if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') warn(warning);
+      },
+      input: {
+        main: path.join(root, 'daemon/web/main.tsx'),
+        theme: path.join(root, 'daemon/web/theme.ts'),
+      },
+    },
+  },
+  worker: { format: 'es' },
+});
+compressFiles(OUTPUT);
