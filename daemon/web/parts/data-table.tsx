@@ -1,0 +1,95 @@
+// A table of records: its rows, and what is said while they load, when there are none, and when they cannot be had.
+
+import type { ReactNode } from 'react';
+import { Notice } from './notice.tsx';
+
+export interface Column<Row> {
+  readonly name: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Numbers stand at the right. */
+  readonly isNumber?: boolean;
+}
+
+interface DataTableProps<Row> {
+  /** What the rows are, for those who do not see them. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  /** Undefined: they are being loaded. */
+  readonly rows: readonly Row[] | undefined;
+  readonly keyOf: (row: Row) => string | number;
+  readonly error: Error | null;
+  readonly retry: () => void;
+  readonly empty: ReactNode;
+}
+
+const LOADING_ROWS = 6;
+
+function LoadingRows({ columnCount }: { readonly columnCount: number }) {
+  return Array.from({ length: LOADING_ROWS }, (_, index) => (
+    <tr key={index} className="row-loading">
+      <td colSpan={columnCount}>&nbsp;</td>
+    </tr>
+  ));
+}
+
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { label, columns, rows, keyOf, error, retry, empty } = props;
+  if (error !== null)
+    return <Notice kind="danger" title={error.message} action={{ label: 'Try again', run: retry }} />;
+  if (rows?.length === 0) return <div className="empty">{empty}</div>;
+  return (
+    <div className="table-scroller" tabIndex={0} role="region" aria-label={label}>
+      <table className="table" aria-busy={rows === undefined}>
+        <thead>
+          <tr>
+            {columns.map(({ name, isNumber }) => (
+              <th key={name} scope="col" className={isNumber === true ? 'number' : undefined}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows === undefined ? (
+            <LoadingRows columnCount={columns.length} />
+          ) : (
+            rows.map((row) => (
+              <tr key={keyOf(row)}>
+                {columns.map(({ name, cell, isNumber }) => (
+                  <td key={name} className={isNumber === true ? 'number' : undefined}>
+                    {cell(row)}
+                  </td>
+                ))}
+              </tr>
+            ))
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface PagerProps {
+  readonly page: number;
+  readonly perPage: number;
+  readonly total: number | undefined;
+  readonly go: (page: number) => void;
+}
+
+export function Pager({ page, perPage, total, go }: PagerProps) {
+  if (total === undefined || total <= perPage) return null;
+  const last = Math.ceil(total / perPage);
+  return (
+    <nav className="pager" aria-label="Pages">
+      <button type="button" className="button" disabled={page <= 1} onClick={() => go(page - 1)}>
+        Newer
+      </button>
+      <span>
+        Page {page} of {last}
+      </span>
+      <button type="button" className="button" disabled={page >= last} onClick={() => go(page + 1)}>
+        Older
+      </button>
+    </nav>
+  );
+}

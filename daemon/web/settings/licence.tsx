@@ -1,0 +1,75 @@
+// The licence: state, what it allows, seats, end; another key can be set.
+
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { getLicence, setLicence } from '../../http/api/instance/instance-endpoints.ts';
+import { call } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { ACCOUNT_KEY, queryClient } from '../data/session.ts';
+import { Field } from '../parts/field.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { When } from '../parts/when.tsx';
+import { count } from '../search/words.ts';
+
+const KEY = ['licence'] as const;
+
+export function Licence() {
+  const [key, setKey] = useState('');
+  const { data, error } = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => call<typeof getLicence>('/api/license', { base: BASE_PATH, signal }),
+  });
+  const change = useMutation({
+    mutationFn: () => call<typeof setLicence>('/api/license', { base: BASE_PATH, method: 'PUT', body: { key } }),
+    onSuccess: async (answer) => {
+      setKey('');
+      queryClient.setQueryData(KEY, answer);
+      await queryClient.invalidateQueries({ queryKey: ACCOUNT_KEY });
+    },
+  });
+  if (error !== null) return <Notice kind="danger" title={error.message} />;
+  if (data === undefined) return null;
+  return (
+    <>
+      <dl className="facts">
+        <dt>State</dt>
+        <dd>{data.state}</dd>
+        {data.customer !== undefined && (
+          <>
+            <dt>Issued to</dt>
+            <dd>{data.customer}</dd>
+          </>
+        )}
+        <dt>Allows</dt>
+        <dd>{data.entitlements.length === 0 ? 'nothing beyond the free product' : data.entitlements.join(', ')}</dd>
+        <dt>Seats</dt>
+        <dd>
+          {count(data.seatsUsed)} used{data.seats === undefined ? '' : ` of ${count(data.seats)}`}
+        </dd>
+        <dt>Ends</dt>
+        <dd>
+          <When at={data.expiresAt} />
+        </dd>
+      </dl>
+      <form
+        className="form-row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate();
+        }}
+      >
+        <Field
+          label="Licence key"
+          required
+          autoComplete="off"
+          value={key}
+          onChange={(event) => setKey(event.target.value)}
+        />
+        <button type="submit" className="button" disabled={change.isPending}>
+          Set the key
+        </button>
+      </form>
+      {change.error !== null && <Notice kind="danger" title={change.error.message} />}
+    </>
+  );
+}

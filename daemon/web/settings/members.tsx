@@ -1,0 +1,147 @@
+// Members: invited, changed, suspended, removed. A new one gets a link, which is handed over here.
+
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { createUser, deleteUser, listUsers, updateUser } from '../../http/api/accounts/member-endpoints.ts';
+import { ApiFailure, call } from '../data/api.ts';
+import type { AnswerOf, BodyOf } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { queryClient } from '../data/session.ts';
+import { ConfirmButton } from '../parts/confirm.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { Field } from '../parts/field.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { When } from '../parts/when.tsx';
+
+type Member = AnswerOf<typeof listUsers>[number];
+type Changes = NonNullable<BodyOf<typeof updateUser>>;
+const KEY = ['members'] as const;
+
+function changed() {
+  return queryClient.invalidateQueries({ queryKey: KEY });
+}
+
+function Invite() {
+  const [email, setEmail] = useState('');
+  const { mutate, data, error, isPending } = useMutation({
+    mutationFn: () =>
+      call<typeof createUser>('/api/ee/users', { base: BASE_PATH, method: 'POST', body: { email } }),
+    onSuccess: async () => {
+      setEmail('');
+      await changed();
+    },
+    gcTime: 0,
+  });
+  return (
+    <section>
+      <form
+        className="form-row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          mutate();
+        }}
+      >
+        <Field
+          label="E-mail of a new member"
+          type="email"
+          required
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+        <button type="submit" className="button button-primary" disabled={isPending}>
+          Invite
+        </button>
+      </form>
+      {error !== null && <Notice kind="danger" title={error.message} />}
+      {data !== undefined && (
+        <div className="secret">
+          <span>
+            Hand this link to {data.email}; it is good for 7 days: <code>{data.setupUrl}</code>
+          </span>
+          <button
+            type="button"
+            className="button"
+            onClick={() => void navigator.clipboard?.writeText(data.setupUrl)}
+          >
+            Copy
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+export function Members() {
+  const { data, error, refetch } = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => call<typeof listUsers>('/api/ee/users', { base: BASE_PATH, signal }),
+  });
+  const change = useMutation({
+    mutationFn: ({ userId, body }: { readonly userId: string; readonly body: Changes }) =>
+      call<typeof updateUser>('/api/ee/user', { base: BASE_PATH, method: 'PATCH', query: { userId }, body }),
+    onSettled: changed,
+  });
+  const remove = useMutation({
+    mutationFn: (userId: string) =>
+      call<typeof deleteUser>('/api/ee/user', { base: BASE_PATH, method: 'DELETE', query: { userId } }),
+    onSettled: changed,
+  });
+  if (error instanceof ApiFailure && error.statusCode === 403)
+    return <Notice kind="info" title="Managing members needs the org-management licence." />;
+  const refusal = change.error ?? remove.error;
+  return (
+    <>
+      <Invite />
+      {refusal !== null && <Notice kind="danger" title={refusal.message} />}
+      <DataTable<Member>
+        label="Members"
+        rows={data}
+        keyOf={({ id }) => id}
+        error={error}
+        retry={() => void refetch()}
+        empty="There are no members."
+        columns={[
+          { name: 'E-mail', cell: (row) => row.email },
+          { name: 'Name', cell: (row) => row.name },
+          { name: 'Role', cell: (row) => (row.role === 'OWNER' ? 'Owner' : 'Member') },
+          { name: 'State', cell: (row) => (row.suspendedAt === null ? 'Active' : 'Suspended') },
+          { name: 'Last here', cell: (row) => <When at={row.lastActivityAt} /> },
+          {
+            name: 'Do',
+            cell: (row) => (
+              <span className="state">
+                <button
+                  type="button"
+                  className="button"
+                  onClick={() =>
+                    change.mutate({
+                      userId: row.id,
+                      body: { role: row.role === 'OWNER' ? 'MEMBER' : 'OWNER' },
+                    })
+                  }
+                >
+                  {row.role === 'OWNER' ? 'Make member' : 'Make owner'}
+                </button>
+                <button
+                  type="button"
+                  className="button"
+                  onClick={() =>
+                    change.mutate({ userId: row.id, body: { suspended: row.suspendedAt === null } })
+                  }
+                >
+                  {row.suspendedAt === null ? 'Suspend' : 'Let in again'}
+                </button>
+                <ConfirmButton
+                  label="Remove"
+                  title={`Remove ${row.email}?`}
+                  text="Sessions, keys and tokens of this member end at once."
+                  run={() => remove.mutate(row.id)}
+                />
+              </span>
+            ),
+          },
+        ]}
+      />
+    </>
+  );
+}

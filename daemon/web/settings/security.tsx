@@ -1,0 +1,72 @@
+// Who may come in, and how: guests, passwords, keys. What the environment or the configuration file fixes says so.
+
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { changeInstance, getInstance } from '../../http/api/instance/instance-endpoints.ts';
+import { call } from '../data/api.ts';
+import type { AnswerOf, BodyOf } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { ACCOUNT_KEY, queryClient } from '../data/session.ts';
+import { Notice } from '../parts/notice.tsx';
+
+type Instance = AnswerOf<typeof getInstance>;
+type Changes = NonNullable<BodyOf<typeof changeInstance>>;
+const KEY = ['instance'] as const;
+
+const FIXED_BY: Readonly<Record<string, string>> = {
+  env: 'fixed by the environment or a flag',
+  file: 'fixed by the configuration file',
+};
+
+interface ChoiceProps {
+  readonly instance: Instance;
+  readonly name: keyof Changes;
+  readonly label: string;
+  readonly change: (changes: Changes) => void;
+}
+
+function Choice({ instance, name, label, change }: ChoiceProps) {
+  const value = instance[name];
+  const fixedBy = FIXED_BY[instance.controlledBy[name]];
+  const isOn = value === true || value === 'all';
+  const other = typeof value === 'boolean' ? !value : value === 'all' ? 'owners' : 'all';
+  return (
+    <label className="choice">
+      <input
+        type="checkbox"
+        checked={isOn}
+        disabled={fixedBy !== undefined}
+        // Safety: the value is of the kind that the setting has.
+        onChange={() => change({ [name]: other } as Changes)}
+      />
+      <span>
+        {label} {fixedBy !== undefined && <span className="faint">({fixedBy})</span>}
+      </span>
+    </label>
+  );
+}
+
+export function Security() {
+  const { data, error } = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => call<typeof getInstance>('/api/instance', { base: BASE_PATH, signal }),
+  });
+  const { mutate, error: refusal } = useMutation({
+    mutationFn: (body: Changes) =>
+      call<typeof changeInstance>('/api/instance', { base: BASE_PATH, method: 'PATCH', body }),
+    onSuccess: async (answer) => {
+      queryClient.setQueryData(KEY, answer);
+      await queryClient.invalidateQueries({ queryKey: ACCOUNT_KEY });
+    },
+  });
+  if (error !== null) return <Notice kind="danger" title={error.message} />;
+  if (data === undefined) return null;
+  return (
+    <section>
+      {refusal !== null && <Notice kind="danger" title={refusal.message} />}
+      <Choice instance={data} name="anonymousAccess" label="Guests may search without an account" change={mutate} />
+      <Choice instance={data} name="passwordLogin" label="Sign-in by password" change={mutate} />
+      <Choice instance={data} name="apiKeyCreation" label="All members may make API keys, not owners alone" change={mutate} />
+      <Choice instance={data} name="apiKeyUsage" label="All members may use API keys, not owners alone" change={mutate} />
+    </section>
+  );
+}

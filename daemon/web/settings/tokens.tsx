@@ -1,0 +1,33 @@
+// Scoped tokens that are good now: what they see, and until when. They are made and ended with an API key.
+
+import { useQuery } from '@tanstack/react-query';
+import type { listTokens } from '../../http/api/accounts/account-endpoints.ts';
+import { call } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { DataTable } from '../parts/data-table.tsx';
+import { When } from '../parts/when.tsx';
+import { counted } from '../search/words.ts';
+
+export function Tokens() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['tokens'],
+    queryFn: ({ signal }) =>
+      call<typeof listTokens>('/api/user/scoped_access_tokens', { base: BASE_PATH, signal }),
+  });
+  return (
+    <DataTable
+      label="Scoped tokens"
+      rows={data}
+      keyOf={({ id }) => id}
+      error={error}
+      retry={() => void refetch()}
+      empty="No token is good now. One is made with an API key: POST /api/ee/scoped_access_token."
+      columns={[
+        { name: 'Id', cell: (row) => <code>{row.id}</code> },
+        { name: 'Sees', cell: (row) => counted(row.repoIds.length, 'repository', 'repositories') },
+        { name: 'Made', cell: (row) => <When at={row.createdAt} /> },
+        { name: 'Ends', cell: (row) => <When at={row.expiresAt} /> },
+      ]}
+    />
+  );
+}

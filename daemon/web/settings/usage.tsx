@@ -1,0 +1,33 @@
+// Requests used today, and how many are left.
+
+import { useQuery } from '@tanstack/react-query';
+import type { getUsage } from '../../http/api/accounts/account-endpoints.ts';
+import { call } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { Notice } from '../parts/notice.tsx';
+import { When } from '../parts/when.tsx';
+import { count } from '../search/words.ts';
+
+export function Usage() {
+  const { data, error } = useQuery({
+    queryKey: ['usage'],
+    queryFn: ({ signal }) => call<typeof getUsage>('/api/user/usage', { base: BASE_PATH, signal }),
+    staleTime: 0,
+  });
+  if (error !== null) return <Notice kind="danger" title={error.message} />;
+  if (data === undefined) return null;
+  return (
+    <dl className="facts">
+      <dt>Used today</dt>
+      <dd>{count(data.used)}</dd>
+      <dt>Limit</dt>
+      <dd>{data.limit === null ? 'none' : count(data.limit)}</dd>
+      <dt>Left</dt>
+      <dd>{data.remaining === null ? 'no limit' : count(data.remaining)}</dd>
+      <dt>Counts anew</dt>
+      <dd>
+        <When at={data.resetsAt} />
+      </dd>
+    </dl>
+  );
+}
