@@ -60,7 +60,7 @@ await build({
   root: path.join(root, 'daemon/web'),
   // Addresses of files are relative to the file that names them, so that the base URL may have a path.
   base: './',
-  logLevel: 'warn',
+  logLevel: 'error',
   publicDir: 'public',
   resolve: { alias: { '@faces': FACES } },
   build: {
@@ -72,10 +72,6 @@ await build({
     // No data: addresses: the policy of the pages allows none.
     assetsInlineLimit: 0,
     rollupOptions: {
-      // Libraries say "use client" to frameworks that we do not use.
-      onwarn(warning, warn) {
-        if (warning.code !== 'MODULE_LEVEL_DIRECTIVE') warn(warning);
-      },
       input: {
         main: path.join(root, 'daemon/web/main.tsx'),
         theme: path.join(root, 'daemon/web/theme.ts'),

@@ -189,7 +189,8 @@ function compressAsset(asset: Asset, coding: ContentCoding): Promise<Buffer> {
   const forms = compressedAssets.get(asset) ?? new Map<ContentCoding, Promise<Buffer>>();
   compressedAssets.set(asset, forms);
   const made = asset.coded?.[coding];
-  if (made !== undefined) return Promise.resolve(Buffer.from(made.buffer, made.byteOffset, made.byteLength));
+  if (made !== undefined)
+    return Promise.resolve(Buffer.from(made.buffer, made.byteOffset, made.byteLength));
   const form = forms.get(coding) ?? compressors[coding](asset.bytes);
   forms.set(coding, form);
   return form;

@@ -38,7 +38,8 @@ export function placeOf(rest: string): Place | undefined {
   const repo = decode(repoPart);
   const revision = revisionParts.length === 0 ? undefined : decode(revisionParts.join('@'));
   const decodedPath = decode(path.join('/'));
-  if (repo === undefined || repo === '' || decodedPath === undefined || !isKind(kind)) return undefined;
+  if (repo === undefined || repo === '' || decodedPath === undefined || !isKind(kind))
+    return undefined;
   return { repo, revision, kind, path: decodedPath.replace(/\/$/, '') };
 }
 
@@ -46,23 +47,4 @@ export function placeOf(rest: string): Place | undefined {
 export function addressOf({ repo, revision, kind, path }: Place): string {
   const at = revision === undefined ? '' : `@${encode(revision)}`;
   return `/browse/${encode(repo)}${at}/-/${kind}/${encode(path)}`;
-}
-
-/** Lines of a file, 1-based, both inclusive. */
-export interface LineRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Of `highlightRange`: `12`, `12-20`, `12:5-12:14`. Columns are not kept. */
-export function lineRangeOf(text: string | null): LineRange | undefined {
-  const found = /^(\d+)(?::\d+)?(?:-(\d+)(?::\d+)?)?$/.exec(text ?? '');
-  if (found === null) return undefined;
-  const from = Number(found[1]);
-  const to = Number(found[2] ?? from);
-  return from < 1 ? undefined : { from: Math.min(from, to), to: Math.max(from, to) };
-}
-
-export function rangeText({ from, to }: LineRange): string {
-  return from === to ? String(from) : `${from}-${to}`;
 }

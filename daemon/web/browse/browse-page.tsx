@@ -18,9 +18,13 @@ function View({ place }: { readonly place: Place }) {
 }
 
 export default function BrowsePage() {
-  const { '*': rest = '' } = useParams<{ '*': string }>();
+  const { '*': rest } = useParams<{ '*': string }>();
   const place = placeOf(rest);
-  useTitle(place === undefined ? 'Unknown page' : `${place.path === '' ? '' : `${place.path} · `}${place.repo}`);
+  useTitle(
+    place === undefined
+      ? 'Unknown page'
+      : `${place.path === '' ? '' : `${place.path} · `}${place.repo}`,
+  );
   if (place === undefined)
     return (
       <div className="narrow">

@@ -18,7 +18,11 @@ function Level({ place, path, depth }: LevelProps) {
   if (error !== null) return <p className="tree-note danger">{error.message}</p>;
   if (data === undefined) return <p className="tree-note faint">&nbsp;</p>;
   return (
-    <ul className="tree-level" role={depth === 1 ? 'tree' : 'group'} aria-label={depth === 1 ? 'Files' : undefined}>
+    <ul
+      className="tree-level"
+      role={depth === 1 ? 'tree' : 'group'}
+      aria-label={depth === 1 ? 'Files' : undefined}
+    >
       {data.map((item) => (
         <Row key={item.path} place={place} item={item} depth={depth} />
       ))}
@@ -47,7 +51,10 @@ function Row({ place, item, depth }: RowProps) {
       aria-expanded={isFolder ? isOpen : undefined}
       className="tree-item"
     >
-      <div className={isHere ? 'tree-row tree-row-here' : 'tree-row'} data-depth={Math.min(depth, 12)}>
+      <div
+        className={isHere ? 'tree-row tree-row-here' : 'tree-row'}
+        data-depth={Math.min(depth, 12)}
+      >
         {isFolder ? (
           <button
             type="button"

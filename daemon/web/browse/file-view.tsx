@@ -5,9 +5,10 @@ import { useSearchParams } from 'wouter';
 import { CodeView } from '../code/code-view.tsx';
 import { ApiFailure } from '../data/api.ts';
 import { Notice } from '../parts/notice.tsx';
-import { counted } from '../search/words.ts';
-import { lineRangeOf, rangeText } from './address.ts';
-import type { LineRange, Place } from './address.ts';
+import { counted } from '../parts/words.ts';
+import { lineRangeOf, rangeText } from '../code/line-range.ts';
+import type { LineRange } from '../code/line-range.ts';
+import type { Place } from './address.ts';
 import { useSource } from './reading.ts';
 
 function isMissing(error: Error): boolean {
@@ -49,7 +50,8 @@ export function FileView({ place }: { readonly place: Place }) {
         <span>{counted(lineCount(data.source), 'line')}</span>
         {data.externalWebUrl !== undefined && (
           <a href={data.externalWebUrl} rel="noopener noreferrer" target="_blank">
-            At the code host <ExternalLink size={16} strokeWidth={1.5} className="inline-icon" aria-hidden />
+            At the code host{' '}
+            <ExternalLink size={16} strokeWidth={1.5} className="inline-icon" aria-hidden />
           </a>
         )}
       </div>

@@ -12,7 +12,12 @@ export function FolderView({ place }: { readonly place: Place }) {
   if (error !== null) return <Notice kind="danger" title={error.message} />;
   if (data === undefined) return null;
   if (data.length === 0)
-    return <Notice kind="info" title={`There is no folder ${place.path} in ${place.repo} at this revision, or it is empty.`} />;
+    return (
+      <Notice
+        kind="info"
+        title={`There is no folder ${place.path} in ${place.repo} at this revision, or it is empty.`}
+      />
+    );
   return (
     <ul className="folder-list">
       {data.map((item) => {

@@ -3,7 +3,13 @@
 
 import { LRLanguage, Language, syntaxHighlighting } from '@codemirror/language';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { Compartment, EditorState, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
+import {
+  Compartment,
+  EditorState,
+  RangeSetBuilder,
+  StateEffect,
+  StateField,
+} from '@codemirror/state';
 import type { Extension } from '@codemirror/state';
 import {
   Decoration,
@@ -17,7 +23,7 @@ import type { DecorationSet } from '@codemirror/view';
 import { LRParser } from '@lezer/lr';
 import { defineLanguageFacet } from '@codemirror/language';
 import { useEffect, useRef } from 'react';
-import type { LineRange } from '../browse/address.ts';
+import type { LineRange } from './line-range.ts';
 import { STYLE_NONCE } from '../data/place.ts';
 import { highlighter } from './highlighter.ts';
 import { parserOf } from './languages.ts';
@@ -79,7 +85,11 @@ function numbers(onRange: (range: LineRange) => void, anchor: { current: number 
   });
 }
 
-function makeState(props: CodeViewProps, onRange: (range: LineRange) => void, colours: Compartment): EditorState {
+function makeState(
+  props: CodeViewProps,
+  onRange: (range: LineRange) => void,
+  colours: Compartment,
+): EditorState {
   return EditorState.create({
     doc: props.text,
     extensions: [
@@ -116,10 +126,11 @@ export function CodeView(props: CodeViewProps) {
     });
     view.current = made;
     let isOver = false;
-    if (text.length <= COLOURED_SIZE_MAX)
-      void languageOf(language).then((extension) => {
-        if (!isOver) made.dispatch({ effects: colours.reconfigure(extension) });
-      });
+    const colourIt = async (): Promise<void> => {
+      const extension = await languageOf(language);
+      if (!isOver) made.dispatch({ effects: colours.reconfigure(extension) });
+    };
+    if (text.length <= COLOURED_SIZE_MAX) void colourIt();
     return () => {
       isOver = true;
       made.destroy();
@@ -137,7 +148,8 @@ export function CodeView(props: CodeViewProps) {
     const effects: StateEffect<unknown>[] = [setRange.of(chosen)];
     if (chosen !== undefined && chosen.from <= shown.state.doc.lines) {
       const { from: at } = shown.state.doc.line(chosen.from);
-      const isSeen = shown.viewport.from <= at && at <= shown.viewport.to && shown.scrollDOM.scrollTop > 0;
+      const isSeen =
+        shown.viewport.from <= at && at <= shown.viewport.to && shown.scrollDOM.scrollTop > 0;
       if (!isSeen) effects.push(EditorView.scrollIntoView(at, { y: 'center' }));
     }
     shown.dispatch({ effects });

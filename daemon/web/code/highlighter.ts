@@ -2,7 +2,7 @@
 
 import { highlightTree, tagHighlighter, tags as t } from '@lezer/highlight';
 import type { Parser } from '@lezer/common';
-import type { Colour } from '../search/rows.ts';
+import type { Colour } from './marks.ts';
 
 /** Classes are `code-NAME`; the first rule that fits best decides. */
 export const highlighter = tagHighlighter([
@@ -11,7 +11,10 @@ export const highlighter = tagHighlighter([
   { tag: [t.typeName, t.className, t.namespace], class: 'code-type' },
   { tag: [t.bool, t.null, t.atom, t.escape], class: 'code-constant' },
   { tag: [t.operator, t.punctuation, t.bracket, t.separator], class: 'code-operator' },
-  { tag: [t.keyword, t.controlKeyword, t.modifier, t.self, t.definitionKeyword], class: 'code-keyword' },
+  {
+    tag: [t.keyword, t.controlKeyword, t.modifier, t.self, t.definitionKeyword],
+    class: 'code-keyword',
+  },
   { tag: [t.number, t.unit, t.color], class: 'code-number' },
   {
     tag: [t.function(t.variableName), t.function(t.propertyName), t.macroName],
@@ -37,7 +40,8 @@ export function coloursOf(parser: Parser, lines: readonly string[]): Colour[][] 
   let index = 0;
   let start = 0;
   highlightTree(parser.parse(text), highlighter, (from, to, name) => {
-    while (index < lines.length - 1 && from > start + (lines[index]?.length ?? 0)) start += (lines[index++]?.length ?? 0) + 1;
+    while (index < lines.length - 1 && from > start + (lines[index]?.length ?? 0))
+      start += (lines[index++]?.length ?? 0) + 1;
     addColour(colours, lines, { index, start }, { from, to, name });
   });
   return colours;

@@ -51,24 +51,32 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   'Objective-C': clike('objectiveC'),
   Scala: clike('scala'),
   CMake: () => ofMode(import('@codemirror/legacy-modes/mode/cmake').then(({ cmake }) => cmake)),
-  Clojure: () => ofMode(import('@codemirror/legacy-modes/mode/clojure').then(({ clojure }) => clojure)),
-  Dockerfile: () => ofMode(import('@codemirror/legacy-modes/mode/dockerfile').then(({ dockerFile }) => dockerFile)),
+  Clojure: () =>
+    ofMode(import('@codemirror/legacy-modes/mode/clojure').then(({ clojure }) => clojure)),
+  Dockerfile: () =>
+    ofMode(import('@codemirror/legacy-modes/mode/dockerfile').then(({ dockerFile }) => dockerFile)),
   Elm: () => ofMode(import('@codemirror/legacy-modes/mode/elm').then(({ elm }) => elm)),
   Erlang: () => ofMode(import('@codemirror/legacy-modes/mode/erlang').then(({ erlang }) => erlang)),
-  Fortran: () => ofMode(import('@codemirror/legacy-modes/mode/fortran').then(({ fortran }) => fortran)),
+  Fortran: () =>
+    ofMode(import('@codemirror/legacy-modes/mode/fortran').then(({ fortran }) => fortran)),
   Groovy: () => ofMode(import('@codemirror/legacy-modes/mode/groovy').then(({ groovy }) => groovy)),
-  Haskell: () => ofMode(import('@codemirror/legacy-modes/mode/haskell').then(({ haskell }) => haskell)),
-  INI: () => ofMode(import('@codemirror/legacy-modes/mode/properties').then(({ properties }) => properties)),
+  Haskell: () =>
+    ofMode(import('@codemirror/legacy-modes/mode/haskell').then(({ haskell }) => haskell)),
+  INI: () =>
+    ofMode(import('@codemirror/legacy-modes/mode/properties').then(({ properties }) => properties)),
   Julia: () => ofMode(import('@codemirror/legacy-modes/mode/julia').then(({ julia }) => julia)),
   Lua: () => ofMode(import('@codemirror/legacy-modes/mode/lua').then(({ lua }) => lua)),
   OCaml: () => ofMode(import('@codemirror/legacy-modes/mode/mllike').then(({ oCaml }) => oCaml)),
   Perl: () => ofMode(import('@codemirror/legacy-modes/mode/perl').then(({ perl }) => perl)),
-  PowerShell: () => ofMode(import('@codemirror/legacy-modes/mode/powershell').then(({ powerShell }) => powerShell)),
-  'Protocol Buffer': () => ofMode(import('@codemirror/legacy-modes/mode/protobuf').then(({ protobuf }) => protobuf)),
+  PowerShell: () =>
+    ofMode(import('@codemirror/legacy-modes/mode/powershell').then(({ powerShell }) => powerShell)),
+  'Protocol Buffer': () =>
+    ofMode(import('@codemirror/legacy-modes/mode/protobuf').then(({ protobuf }) => protobuf)),
   R: () => ofMode(import('@codemirror/legacy-modes/mode/r').then(({ r }) => r)),
   Ruby: () => ofMode(import('@codemirror/legacy-modes/mode/ruby').then(({ ruby }) => ruby)),
   Shell: () => ofMode(import('@codemirror/legacy-modes/mode/shell').then(({ shell }) => shell)),
-  SQL: () => ofMode(import('@codemirror/legacy-modes/mode/sql').then(({ standardSQL }) => standardSQL)),
+  SQL: () =>
+    ofMode(import('@codemirror/legacy-modes/mode/sql').then(({ standardSQL }) => standardSQL)),
   Swift: () => ofMode(import('@codemirror/legacy-modes/mode/swift').then(({ swift }) => swift)),
   TOML: () => ofMode(import('@codemirror/legacy-modes/mode/toml').then(({ toml }) => toml)),
 };

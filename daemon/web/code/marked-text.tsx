@@ -2,14 +2,15 @@
 // seen, or that change the order of text, are drawn as a boxed code.
 
 import { Fragment } from 'react';
-import type { Colour, Mark } from '../search/rows.ts';
+import type { Colour, Mark } from './marks.ts';
 
 /** Control and format characters but for the tab; unpaired surrogates. */
-// oxlint-disable-next-line no-control-regex
-const HIDDEN = /([\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF])/;
+const HIDDEN =
+  // oxlint-disable-next-line no-control-regex
+  /([\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF])/;
 
 function codeOf(character: string): string {
-  return `U+${(character.charCodeAt(0)).toString(16).toUpperCase().padStart(4, '0')}`;
+  return `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 /** The text with hidden characters shown. */
@@ -42,12 +43,19 @@ interface Piece {
 
 /** The text cut wherever a mark or a colour begins or ends; a mark keeps its own colour. */
 function piecesOf({ text, marks, colours = [] }: MarkedTextProps): Piece[] {
-  const borders = [0, text.length, ...marks.flatMap(({ from, to }) => [from, to]), ...colours.flatMap(({ from, to }) => [from, to])];
+  const borders = [
+    0,
+    text.length,
+    ...marks.flatMap(({ from, to }) => [from, to]),
+    ...colours.flatMap(({ from, to }) => [from, to]),
+  ];
   const cuts = [...new Set(borders)].filter((at) => at <= text.length).toSorted((a, b) => a - b);
   return cuts.slice(1).map((to, index) => {
     const from = cuts[index] ?? 0;
     const isMarked = marks.some((mark) => mark.from <= from && to <= mark.to);
-    const colour = isMarked ? undefined : colours.find((one) => one.from <= from && to <= one.to)?.name;
+    const colour = isMarked
+      ? undefined
+      : colours.find((one) => one.from <= from && to <= one.to)?.name;
     return { from, to, isMarked, colour };
   });
 }

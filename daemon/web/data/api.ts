@@ -93,10 +93,20 @@ async function toFailure(response: Response): Promise<ApiFailure> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const seconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
   try {
-    const { errorCode, message } = (await response.json()) as { errorCode: string; message: string };
+    // Safety: every error of the daemon has both.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const { errorCode, message } = (await response.json()) as {
+      errorCode: string;
+      message: string;
+    };
     return new ApiFailure(response.status, errorCode, message, seconds);
   } catch {
-    return new ApiFailure(response.status, 'UNKNOWN', `Trawl answered ${response.status}.`, seconds);
+    return new ApiFailure(
+      response.status,
+      'UNKNOWN',
+      `Trawl answered ${response.status}.`,
+      seconds,
+    );
   }
 }
 
@@ -116,6 +126,7 @@ export async function call<E extends TypedEndpoint>(
   options: Omit<CallOptions, 'body'> & { readonly body?: BodyOf<E> },
 ): Promise<AnswerOf<E>> {
   // Safety: the daemon's tests hold every answer to its schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return (await parse(await fetchApi(path, options))) as AnswerOf<E>;
 }
 
@@ -127,6 +138,8 @@ export async function callPage<E extends TypedEndpoint>(
   const response = await fetchApi(path, options);
   const total = response.headers.get('x-total-count');
   return {
+    // Safety: as above.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     items: (await parse(response)) as AnswerOf<E>,
     total: total === null ? undefined : Number(total),
   };

@@ -11,6 +11,7 @@ function read<Value>(name: string, fallback: Value): Value {
   try {
     const text = localStorage.getItem(PREFIX + name);
     // Safety: only `write` below puts values there; a wrong one is at worst not obeyed.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return text === null ? fallback : (JSON.parse(text) as Value);
   } catch {
     return fallback;
@@ -33,12 +34,12 @@ interface Remembered {
   readonly queries: readonly string[];
   readonly isTypingSearch: boolean;
   readonly contextLines: number;
-  setTheme(theme: Theme): void;
-  noteQuery(query: string): void;
-  setTypingSearch(isOn: boolean): void;
-  setContextLines(count: number): void;
+  readonly setTheme: (theme: Theme) => void;
+  readonly noteQuery: (query: string) => void;
+  readonly setTypingSearch: (isOn: boolean) => void;
+  readonly setContextLines: (count: number) => void;
   /** All of it, on signing out. */
-  forget(): void;
+  readonly forget: () => void;
 }
 
 /** The theme is read by theme.ts before anything else runs, as bare text. */
@@ -68,7 +69,10 @@ export const useRemembered = create<Remembered>()((set, get) => ({
     set({ theme });
   },
   noteQuery: (query) => {
-    const queries = [query, ...get().queries.filter((other) => other !== query)].slice(0, HISTORY_MAX);
+    const queries = [query, ...get().queries.filter((other) => other !== query)].slice(
+      0,
+      HISTORY_MAX,
+    );
     write('queries', queries);
     set({ queries });
   },

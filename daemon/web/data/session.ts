@@ -23,13 +23,7 @@ export const queryClient = new QueryClient({
 export function useAccount() {
   return useQuery({
     queryKey: ACCOUNT_KEY,
-    queryFn: ({ signal }) =>
-      call<typeof getAccount>('/api/user', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof getAccount>('/api/user', { base: BASE_PATH, signal }),
     staleTime: 300_000,
   });
-}
-
-/** May the caller search? Somebody with an account, a guest where guests may, or whoever sits at the machine. */
-export function maySearch({ user, source, anonymousAccess }: Account): boolean {
-  return user !== null || anonymousAccess || source === 'local';
 }

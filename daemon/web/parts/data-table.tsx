@@ -35,7 +35,9 @@ function LoadingRows({ columnCount }: { readonly columnCount: number }) {
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, keyOf, error, retry, empty } = props;
   if (error !== null)
-    return <Notice kind="danger" title={error.message} action={{ label: 'Try again', run: retry }} />;
+    return (
+      <Notice kind="danger" title={error.message} action={{ label: 'Try again', run: retry }} />
+    );
   if (rows?.length === 0) return <div className="empty">{empty}</div>;
   return (
     <div className="table-scroller" tabIndex={0} role="region" aria-label={label}>

@@ -1,6 +1,6 @@
 // How far a job is: phase, share, and what is left of it.
 
-import { milliseconds } from '../search/words.ts';
+import { milliseconds } from './words.ts';
 
 interface JobProgress {
   readonly phase: string;

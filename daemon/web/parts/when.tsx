@@ -19,7 +19,13 @@ function words(date: Date): string {
 }
 
 /** @param at  ISO 8601; null or undefined shows `never` */
-export function When({ at, never = 'never' }: { readonly at: string | null | undefined; readonly never?: string }) {
+export function When({
+  at,
+  never = 'never',
+}: {
+  readonly at: string | null | undefined;
+  readonly never?: string;
+}) {
   if (at === null || at === undefined) return <span className="faint">{never}</span>;
   const date = new Date(at);
   return (

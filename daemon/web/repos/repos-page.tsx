@@ -15,7 +15,7 @@ import type { Column } from '../parts/data-table.tsx';
 import { Progress } from '../parts/progress.tsx';
 import { useTitle } from '../parts/title.ts';
 import { When } from '../parts/when.tsx';
-import { count } from '../search/words.ts';
+import { count } from '../parts/words.ts';
 import '../styles/tables.css';
 
 type Repo = AnswerOf<typeof listRepos>[number];
@@ -95,13 +95,18 @@ function State({ row }: { readonly row: Row }) {
 
 function Why({ row }: { readonly row: Row }) {
   const message = row.status?.latestJob?.errorMessage;
-  return message === null || message === undefined ? null : <span className="faint">{message}</span>;
+  return message === null || message === undefined ? null : (
+    <span className="faint">{message}</span>
+  );
 }
 
 function IndexButton({ repoId }: { readonly repoId: number }) {
   const { mutate, isPending } = useMutation({
     mutationFn: () =>
-      call<typeof triggerRepoIndex>(`/api/repos/${repoId}/index`, { base: BASE_PATH, method: 'POST' }),
+      call<typeof triggerRepoIndex>(`/api/repos/${repoId}/index`, {
+        base: BASE_PATH,
+        method: 'POST',
+      }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['repo-status'] }),
   });
   return (
@@ -126,7 +131,9 @@ function columnsFor(isOwner: boolean): Column<Row>[] {
     { name: 'Indexed', cell: ({ indexedAt }) => <When at={indexedAt} /> },
     { name: 'Newest commit', cell: ({ pushedAt }) => <When at={pushedAt} never="" /> },
     { name: 'Why', cell: (row) => <Why row={row} /> },
-    ...(isOwner ? [{ name: 'Do', cell: ({ repoId }: Row) => <IndexButton repoId={repoId} /> }] : []),
+    ...(isOwner
+      ? [{ name: 'Do', cell: ({ repoId }: Row) => <IndexButton repoId={repoId} /> }]
+      : []),
   ];
 }
 
@@ -155,7 +162,8 @@ export default function ReposPage() {
     <section className="wide">
       <div className="page-head">
         <h1>
-          Repositories {data?.total !== undefined && <span className="faint">{count(data.total)}</span>}
+          Repositories{' '}
+          {data?.total !== undefined && <span className="faint">{count(data.total)}</span>}
         </h1>
         <input
           type="search"
@@ -179,7 +187,12 @@ export default function ReposPage() {
             : `No repository has “${wanted}” in its name.`
         }
       />
-      <Pager page={page} perPage={PER_PAGE} total={data?.total} go={(next) => change('page', String(next))} />
+      <Pager
+        page={page}
+        perPage={PER_PAGE}
+        total={data?.total}
+        go={(next) => change('page', String(next))}
+      />
     </section>
   );
 }

@@ -12,7 +12,8 @@ export function searchOf(parameters: URLSearchParams, contextLines: number): Sea
   const matches = Number(parameters.get('matches') ?? MATCHES_DEFAULT);
   return {
     query,
-    matches: Number.isInteger(matches) && matches > 0 ? Math.min(matches, MATCHES_MAX) : MATCHES_DEFAULT,
+    matches:
+      Number.isInteger(matches) && matches > 0 ? Math.min(matches, MATCHES_MAX) : MATCHES_DEFAULT,
     contextLines,
     isRegexEnabled: parameters.get('isRegexEnabled') === 'true',
     isCaseSensitivityEnabled: parameters.get('isCaseSensitivityEnabled') === 'true',

@@ -2,8 +2,9 @@
 
 import { LRUCache } from 'lru-cache';
 import { useEffect, useSyncExternalStore } from 'react';
-import type { Colour, ResultFile } from './rows.ts';
-import { post } from './search-store.ts';
+import type { Colour } from '../code/marks.ts';
+import type { ResultFile } from './rows.ts';
+import { hear, post } from './worker-link.ts';
 
 type LineColours = readonly (readonly Colour[])[];
 
@@ -14,11 +15,12 @@ const kept = new LRUCache<string, LineColours>({ max: KEPT_MAX });
 const asked = new Set<string>();
 const listeners = new Set<() => void>();
 
-export function takeColours(key: string, colours: LineColours): void {
-  asked.delete(key);
-  kept.set(key, colours);
+hear((message) => {
+  if (message.type !== 'coloured') return;
+  asked.delete(message.key);
+  kept.set(message.key, message.colours);
   for (const listener of listeners) listener();
-}
+});
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);

@@ -13,7 +13,11 @@ const VALUE: Readonly<Record<Facet, (file: ResultFile) => string>> = {
 };
 
 /** Files that fit what is chosen of every facet; nothing chosen fits all. */
-export function narrow(files: readonly ResultFile[], chosen: Chosen, but?: Facet): readonly ResultFile[] {
+export function narrow(
+  files: readonly ResultFile[],
+  chosen: Chosen,
+  but?: Facet,
+): readonly ResultFile[] {
   const asked = FACETS.filter((facet) => facet !== but && chosen[facet].size > 0);
   if (asked.length === 0) return files;
   return files.filter((file) => asked.every((facet) => chosen[facet].has(VALUE[facet](file))));
@@ -38,8 +42,8 @@ export function valuesOf(facet: Facet, files: readonly ResultFile[], chosen: Cho
 
 export interface FacetChoice {
   readonly chosen: Chosen;
-  toggle(facet: Facet, value: string): void;
-  clear(): void;
+  readonly toggle: (facet: Facet, value: string) => void;
+  readonly clear: () => void;
 }
 
 /** The choice of the address. Each change is a step of the history. */

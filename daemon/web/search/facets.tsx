@@ -5,7 +5,7 @@ import { FACETS, valuesOf } from './facet-choice.ts';
 import type { Facet, FacetChoice } from './facet-choice.ts';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
-import { count } from './words.ts';
+import { count } from '../parts/words.ts';
 
 const TITLES: Readonly<Record<Facet, string>> = { repo: 'Repository', lang: 'Language' };
 const SHOWN = 8;

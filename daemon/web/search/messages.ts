@@ -1,7 +1,8 @@
 // What the page and its search worker say to each other.
 
 import type { Hint } from '../../http/api/search/search-schemas.ts';
-import type { Colour, ResultFile } from './rows.ts';
+import type { Colour } from '../code/marks.ts';
+import type { ResultFile } from './rows.ts';
 
 /** What is searched, as the body of the request has it. */
 export interface Search {

@@ -42,7 +42,13 @@ function usePreview(text: string, switches: Switches, isOn: boolean, contextLine
   useEffect(() => {
     if (!isOn || text.trim().length < PREVIEW_LENGTH_MIN) return;
     const timer = setTimeout(() => {
-      const search = { query: text, matches: PREVIEW_MATCHES, contextLines, isRegexEnabled, isCaseSensitivityEnabled };
+      const search = {
+        query: text,
+        matches: PREVIEW_MATCHES,
+        contextLines,
+        isRegexEnabled,
+        isCaseSensitivityEnabled,
+      };
       start(search, true);
     }, PREVIEW_PAUSE_MS);
     return () => clearTimeout(timer);

@@ -5,8 +5,9 @@ import { memo, useState } from 'react';
 import { Link } from 'wouter';
 import { MarkedText } from '../code/marked-text.tsx';
 import { useColours } from './colours.ts';
-import type { Colour, ResultFile, ResultLine } from './rows.ts';
-import { counted } from './words.ts';
+import type { Colour } from '../code/marks.ts';
+import type { ResultFile, ResultLine } from './rows.ts';
+import { counted } from '../parts/words.ts';
 
 /** Matched lines of a file that are shown at first. */
 const LINES_SHOWN = 8;
@@ -71,7 +72,10 @@ function rowsOf(
 function PathLink({ file }: { readonly file: ResultFile }) {
   const cut = file.path.lastIndexOf('/') + 1;
   const folder = file.path.slice(0, cut);
-  const shifted = file.pathMarks.map(({ from, to }) => ({ from: Math.max(from - cut, 0), to: to - cut }));
+  const shifted = file.pathMarks.map(({ from, to }) => ({
+    from: Math.max(from - cut, 0),
+    to: to - cut,
+  }));
   return (
     <h2 className="file-title">
       <Link href={addressOf(file)} className="file-link">
@@ -110,14 +114,21 @@ export const ResultCard = memo(function ResultCard({ file, place, total }: Resul
           {file.language !== '' && <span>{file.language}</span>}
           <span>{counted(file.matchCount, 'match', 'matches')}</span>
           {file.externalUrl !== undefined && (
-            <a href={file.externalUrl} rel="noopener noreferrer" target="_blank" aria-label="At the code host">
+            <a
+              href={file.externalUrl}
+              rel="noopener noreferrer"
+              target="_blank"
+              aria-label="At the code host"
+            >
               <ExternalLink size={16} strokeWidth={1.5} aria-hidden />
             </a>
           )}
         </span>
       </header>
       {file.skipReason !== undefined && (
-        <p className="result-skipped">Not searched: {SKIPPED[file.skipReason] ?? file.skipReason}.</p>
+        <p className="result-skipped">
+          Not searched: {SKIPPED[file.skipReason] ?? file.skipReason}.
+        </p>
       )}
       {lines.length > 0 && (
         <div className="result-code" tabIndex={-1}>
@@ -125,7 +136,12 @@ export const ResultCard = memo(function ResultCard({ file, place, total }: Resul
         </div>
       )}
       {more > 0 && (
-        <button type="button" className="result-more" onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
+        <button
+          type="button"
+          className="result-more"
+          onClick={() => setOpen(!isOpen)}
+          aria-expanded={isOpen}
+        >
           {isOpen ? 'Show fewer' : `Show ${counted(more, 'more matched line')} of this file`}
         </button>
       )}

@@ -1,13 +1,8 @@
 // From the results of the API to rows of text with marks: lines in the order of the file, columns in UTF-16 units, as the page
 // draws them. Pure, and run in the worker.
 
+import type { Mark } from '../code/marks.ts';
 import type { Chunk, FileResult, MatchRange } from '../../http/api/search/search-schemas.ts';
-
-/** A marked stretch of a line, in UTF-16 units; `to` is behind it. */
-export interface Mark {
-  readonly from: number;
-  readonly to: number;
-}
 
 export interface ResultLine {
   /** 1-based. */
@@ -17,11 +12,6 @@ export interface ResultLine {
   readonly marks: readonly Mark[];
   /** 1-based, in code points: of the first match on the line; 0 where none begins. */
   readonly column: number;
-}
-
-export interface Colour extends Mark {
-  /** Classes of the stretch, such as `code-keyword`. */
-  readonly name: string;
 }
 
 export interface ResultFile {

@@ -39,7 +39,10 @@ export function SearchPage() {
       <h1 className="visually-hidden">Results</h1>
       <Facets files={files} {...choice} />
       <div className="results">
-        <Summary loadMore={loadMore} nextMatches={Math.min((search?.matches ?? 0) * 2, MATCHES_MAX)} />
+        <Summary
+          loadMore={loadMore}
+          nextMatches={Math.min((search?.matches ?? 0) * 2, MATCHES_MAX)}
+        />
         <ResultList files={shown} loadedCount={files.length} />
       </div>
     </div>

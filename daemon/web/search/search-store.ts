@@ -3,9 +3,9 @@
 
 import { create } from 'zustand';
 import { BASE_PATH } from '../data/place.ts';
-import type { FromWorker, Outcome, Search, SearchFailure, ToWorker } from './messages.ts';
-import { takeColours } from './colours.ts';
+import type { FromWorker, Outcome, Search, SearchFailure } from './messages.ts';
 import type { ResultFile } from './rows.ts';
+import { hear, post } from './worker-link.ts';
 
 export type SearchState = 'idle' | 'running' | 'done' | 'stopped' | 'failed';
 
@@ -22,29 +22,16 @@ interface SearchView {
   /** ms from the start to the first results, and to the end. */
   readonly firstMs: number | undefined;
   readonly allMs: number | undefined;
-  start(search: Search, isPreview?: boolean): void;
-  stop(): void;
-  clear(): void;
+  readonly start: (search: Search, isPreview?: boolean) => void;
+  readonly stop: () => void;
+  readonly clear: () => void;
 }
 
-let worker: Worker | undefined;
 let lastId = 0;
 let startedAt = 0;
 /** Results that came since the last frame. */
 let waiting: ResultFile[] = [];
 let frame = 0;
-
-/** To the search worker, which is made at the first use. */
-export function post(message: ToWorker): void {
-  worker ??= openWorker();
-  worker.postMessage(message);
-}
-
-function openWorker(): Worker {
-  const made = new Worker(new URL('./search-worker.ts', import.meta.url), { type: 'module' });
-  made.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => take(data));
-  return made;
-}
 
 function countMatches(files: readonly ResultFile[]): number {
   return files.reduce((sum, file) => sum + file.matchCount, 0);
@@ -68,11 +55,7 @@ function paint(): void {
 }
 
 function take(message: FromWorker): void {
-  if (message.type === 'coloured') {
-    takeColours(message.key, message.colours);
-    return;
-  }
-  if (message.id !== lastId) return;
+  if (message.type === 'coloured' || message.id !== lastId) return;
   if (message.type === 'files') {
     waiting.push(...message.files);
     frame ||= requestAnimationFrame(paint);
@@ -109,7 +92,14 @@ export const useSearch = create<SearchView>()((set, get) => ({
     waiting = [];
     lastId++;
     startedAt = performance.now();
-    set({ state: 'running', asked: search, isPreview, failure: undefined, firstMs: undefined, allMs: undefined });
+    set({
+      state: 'running',
+      asked: search,
+      isPreview,
+      failure: undefined,
+      firstMs: undefined,
+      allMs: undefined,
+    });
     post({ type: 'start', id: lastId, search, base: BASE_PATH, isPreview });
   },
   stop: () => {
@@ -123,6 +113,15 @@ export const useSearch = create<SearchView>()((set, get) => ({
     if (get().state === 'running') post({ type: 'stop', id: lastId });
     waiting = [];
     lastId++;
-    set({ state: 'idle', shown: undefined, asked: undefined, files: [], matchCount: 0, outcome: undefined });
+    set({
+      state: 'idle',
+      shown: undefined,
+      asked: undefined,
+      files: [],
+      matchCount: 0,
+      outcome: undefined,
+    });
   },
 }));
+
+hear(take);

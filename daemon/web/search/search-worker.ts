@@ -31,7 +31,12 @@ function toFailure(error: unknown): SearchFailure {
 
 type Final = Extract<SearchEvent, { readonly type: 'final' }>;
 
-function outcomeOf({ accumulatedStats, isSearchExhaustive, incompleteReasons, hints }: Final): Outcome {
+function outcomeOf({
+  accumulatedStats,
+  isSearchExhaustive,
+  incompleteReasons,
+  hints,
+}: Final): Outcome {
   return {
     isAll: isSearchExhaustive,
     reasons: incompleteReasons ?? [],
@@ -50,8 +55,13 @@ function tellFiles(id: number, event: Extract<SearchEvent, { readonly type: 'chu
 }
 
 /** Reads the events of one answer to its end. Errors: ApiFailure of an error event; Error where the end is missing. */
-async function readEvents(id: number, body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
-  const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+async function readEvents(
+  id: number,
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<void> {
+  const events = body
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
   let outcome: Outcome | undefined;
   for await (const { data } of events) {
     if (data === '[DONE]') {
@@ -59,6 +69,7 @@ async function readEvents(id: number, body: ReadableStream<Uint8Array<ArrayBuffe
       return;
     }
     // Safety: the daemon's tests hold every event to its schema.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const event = JSON.parse(data) as SearchEvent;
     if (event.type === 'chunk') tellFiles(id, event);
     else if (event.type === 'final') outcome = outcomeOf(event);

@@ -10,7 +10,7 @@ import { useAccount } from '../data/session.ts';
 import { useTitle } from '../parts/title.ts';
 import { MATCHES_DEFAULT, parametersOf } from './address.ts';
 import { QueryBox } from './query-box.tsx';
-import { counted } from './words.ts';
+import { counted } from '../parts/words.ts';
 
 function addressOf(query: string): string {
   const search = {
@@ -31,7 +31,13 @@ const EXAMPLES: readonly (readonly [query: string, what: string])[] = [
 
 const RECENT_SHOWN = 5;
 
-function QueryList({ title, rows }: { readonly title: string; readonly rows: readonly (readonly [string, string])[] }) {
+function QueryList({
+  title,
+  rows,
+}: {
+  readonly title: string;
+  readonly rows: readonly (readonly [string, string])[];
+}) {
   if (rows.length === 0) return null;
   return (
     <section>
@@ -60,7 +66,11 @@ function IndexLine() {
   if (error !== null) return <p className="faint">{error.message}</p>;
   if (data?.total === undefined) return <p className="faint">&nbsp;</p>;
   if (data.total === 0)
-    return <p className="faint">Nothing is indexed yet. Start Trawl with a folder, or add a connection.</p>;
+    return (
+      <p className="faint">
+        Nothing is indexed yet. Start Trawl with a folder, or add a connection.
+      </p>
+    );
   return (
     <p className="faint">
       <Link href="/repos">{counted(data.total, 'repository', 'repositories')}</Link> to search.

@@ -2,7 +2,8 @@
 
 import { CircleAlert, TriangleAlert } from 'lucide-react';
 import { useSearch } from './search-store.ts';
-import { count, counted, failureWords, isLimited, lossOf, milliseconds } from './words.ts';
+import { count, counted, milliseconds } from '../parts/words.ts';
+import { failureWords, isLimited, lossOf } from './words.ts';
 
 interface SummaryProps {
   /** Asks for more matches; undefined: no more can be asked for. */
@@ -31,7 +32,11 @@ function Ended({ loadMore, nextMatches }: SummaryProps) {
     'repositories',
   )}`;
   if (state === 'stopped')
-    return <span>{counted(matchCount, 'match', 'matches')} so far {where} · you stopped the search</span>;
+    return (
+      <span>
+        {counted(matchCount, 'match', 'matches')} so far {where} · you stopped the search
+      </span>
+    );
   if (outcome === undefined) return null;
   const loss = lossOf(outcome);
   if (isLimited(outcome))
@@ -39,7 +44,9 @@ function Ended({ loadMore, nextMatches }: SummaryProps) {
       <>
         <span>
           First {counted(matchCount, 'match', 'matches')} {where}
-          {isPreview ? ' · press return for all' : ` · there are at least ${count(outcome.totalMatches)}`}
+          {isPreview
+            ? ' · press return for all'
+            : ` · there are at least ${count(outcome.totalMatches)}`}
         </span>
         {loadMore !== undefined && !isPreview && (
           <button type="button" className="button" onClick={loadMore}>
@@ -52,13 +59,20 @@ function Ended({ loadMore, nextMatches }: SummaryProps) {
     return (
       <span>
         {counted(matchCount, 'match', 'matches')} {where} ·{' '}
-        <TriangleAlert size={16} strokeWidth={1.5} className="inline-icon warn" aria-label="Not all:" /> {loss}
+        <TriangleAlert
+          size={16}
+          strokeWidth={1.5}
+          className="inline-icon warn"
+          aria-label="Not all:"
+        />{' '}
+        {loss}
       </span>
     );
   if (matchCount === 0)
     return (
       <span>
-        No matches in {counted(Number(outcome.stats['shardFilesConsidered'] ?? 0), 'file')} · that is all
+        No matches in {counted(Number(outcome.stats['shardFilesConsidered'] ?? 0), 'file')} · that
+        is all
       </span>
     );
   return (
@@ -76,7 +90,8 @@ export function Summary(props: SummaryProps) {
       <div className="summary-text" role="status" aria-atomic="true">
         {state === 'failed' && failure !== undefined && (
           <span className="danger">
-            <CircleAlert size={16} strokeWidth={1.5} className="inline-icon" aria-hidden /> {failureWords(failure)}
+            <CircleAlert size={16} strokeWidth={1.5} className="inline-icon" aria-hidden />{' '}
+            {failureWords(failure)}
           </span>
         )}
         {state === 'running' && !isWaiting && (

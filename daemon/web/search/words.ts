@@ -2,21 +2,6 @@
 
 import type { Outcome, SearchFailure } from './messages.ts';
 
-const NUMBER = new Intl.NumberFormat('en');
-
-export function count(value: number): string {
-  return NUMBER.format(value);
-}
-
-/** "1 match", "1,204 matches". */
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
-}
-
-export function milliseconds(value: number): string {
-  return value < 1000 ? `${Math.max(1, Math.round(value))} ms` : `${(value / 1000).toFixed(1)} s`;
-}
-
 const REASONS: Readonly<Record<string, string>> = {
   deadline: 'the search reached its time limit',
   shard_crashed: 'parts of the index failed during this search, files in them are missing',

@@ -49,7 +49,8 @@ export function ApiKeys() {
   });
   const changed = () => queryClient.invalidateQueries({ queryKey: KEY });
   const create = useMutation({
-    mutationFn: () => call<typeof createKey>(ADDRESS, { base: BASE_PATH, method: 'POST', body: { name } }),
+    mutationFn: () =>
+      call<typeof createKey>(ADDRESS, { base: BASE_PATH, method: 'POST', body: { name } }),
     onSuccess: async (answer) => {
       setMade(answer);
       setName('');
@@ -59,7 +60,8 @@ export function ApiKeys() {
     gcTime: 0,
   });
   const remove = useMutation({
-    mutationFn: (id: string) => call<typeof deleteKey>(`${ADDRESS}/${id}`, { base: BASE_PATH, method: 'DELETE' }),
+    mutationFn: (id: string) =>
+      call<typeof deleteKey>(`${ADDRESS}/${id}`, { base: BASE_PATH, method: 'DELETE' }),
     onSettled: changed,
   });
   const mayCreate = account?.features.apiKeyCreation === true;
@@ -80,7 +82,11 @@ export function ApiKeys() {
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        <button type="submit" className="button button-primary" disabled={!mayCreate || create.isPending}>
+        <button
+          type="submit"
+          className="button button-primary"
+          disabled={!mayCreate || create.isPending}
+        >
           Make key
         </button>
       </form>

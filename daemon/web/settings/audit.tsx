@@ -44,8 +44,18 @@ export function Audit() {
   return (
     <>
       <div className="form-row">
-        <Field label="From (UTC day)" type="date" value={since ?? ''} onChange={(event) => change('since', event.target.value)} />
-        <Field label="Until (UTC day)" type="date" value={until ?? ''} onChange={(event) => change('until', event.target.value)} />
+        <Field
+          label="From (UTC day)"
+          type="date"
+          value={since ?? ''}
+          onChange={(event) => change('since', event.target.value)}
+        />
+        <Field
+          label="Until (UTC day)"
+          type="date"
+          value={until ?? ''}
+          onChange={(event) => change('until', event.target.value)}
+        />
       </div>
       <DataTable
         label="Audit records"
@@ -61,11 +71,17 @@ export function Audit() {
           { name: 'To what', cell: (row) => <bdi>{`${row.targetType} ${row.targetId}`}</bdi> },
           {
             name: 'Facts',
-            cell: (row) => (row.metadata === null ? '' : <code>{JSON.stringify(row.metadata)}</code>),
+            cell: (row) =>
+              row.metadata === null ? '' : <code>{JSON.stringify(row.metadata)}</code>,
           },
         ]}
       />
-      <Pager page={page} perPage={PER_PAGE} total={data?.total} go={(next) => change('page', String(next))} />
+      <Pager
+        page={page}
+        perPage={PER_PAGE}
+        total={data?.total}
+        go={(next) => change('page', String(next))}
+      />
     </>
   );
 }

@@ -82,13 +82,17 @@ export function Connections() {
   const [shown, setShown] = useState<Job>();
   const { data, error, refetch } = useQuery({
     queryKey: ['connections'],
-    queryFn: ({ signal }) => call<typeof listConnections>('/api/connections', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) =>
+      call<typeof listConnections>('/api/connections', { base: BASE_PATH, signal }),
   });
   const { data: statuses } = useStatuses((data ?? []).map(({ id }) => id));
   const byId = new Map(statuses?.connections.map((status) => [status.connectionId, status]));
   const sync = useMutation({
     mutationFn: (id: number) =>
-      call<typeof triggerConnectionSync>(`/api/connections/${id}/sync`, { base: BASE_PATH, method: 'POST' }),
+      call<typeof triggerConnectionSync>(`/api/connections/${id}/sync`, {
+        base: BASE_PATH,
+        method: 'POST',
+      }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['connection-status'] }),
   });
   return (
@@ -107,7 +111,9 @@ export function Connections() {
           {
             name: 'State',
             cell: ({ status }) =>
-              status?.latestJob === null || status === undefined ? '' : STATES[status.latestJob.status],
+              status?.latestJob === null || status === undefined
+                ? ''
+                : STATES[status.latestJob.status],
           },
           { name: 'Listed', cell: ({ status }) => <When at={status?.syncedAt} /> },
           { name: 'Why', cell: ({ status }) => status?.latestJob?.errorMessage ?? '' },

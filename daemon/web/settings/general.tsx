@@ -64,7 +64,8 @@ function Password() {
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
 function Look() {
-  const { theme, setTheme, isTypingSearch, setTypingSearch, contextLines, setContextLines } = useRemembered();
+  const { theme, setTheme, isTypingSearch, setTypingSearch, contextLines, setContextLines } =
+    useRemembered();
   return (
     <section>
       <h2>Look and search</h2>
@@ -72,7 +73,12 @@ function Look() {
         <legend>Theme</legend>
         {THEMES.map((one) => (
           <label key={one} className="choice">
-            <input type="radio" name="theme" checked={theme === one} onChange={() => setTheme(one)} />
+            <input
+              type="radio"
+              name="theme"
+              checked={theme === one}
+              onChange={() => setTheme(one)}
+            />
             {one}
           </label>
         ))}

@@ -8,7 +8,7 @@ import { BASE_PATH } from '../data/place.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
-import { count } from '../search/words.ts';
+import { count } from '../parts/words.ts';
 
 const LOOK_MS = 5000;
 
@@ -34,7 +34,9 @@ function AllWell() {
   const failed = repos.data?.failedCount ?? 0;
   const faults = [
     ...degraded,
-    ...(quarantinedShards > 0 ? [`${count(quarantinedShards)} parts of the index are out of service`] : []),
+    ...(quarantinedShards > 0
+      ? [`${count(quarantinedShards)} parts of the index are out of service`]
+      : []),
     ...(failed > 0 ? [`${count(failed)} repositories failed`] : []),
   ];
   return (

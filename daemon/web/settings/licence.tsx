@@ -9,7 +9,7 @@ import { ACCOUNT_KEY, queryClient } from '../data/session.ts';
 import { Field } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
-import { count } from '../search/words.ts';
+import { count } from '../parts/words.ts';
 
 const KEY = ['licence'] as const;
 
@@ -20,7 +20,8 @@ export function Licence() {
     queryFn: ({ signal }) => call<typeof getLicence>('/api/license', { base: BASE_PATH, signal }),
   });
   const change = useMutation({
-    mutationFn: () => call<typeof setLicence>('/api/license', { base: BASE_PATH, method: 'PUT', body: { key } }),
+    mutationFn: () =>
+      call<typeof setLicence>('/api/license', { base: BASE_PATH, method: 'PUT', body: { key } }),
     onSuccess: async (answer) => {
       setKey('');
       queryClient.setQueryData(KEY, answer);
@@ -41,7 +42,11 @@ export function Licence() {
           </>
         )}
         <dt>Allows</dt>
-        <dd>{data.entitlements.length === 0 ? 'nothing beyond the free product' : data.entitlements.join(', ')}</dd>
+        <dd>
+          {data.entitlements.length === 0
+            ? 'nothing beyond the free product'
+            : data.entitlements.join(', ')}
+        </dd>
         <dt>Seats</dt>
         <dd>
           {count(data.seatsUsed)} used{data.seats === undefined ? '' : ` of ${count(data.seats)}`}

@@ -2,7 +2,12 @@
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { createUser, deleteUser, listUsers, updateUser } from '../../http/api/accounts/member-endpoints.ts';
+import type {
+  createUser,
+  deleteUser,
+  listUsers,
+  updateUser,
+} from '../../http/api/accounts/member-endpoints.ts';
 import { ApiFailure, call } from '../data/api.ts';
 import type { AnswerOf, BodyOf } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
@@ -25,7 +30,11 @@ function Invite() {
   const [email, setEmail] = useState('');
   const { mutate, data, error, isPending } = useMutation({
     mutationFn: () =>
-      call<typeof createUser>('/api/ee/users', { base: BASE_PATH, method: 'POST', body: { email } }),
+      call<typeof createUser>('/api/ee/users', {
+        base: BASE_PATH,
+        method: 'POST',
+        body: { email },
+      }),
     onSuccess: async () => {
       setEmail('');
       await changed();
@@ -78,12 +87,21 @@ export function Members() {
   });
   const change = useMutation({
     mutationFn: ({ userId, body }: { readonly userId: string; readonly body: Changes }) =>
-      call<typeof updateUser>('/api/ee/user', { base: BASE_PATH, method: 'PATCH', query: { userId }, body }),
+      call<typeof updateUser>('/api/ee/user', {
+        base: BASE_PATH,
+        method: 'PATCH',
+        query: { userId },
+        body,
+      }),
     onSettled: changed,
   });
   const remove = useMutation({
     mutationFn: (userId: string) =>
-      call<typeof deleteUser>('/api/ee/user', { base: BASE_PATH, method: 'DELETE', query: { userId } }),
+      call<typeof deleteUser>('/api/ee/user', {
+        base: BASE_PATH,
+        method: 'DELETE',
+        query: { userId },
+      }),
     onSettled: changed,
   });
   if (error instanceof ApiFailure && error.statusCode === 403)

@@ -35,8 +35,7 @@ function Choice({ instance, name, label, change }: ChoiceProps) {
         type="checkbox"
         checked={isOn}
         disabled={fixedBy !== undefined}
-        // Safety: the value is of the kind that the setting has.
-        onChange={() => change({ [name]: other } as Changes)}
+        onChange={() => change({ [name]: other })}
       />
       <span>
         {label} {fixedBy !== undefined && <span className="faint">({fixedBy})</span>}
@@ -63,10 +62,25 @@ export function Security() {
   return (
     <section>
       {refusal !== null && <Notice kind="danger" title={refusal.message} />}
-      <Choice instance={data} name="anonymousAccess" label="Guests may search without an account" change={mutate} />
+      <Choice
+        instance={data}
+        name="anonymousAccess"
+        label="Guests may search without an account"
+        change={mutate}
+      />
       <Choice instance={data} name="passwordLogin" label="Sign-in by password" change={mutate} />
-      <Choice instance={data} name="apiKeyCreation" label="All members may make API keys, not owners alone" change={mutate} />
-      <Choice instance={data} name="apiKeyUsage" label="All members may use API keys, not owners alone" change={mutate} />
+      <Choice
+        instance={data}
+        name="apiKeyCreation"
+        label="All members may make API keys, not owners alone"
+        change={mutate}
+      />
+      <Choice
+        instance={data}
+        name="apiKeyUsage"
+        label="All members may use API keys, not owners alone"
+        change={mutate}
+      />
     </section>
   );
 }

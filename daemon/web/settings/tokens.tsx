@@ -6,7 +6,7 @@ import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { When } from '../parts/when.tsx';
-import { counted } from '../search/words.ts';
+import { counted } from '../parts/words.ts';
 
 export function Tokens() {
   const { data, error, refetch } = useQuery({

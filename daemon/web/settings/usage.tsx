@@ -6,7 +6,7 @@ import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
-import { count } from '../search/words.ts';
+import { count } from '../parts/words.ts';
 
 export function Usage() {
   const { data, error } = useQuery({

@@ -35,7 +35,7 @@ function initialsOf(name: string): string {
   const words = name.split(/[\s@.]+/).filter((word) => word !== '');
   return words
     .slice(0, 2)
-    .map((word) => [...word][0] ?? '')
+    .map((word) => String.fromCodePoint(word.codePointAt(0) ?? 0x20))
     .join('')
     .toUpperCase();
 }
@@ -51,7 +51,12 @@ function Person() {
     );
   const { name, email } = account.user;
   return (
-    <Link href="/settings/general" className="person" title={email} aria-label={`Settings of ${email}`}>
+    <Link
+      href="/settings/general"
+      className="person"
+      title={email}
+      aria-label={`Settings of ${email}`}
+    >
       {initialsOf(name ?? email)}
     </Link>
   );

@@ -36,7 +36,9 @@ export function AccountForm({ title, lead, button, children, submit }: AccountFo
     try {
       await submit();
     } catch (failure) {
-      setError(failure instanceof ApiFailure || failure instanceof Error ? failure.message : 'It failed.');
+      setError(
+        failure instanceof ApiFailure || failure instanceof Error ? failure.message : 'It failed.',
+      );
     } finally {
       setBusy(false);
     }

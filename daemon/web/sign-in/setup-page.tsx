@@ -32,7 +32,8 @@ export default function SetupPage() {
         body: { token, name, email, password },
       });
     } catch (error) {
-      if (error instanceof ApiFailure && error.errorCode === 'INVALID_CREDENTIALS') throw new Error(OLD_LINK);
+      if (error instanceof ApiFailure && error.errorCode === 'INVALID_CREDENTIALS')
+        throw new Error(OLD_LINK, { cause: error });
       throw error;
     }
     await accountChanged();

@@ -79,7 +79,10 @@ export class AssetFiles {
   async #read(name: string, place: string | URL): Promise<Asset> {
     try {
       const asset = makeAsset(await readPlain(place), contentTypeOf(name), this.#headersOf(name));
-      const [br, gzip] = await Promise.all([this.#readCoded(name, 'br'), this.#readCoded(name, 'gz')]);
+      const [br, gzip] = await Promise.all([
+        this.#readCoded(name, 'br'),
+        this.#readCoded(name, 'gz'),
+      ]);
       return { ...asset, coded: { ...(br && { br }), ...(gzip && { gzip }) } };
     } catch (error) {
       this.#assets.delete(name);

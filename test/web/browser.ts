@@ -1,0 +1,75 @@
+// A real browser for tests of the pages: Debian's Chromium, driven from outside. Whatever a page complains about is kept:
+// errors, reports of the policy, requests to other hosts.
+
+import { existsSync } from 'node:fs';
+import { after } from 'node:test';
+import { AxeBuilder } from '@axe-core/playwright';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+const CHROMIUM = '/usr/bin/chromium';
+
+/** Why tests of pages are skipped; false: they are not. */
+export const NO_BROWSER: string | false = existsSync(CHROMIUM)
+  ? false
+  : 'Chromium is not installed';
+
+let browser: Promise<Browser> | undefined;
+
+after(async () => {
+  await (await browser)?.close();
+});
+
+/** A window of somebody with nothing remembered. */
+export interface Visitor {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the pages complained about so far. */
+  readonly complaints: string[];
+}
+
+export interface VisitorOptions {
+  /** Address of the daemon: requests to any other place are complaints. */
+  readonly url: string;
+  readonly theme?: 'light' | 'dark';
+  /** px. */
+  readonly width?: number;
+}
+
+/** Opens a window. It is closed with the browser, at the end of the file. */
+export async function visit({
+  url,
+  theme = 'light',
+  width = 1280,
+}: VisitorOptions): Promise<Visitor> {
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  const opened = await browser;
+  const context = await opened.newContext({
+    baseURL: url,
+    colorScheme: theme,
+    viewport: { width, height: 800 },
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${new URL(url).origin}/`))
+      complaints.push(`asks ${request.url()}`);
+  });
+  return { page, context, complaints };
+}
+
+/** Findings of the accessibility checker on what the page shows now. */
+export async function findingsOf(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
+  );
+}

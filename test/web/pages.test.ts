@@ -1,0 +1,174 @@
+// The pages in a real browser, against a real daemon: from the first address to a file, set-up and signing in, settings, and
+// hostile names and contents, which are shown and never run.
+
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { serveIndexed } from '../e2e/daemon.ts';
+import type { Served } from '../e2e/daemon.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { NO_BROWSER, findingsOf, visit } from './browser.ts';
+
+const HOSTILE_NAME = '<img src=x onerror=alert(1)>.txt';
+const HOSTILE_TEXT = [
+  '<script>alert("plumtree")</script> plumtree',
+  '\u202Eplumtree\u202C reversed',
+  '\u001B[31mplumtree',
+  'zero\u200Bwidth plumtree',
+].join('\n');
+
+const FILES = {
+  'src/plum.ts':
+    'export function plumTree(count: number) {\n  return count + 1;\n}\n\n// plumtree\n',
+  'src/deep/er/pear.py': 'def pear():\n    return "plumtree"\n',
+  [HOSTILE_NAME]: HOSTILE_TEXT,
+  'long.txt': `plumtree ${'x'.repeat(200_000)}\n`,
+};
+
+let served: Served;
+before(async () => {
+  if (NO_BROWSER !== false) return;
+  const repo = makeRepo({});
+  writeFiles(repo, FILES);
+  commitAll(repo);
+  served = await serveIndexed(temporaryFolder(), [repo]);
+});
+
+void test(
+  'from the start page to a line of a file and back, by keys alone',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto('/');
+    await page.keyboard.type('plumTree');
+    await page.keyboard.press('Enter');
+    await page.getByText('that is all').waitFor();
+    assert.match(page.url(), /\/search\?query=plumTree$/);
+    const results = page.getByRole('article');
+    assert.equal(await results.count(), 4);
+    assert.match(
+      await page.getByRole('status').first().innerText(),
+      /^\d+ matches in 4 files of 1 repository · that is all$/,
+    );
+    await page.getByRole('link', { name: /^line 1: export function/ }).click();
+    await page.locator('.linked-line').waitFor();
+    assert.match(page.url(), /-\/blob\/src\/plum\.ts\?highlightRange=1$/);
+    assert.equal(
+      await page.locator('.linked-line').innerText(),
+      'export function plumTree(count: number) {',
+    );
+    await page.goBack();
+    await page.getByText('that is all').waitFor();
+    await page.keyboard.press('/');
+    assert.equal(
+      await page.evaluate('document.activeElement?.getAttribute("aria-label")'),
+      'Query',
+    );
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'a search that does not parse says where; the last good results stay',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: served.url });
+    await page.goto('/search?query=plumtree');
+    await page.getByText('that is all').waitFor();
+    await page.getByRole('textbox', { name: 'Query' }).fill('plumtree file:');
+    await page.keyboard.press('Enter');
+    await page.getByText(/^In the query: /).waitFor();
+    assert.equal(
+      await page.getByRole('textbox', { name: 'Query' }).getAttribute('aria-invalid'),
+      'true',
+    );
+    assert.equal(await page.getByRole('article').count(), 4);
+  },
+);
+
+void test('facets narrow what is shown and live in the address', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url });
+  await page.goto('/search?query=plumtree');
+  await page.getByText('that is all').waitFor();
+  await page.getByRole('checkbox', { name: /^Python/ }).check();
+  assert.equal(await page.getByRole('article').count(), 1);
+  assert.match(page.url(), /lang=Python/);
+  await page.reload();
+  await page.getByText('that is all').waitFor();
+  assert.equal(await page.getByRole('article').count(), 1);
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  assert.equal(await page.getByRole('article').count(), 4);
+});
+
+void test('hostile names and contents are shown, never run', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: served.url });
+  await page.goto('/search?query=plumtree');
+  await page.getByText('that is all').waitFor();
+  const card = page.getByRole('article').filter({ hasText: HOSTILE_NAME });
+  await card.waitFor();
+  assert.match(await card.innerText(), /<script>alert\("plumtree"\)<\/script>/);
+  assert.match(await card.innerText(), /U\+202E/);
+  assert.match(await card.innerText(), /U\+200B/);
+  assert.match(await card.innerText(), /U\+001B/);
+  await card
+    .getByRole('link', { name: /onerror/ })
+    .first()
+    .click();
+  await page.locator('.cm-content').waitFor();
+  assert.match(await page.title(), /<img src=x/);
+  assert.equal(await page.locator('img[src]').count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+const PAGES = ['/', '/search?query=plumtree', '/repos', '/settings/general', '/login', '/nowhere'];
+
+for (const theme of ['light', 'dark'] as const) {
+  void test(
+    `every page, ${theme}: nothing for the accessibility checker, no sideways scroll from 360 px on`,
+    { skip: NO_BROWSER },
+    async () => {
+      const { page, complaints } = await visit({ url: served.url, theme });
+      for (const address of PAGES) {
+        await page.goto(address);
+        await page.getByRole('main').waitFor();
+        await page.waitForLoadState('networkidle');
+        assert.deepEqual(await findingsOf(page), [], address);
+        for (const width of [360, 768, 1280, 1920]) {
+          await page.setViewportSize({ width, height: 800 });
+          const size = Number(await page.evaluate('document.documentElement.scrollWidth'));
+          assert.ok(size <= width, `${address} at ${width}: ${size}`);
+        }
+        await page.setViewportSize({ width: 1280, height: 800 });
+      }
+      // The unknown page is a 404, which the browser notes.
+      assert.deepEqual(
+        complaints.filter((text) => !/404/.test(text)),
+        [],
+      );
+    },
+  );
+}
+
+void test('the policy of a page: only what is ours, a fresh nonce each time', async () => {
+  const url =
+    NO_BROWSER === false
+      ? served.url
+      : (await serveIndexed(temporaryFolder(), [makeRepo({ a: 'a' })])).url;
+  const policies = await Promise.all(
+    [1, 2].map(async () => (await fetch(`${url}/`)).headers.get('content-security-policy') ?? ''),
+  );
+  for (const policy of policies) {
+    assert.match(policy, /^default-src 'none'; script-src 'self';/);
+    assert.doesNotMatch(policy, /unsafe|\*|http:/);
+  }
+  assert.notEqual(policies[0], policies[1]);
+  const page = await fetch(`${url}/nowhere`, { headers: { Accept: 'text/html' } });
+  assert.equal(page.status, 404);
+  assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+  const api = await fetch(`${url}/api/nowhere`, { headers: { Accept: 'text/html' } });
+  assert.match(api.headers.get('content-type') ?? '', /^application\/json/);
+  const document = await (await fetch(`${url}/`)).text();
+  const [main = ''] = /\/assets\/main-[\w-]+\.js/.exec(document) ?? [];
+  const script = await fetch(`${url}${main}`, { headers: { 'Accept-Encoding': 'br' } });
+  assert.equal(script.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+  assert.equal(script.headers.get('content-encoding'), 'br');
+});
