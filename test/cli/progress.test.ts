@@ -49,7 +49,9 @@ const REPORT: StatusReport = {
 void test('status: how far git is with a fetch', () => {
   const step = 'host/acme/linux: receiving 45%, 230 MB received, 1 min 30 s left';
   assert.equal(describeRound(REPORT), `1 of 3 repositories indexed; 3 jobs to do; ${step}`);
-  assert.ok(describeStatus(REPORT, 20_000).endsWith(`  ${step}, for 10.0 s\n\nbad\nwarning: odd\n`));
+  assert.ok(
+    describeStatus(REPORT, 20_000).endsWith(`  ${step}, for 10.0 s\n\nbad\nwarning: odd\n`),
+  );
 });
 
 class Memory extends Writable {

@@ -36,7 +36,7 @@ function resolveTarget(file: string, specifier: string): string {
   if (!specifier.startsWith('.')) return specifier;
   const target = path.posix.join(path.posix.dirname(file), specifier);
   // The AssemblyScript sources leave the ending off here and there.
-  return /\.(?:ts|js|mjs|json)$/.test(target) ? target : `${target}.ts`;
+  return /\.(?:tsx?|js|mjs|json|css)$/.test(target) ? target : `${target}.ts`;
 }
 
 /** A cycle among the files, as its members in order; undefined if there is none. */

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { filesBelow, importsOf } from './imports.ts';
 
 /** Folders of test/ that are no rooms. */
-const OTHERS = ['bench', 'core', 'e2e', 'fuzz', 'oracle', 'structure'];
+const OTHERS = ['bench', 'core', 'e2e', 'fuzz', 'oracle', 'structure', 'web'];
 
 const FILES = filesBelow('test', '.ts').filter((file) => !OTHERS.includes(file.split('/')[1]!));
 const IMPORTS = importsOf([...filesBelow('test', '.ts'), ...filesBelow('daemon', '.ts')]);

@@ -76,7 +76,7 @@ void test(
     await page.getByText('that is all').waitFor();
     await page.getByRole('textbox', { name: 'Query' }).fill('plumtree file:');
     await page.keyboard.press('Enter');
-    await page.getByText(/^In the query: /).waitFor();
+    await page.getByText('In the query: missing value at character 15').waitFor();
     assert.equal(
       await page.getByRole('textbox', { name: 'Query' }).getAttribute('aria-invalid'),
       'true',

@@ -21,8 +21,6 @@ export const PAGES: readonly string[] = [
   '/settings/{section}',
   '/login',
   '/setup',
-  '/oauth/authorize',
-  '/oauth/complete',
 ];
 
 const ASSETS = '/assets';
