@@ -65,4 +65,4 @@ const kept = spawnSync(process.execPath, [path.join(root, 'scripts', 'keep-code.
   timeout: 60_000,
 });
 if (kept.status !== 0)
-  process.stderr.write(`trawl will start slower, its code was not kept: ${kept.stderr}\n`);
+  process.stderr.write(`trawl will start slower, its code was not kept: ${String(kept.stderr)}\n`);

@@ -14,7 +14,7 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 function testFiles(folder) {
   return readdirSync(folder, { recursive: true })
     .filter((name) => name.endsWith('.test.js'))
-    .sort()
+    .sort((a, b) => (a < b ? -1 : 1))
     .map((name) => path.join(folder, name));
 }
 

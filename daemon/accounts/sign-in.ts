@@ -41,6 +41,10 @@ export interface SetupRequest {
   readonly password: string;
 }
 
+/** What a one-time link is for: the first owner, or a user who sets a password. */
+export type LinkView =
+  { readonly kind: 'setup' } | { readonly kind: 'invitation'; readonly email: string };
+
 export interface LoginRequest {
   readonly email: string;
   readonly password: string;
@@ -75,6 +79,16 @@ export class SignIn {
     return value;
   }
 
+  /** What a one-time link is for; undefined: it is none, was used, or is too old. Errors: NOT_READY. */
+  async linkOf(token: string): Promise<LinkView | undefined> {
+    const { store, secret, now } = this.#options;
+    const link = await store.setupLinks.find(hashCredential(secret, token), now());
+    if (link === undefined) return undefined;
+    if (link.userId === null) return { kind: 'setup' };
+    const user = await store.users.get(link.userId);
+    return user === undefined ? undefined : { kind: 'invitation', email: user.email };
+  }
+
   /**
    * Uses a one-time link: makes the first owner, or sets password and name of the user it is for.
    *
@@ -86,7 +100,7 @@ export class SignIn {
     checkNewPassword(password, 'password');
     const tokenHash = hashCredential(secret, token);
     // Why first: whoever has no link is to cost no more than a look at the store.
-    if (!(await store.setupLinks.has(tokenHash, now())))
+    if ((await store.setupLinks.find(tokenHash, now())) === undefined)
       throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
     const passwordHash = await passwords.hash(password);
     const link = await store.setupLinks.take(tokenHash, now());

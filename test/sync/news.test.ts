@@ -58,7 +58,7 @@ void test('of many repos that did not change one line tells', async () => {
   };
   const few = await round(10);
   assert.deepEqual(
-    few.map((line) => /repo indexed isUnchanged=true .*repo=(\S+) /.exec(line)?.[1]).sort(),
+    few.map((line) => /repo indexed isUnchanged=true .*repo=(\S+) /.exec(line)?.[1] ?? '').sort(),
     Array.from({ length: 10 }, (_, i) => `r${100 + i}`),
   );
   const [line, ...others] = await round(11);

@@ -16,8 +16,8 @@ export interface SetupLink {
 export interface SetupLinks {
   /** Errors: NOT_FOUND if there is no such user. */
   create(link: SetupLink): Promise<void>;
-  /** Is there such a link, that `take` would give? */
-  has(hash: string, now: number): Promise<boolean>;
+  /** What `take` would give; the link stays. */
+  find(hash: string, now: number): Promise<{ readonly userId: string | null } | undefined>;
   /** Uses the link up; undefined: there is none, or it expired at `now` or before. */
   take(hash: string, now: number): Promise<{ readonly userId: string | null } | undefined>;
   /** Removes links that make the first owner; returns how many. */
@@ -33,11 +33,14 @@ export function setupLinksIn(database: Database): SetupLinks {
         const row = { hash, user_id: userId, created_at: createdAt, expires_at: expiresAt };
         await db.insertInto('setup_links').values(row).execute();
       }),
-    has: (hash, now) =>
+    find: (hash, now) =>
       database.read(async (db) => {
-        const query = db.selectFrom('setup_links').select('expires_at as expiresAt');
+        const query = db
+          .selectFrom('setup_links')
+          .select(['user_id as userId', 'expires_at as expiresAt']);
         const row = await query.where('hash', '=', hash).executeTakeFirst();
-        return row !== undefined && (row.expiresAt === null || row.expiresAt > now);
+        if (row === undefined || (row.expiresAt !== null && row.expiresAt <= now)) return undefined;
+        return { userId: row.userId };
       }),
     take: (hash, now) =>
       database.write(async ({ db }) => {

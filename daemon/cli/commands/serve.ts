@@ -19,7 +19,6 @@ import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
 import type { ProgressView } from '../progress.ts';
 import type { ServeOptions, Serving } from '../services.ts';
-import { setupCommand } from '../setup-command.ts';
 import { escapeControls } from '../terminal-text.ts';
 import { describeIgnored, describeResult } from './index-sources.ts';
 import { describeRound, isRoundOver } from './status.ts';
@@ -59,11 +58,12 @@ function greeting({ url, needsKey, setupUrl }: Serving): string {
   const body = '{"query":"TODO","matches":10}';
   const lines = [
     `Serving on ${url}`,
+    ...(setupUrl === undefined ? ['Open it in a browser.'] : []),
     ...(setupUrl === undefined
       ? []
       : [
-          'Make the first account (good once, until the next start):',
-          `  ${setupCommand(setupUrl)}`,
+          'Make the first account in a browser (good once, until the next start):',
+          `  ${setupUrl}`,
         ]),
     `Try: curl -s ${url}/api/search${key} -H 'content-type: application/json' -d '${body}'`,
   ];

@@ -11,7 +11,6 @@ import {
   withOperator,
 } from '../operator-output.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
-import { setupCommand } from '../setup-command.ts';
 import { readSecretInput } from '../stdin.ts';
 import { escapeControls } from '../terminal-text.ts';
 
@@ -46,7 +45,7 @@ function printLink(setupUrl: string | undefined, email: string, context: CliCont
   context.stderr.write(
     `for ${escapeControls(email)} to set name and password, good once, for 7 days, while the daemon runs:\n`,
   );
-  context.stdout.write(`${setupCommand(setupUrl, email)}\n`);
+  context.stdout.write(`${setupUrl}\n`);
 }
 
 async function add(email: string, flags: AddFlags, context: CliContext): Promise<void> {

@@ -7,9 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { builtFile } from '../../base/program-files.ts';
 import { makeAsset } from '../api/shapes/asset.ts';
+import type { AssetFiles } from '../api/shapes/asset.ts';
 import { endpoint } from '../api/shapes/endpoint.ts';
 import type { Answer, CallContext, Endpoint } from '../api/shapes/endpoint.ts';
-import { staticFiles } from '../api/shapes/static-files.ts';
+import { assetEndpoint, folderFiles } from '../api/shapes/static-files.ts';
 
 /** Addresses of the pages; the client's router (daemon/web/shell/routes.tsx) has the same. */
 export const PAGES: readonly string[] = [
@@ -45,6 +46,13 @@ interface PageParts {
   readonly modules: readonly string[];
   readonly styles: readonly string[];
   readonly faces: readonly string[];
+}
+
+/** Listed when the first is asked for: a start needs none. */
+let assets: AssetFiles | undefined;
+
+function openAssets(): AssetFiles {
+  return folderFiles(fileURLToPath(builtFile('web/assets')), /-[\w-]{8}\.\w+$/);
 }
 
 let known: PageParts | undefined;
@@ -155,9 +163,7 @@ export const UNKNOWN_PAGE: Endpoint = pageEndpoint('/{unknown}', 404);
 
 export const PAGE_ENDPOINTS: readonly Endpoint[] = [
   ...PAGES.map((route) => pageEndpoint(route)),
-  staticFiles({
-    folder: fileURLToPath(builtFile('web/assets')),
-    prefix: ASSETS,
-    hashed: /-[\w-]{8}\.\w+$/,
-  }),
+  assetEndpoint(`files ${ASSETS}`, `${ASSETS}/*file`, (name) =>
+    (assets ??= openAssets()).get(name),
+  ),
 ];

@@ -3,10 +3,12 @@
 
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { setUp } from '../../http/api/accounts/account-endpoints.ts';
+import { useQuery } from '@tanstack/react-query';
+import type { getLink, setUp } from '../../http/api/accounts/account-endpoints.ts';
 import { ApiFailure, call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { Field, PasswordField } from '../parts/field.tsx';
+import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
 import { AccountForm, accountChanged } from './account-form.tsx';
 
@@ -23,13 +25,20 @@ export default function SetupPage() {
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
+  const link = useQuery({
+    queryKey: ['link', token],
+    queryFn: ({ signal }) =>
+      call<typeof getLink>('/api/auth/link', { base: BASE_PATH, query: { token }, signal }),
+    gcTime: 0,
+  });
   useEffect(() => history.replaceState(history.state, '', location.pathname), []);
+  const invited = link.data?.email;
   const submit = async (): Promise<void> => {
     try {
       await call<typeof setUp>('/api/auth/setup', {
         base: BASE_PATH,
         method: 'POST',
-        body: { token, name, email, password },
+        body: { token, name, email: invited ?? email, password },
       });
     } catch (error) {
       if (error instanceof ApiFailure && error.errorCode === 'INVALID_CREDENTIALS')
@@ -39,11 +48,25 @@ export default function SetupPage() {
     await accountChanged();
     navigate('/');
   };
+  if (link.isPending) return null;
+  if (link.error !== null)
+    return (
+      <div className="card-page">
+        <Notice
+          kind="danger"
+          title={
+            link.error instanceof ApiFailure && link.error.statusCode === 404
+              ? OLD_LINK
+              : link.error.message
+          }
+        />
+      </div>
+    );
   return (
     <div className="card-page">
       <AccountForm
-        title="Make the first account"
-        lead="You will own this instance."
+        title={invited === undefined ? 'Make the first account' : 'Join Trawl'}
+        lead={invited === undefined ? 'You will own this instance.' : `Your account is ${invited}.`}
         button="Make account and search"
         submit={submit}
       >
@@ -55,14 +78,16 @@ export default function SetupPage() {
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        <Field
-          label="E-mail"
-          type="email"
-          autoComplete="username"
-          required
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-        />
+        {invited === undefined && (
+          <Field
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            required
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+          />
+        )}
         <PasswordField
           label="Password"
           autoComplete="new-password"

@@ -60,6 +60,63 @@ export const setUp = endpoint(
   async ({ body }, context) => signedIn(201, await context.accounts.signIn.setUp(body), context),
 );
 
+export const getLink = endpoint(
+  {
+    ...HEAD,
+    operationId: 'getOneTimeLink',
+    method: 'GET',
+    path: '/api/auth/link',
+    access: 'none',
+    isForBrowsers: true,
+    summary: 'What a one-time link is for',
+    input: { query: z.object({ token: secretText }) },
+    responses: {
+      200: {
+        description: 'The link is good.',
+        body: z.object({
+          kind: z.enum(['setup', 'invitation']),
+          email: text('Of the user whom an invitation is for.').optional(),
+        }),
+      },
+    },
+    errors: ['NOT_FOUND', 'NOT_READY'],
+  },
+  async ({ query }, { accounts }) => {
+    const link = await accounts.signIn.linkOf(query.token);
+    if (link === undefined)
+      throw new ApiError('NOT_FOUND', 'This link is not valid, was used already, or is too old.');
+    return ok(link);
+  },
+);
+
+export const getAuthState = endpoint(
+  {
+    ...HEAD,
+    operationId: 'getAuthState',
+    method: 'GET',
+    path: '/api/auth/state',
+    access: 'none',
+    summary: 'How one may come in',
+    responses: {
+      200: {
+        description: 'The ways.',
+        body: z.object({
+          isSetupDue: flag('Is there no account yet?'),
+          passwordLogin: flag('Is there sign-in by password?'),
+          providers: z.array(z.object({ name: text('Name.'), url: text('Where sign-in begins.') })),
+          anonymousAccess: flag('May guests search?'),
+        }),
+      },
+    },
+    errors: ['NOT_READY'],
+  },
+  async (_, { accounts }) => {
+    const { anonymousAccess, passwordLogin } = accounts.settings.current;
+    const isSetupDue = (await accounts.store.users.count()) === 0;
+    return ok({ isSetupDue, passwordLogin, providers: [], anonymousAccess });
+  },
+);
+
 export const logIn = endpoint(
   {
     ...HEAD,

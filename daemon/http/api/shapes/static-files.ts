@@ -74,17 +74,22 @@ export interface StaticFilesOptions {
 const KEPT = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 /**
- * Serves the files that are in a folder when the first is asked for, those of its folders included; neither links nor what
- * comes later. `NAME.br` and `NAME.gz` are what is sent of NAME to those who take it.
+ * The files that are in a folder now, those of its folders included; neither links nor what comes later. `NAME.br` and
+ * `NAME.gz` are what is sent of NAME to those who take it.
  *
- * Errors: asking fails if the folder cannot be listed.
+ * Errors: throws if the folder cannot be listed.
  */
-export function staticFiles({ folder, prefix, fallback, hashed }: StaticFilesOptions): Endpoint {
-  let places: ReadonlyMap<string, string> | undefined;
-  const files = new AssetFiles(
-    (name) => (places ??= placesIn(folder)).get(name),
+export function folderFiles(folder: string, hashed?: RegExp): AssetFiles {
+  const places = placesIn(folder);
+  return new AssetFiles(
+    (name) => places.get(name),
     (name) => (hashed?.test(name) === true ? KEPT : {}),
   );
+}
+
+/** Serves `folderFiles`. Errors: as there. */
+export function staticFiles({ folder, prefix, fallback, hashed }: StaticFilesOptions): Endpoint {
+  const files = folderFiles(folder, hashed);
   const find = (name: string) =>
     files.get(name) ?? (fallback === undefined ? undefined : files.get(fallback));
   return assetEndpoint(`files ${prefix}`, `${prefix}/*file`, find);
