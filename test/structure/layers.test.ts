@@ -289,6 +289,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/web/parts',
   ],
   'daemon/web/browse': [
+    'daemon/http/api/history',
     'daemon/http/api/sources',
     'daemon/web/code',
     'daemon/web/data',

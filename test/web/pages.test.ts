@@ -30,6 +30,8 @@ before(async () => {
   const repo = makeRepo({});
   writeFiles(repo, FILES);
   commitAll(repo);
+  writeFiles(repo, { 'src/plum.ts': `${FILES['src/plum.ts']}// changedtree\n` });
+  commitAll(repo, 'second change');
   served = await serveIndexed(temporaryFolder(), [repo]);
 });
 
@@ -98,6 +100,35 @@ void test('facets narrow what is shown and live in the address', { skip: NO_BROW
   await page.getByRole('button', { name: 'Clear filters' }).click();
   assert.equal(await page.getByRole('article').count(), 4);
 });
+
+void test(
+  'history of a file, a commit with its changes, blame beside the code',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto('/search?query=changedtree');
+    await page
+      .getByRole('link', { name: /plum\.ts/ })
+      .first()
+      .click();
+    await page.locator('.cm-content').waitFor();
+    await page.getByRole('button', { name: 'Blame' }).click();
+    await page.locator('.blame-mark').first().waitFor();
+    assert.equal(await page.locator('.blame-mark').count(), 2);
+    assert.match(page.url(), /blame=1/);
+    await page.getByRole('link', { name: 'History' }).click();
+    await page.getByRole('cell', { name: 'second change' }).waitFor();
+    assert.equal(await page.getByRole('row').count(), 3);
+    await page.getByLabel('In the message').fill('second');
+    await page.waitForURL(/query=second/);
+    await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
+    await page.getByRole('row').nth(1).getByRole('link').click();
+    await page.getByText('1 file +1 −0').waitFor();
+    assert.equal(await page.locator('.diff-added .diff-text').innerText(), '// changedtree');
+    assert.deepEqual(await findingsOf(page), []);
+    assert.deepEqual(complaints, []);
+  },
+);
 
 void test('hostile names and contents are shown, never run', { skip: NO_BROWSER }, async () => {
   const { page, complaints } = await visit({ url: served.url });

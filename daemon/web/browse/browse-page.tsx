@@ -5,6 +5,8 @@ import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
 import { placeOf } from './address.ts';
 import type { Place } from './address.ts';
+import { CommitList } from './commit-list.tsx';
+import { CommitView } from './commit-view.tsx';
 import { Crumbs } from './crumbs.tsx';
 import { FileTree } from './file-tree.tsx';
 import { FileView } from './file-view.tsx';
@@ -14,7 +16,7 @@ import '../styles/browse.css';
 function View({ place }: { readonly place: Place }) {
   if (place.kind === 'blob') return <FileView place={place} />;
   if (place.kind === 'tree') return <FolderView place={place} />;
-  return <Notice kind="info" title="History has no page yet." />;
+  return place.kind === 'commits' ? <CommitList place={place} /> : <CommitView place={place} />;
 }
 
 export default function BrowsePage() {

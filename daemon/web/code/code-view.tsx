@@ -23,6 +23,8 @@ import type { DecorationSet } from '@codemirror/view';
 import { LRParser } from '@lezer/lr';
 import { defineLanguageFacet } from '@codemirror/language';
 import { useEffect, useRef } from 'react';
+import { blameGutter } from './blame-gutter.ts';
+import type { BlameStretch } from './blame-gutter.ts';
 import type { LineRange } from './line-range.ts';
 import { STYLE_NONCE } from '../data/place.ts';
 import { highlighter } from './highlighter.ts';
@@ -58,6 +60,8 @@ interface CodeViewProps {
   readonly text: string;
   readonly language: string;
   readonly range: LineRange | undefined;
+  /** Where its lines come from; undefined: not shown. */
+  readonly blame: readonly BlameStretch[] | undefined;
   /** Lines were chosen by their numbers. */
   readonly onRange: (range: LineRange) => void;
 }
@@ -85,10 +89,15 @@ function numbers(onRange: (range: LineRange) => void, anchor: { current: number 
   });
 }
 
+interface Parts {
+  readonly colours: Compartment;
+  readonly blame: Compartment;
+}
+
 function makeState(
   props: CodeViewProps,
   onRange: (range: LineRange) => void,
-  colours: Compartment,
+  { colours, blame }: Parts,
 ): EditorState {
   return EditorState.create({
     doc: props.text,
@@ -97,6 +106,7 @@ function makeState(
       EditorView.editable.of(false),
       EditorView.cspNonce.of(STYLE_NONCE),
       EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': `${props.path}, read only` }),
+      blame.of([]),
       numbers(onRange, { current: props.range?.from ?? 1 }),
       highlightSpecialChars(),
       drawSelection(),
@@ -115,14 +125,15 @@ export function CodeView(props: CodeViewProps) {
   const view = useRef<EditorView>(null);
   const told = useRef(props.onRange);
   told.current = props.onRange;
-  const { text, language, path, range } = props;
+  const parts = useRef<Parts>({ colours: new Compartment(), blame: new Compartment() });
+  const { text, language, path, range, blame } = props;
 
   useEffect(() => {
     if (place.current === null) return;
-    const colours = new Compartment();
+    const { colours } = parts.current;
     const made = new EditorView({
       parent: place.current,
-      state: makeState(props, (chosen) => told.current(chosen), colours),
+      state: makeState(props, (chosen) => told.current(chosen), parts.current),
     });
     view.current = made;
     let isOver = false;
@@ -138,6 +149,13 @@ export function CodeView(props: CodeViewProps) {
     };
     // A text of another file, or another text of it, is another view; the rest is told to the one there is.
   }, [text, language, path]);
+
+  const blamed = JSON.stringify(blame);
+  useEffect(() => {
+    const column = blame === undefined ? [] : blameGutter(blame);
+    view.current?.dispatch({ effects: parts.current.blame.reconfigure(column) });
+    // `blame` is made anew each time; `blamed` says whether it is another one.
+  }, [blamed, text, language, path]);
 
   const from = range?.from;
   const to = range?.to;
