@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
 import { Script } from 'node:vm';
+import { crc32 } from 'node:zlib';
 
 const NAME_SIZE = 16;
 const WORD = 'needle';
@@ -38,7 +39,8 @@ while (!(await isFound(url))) await sleep(20);
 const kept = path.join(folder, 'trawl.code');
 takeFlagsBack();
 const code = script.createCachedData();
-writeFileSync(`${kept}.new`, Buffer.concat([Buffer.from(text.slice(2, 2 + NAME_SIZE)), code]));
+const head = text.slice(2, 2 + NAME_SIZE) + crc32(code).toString(16).padStart(8, '0');
+writeFileSync(`${kept}.new`, Buffer.concat([Buffer.from(head), code]));
 renameSync(`${kept}.new`, kept);
 process.kill(process.pid, 'SIGTERM');
 
