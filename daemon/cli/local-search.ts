@@ -87,6 +87,12 @@ async function withErrorObject<Value>(work: Promise<Value>): Promise<Value> {
     return await work;
   } catch (error) {
     const known = toApiError(error);
+    // What there are is said by configuration, licence and connections together.
+    if (known?.errorCode === 'SEARCH_CONTEXT_NOT_FOUND')
+      throw new ApiError(
+        known.errorCode,
+        'Search contexts are known to a daemon: name it by --url.',
+      );
     throw known ?? error;
   }
 }

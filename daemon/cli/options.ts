@@ -153,7 +153,7 @@ export interface CommonFlags
   readonly enforcePermissionsForPublicRepos?: true;
 }
 
-export function commonOptions({ dataDir, logLevel, config }: CommonFlags): CommonOptions {
+export function commonOptions({ dataDir, logLevel, config }: CommonOptions): CommonOptions {
   return { dataDir, logLevel, config };
 }
 

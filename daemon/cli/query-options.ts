@@ -5,19 +5,19 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { SearchCall } from '../http/api/search/search-schemas.ts';
 import type { CliContext } from './context.ts';
-import { integer, readSecret, readVariable } from './options.ts';
+import { commonOptions, integer, readSecret, readVariable } from './options.ts';
 import { openRemoteSearch } from './remote-search.ts';
+import type { CommonOptions } from './services.ts';
 import type { SearchSource } from './search-source.ts';
 
-/** The parsed flags of `addQueryOptions`, and the data directory. */
-export interface QueryFlags {
+/** The parsed flags of `addQueryOptions` and `addCommonOptions`. */
+export interface QueryFlags extends CommonOptions {
   readonly regex?: true;
   readonly caseSensitive?: true;
   readonly matches: number;
   readonly context: number;
   readonly url?: string;
   readonly apiKey?: string;
-  readonly dataDir: string;
 }
 
 /** Adds the options of a query and of where it is asked, `--data-dir` apart. */
@@ -48,7 +48,7 @@ export function openSource(
   { services, env }: CliContext,
 ): Promise<SearchSource> {
   const url = flags.url ?? readVariable(env, 'TRAWL_URL');
-  if (url === undefined) return services.openLocalSearch(flags.dataDir);
+  if (url === undefined) return services.openLocalSearch(commonOptions(flags));
   const apiKey = flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY');
   return Promise.resolve(openRemoteSearch(url, apiKey));
 }

@@ -28,9 +28,9 @@ const API_LABEL = 'v5.1.6';
 /** The services of this installation. */
 export const SERVICES = {
   /** Opens the index of a data directory read-only; every repo is visible. Errors: no index there. */
-  openLocalSearch: async (dataDir: string) =>
+  openLocalSearch: async (options: CommonOptions) =>
     (await import('./local-search.ts')).openLocalSearch(
-      await configurationOf({ dataDir, logLevel: 'warn' }),
+      await configurationOf({ ...options, logLevel: options.logLevel ?? 'warn' }),
     ),
   serve,
   indexSources,

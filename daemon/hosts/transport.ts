@@ -2,6 +2,7 @@
 // the host of the connection and nowhere else, whatever a redirect or a page link says, so that credentials reach nobody else;
 // waits as the host says; tries again; and holds each answer as a whole, within bounds.
 
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { unzip } from 'node:zlib';
@@ -9,6 +10,7 @@ import { unzip } from 'node:zlib';
 import './own-fetch.ts';
 import { type Dispatcher, request } from 'undici';
 import { isShortage, messageOf } from '../base/caught.ts';
+import { ConfigError } from '../base/config/error.ts';
 import type { Log } from '../base/log.ts';
 import { Slots } from '../base/slots.ts';
 import { TimeLimit } from '../base/time-limit.ts';
@@ -23,7 +25,7 @@ export type Fetch = typeof globalThis.fetch;
 export interface TransportOptions {
   /** Of the host's API; only its origin counts. */
   readonly url: string;
-  /** PEM; its certificates count besides those of the system. */
+  /** PEM; its certificates count besides those of the system. One that is exchanged counts from the next request on. */
   readonly caFile?: string | undefined;
   readonly log: Log;
   /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are. */
@@ -110,6 +112,8 @@ class Transport implements HostTransport {
   readonly #limits: typeof LIMITS;
   readonly #slots: Slots;
   readonly #ways = new Map<string, Dispatcher>();
+  /** Of the file of certificates that these were opened with. */
+  #mark: string;
   /** When the host may be asked again; of performance.now, which no change of the clock moves. */
   #pausedUntilMs = 0;
   #clockAheadMs = 0;
@@ -120,6 +124,7 @@ class Transport implements HostTransport {
     this.#limits = { ...LIMITS, ...options.limits };
     this.#slots = slotsOf.get(this.#url.origin) ?? new Slots({ runningMax: REQUESTS_MAX });
     slotsOf.set(this.#url.origin, this.#slots);
+    this.#mark = markOf(options.caFile);
     // What is wrong with certificates or proxy is to be told now.
     this.#wayOf(this.#url);
   }
@@ -218,7 +223,7 @@ class Transport implements HostTransport {
       return answer;
     } catch (error) {
       asked.signal.throwIfAborted();
-      if (error instanceof HostError) throw error;
+      if (error instanceof HostError || error instanceof ConfigError) throw error;
       const failure = networkFailure(limit.isOver ? limit.signal.reason : error, asked);
       if (isCertificateFault(error) || isShortage(error)) throw failure;
       return failure;
@@ -313,9 +318,17 @@ class Transport implements HostTransport {
   }
 
   #wayOf({ protocol }: URL): Dispatcher {
+    const mark = markOf(this.#options.caFile);
+    if (mark !== this.#mark) {
+      // Ends once what is under way has been answered.
+      for (const way of this.#ways.values()) void way.close();
+      this.#ways.clear();
+      this.#mark = mark;
+    }
     const known = this.#ways.get(protocol);
     if (known !== undefined) return known;
     const way = openWay(protocol === 'https:' ? 'https:' : 'http:', {
+      hostname: this.#url.hostname,
       caFile: this.#options.caFile,
       env: this.#options.env,
       connectMs: this.#limits.connectMs,
@@ -325,6 +338,12 @@ class Transport implements HostTransport {
     this.#ways.set(protocol, way);
     return way;
   }
+}
+
+/** Tells whether a file is another one than before. */
+function markOf(file: string | undefined): string {
+  const status = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
+  return status === undefined ? '' : `${status.ino} ${status.size} ${status.mtimeMs}`;
 }
 
 /** Those of an answer whose bytes are as they were before they were packed. */

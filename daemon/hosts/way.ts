@@ -2,6 +2,7 @@
 // take. The same variables and files count as for git, so that listing and fetching go one way.
 
 import { existsSync, readFileSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -14,6 +15,8 @@ import { ConfigError } from '../base/config/error.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface WayOptions {
+  /** Of the host, as URLs have it. */
+  readonly hostname: string;
   /** PEM; its certificates count besides those of the system and of Node.js. */
   readonly caFile: string | undefined;
   readonly env: Environment;
@@ -39,12 +42,13 @@ export function openWay(protocol: 'http:' | 'https:', options: WayOptions): Disp
     connections: connectionsMax,
   };
   const proxy = proxyOf(protocol, env);
-  if (proxy === undefined) return new Agent(agent);
+  const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? '';
+  if (proxy === undefined || isInRange(options.hostname, noProxy)) return new Agent(agent);
   return new EnvHttpProxyAgent({
     ...agent,
     httpProxy: proxy,
     httpsProxy: proxy,
-    noProxy: env['no_proxy'] ?? env['NO_PROXY'] ?? '',
+    noProxy,
     requestTls: { timeout: connectMs, ...tls },
     proxyTls: { timeout: connectMs, ...tls },
     // As git does: the proxy gets requests without TLS whole, and many allow tunnels to port 443 alone.
@@ -64,6 +68,18 @@ function proxyOf(protocol: string, env: Environment): string | undefined {
   if (!isUsable)
     throw new ConfigError(name, 'no address of a proxy', 'allowed: http(s)://host:port');
   return address;
+}
+
+/** Whether a host is named by its address, which is in one of the ranges of NO_PROXY (`10.0.0.0/8`); undici knows names alone. */
+function isInRange(hostname: string, noProxy: string): boolean {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1');
+  const family = isIP(address);
+  if (family === 0) return false;
+  const ranges = new BlockList();
+  for (const [, net = '', bits] of noProxy.matchAll(/([^\s,]+)\/(\d+)(?![^\s,])/g))
+    if (isIP(net) === family && Number(bits) <= (family === 6 ? 128 : 32))
+      ranges.addSubnet(net, Number(bits), family === 6 ? 'ipv6' : 'ipv4');
+  return ranges.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** Where systems keep the certificates that they trust, as one file; git reads it, too. */

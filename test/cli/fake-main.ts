@@ -50,7 +50,7 @@ function fakeEvents(): SearchEvent[] {
 }
 
 const services: CliServices = {
-  openLocalSearch(dataDir) {
+  openLocalSearch({ dataDir }) {
     return Promise.resolve({
       search(call) {
         echo('search', { dataDir, ...call });

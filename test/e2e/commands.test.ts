@@ -95,6 +95,21 @@ void test('the daemon and the local index give the same output and exit code', a
   }
 });
 
+void test('a search in the local index obeys a configuration file, and says who knows search contexts', async () => {
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  const contexts = { all: { include: ['**'] } };
+  writeFileSync(file, JSON.stringify({ settings: { maxMatchCount: 1 }, contexts }));
+  const local = ['--data-dir', dataDir, '--config', file];
+  const limited = await trawl(['search', ...local, 'plum']);
+  assert.equal(limited.stdout.trim().split('\n').length, 1);
+  assert.match(limited.stderr, /match_limit/);
+  for (const command of [['search'], ['search', '--json'], ['explain']]) {
+    const { code, stderr } = await trawl([...command, ...local, 'context:all plum']);
+    assert.equal(code, 2);
+    assert.match(stderr, /Search contexts are known to a daemon: name it by --url/);
+  }
+});
+
 void test('what a query may have meant is told on standard error', async () => {
   for (const form of [[], ['--json']]) {
     const args = ['search', '--data-dir', dataDir, ...form, 'language:nothinghere'];

@@ -1,7 +1,7 @@
 // The transport against real servers on loopback: what a host says of its limits, what goes wrong on the way, where credentials go.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { ConfigError } from '../../daemon/base/config/error.ts';
@@ -398,6 +398,23 @@ test('certificates of an own authority count where they are named, and are asked
   assert.equal(server.asked.length, 2);
 });
 
+test('a file of certificates that is exchanged counts from the next request on', async (t) => {
+  const certificates = makeCertificates(t);
+  const server = await startServer(t, () => ({ body: 'here' }), certificates);
+  const file = path.join(path.dirname(certificates.caFile), 'named.pem');
+  const exchangeFor = (text: string): void => {
+    writeFileSync(`${file}.new`, text);
+    renameSync(`${file}.new`, file);
+  };
+  exchangeFor(readFileSync(makeCertificates(t).caFile, 'utf8'));
+  const { fetch } = transportTo(t, server.url, { caFile: file });
+  await assert.rejects(fetch(server.url), failsWith('CERTIFICATE_REFUSED'));
+  exchangeFor(readFileSync(certificates.caFile, 'utf8'));
+  assert.equal(await (await fetch(server.url)).text(), 'here');
+  exchangeFor('no certificate');
+  await assert.rejects(fetch(server.url), (error) => error instanceof ConfigError);
+});
+
 test('a file of certificates that is missing or none is refused when the transport is opened', (t) => {
   const { caFile } = makeCertificates(t);
   const none = path.join(path.dirname(caFile), 'none.pem');
@@ -434,9 +451,12 @@ test('a proxy is used for what its variable names, with its credential, and not 
   const basic = `Basic ${Buffer.from('name:word').toString('base64')}`;
   assert.deepEqual(proxy.credentials, [basic, basic, undefined, undefined]);
   assert.equal(await ask(secure.url, { HTTP_PROXY: address }), 'secure');
-  for (const noProxy of ['127.0.0.1', '*', 'example.com, 127.0.0.1'])
+  for (const noProxy of ['127.0.0.1', '*', 'example.com, 127.0.0.1', 'example.com,127.0.0.0/8'])
     assert.equal(await ask(secure.url, { ...both, NO_PROXY: noProxy }), 'secure');
   assert.equal(proxy.asked.length, expected.length);
+  for (const noProxy of ['10.0.0.0/8', '127.0.0.1/99', '::/0'])
+    assert.equal(await ask(secure.url, { ...both, NO_PROXY: noProxy }), 'secure');
+  assert.equal(proxy.asked.length, expected.length + 3);
   for (const { asked } of [secure, plain])
     assert.ok(asked.every(({ headers }) => headers['proxy-authorization'] === undefined));
 });

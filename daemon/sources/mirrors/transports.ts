@@ -1,7 +1,6 @@
 // The transports by which mirrors ask hosts (hosts/transport.ts): one for each host and set of certificates, kept, so that
 // connections are used again.
 
-import { statSync } from 'node:fs';
 import type { Log } from '../../base/log.ts';
 import { type HostTransport, openTransport } from '../../hosts/transport.ts';
 import { passedVariables } from '../git/git.ts';
@@ -15,20 +14,13 @@ const open = new Map<string, HostTransport>();
 /** Errors: ConfigError. */
 export function transportOf(url: string, caFile: string | undefined, log: Log): HostTransport {
   const { origin } = new URL(url);
-  const certificates = caFile === undefined ? '' : `${caFile} ${markOf(caFile)}`;
-  const key = `${origin} ${certificates}`;
+  const key = `${origin} ${caFile ?? ''}`;
   const transport =
     open.get(key) ?? openTransport({ url: origin, caFile, log, env: passedVariables() });
   open.delete(key);
   open.set(key, transport);
   if (open.size > TRANSPORTS_MAX) close([...open.keys()][0]!);
   return transport;
-}
-
-/** A file that was exchanged counts from the next question on. */
-function markOf(file: string): string {
-  const status = statSync(file, { throwIfNoEntry: false });
-  return `${status?.ino} ${status?.size} ${status?.mtimeMs}`;
 }
 
 function close(key: string): void {

@@ -164,6 +164,7 @@ export class Clones {
     const { catalog, fetchClone, timeoutMs, log } = this.#options;
     for (const [index, { host, caFile }] of ways.entries()) {
       try {
+        onFetch({ phase: 'asking', doneCount: 0, totalCount: 0 });
         const credential = await host.gitCredential(facts, signal);
         await fetchClone({
           folder: catalog.clonePath(repoId),

@@ -3,10 +3,13 @@
 import type { LogFields } from '../../base/log.ts';
 import type { BuildProgress } from '../../engine/build/build.ts';
 
-/** How far a fetch is, as git says it, in objects of its phase. */
+/** How far a fetch is, in objects of its phase. */
 export interface FetchStep {
-  /** `preparing`: the host counts and packs. `resolving`: what has come is unpacked and checked. */
-  readonly phase: 'preparing' | 'receiving' | 'resolving';
+  /**
+   * `asking`: the host has not said yet which branches and tags there are. The others are those of git. `preparing`: the host
+   * counts and packs. `resolving`: what has come is unpacked and checked.
+   */
+  readonly phase: 'asking' | 'preparing' | 'receiving' | 'resolving';
   readonly doneCount: number;
   readonly totalCount: number;
   /** Bytes that have come so far; absent: none have. */

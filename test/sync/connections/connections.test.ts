@@ -39,11 +39,13 @@ const clones = (dataDir: string): string[] =>
     .filter((name) => name.endsWith('.git'))
     .sort();
 
-test('how far git is with a fetch stands in its job, and now and then in its log', async () => {
+test('that a host is asked, and how far git is with a fetch, stands in its job, and now and then in its log', async () => {
   const host = localHost();
   const seen: unknown[] = [];
-  const fetchClone: FetchClone = (options) =>
-    fetchLocal({
+  const fetchClone: FetchClone = (options) => {
+    const [asking] = indexerOf(index.instance).jobs.open;
+    assert.equal(asking?.progress?.phase, 'asking');
+    return fetchLocal({
       ...options,
       onProgress(step) {
         options.onProgress(step);
@@ -61,6 +63,7 @@ test('how far git is with a fetch stands in its job, and now and then in its log
         });
       },
     });
+  };
   const index = await openConnected(temporaryFolder(), host, { c: settingsOf() }, { fetchClone });
   host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
   await index.sync('c');

@@ -48,8 +48,9 @@ export interface ReadinessStatus {
   readonly degraded: readonly string[];
 }
 
-/** The first three are those of git, which fetches. */
-type JobPhase = 'preparing' | 'receiving' | 'resolving' | 'listing' | 'reading' | 'merging';
+/** Of a fetch: the host is asked, then git fetches; of a build: the last three. */
+type JobPhase =
+  'asking' | 'preparing' | 'receiving' | 'resolving' | 'listing' | 'reading' | 'merging';
 type JobState = 'PENDING' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
 
 /** Times are ms since the epoch. */

@@ -10,8 +10,11 @@ export const STATES = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const
 const progress = z
   .object({
     phase: z
-      .enum(['preparing', 'receiving', 'resolving', 'listing', 'reading', 'merging'])
-      .meta({ description: 'What is being done; the first three are those of git, of a fetch.' }),
+      .enum(['asking', 'preparing', 'receiving', 'resolving', 'listing', 'reading', 'merging'])
+      .meta({
+        description:
+          'What is being done. Of a fetch: the host is asked what there is; the next three are those of git.',
+      }),
     done: integer('How much of it is done.'),
     total: integer('How much there is; 0: not known yet.'),
     unit: z
