@@ -224,7 +224,7 @@ void test('a folder of repositories: each is served, and those that come later; 
     if (sources.length > 0) {
       await served.process.until(/repositories found in a folder .* repos=3 bare=1 filesBeside=2/);
       await served.process.until(
-        /^1 files and folders ignored by \.ignore: --no-ignore reads them/m,
+        /^1 file or folder ignored by \.ignore, a folder counted as one: --no-ignore reads them/m,
       );
       git(folder, 'clone', '-q', path.join(folder, 'one'), 'owner/late');
       await served.process.until(/repo indexed .*repo=local\/late /);

@@ -55,11 +55,11 @@ void test('what leaves most out is named, with the way out', async () => {
     inGit.warnings.join(),
     /^nothing is indexed: 3 files .* by "\.gitignore: \/\*"; .*--mode commits; --no-ignore reads all$/,
   );
-  assert.match(inFolder?.warnings.join() ?? '', /^only 1 files are indexed: 3 .*\.trawlignore/);
+  assert.match(inFolder?.warnings.join() ?? '', /^only 1 file is indexed: 3 .*\.trawlignore/);
 
   const served = await serveIndexed(temporaryFolder(), [plain]);
-  await served.process.until(/^local\/.*: warning: only 1 files are indexed/m);
-  assert.match(served.process.stderr, /WARN .*only 1 files are indexed.* repo=local/);
+  await served.process.until(/^local\/.*: warning: only 1 file is indexed/m);
+  assert.match(served.process.stderr, /WARN .*only 1 file is indexed.* repo=local/);
   await served.process.stop();
 });
 

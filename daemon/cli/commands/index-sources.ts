@@ -41,7 +41,7 @@ export function describeResult(result: JobResult): string {
 
 /**
  * How much rules left out of all repositories, by the kind of file that says so, and how to have it: a line; "" for nothing.
- * A folder that is left out counts as one.
+ * A folder that is left out counts as one, which the line says.
  */
 export function describeIgnored(results: readonly Partial<Pick<JobResult, 'ignored'>>[]): string {
   const counts: Record<string, number> = {};
@@ -53,8 +53,9 @@ export function describeIgnored(results: readonly Partial<Pick<JobResult, 'ignor
   const [first, ...others] = Object.entries(counts).sort((a, b) => b[1] - a[1]);
   if (first === undefined) return '';
   const rest = others.map(([file, count]) => `, ${formatCount(count)} by ${file}`).join('');
-  const most = `${formatCount(first[1])} files and folders ignored by ${first[0]}`;
-  return `${escapeControls(most + rest)}: --no-ignore reads them\n`;
+  const what = first[1] === 1 ? 'file or folder' : 'files or folders';
+  const most = `${formatCount(first[1])} ${what} ignored by ${first[0]}`;
+  return `${escapeControls(most + rest)}, a folder counted as one: --no-ignore reads them\n`;
 }
 
 async function runIndex(

@@ -75,7 +75,7 @@ export class Pushes {
     if (this.#refused === undefined) return [];
     const { count, since } = this.#refused;
     return [
-      `no webhook has been taken since ${new Date(since).toISOString()}, and ${count} were refused: they do not prove that their sender ` +
+      `no webhook has been taken since ${new Date(since).toISOString()}, and ${count} ${count === 1 ? 'was' : 'were'} refused: they do not prove that their sender ` +
         'knows the secret; give the host the one that settings.webhooks.secret points to',
     ];
   }

@@ -39,8 +39,12 @@ export function warningsOf(
   if (docCount === 0 && count === 0) return [`nothing is indexed: ${reasonsOf(source, leftOut)}`];
   if (count <= docCount) return [];
   const [rule = '', most = 0] = Object.entries(ignored)[0] ?? [];
-  const what = docCount === 0 ? 'nothing is indexed' : `only ${docCount} files are indexed`;
-  const where = `${count} files and folders are ignored, ${most} of them by "${rule}"`;
+  const what =
+    docCount === 0
+      ? 'nothing is indexed'
+      : `only ${docCount === 1 ? '1 file is' : `${docCount} files are`} indexed`;
+  const things = count === 1 ? 'file or folder is' : 'files or folders are';
+  const where = `${count} ${things} ignored, a folder counted as one, ${most} of them by "${rule}"`;
   return [`${what}: ${where}; ${wayOut(source)}`];
 }
 
