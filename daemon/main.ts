@@ -363,7 +363,9 @@ function startJobs(
     .then(async ({ records, failed }) => {
       if (early === undefined) instance.served.publish();
       const indexer = indexerOf(instance);
-      const indexed = indexer.jobs.indexAll(records, false, signal);
+      const asked = await indexer.jobs.askAll(records, false, signal);
+      const indexed = indexer.jobs.outcomesOf(asked, signal);
+      indexed.catch(() => {}); // heard below
       await indexer.connections?.start();
       indexer.jobs.forgetLeft();
       const results = await indexed;
