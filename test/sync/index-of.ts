@@ -42,6 +42,8 @@ export interface IndexOf {
   readonly dataDir: string;
   readonly instance: Instance;
   readonly warnings: readonly string[];
+  /** The warnings as lines of JSON. */
+  readonly warningLines: readonly string[];
   index(
     paths: readonly string[],
     selection?: RepoChange,
@@ -68,10 +70,12 @@ export async function openIndexOf(
   } = {},
 ): Promise<IndexOf> {
   const warnings: string[] = [];
+  const warningLines: string[] = [];
   const write = (line: string): void => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log line
     const { message } = JSON.parse(line) as { message: string };
     warnings.push(message);
+    warningLines.push(line);
   };
   const log = createLog({ level: 'warn', format: 'json', write });
   const instance = await openInstance({
@@ -97,6 +101,7 @@ export async function openIndexOf(
     dataDir,
     instance,
     warnings,
+    warningLines,
     async index(paths, selection, mode) {
       const { served } = instance;
       const indexer = indexerOf(instance);

@@ -1,7 +1,7 @@
 // The submodules of a commit: where each lies, which commit it pins, and the address that `.gitmodules` says. Nothing of that is
 // followed here.
 
-import { tryGit } from './git.ts';
+import { runGit, tryGit } from './git.ts';
 
 export interface Gitlink {
   readonly path: string;
@@ -13,28 +13,40 @@ export interface Gitlink {
 
 /** Bound: further ones are not looked at. */
 const GITLINKS_MAX = 1_000;
+/** What file systems take. */
+const PATH_SIZE_MAX = 4_096;
 const SETTING = /^submodule\.(.*)\.(path|url)\n(.*)$/s;
 const ENTRY = /^160000 commit ([0-9a-f]+)\t(.*)$/s;
 
 /**
  * Those that have a path and an address, the first 1,000.
  *
- * Errors: GitError. Cost: a process; two where there are any.
+ * Errors: GitError, also where the commit cannot be read. Cost: a process; three where there are any.
  */
 export async function readGitlinks(repoPath: string, commit: string): Promise<readonly Gitlink[]> {
   const urls = await readModules(repoPath, commit);
   if (urls.size === 0) return [];
-  const args = ['ls-tree', '-z', '--full-tree', '--end-of-options', commit, ...urls.keys()];
-  const listed = (await tryGit(args, { repoPath })) ?? '';
-  return listed.split('\0').flatMap((record) => {
+  return (await listed(repoPath, commit, [...urls.keys()])).flatMap((record) => {
     const [, id = '', path = ''] = ENTRY.exec(record) ?? [];
     const url = urls.get(path);
     return url === undefined ? [] : [{ path, url, commit: id }];
   });
 }
 
-/** What `.gitmodules` says: address by path. */
+/** As ls-tree lists those that are there. Errors: GitError. */
+async function listed(
+  repoPath: string,
+  commit: string,
+  paths: readonly string[],
+): Promise<string[]> {
+  const args = ['ls-tree', '-z', '--full-tree', '--end-of-options', commit, ...paths];
+  return (await runGit(args, { repoPath })).toString('utf8').split('\0').slice(0, -1);
+}
+
+/** What `.gitmodules` says: address by path. Errors: GitError. */
 async function readModules(repoPath: string, commit: string): Promise<Map<string, string>> {
+  // Why: to git config a file that is not there, and a repository that cannot be read, are one.
+  if ((await listed(repoPath, commit, ['.gitmodules'])).length === 0) return new Map();
   const args = [
     'config',
     `--blob=${commit}:.gitmodules`,
@@ -46,7 +58,7 @@ async function readModules(repoPath: string, commit: string): Promise<Map<string
   const settings = new Map<string, { path?: string; url?: string }>();
   for (const setting of ((await tryGit(args, { repoPath })) ?? '').split('\0')) {
     const [, name = '', key = '', value = ''] = SETTING.exec(setting) ?? [];
-    if (key === '' || settings.size >= GITLINKS_MAX) continue;
+    if (key === '' || (settings.size >= GITLINKS_MAX && !settings.has(name))) continue;
     settings.set(name, { ...settings.get(name), [key]: value });
   }
   const urls = new Map<string, string>();
@@ -56,5 +68,6 @@ async function readModules(repoPath: string, commit: string): Promise<Map<string
 }
 
 function isInside(path: string): boolean {
+  if (path.length > PATH_SIZE_MAX) return false;
   return path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
 }

@@ -4,14 +4,14 @@
 // sees the submodule, and nobody else (accounts/sights.ts).
 
 import { isDeepStrictEqual } from 'node:util';
-import { LRUCache } from 'lru-cache';
 import type { RepoBook, RepoDecision, StoredRepo } from '../../accounts/store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
+import { shownValue } from '../../base/config/address.ts';
 import type { Log } from '../../base/log.ts';
 import { freeRepoName, repoNameFromUrl } from '../../repos/repo-name.ts';
 import type { RepoSource } from '../../repos/records.ts';
 import { type Gitlink, readGitlinks } from '../../sources/git/gitlinks.ts';
-import { resolveCommit } from '../../sources/git/objects.ts';
+import { findObjects } from '../../sources/git/objects.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { hostedSource } from '../register/open-catalog.ts';
 import type { RepoRegister } from '../register/register.ts';
@@ -52,21 +52,42 @@ interface Place {
   readonly chain: readonly number[];
 }
 
+/** The look for all submodules of a repo. */
+interface Walk {
+  readonly outer: StoredRepo;
+  /** Repos by what addresses of theirs come to. */
+  readonly scope: ReadonlyMap<string, StoredRepo>;
+  readonly found: Wanted[];
+  /** Links that were looked at. */
+  count: number;
+  /** Not all could be looked at: what is not found may be there. */
+  isInPart: boolean;
+  /** Why some are left out. */
+  readonly reasons: string[];
+}
+
+/** What a look leaves for the next one. */
+class Memory {
+  /** By the id of the commit and the repo. */
+  readonly gitlinks = new Map<string, readonly Gitlink[]>();
+  /** By repoId, what was left out. */
+  readonly told = new Map<number, string>();
+}
+
 /** All that are submodules have it in place of the address of a host. */
 const ADDRESS = 'submodule';
-/** Bounds: submodules in submodules, and submodules of one repo. */
+/** Bounds: submodules in submodules, and links of one repo that are looked at: each may take a process. */
 const DEPTH_MAX = 4;
 const COUNT_MAX = 1_000;
-/** Commits of which the links are remembered, and reasons that were told. */
-const KEPT_MAX = 10_000;
+/** Of those that are left out of one repo. */
+const REASONS_MAX = 10;
 /** Guess: what changes together is looked at once. */
 const PAUSE_MS = 1_000;
 
 export class Submodules {
   readonly #options: SubmodulesOptions;
-  /** By the id of the commit and the repo. */
-  readonly #gitlinks = new LRUCache<string, readonly Gitlink[]>({ max: KEPT_MAX });
-  readonly #told = new LRUCache<string, true>({ max: KEPT_MAX });
+  #memory = new Memory();
+  #before = this.#memory;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -95,18 +116,18 @@ export class Submodules {
     const outers = register.all.filter(
       ({ repoId, host }) => host !== undefined && !isSubmodule(host) && has(repoId),
     );
+    // Why no bound: what is looked at again each time must not push out what comes next.
+    [this.#before, this.#memory] = [this.#memory, new Memory()];
     const scope = scopeOf(outers);
     const wanted: Wanted[] = [];
     /** RepoIds of outer repos of which it is known what they have. */
     const known = new Set<number>();
     for (const outer of outers) {
       if (this.#isClosed) return;
-      try {
-        if (isWanted(outer.repoId)) wanted.push(...(await this.#submodulesOf(outer, scope)));
-        known.add(outer.repoId);
-      } catch (error) {
-        this.#tell(outer, `they could not be read: ${messageOf(error)}`);
-      }
+      const walk = newWalk(outer, scope);
+      if (isWanted(outer.repoId)) await this.#walk(walk);
+      wanted.push(...walk.found);
+      if (!walk.isInPart) known.add(outer.repoId);
     }
     const toGo = (book: RepoBook): ReadonlySet<number> => spent(book, wanted, known);
     const gone = [...toGo(register.book)];
@@ -116,52 +137,54 @@ export class Submodules {
       await obey(await register.decide((book) => admitted(book, wanted)));
   }
 
-  /** Errors: GitError. */
-  async #submodulesOf(
-    outer: StoredRepo,
-    scope: ReadonlyMap<string, StoredRepo>,
-  ): Promise<Wanted[]> {
-    const { catalog } = this.#options;
-    const { record, commits = [] } = catalog.repo(outer.repoId) ?? {};
-    const [commit] = commits;
-    if (record?.source.kind !== 'commits' || typeof commit !== 'string') return [];
-    const found: Wanted[] = [];
-    const first = { source: record.source, commit, prefix: '', chain: [outer.repoId] };
-    for (let level: Place[] = [first], depth = 1; level.length > 0; depth++) {
-      if (depth > DEPTH_MAX) {
-        this.#tell(outer, `those more than ${DEPTH_MAX} levels deep are left out`);
-        break;
-      }
-      const next: Place[] = [];
-      for (const place of level) next.push(...(await this.#below(outer, place, scope, found)));
-      level = next;
+  /** Errors: none. */
+  async #walk(walk: Walk): Promise<void> {
+    const { reasons } = walk;
+    try {
+      await this.#findAll(walk);
+    } catch (error) {
+      walk.isInPart = true;
+      reasons.push(`they could not be read: ${messageOf(error)}`);
     }
-    return found;
+    if (reasons.length > 0) this.#tell(walk);
   }
 
-  /** @param found  gets what is in a place; what is in these is returned */
-  async #below(
-    outer: StoredRepo,
-    { source, commit, prefix, chain }: Place,
-    scope: ReadonlyMap<string, StoredRepo>,
-    found: Wanted[],
-  ): Promise<Place[]> {
-    const { catalog, register } = this.#options;
+  /** Errors: GitError. */
+  async #findAll(walk: Walk): Promise<void> {
+    const { repoId } = walk.outer;
+    const { record, commits = [] } = this.#options.catalog.repo(repoId) ?? {};
+    walk.isInPart = record?.indexedAt === undefined;
+    const [commit] = commits;
+    if (record?.source.kind !== 'commits' || typeof commit !== 'string') return;
+    const first = { source: record.source, commit, prefix: '', chain: [repoId] };
+    for (let level: Place[] = [first], depth = 1; level.length > 0; depth++) {
+      if (depth > DEPTH_MAX) {
+        walk.reasons.push(`those more than ${DEPTH_MAX} levels deep are left out`);
+        return;
+      }
+      const next: Place[] = [];
+      for (const place of level) next.push(...(await this.#below(walk, place)));
+      level = next;
+    }
+  }
+
+  /** Finds what is in a place; what may be in these is returned. */
+  async #below(walk: Walk, { source, commit, prefix, chain }: Place): Promise<Place[]> {
     const places: Place[] = [];
-    const base = addressOf(register.byId(chain.at(-1)!)!);
+    const base = addressOf(this.#options.register.byId(chain.at(-1)!)!);
     for (const link of await this.#linksOf(source.path, commit)) {
+      if (walk.count++ >= COUNT_MAX) {
+        if (walk.count === COUNT_MAX + 1)
+          walk.reasons.push(`those after the first ${COUNT_MAX} are left out`);
+        break;
+      }
       const path = `${prefix}${link.path}`;
-      const inner = scope.get(nameOf(link.url, base) ?? '');
-      const reason =
-        inner === undefined ? `no connection has ${link.url}` : this.#refusal(inner, chain, found);
-      const innerSource = inner && hostedSource(catalog, register, inner);
-      if (inner === undefined || innerSource === undefined || reason !== undefined)
-        this.#tell(outer, `${path} is left out: ${reason ?? 'it is not there'}`);
-      else if ((await resolveCommit(innerSource.path, link.commit)) === undefined)
-        this.#tell(outer, `${path} is left out: ${inner.name} has no commit ${link.commit}`);
+      const inner = walk.scope.get(nameOf(link.url, base) ?? '');
+      const innerSource = await this.#sourceOf(walk, inner, link, chain);
+      if (typeof innerSource === 'string') walk.reasons.push(`${path} is left out: ${innerSource}`);
       else {
-        const inside = [...chain, inner.repoId];
-        found.push({ outer, path, commit: link.commit, chain: inside });
+        const inside = [...chain, inner!.repoId];
+        walk.found.push({ outer: walk.outer, path, commit: link.commit, chain: inside });
         const below = { source: innerSource, prefix: `${path}/`, chain: inside };
         places.push({ ...below, commit: link.commit });
       }
@@ -169,33 +192,45 @@ export class Submodules {
     return places;
   }
 
-  #refusal(
-    { repoId, name }: StoredRepo,
+  /** Where the commit of a link is; a text: why the submodule is left out. Errors: GitError. */
+  async #sourceOf(
+    walk: Walk,
+    inner: StoredRepo | undefined,
+    { url, commit }: Gitlink,
     chain: readonly number[],
-    found: readonly Wanted[],
-  ): string | undefined {
+  ): Promise<RepoSource | string> {
+    const { catalog, register } = this.#options;
+    if (inner === undefined) return `no connection has ${shownValue(url)}`;
+    const { repoId, name } = inner;
     if (chain.includes(repoId)) return `it is ${name}, which it is in`;
-    if (found.length >= COUNT_MAX) return `there are more than ${COUNT_MAX}`;
-    return this.#options.catalog.repo(repoId)?.record.indexedAt === undefined
-      ? `${name} is not indexed yet`
-      : undefined;
+    if (catalog.repo(repoId)?.record.indexedAt === undefined) {
+      walk.isInPart = true;
+      return `${name} is not indexed yet`;
+    }
+    const source = hostedSource(catalog, register, inner);
+    if (source === undefined) return 'it is not there';
+    const [object] = await findObjects(source.path, [commit]);
+    return object?.type === 'commit' ? source : `${name} has no commit ${commit}`;
   }
 
   async #linksOf(repoPath: string, commit: string): Promise<readonly Gitlink[]> {
     const key = `${commit} ${repoPath}`;
-    const known = this.#gitlinks.get(key);
-    if (known !== undefined) return known;
-    const links = await readGitlinks(repoPath, commit);
-    this.#gitlinks.set(key, links);
+    const links =
+      this.#memory.gitlinks.get(key) ??
+      this.#before.gitlinks.get(key) ??
+      (await readGitlinks(repoPath, commit));
+    this.#memory.gitlinks.set(key, links);
     return links;
   }
 
-  /** Once for each reason. */
-  #tell({ name }: StoredRepo, reason: string): void {
-    const told = `${name} ${reason}`;
-    if (this.#told.has(told)) return;
-    this.#told.set(told, true);
-    this.#options.log.warn('submodules', { repo: name, reason });
+  /** Once, until something else is left out. */
+  #tell({ outer, reasons }: Walk): void {
+    const { length } = reasons;
+    const more = length > REASONS_MAX ? `; and ${length - REASONS_MAX} more` : '';
+    const reason = `${reasons.slice(0, REASONS_MAX).join('; ')}${more}`;
+    this.#memory.told.set(outer.repoId, reason);
+    if (this.#before.told.get(outer.repoId) !== reason)
+      this.#options.log.warn('submodules', { repo: outer.name, reason });
   }
 
   /** Looks no more; resolves when no look is under way. */
@@ -210,6 +245,10 @@ export class Submodules {
     for (; this.#timer !== undefined;) await new Promise((resolve) => setTimeout(resolve, 10));
     await this.#looking;
   }
+}
+
+function newWalk(outer: StoredRepo, scope: ReadonlyMap<string, StoredRepo>): Walk {
+  return { outer, scope, found: [], count: 0, isInPart: false, reasons: [] };
 }
 
 function isSubmodule({ facts }: NonNullable<StoredRepo['host']>): boolean {

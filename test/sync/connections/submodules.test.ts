@@ -2,7 +2,8 @@
 // for those alone who see both; what `.gitmodules` says leads nowhere but to repositories that a connection has.
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import type { ConfiguredGrant } from '../../../daemon/accounts/configured-grants.ts';
@@ -13,7 +14,7 @@ import { fetchMirror } from '../../../daemon/sources/mirrors/fetch-mirror.ts';
 import { readSource } from '../../../daemon/sources/reading/source-reader.ts';
 import { startGitServer } from '../../hosts/git-server.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
-import { openConnected } from './connected-index.ts';
+import { type ConnectedIndex, openConnected } from './connected-index.ts';
 import { hostedRepo, localHost, settingsOf } from './local-host.ts';
 
 /** The name, path and address of each submodule, and the commit that is pinned. */
@@ -168,4 +169,57 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
     ['deep', 'lib', 'outer', 'secret'],
   );
   await index.close();
+});
+
+test('what is left out is told once, in one line; what cannot be read now goes on', async (t) => {
+  const [root, dataDir] = [temporaryFolder(), temporaryFolder()];
+  const [lib, outer] = ['lib', 'outer'].map((name) => makeRepo({ [`${name}.txt`]: 'plum\n' })) as [
+    string,
+    string,
+  ];
+  const { url } = await startGitServer(t, root);
+  const many = Array.from({ length: 1_000 }, (_, n) => `m${n}`);
+  const atFirst = git(lib, 'rev-parse', 'HEAD');
+  const modules = many.map((n) => `[submodule "${n}"]\n\tpath = ${n}\n\turl = ../no.git\n`);
+  writeFiles(lib, { '.gitmodules': modules.join('') });
+  git(lib, 'add', '.gitmodules');
+  const info = many.map((n) => `160000 commit ${atFirst}\t${n}\n`).join('');
+  execFileSync('git', ['update-index', '--index-info'], { cwd: lib, input: info });
+  git(lib, 'commit', '-q', '-m', 'many');
+  const secret = `https://ann:s3cret@other.example/${'x'.repeat(5_000)}`;
+  commitWith(outer, {}, [
+    ['lib', 'lib', '../lib.git', git(lib, 'rev-parse', 'HEAD')],
+    ['other', 'other', secret, atFirst],
+  ]);
+  for (const [name, repo] of Object.entries({ lib, outer }))
+    git(root, 'clone', '-q', '--bare', repo, `o/${name}.git`);
+  const host = localHost(new URL(url).host);
+  host.repos = ['lib', 'outer'].map((name) =>
+    hostedRepo(name, '', { cloneUrl: `${url}/o/${name}.git` }),
+  );
+  const settings = { c: settingsOf({ submodules: true }) };
+  const open = (fetchClone = fetchMirror) => openConnected(dataDir, host, settings, { fetchClone });
+  const first = await open();
+  await first.settle();
+  await first.sync('c');
+  const idOf = ({ instance }: ConnectedIndex, name: string): number | undefined =>
+    instance.served.records.find((record) => record.name.endsWith(name))?.repoId;
+  const [outerId, repoId] = [idOf(first, '/o/outer'), idOf(first, '/outer/lib')];
+  assert.ok(outerId !== undefined && repoId !== undefined);
+  const told = (): string[] =>
+    first.warningLines.filter((line) => /"\S+\/o\/outer".*"submodules"/.test(line));
+  const before = told();
+  await first.sync('c');
+  assert.deepEqual(told(), before);
+  assert.match(before.at(-1) ?? '', /no connection has [^;]*other\.example.*; and \d+ more/);
+  assert.doesNotMatch(before.join(''), /s3cret|x{100}|m999/);
+  await first.close();
+
+  // Git says of this clone that it is no repository.
+  rmSync(path.join(dataDir, 'clones', `${outerId}.git`, 'objects'), { recursive: true });
+  const second = await open(() => Promise.reject(new Error('the host is down')));
+  await second.settle();
+  await second.sync('c');
+  assert.equal(idOf(second, '/outer/lib'), repoId);
+  await second.close();
 });
