@@ -146,7 +146,9 @@ function versionTwoFormat(packets: readonly string[]): string | undefined {
 function toldAtOnce(packets: readonly string[]): RemoteRefs {
   const told = new RefsTold();
   const lines = packets.filter((line) => line !== '' && !line.startsWith('# '));
-  if (lines.length === 0) throw new NoPacketsError('cut short');
+  // Of an empty repository git before 2.41 tells nothing between the two ends.
+  const isEmpty = packets.length === 3 && packets[0] === `# service=${SERVICE}`;
+  if (lines.length === 0 && !isEmpty) throw new NoPacketsError('cut short');
   for (const line of lines) {
     const [ref = '', capabilities] = line.split('\0');
     const [, id = '', name = ''] = /^(\S+) (.+)$/.exec(ref) ?? [];

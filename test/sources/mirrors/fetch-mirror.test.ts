@@ -146,22 +146,24 @@ test('a HEAD that names no branch, a commit, or nothing of ours', async (t) => {
   }
 });
 
-test('a repository that is empty, filled, and emptied', async (t) => {
-  const origin = await startOrigin(t);
-  const { repo, tree, url } = origin;
-  const folder = mirrorPlace();
-  git(repo, 'config', 'receive.denyDeleteCurrent', 'ignore');
-  push(origin, ':main', ':v1');
-  assert.deepEqual(await fetchInto(folder, url), { isNew: true, isChanged: true });
-  assertMirrors(folder, repo);
-  assert.deepEqual(await fetchInto(folder, url), { isNew: false, isChanged: false });
-  git(tree, 'push', '-q', repo, 'main');
-  const { defaultBranch } = await fetchInto(folder, url);
-  assert.equal(defaultBranch, 'refs/heads/main');
-  push(origin, ':main');
-  assert.deepEqual(await fetchInto(folder, url), { isNew: false, isChanged: true });
-  assertMirrors(folder, repo);
-});
+for (const isOld of [false, true])
+  test(`a repository that is empty, filled, and emptied, protocol ${isOld ? 0 : 2}`, async (t) => {
+    const origin = await startOrigin(t);
+    const { repo, tree, url } = origin;
+    origin.server.isOld = isOld;
+    const folder = mirrorPlace();
+    git(repo, 'config', 'receive.denyDeleteCurrent', 'ignore');
+    push(origin, ':main', ':v1');
+    assert.deepEqual(await fetchInto(folder, url), { isNew: true, isChanged: true });
+    assertMirrors(folder, repo);
+    assert.deepEqual(await fetchInto(folder, url), { isNew: false, isChanged: false });
+    git(tree, 'push', '-q', repo, 'main');
+    const { defaultBranch } = await fetchInto(folder, url);
+    assert.equal(defaultBranch, 'refs/heads/main');
+    push(origin, ':main');
+    assert.deepEqual(await fetchInto(folder, url), { isNew: false, isChanged: true });
+    assertMirrors(folder, repo);
+  });
 
 test('a repository in the place of another one, of another hash', async (t) => {
   const { repo, server, url } = await startOrigin(t);
