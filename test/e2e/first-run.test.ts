@@ -234,12 +234,16 @@ void test('a folder of repositories: each is served, and those that come later; 
   }
 });
 
-void test('many sources are indexed without a word of Node.js itself', async () => {
+void test('many sources are indexed without a word of Node.js itself; a signal that comes twice ends the daemon in order', async () => {
   const repos = Array.from({ length: 12 }, () => makeRepo({ 'a.txt': 'plum\n' }));
   const bare = temporaryFolder();
   git(bare, 'clone', '-q', '--bare', repos[0]!, 'bare.git');
   const served = await serveIndexed(temporaryFolder(), [...repos, path.join(bare, 'bare.git')]);
-  const { stderr } = await served.process.stop();
+  // As npm and timeout(1) end what they have started: once by themselves, once by its group.
+  served.process.child.kill('SIGINT');
+  const { code, stderr } = await served.process.stop();
+  assert.equal(code, 0);
+  assert.match(stderr, / the daemon has stopped\n$/);
   assert.doesNotMatch(stderr, /Warning|\(node:/);
 });
 

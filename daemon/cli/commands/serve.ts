@@ -70,15 +70,20 @@ function greeting({ url, needsKey, setupUrl }: Serving): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Resolves after the first SIGINT or SIGTERM has closed the daemon; a second one exits at once. */
+/** Guess: signals that come so soon one after the other are one: npm, timeout(1) and a terminal hand on what all get at once. */
+const SAME_SIGNAL_MS = 500;
+
+/** Resolves after the first SIGINT or SIGTERM has closed the daemon; a later one exits at once. */
 function closedBySignal(serving: Serving): Promise<void> {
   return new Promise((resolve, reject) => {
-    let isClosing = false;
+    let closingSinceMs: number | undefined;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
-        if (isClosing) process.exit(SIGNAL_EXIT[signal]);
-        isClosing = true;
-        serving.close().then(resolve, reject);
+        const nowMs = performance.now();
+        if (closingSinceMs === undefined) {
+          closingSinceMs = nowMs;
+          serving.close().then(resolve, reject);
+        } else if (nowMs - closingSinceMs > SAME_SIGNAL_MS) process.exit(SIGNAL_EXIT[signal]);
       });
     }
   });
