@@ -89,6 +89,8 @@ export interface ServeOptions extends SourceOptions {
   readonly port: number;
   readonly baseUrl?: string | undefined;
   readonly isAnonymous: boolean;
+  /** Where there are neither sources nor connections. */
+  readonly defaultSource?: string | undefined;
   /** Absent: the number of cores. */
   readonly workers?: number | undefined;
 }
@@ -114,17 +116,19 @@ async function serve(
   onWait: (reason: string) => void,
 ): Promise<Serving> {
   const { startDaemon } = await import('../main.ts');
-  const { host, port, baseUrl, isAnonymous, workers } = options;
+  const { host, port, baseUrl, isAnonymous, workers, defaultSource } = options;
   const anonymousAccess = isAnonymous ? true : undefined;
   const flags = { host, port, baseUrl, anonymousAccess, workers };
   const configuration = await configurationOf(options, flags, onWait);
   const log = createLog(configuration.log);
+  const isDefault = options.sources.length + Object.keys(configuration.connections).length === 0;
+  const sources = isDefault && defaultSource !== undefined ? [defaultSource] : options.sources;
   const { ProbeError } = await import('../sources/git/layout.ts');
   const started = startDaemon({
     configuration,
     log,
     env: process.env,
-    sources: options.sources.map(localPath),
+    sources: sources.map(localPath),
     mode: options.mode,
     change: options.change,
     onProgress: progressOf(progressListener(configuration, log, onProgress)),

@@ -69,7 +69,7 @@ before(async () => {
     }),
   );
   served = await serve(dataDir, [], {
-    flags: ['--config', file],
+    flags: ['--config', file, '--default-source', makeRepo({ 'own.txt': 'firstword\n' })],
     env: {
       TRAWL_OWNER_EMAIL: 'owner@example.com',
       TRAWL_OWNER_API_KEY: KEY,
@@ -126,18 +126,22 @@ async function push(name: string, secret: string, event = 'push', more: object =
 
 const nameOf = (name: string): string => `${new URL(url).host}/acme/${name}`;
 
-void test('what a host lists is cloned, indexed and found', TIMEOUT, async () => {
-  await eventually(async () => (await found('firstword or secondword')).length === 2);
-  assert.deepEqual(await found('firstword or secondword'), [nameOf('one'), nameOf('two')]);
-  const [connection] = await ask<{ id: number; name: string }[]>('GET', '/api/connections');
-  assert.equal(connection?.name, 'acme');
-  const { connections } = await ask<{ connections: { latestJob: { status: string } }[] }>(
-    'POST',
-    '/api/connection-sync-status',
-    { connectionIds: [connection.id] },
-  );
-  assert.equal(connections[0]?.latestJob.status, 'COMPLETED');
-});
+void test(
+  'what a host lists is cloned, indexed and found, and nothing by default beside it',
+  TIMEOUT,
+  async () => {
+    await eventually(async () => (await found('firstword or secondword')).length === 2);
+    assert.deepEqual(await found('firstword or secondword'), [nameOf('one'), nameOf('two')]);
+    const [connection] = await ask<{ id: number; name: string }[]>('GET', '/api/connections');
+    assert.equal(connection?.name, 'acme');
+    const { connections } = await ask<{ connections: { latestJob: { status: string } }[] }>(
+      'POST',
+      '/api/connection-sync-status',
+      { connectionIds: [connection.id] },
+    );
+    assert.equal(connections[0]?.latestJob.status, 'COMPLETED');
+  },
+);
 
 void test('a push is found once its webhook came, and only by the secret', TIMEOUT, async (t) => {
   commit(path.join(repos, 'one.git'), 'c.txt', 'pushedword\n');

@@ -29,7 +29,7 @@ interface ServeFlags extends CommonFlags {
   readonly baseUrl?: string;
   readonly anonymous?: boolean;
   readonly workers?: number;
-  /** Source for a call without sources; `npm start` passes the checkout. */
+  /** Source for a call without sources and connections; `npm start` passes the checkout. */
   readonly defaultSource?: string;
 }
 
@@ -37,14 +37,14 @@ const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143 } as const;
 
 function serveOptions(sources: string[], flags: ServeFlags, context: CliContext): ServeOptions {
   const isAnonymous = flags.anonymous ?? readBoolean(context.env, 'TRAWL_ANONYMOUS_ACCESS');
-  const isDefault = sources.length === 0;
   return {
     ...commonOptions(flags),
     mode: flags.mode,
     change: repoChange(flags),
     baseUrl: flags.baseUrl,
     workers: flags.workers,
-    sources: isDefault && flags.defaultSource !== undefined ? [flags.defaultSource] : sources,
+    sources,
+    defaultSource: flags.defaultSource,
     host: flags.host,
     port: flags.port,
     isAnonymous: isAnonymous ?? false,
