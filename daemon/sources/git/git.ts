@@ -277,7 +277,9 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
   const release = limitLife(options, kill);
   running.add(kill);
   const howKilled = (): [GitFailure, string | undefined] => [failure, failureDetail];
-  const ended = waitForEnd(child, args[0] ?? '', options, howKilled).finally(() => {
+  // The place of a repository may stand before it.
+  const command = args.find((text) => !text.startsWith('--')) ?? '';
+  const ended = waitForEnd(child, command, options, howKilled).finally(() => {
     release();
     running.delete(kill);
   });

@@ -1,5 +1,6 @@
 // Keeps a mirror of a repository: a bare one with all its branches and tags and nothing else of it, HEAD as the host says, and a
-// configuration of ours. A mirror that is not whole is made anew beside it, and takes its place when that is.
+// configuration of ours. What is fetched lies beside it until it is whole and confirmed, so that nobody reads it before. A mirror
+// that is not whole is made anew in the same way.
 
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import type { Log } from '../../base/log.ts';
 import { Slots } from '../../base/slots.ts';
 import { answerFailure } from '../../hosts/failures.ts';
 import { type GitCredential, HostError } from '../../hosts/host.ts';
+import { checkGitPlace } from '../git/git-place.ts';
 import { runGit } from '../git/git.ts';
 import { refStateOf } from '../git/ref-state.ts';
 import { askRemote } from './ask-remote.ts';
@@ -19,10 +21,12 @@ import { MirrorError } from './mirror-error.ts';
 import {
   forgetRemote,
   freshPlace,
+  makeStage,
   type MirrorState,
   moveIn,
   packedLines,
   readState,
+  takeOver,
   tidyBeside,
   tidyInside,
   writeHead,
@@ -52,6 +56,8 @@ export interface MirrorOptions {
   readonly log: Log;
   /** True: something could not be read of it, so that it is checked first, and made anew if it is not sound. */
   readonly isDoubted?: boolean;
+  /** Asked once something was fetched, before anybody can read it. Errors: nobody is to; the mirror stays as it was. */
+  readonly confirm?: (() => Promise<void>) | undefined;
   /** Others than http, https and ssh. */
   readonly protocols?: readonly Protocol[];
 }
@@ -73,7 +79,7 @@ const turns = new Slots({ runningMax: Number.MAX_SAFE_INTEGER, runningOfOneMax: 
  * waits for the first.
  *
  * Errors: HostError, where the host says no or nothing; MirrorError; ConfigError of `caFile`; the file system's; the reason of
- * the signal. The mirror is then as it was, or has some of the new refs, and objects for all that it has.
+ * the signal; that of `confirm`. The mirror is then as it was, or has the new refs, and objects for all that it has.
  */
 export function fetchMirror(options: MirrorOptions): Promise<FetchedMirror> {
   return turns.run(options.folder, options.signal, () => fetchInTurn(options));
@@ -182,16 +188,28 @@ const FETCH = [
 const CLONE = ['clone', '--bare', '--progress', '--template=', '--no-local', '--end-of-options'];
 
 async function update(work: Work, before: MirrorState): Promise<FetchedMirror> {
-  const { folder, remote } = work;
+  const { folder, remote, timeoutMs, signal } = work;
+  await tidyBeside(folder);
   await tidyInside(folder);
-  const args = [...FETCH, remote.address.url, ...REFSPECS];
-  await runRemoteGit(args, { ...work, repoPath: folder, cwd: folder, settings: [markOf(folder)] });
-  const { timeoutMs, signal } = work;
-  const own = { repoPath: folder, settings: [markOf(folder)], timeoutMs, signal };
-  await runGit(['pack-refs', '--all', '--prune'], { ...own, isBackground: true });
-  const after = await finish(folder, work);
-  const isChanged = after.refs !== before.refs || after.defaultBranch !== before.defaultBranch;
-  return { isNew: false, isChanged, ...shownBranch(after) };
+  const stage = freshPlace(folder);
+  try {
+    checkGitPlace(folder);
+    await makeStage(stage, folder);
+    // Not as a source: those may borrow nothing from elsewhere.
+    const place = `--git-dir=${stage}`;
+    const settings = [markOf(stage)];
+    const fetched = [place, ...FETCH, remote.address.url, ...REFSPECS];
+    await runRemoteGit(fetched, { ...work, cwd: stage, settings });
+    const run = { cwd: stage, settings, timeoutMs, signal, isBackground: true };
+    await runGit([place, 'pack-refs', '--all', '--prune'], run);
+    const after = await confirmed(stage, work);
+    await takeOver(stage, folder);
+    await keep(folder, after);
+    const isChanged = after.refs !== before.refs || after.defaultBranch !== before.defaultBranch;
+    return { isNew: false, isChanged, ...shownBranch(after) };
+  } finally {
+    await rm(stage, { recursive: true, force: true });
+  }
 }
 
 /** Why clone, where there is nothing yet: it writes all refs at once. Measured: 2026-11-23, 100,000 refs: 1.3 s, fetch 13.6 s. */
@@ -203,7 +221,8 @@ async function make(work: Work): Promise<FetchedMirror> {
     const run = { ...work, cwd: path.dirname(folder), settings: [markOf(fresh)] };
     await runRemoteGit([...CLONE, remote.address.url, fresh], run);
     await forgetRemote(fresh);
-    const state = await finish(fresh, work);
+    const state = await confirmed(fresh, work);
+    await keep(fresh, state);
     await moveIn(fresh, folder);
     return { isNew: true, isChanged: true, ...shownBranch(state) };
   } finally {
@@ -214,24 +233,30 @@ async function make(work: Work): Promise<FetchedMirror> {
 /** Names the branch that git takes for HEAD where the host names none. It need not be there. */
 const FALLBACK_BRANCH = 'refs/heads/main';
 
-/** Sets HEAD, and keeps what the mirror holds now: that may be more than was asked for, if somebody pushed meanwhile. */
-async function finish(
-  folder: string,
-  { remote, refs: asked }: Work,
-): Promise<Omit<MirrorState, 'look'>> {
-  const lines = await packedLines(folder);
+type KeptState = Omit<MirrorState, 'look'>;
+
+/** What was fetched to a place: that may be more than was asked for, if somebody pushed meanwhile. Errors: nobody is to read it. */
+async function confirmed(
+  place: string,
+  { remote, refs: asked, confirm }: Work,
+): Promise<KeptState> {
+  const lines = await packedLines(place);
   // Git takes a page for people, with which a host answers in between, for a repository without refs.
   if (lines.length === 0 && asked.lines.length > 0)
     throw answerFailure('all branches and tags were gone at once', {
       host: remote.address.host,
       what: 'git',
     });
+  await confirm?.();
   const isThere = lines.some((line) => line.startsWith(`${asked.defaultBranch} `));
   const defaultBranch = isThere ? asked.defaultBranch! : null;
-  await writeHead(folder, defaultBranch ?? FALLBACK_BRANCH);
-  const state = { refs: digestOf({ lines }), defaultBranch, idLength: idLengthOf(lines) };
+  return { refs: digestOf({ lines }), defaultBranch, idLength: idLengthOf(lines) };
+}
+
+/** Sets HEAD, and keeps what the mirror holds now. Only what is confirmed has a state. */
+async function keep(folder: string, state: KeptState): Promise<void> {
+  await writeHead(folder, state.defaultBranch ?? FALLBACK_BRANCH);
   await writeState(folder, state);
-  return state;
 }
 
 function shownBranch({ defaultBranch }: Pick<MirrorState, 'defaultBranch'>): {

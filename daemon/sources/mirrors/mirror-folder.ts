@@ -2,7 +2,7 @@
 // mirrors that are being made, and what interrupted fetches leave behind. A folder without that file was never whole.
 
 import type { Dirent } from 'node:fs';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { systemCodeOf } from '../../base/caught.ts';
@@ -11,6 +11,8 @@ import { refStateOf } from '../git/ref-state.ts';
 import { parsePacked } from './remote-refs.ts';
 
 const STATE_NAME = 'trawl-mirror.json';
+const PACKED_REFS = 'packed-refs';
+const PACKS = 'objects/pack';
 const NEW = '.new-';
 const OLD = '.old-';
 
@@ -66,7 +68,7 @@ async function replaceFile(file: string, text: string): Promise<void> {
 /** `name id` of each branch and tag, once they are packed. */
 export async function packedLines(folder: string): Promise<string[]> {
   try {
-    return parsePacked(await readFile(path.join(folder, 'packed-refs'), 'latin1'));
+    return parsePacked(await readFile(path.join(folder, PACKED_REFS), 'latin1'));
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return [];
     throw error;
@@ -90,6 +92,41 @@ export async function moveIn(fresh: string, folder: string): Promise<void> {
   }
   await rename(fresh, folder);
   await rm(old, { recursive: true, force: true });
+}
+
+/** Makes a repository with the refs of a mirror, for what is fetched: it sees the mirror's objects, and the mirror none of its. */
+export async function makeStage(stage: string, folder: string): Promise<void> {
+  for (const name of ['refs', PACKS, 'objects/info'])
+    await mkdir(path.join(stage, name), { recursive: true });
+  // Relative: what a path may hold means something in this file.
+  const objects = path.relative(path.join(stage, 'objects'), path.join(folder, 'objects'));
+  await writeFile(path.join(stage, 'objects/info/alternates'), `${objects}\n`);
+  for (const name of ['HEAD', 'config', PACKED_REFS]) await copyIfThere(name, folder, stage);
+}
+
+async function copyIfThere(name: string, from: string, to: string): Promise<void> {
+  try {
+    await copyFile(path.join(from, name), path.join(to, name));
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** Gives a mirror what its stage holds: objects first, then all refs at once, which are packed. Errors: the file system's. */
+export async function takeOver(stage: string, folder: string): Promise<void> {
+  const names = (await entriesOf(path.join(stage, PACKS))).map(({ name }) => name);
+  const [indexes, others] = [names.filter(isPackIndex), names.filter((name) => !isPackIndex(name))];
+  // Git knows a pack by its index.
+  for (const name of [...others, ...indexes])
+    await rename(path.join(stage, PACKS, name), path.join(folder, PACKS, name));
+  // One without a ref has no such file.
+  await appendFile(path.join(stage, PACKED_REFS), '');
+  await rename(path.join(stage, PACKED_REFS), path.join(folder, PACKED_REFS));
+  // Refs of their own would count before these.
+  for (const name of ['heads', 'tags']) {
+    await rm(path.join(folder, 'refs', name), { recursive: true, force: true });
+    await mkdir(path.join(folder, 'refs', name), { recursive: true });
+  }
 }
 
 /**
@@ -117,8 +154,12 @@ export async function tidyInside(folder: string): Promise<void> {
   await removeIn(path.join(folder, 'objects'), /^tmp_|\.lock$/);
   await removeIn(path.join(folder, 'objects/info'), /\.lock$|^tmp_/);
   await removeIn(path.join(folder, 'objects/info/commit-graphs'), /\.lock$|^tmp_/);
-  await removeIn(path.join(folder, 'objects/pack'), /^\.?tmp[_-]|\.(?:lock|keep)$/);
+  await removeIn(path.join(folder, PACKS), /^\.?tmp[_-]|\.(?:lock|keep)$/);
   await removeBelow(path.join(folder, 'refs'), /\.lock$/);
+}
+
+function isPackIndex(name: string): boolean {
+  return name.endsWith('.idx');
 }
 
 async function removeIn(folder: string, names: RegExp): Promise<Dirent[]> {

@@ -25,7 +25,7 @@ import { boundGit } from '../../../daemon/sources/git/git-watch.ts';
 import { SEED } from '../../seed.ts';
 import { SmallDisk } from '../../sync/small-disk.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../git/fixture.ts';
-import { assertMirrors, failureOf, fetchInto, logLines, mirrorPlace } from './fetched.ts';
+import { assertMirrors, failureOf, fetchInto, logLines, mirrorPlace, refsOf } from './fetched.ts';
 import { freePort, GitServer } from './git-server.ts';
 
 interface Origin {
@@ -224,7 +224,7 @@ describe('a disk that is too small', () => {
   });
 });
 
-/** Ways to damage a mirror that the fetch itself notices, but for one that it mends. */
+/** Ways to damage a mirror that the fetch itself notices. */
 const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
   'packed-refs is something else': (folder) =>
     writeFileSync(path.join(folder, 'packed-refs'), 'x\0y'),
@@ -242,8 +242,7 @@ for (const [what, damage] of Object.entries(DAMAGES))
     await fetchInto(folder, origin.url);
     damage(folder);
     pushMore(origin);
-    const { isNew } = await fetchInto(folder, origin.url);
-    assert.equal(isNew, what !== 'there are no packs');
+    assert.equal((await fetchInto(folder, origin.url)).isNew, true);
     assertMirrors(folder, origin.repo);
   });
 
@@ -296,6 +295,36 @@ test('a mirror that cannot be made anew stays', async (t) => {
   origin.server.cutAt = 5000;
   await failureOf(fetchInto(folder, origin.url, { isDoubted: true }), 'HOST_UNAVAILABLE');
   assert.equal(git(folder, 'rev-parse', 'main'), git(origin.repo, 'rev-parse', 'main'));
+});
+
+test('what is not confirmed is never there, in no ref and in no object, and is asked about again', async (t) => {
+  const origin = await startOrigin(t);
+  const folder = mirrorPlace();
+  let asked = 0;
+  const confirm = (): Promise<void> => {
+    asked++;
+    return Promise.reject(new Error('not so'));
+  };
+  await assert.rejects(fetchInto(folder, origin.url, { confirm }), /not so/);
+  assert.deepEqual(readdirSync(path.dirname(folder)), []);
+  await fetchInto(folder, origin.url);
+  const before = refsOf(folder);
+  pushMore(origin);
+  for (const _ of [1, 2])
+    await assert.rejects(fetchInto(folder, origin.url, { confirm }), /not so/);
+  assert.equal(asked, 3);
+  assert.equal(refsOf(folder), before);
+  const commit = git(origin.repo, 'rev-parse', 'HEAD');
+  assert.throws(() => git(folder, 'cat-file', '-e', commit));
+  assert.deepEqual(readdirSync(path.dirname(folder)), [path.basename(folder)]);
+  const agreed = (): Promise<void> => {
+    assert.throws(() => git(folder, 'cat-file', '-e', commit), 'it is asked before');
+    return Promise.resolve();
+  };
+  assert.equal((await fetchInto(folder, origin.url, { confirm: agreed })).isNew, false);
+  assertMirrors(folder, origin.repo);
+  await fetchInto(folder, origin.url, { confirm });
+  assert.equal(asked, 3, 'nothing changed');
 });
 
 test('locks and parts that a killed git left are removed', async (t) => {
