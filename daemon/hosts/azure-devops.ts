@@ -7,8 +7,14 @@ import type { SettingsOf } from '../base/config/connections.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
 import { checked, withoutSlash } from './answers.ts';
 import { openAzureClient, signedIn, type AzureClient } from './azure-client.ts';
-import { listedRepository, repositorySchema } from './azure-repositories.ts';
-import { HostError, type GitCredential, type Host, type ListingPage } from './host.ts';
+import { listedRepository, repoOfAzure, repositorySchema } from './azure-repositories.ts';
+import {
+  HostError,
+  type GitCredential,
+  type Host,
+  type HostRepo,
+  type ListingPage,
+} from './host.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { pathOf, PlainApi } from './plain-api.ts';
 import { PublicLook } from './public-look.ts';
@@ -75,6 +81,14 @@ class AzureDevOps implements Host {
       ...repos.map((name) => this.#repo(name, signal)),
     ];
     yield* listTargets({ targets, issues: [] }, from, signal);
+  }
+
+  async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
+    const [org = '', project = '', name = ''] = path.split('/');
+    const url = this.#urlOf(org);
+    const answer = await (await this.#client(url, signal)).repository(project, name);
+    const repository = checked(repositorySchema, answer, { host: this.nameHost, what: path });
+    return this.#look(url).of(repoOfAzure(repository, { org, url }), signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
@@ -159,13 +173,9 @@ class AzureDevOps implements Host {
     signal: AbortSignal,
     read: (client: AzureClient) => Promise<unknown>,
   ): Target {
-    const url = `${this.#url}/${encodeURIComponent(org)}`;
+    const url = this.#urlOf(org);
     const place = { org, url, isKept: this.#isKept };
-    // Whether public projects are shown is for each organization to say.
-    const look = new PublicLook(
-      { ...this.#parts, caFile: this.#settings.tls.caFile },
-      ({ hostId }) => `${url}/_apis/git/repositories/${hostId}`,
-    );
+    const look = this.#look(url);
     return {
       name,
       readPage: async () => {
@@ -175,6 +185,18 @@ class AzureDevOps implements Host {
         return { listed: await look.at(listed, signal) };
       },
     };
+  }
+
+  #urlOf(org: string): string {
+    return `${this.#url}/${encodeURIComponent(org)}`;
+  }
+
+  /** Whether public projects are shown is for each organization to say. @param url  of the organization */
+  #look(url: string): PublicLook {
+    return new PublicLook(
+      { ...this.#parts, caFile: this.#settings.tls.caFile },
+      ({ hostId }) => `${url}/_apis/git/repositories/${hostId}`,
+    );
   }
 
   #client(url: string, signal: AbortSignal): Promise<AzureClient> {

@@ -28,14 +28,17 @@ export interface AzurePlace {
   readonly org: string;
   /** Of the organization. */
   readonly url: string;
+}
+
+export interface ListedPlace extends AzurePlace {
   readonly isKept: (repo: HostRepo) => boolean;
 }
 
-export function listedRepository(repository: Repository, place: AzurePlace): Listed {
-  return listedAs(repoOf(repository, place), place.isKept);
+export function listedRepository(repository: Repository, place: ListedPlace): Listed {
+  return listedAs(repoOfAzure(repository, place), place.isKept);
 }
 
-function repoOf(repository: Repository, { org, url }: AzurePlace): HostRepo {
+export function repoOfAzure(repository: Repository, { org, url }: AzurePlace): HostRepo {
   const { id, name, project, size, defaultBranch } = repository;
   const path = [org, project.name, name].join('/');
   // Not the address that the host names: it holds a name of a user.

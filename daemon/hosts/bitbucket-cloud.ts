@@ -88,6 +88,10 @@ class BitbucketCloud implements Host {
     yield* listTargets(await this.#targets(this.#access.api(signal)), from, signal);
   }
 
+  async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
+    return repoOf(await readRepository(path, this.#access.api(signal)), this.#settings.url);
+  }
+
   async gitCredential(): Promise<GitCredential | undefined> {
     const password = this.#access.token();
     return password === undefined ? undefined : { user: gitUserOf(this.#settings), password };
@@ -151,15 +155,10 @@ class BitbucketCloud implements Host {
   }
 
   #repo(repo: string, api: PlainApi): Target {
-    const [workspace, slug] = parted(repo);
-    const address = pathOf`/repositories/${workspace}/${slug}`;
     return {
       name: `repos: ${repo}`,
       isRepo: true,
-      readPage: async () => {
-        const fields = FIELDS.join(',');
-        return { listed: [this.#listed(await api.get(repositorySchema, address, { fields }))] };
-      },
+      readPage: async () => ({ listed: [this.#listed(await readRepository(repo, api))] }),
     };
   }
 
@@ -180,6 +179,12 @@ class BitbucketCloud implements Host {
   #listed(repository: Repository): Listed {
     return listedAs(repoOf(repository, this.#settings.url), this.#isKept);
   }
+}
+
+function readRepository(path: string, api: PlainApi): Promise<Repository> {
+  const [workspace, slug] = parted(path);
+  const fields = FIELDS.join(',');
+  return api.get(repositorySchema, pathOf`/repositories/${workspace}/${slug}`, { fields });
 }
 
 /** Any other address is a stand-in that has all in one place. */

@@ -54,6 +54,8 @@ class BitbucketServer implements Host {
   readonly #access: PlainAccess;
   readonly #apiUrl: string;
   readonly #isKept: ReturnType<typeof keeperOf>;
+  /** That of the last listing. */
+  #look: PublicLook | undefined;
 
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
@@ -76,7 +78,16 @@ class BitbucketServer implements Host {
       ),
       ...repos.map((name) => this.#repo(name, api)),
     ];
-    yield* listTargets({ targets, issues: [], publicLook: this.#publicLook() }, from, signal);
+    const publicLook = this.#publicLook();
+    this.#look = publicLook;
+    yield* listTargets({ targets, issues: [], publicLook }, from, signal);
+  }
+
+  async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
+    const repository = await this.#access.api(signal).get(repositorySchema, addressOf(path));
+    const repo = repoOf(repository, this.#settings.url);
+    this.#look ??= this.#publicLook();
+    return this.#look === undefined ? repo : this.#look.of(repo, signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
@@ -100,15 +111,14 @@ class BitbucketServer implements Host {
   #publicLook(): PublicLook | undefined {
     const { token, tls } = this.#settings;
     if (token === undefined) return undefined;
-    return new PublicLook({ ...this.#parts, caFile: tls.caFile }, ({ path }) => {
-      const [key = '', slug = ''] = path.split('/');
-      return `${this.#apiUrl}${pathOf`/projects/${key}/repos/${slug}`}`;
-    });
+    return new PublicLook(
+      { ...this.#parts, caFile: tls.caFile },
+      ({ path }) => `${this.#apiUrl}${addressOf(path)}`,
+    );
   }
 
   #repo(repo: string, api: PlainApi): Target {
-    const [key = '', slug = ''] = repo.split('/');
-    const address = pathOf`/projects/${key}/repos/${slug}`;
+    const address = addressOf(repo);
     return {
       name: `repos: ${repo}`,
       isRepo: true,
@@ -136,6 +146,12 @@ class BitbucketServer implements Host {
   #listed(repository: Repository): Listed {
     return listedAs(repoOf(repository, this.#settings.url), this.#isKept);
   }
+}
+
+/** @param repo  `KEY/slug` */
+function addressOf(repo: string): string {
+  const [key = '', slug = ''] = repo.split('/');
+  return pathOf`/projects/${key}/repos/${slug}`;
 }
 
 function repoOf(repository: Repository, url: string): HostRepo {

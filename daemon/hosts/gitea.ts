@@ -43,8 +43,8 @@ class Gitea implements Host {
   readonly #transport: HostTransport;
   readonly #client: ReturnType<typeof giteaApi>;
   readonly #isKept: (repo: HostRepo) => boolean;
-  /** Whether who does not sign in sees what is public; as the last listing found it. */
-  #isOpen = false;
+  /** Whether who does not sign in sees what is public; as the last listing found it. Undefined: nobody asked. */
+  #isOpen: boolean | undefined;
 
   constructor(settings: Settings, parts: HostParts) {
     const { url, tls, exclude } = settings;
@@ -57,11 +57,10 @@ class Gitea implements Host {
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    const { orgs, users, repos, url, tls } = this.#settings;
+    const { orgs, users, repos } = this.#settings;
     // Where there is none, all targets would fail for one reason.
     this.#token();
-    const shown = `${withoutSlash(url)}/api/v1/repos/search?limit=1`;
-    this.#isOpen = await isOpenToAll({ ...this.#parts, url: shown, caFile: tls.caFile }, signal);
+    this.#isOpen = await this.#askOpen(signal);
     const { orgs: ofOrgs, users: ofUsers } = this.#client;
     const targets = [
       ...orgs.map((org) =>
@@ -73,6 +72,12 @@ class Gitea implements Host {
       ...repos.map((path) => this.#ofRepo(path, signal)),
     ];
     yield* listTargets({ targets, issues: [] }, from, signal);
+  }
+
+  async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
+    const repository = await this.#repository(path, path, signal);
+    this.#isOpen ??= await this.#askOpen(signal);
+    return repoOfGitea(repository, this.#settings.url, this.#isOpen);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
@@ -92,6 +97,12 @@ class Gitea implements Host {
 
   close(): Promise<void> {
     return this.#transport.close();
+  }
+
+  #askOpen(signal: AbortSignal): Promise<boolean> {
+    const { url, tls } = this.#settings;
+    const shown = `${withoutSlash(url)}/api/v1/repos/search?limit=1`;
+    return isOpenToAll({ ...this.#parts, url: shown, caFile: tls.caFile }, signal);
   }
 
   /** What somebody owns: found by the id of the owner, as only a search has an order that stays. */
@@ -115,21 +126,29 @@ class Gitea implements Host {
 
   #ofRepo(path: string, signal: AbortSignal): Target {
     const name = `repos: ${path}`;
-    const [owner = '', repo = ''] = path.split('/').map(inPath);
     return {
       name,
       isRepo: true,
-      readPage: async () => {
-        const { data } = await this.#ask(name, signal, (given) =>
-          this.#client.repos.repoGet(owner, repo, given),
-        );
-        return { listed: [this.#listed(checked(repositorySchema, data, this.#question(name)))] };
-      },
+      readPage: async () => ({
+        listed: [this.#listed(await this.#repository(path, name, signal))],
+      }),
     };
   }
 
+  /** @param what  is asked for, in messages */
+  async #repository(path: string, what: string, signal: AbortSignal): Promise<GiteaRepository> {
+    const [owner = '', repo = ''] = path.split('/').map(inPath);
+    const { data } = await this.#ask(what, signal, (given) =>
+      this.#client.repos.repoGet(owner, repo, given),
+    );
+    return checked(repositorySchema, data, this.#question(what));
+  }
+
   #listed(repository: GiteaRepository): Listed {
-    return listedAs(repoOfGitea(repository, this.#settings.url, this.#isOpen), this.#isKept);
+    return listedAs(
+      repoOfGitea(repository, this.#settings.url, this.#isOpen === true),
+      this.#isKept,
+    );
   }
 
   /**

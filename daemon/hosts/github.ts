@@ -62,8 +62,8 @@ class Github implements Host {
   /** None, where the connection has a token. */
   readonly #apps: GithubApps;
   readonly #isKept: (repo: HostRepo) => boolean;
-  /** Whether who does not sign in sees what is public; as the last listing found it. */
-  #isOpen = false;
+  /** Whether who does not sign in sees what is public; as the last listing found it. Undefined: nobody asked. */
+  #isOpen: boolean | undefined;
 
   constructor(settings: Settings, options: GithubOptions) {
     const { url, tls, topics, exclude } = settings;
@@ -82,13 +82,10 @@ class Github implements Host {
   }
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
-    const { orgs, users, repos, url, tls } = this.#settings;
+    const { orgs, users, repos } = this.#settings;
     // Where there is none, all targets would fail for one reason.
     this.#token();
-    const shown = `${githubApiUrl(url)}/meta`;
-    this.#isOpen =
-      isGithubCloud(url) ||
-      (await isOpenToAll({ ...this.#options, url: shown, caFile: tls.caFile }, signal));
+    this.#isOpen = await this.#askOpen(signal);
     let asking: Promise<string | undefined> | undefined;
     const isCaller = async (user: string): Promise<boolean> => {
       asking ??= this.#callerIfAny(signal);
@@ -101,6 +98,12 @@ class Github implements Host {
     ];
     const issues = from === undefined ? await this.#notInstalled(signal) : [];
     yield* listTargets({ targets, issues }, from, signal);
+  }
+
+  async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
+    const repository = await this.#repository(path, signal);
+    this.#isOpen ??= await this.#askOpen(signal);
+    return repoOfGithub(repository, this.#settings.url, this.#isOpen);
   }
 
   async gitCredential(
@@ -139,6 +142,13 @@ class Github implements Host {
     return this.#transport.close();
   }
 
+  async #askOpen(signal: AbortSignal): Promise<boolean> {
+    const { url, tls } = this.#settings;
+    if (isGithubCloud(url)) return true;
+    const shown = `${githubApiUrl(url)}/meta`;
+    return isOpenToAll({ ...this.#options, url: shown, caFile: tls.caFile }, signal);
+  }
+
   #ofOrg(org: string, signal: AbortSignal): Target {
     return this.#paged(`orgs: ${org}`, signal, async () => ({
       route: 'GET /orgs/{org}/repos',
@@ -171,20 +181,22 @@ class Github implements Host {
   }
 
   #ofRepo(path: string, signal: AbortSignal): Target {
-    const [owner = '', repo = ''] = path.split('/');
     return {
       name: `repos: ${path}`,
       isRepo: true,
-      readPage: async () => {
-        const { data, question } = await this.#client.ask({
-          route: 'GET /repos/{owner}/{repo}',
-          parameters: { owner, repo },
-          token: await this.#tokenFor(owner, signal),
-          signal,
-        });
-        return { listed: [this.#listed(checked(repositorySchema, data, question))] };
-      },
+      readPage: async () => ({ listed: [this.#listed(await this.#repository(path, signal))] }),
     };
+  }
+
+  async #repository(path: string, signal: AbortSignal): Promise<GithubRepository> {
+    const [owner = '', repo = ''] = path.split('/');
+    const { data, question } = await this.#client.ask({
+      route: 'GET /repos/{owner}/{repo}',
+      parameters: { owner, repo },
+      token: await this.#tokenFor(owner, signal),
+      signal,
+    });
+    return checked(repositorySchema, data, question);
   }
 
   /** @param ask  what is asked for; undefined: nothing */
@@ -203,7 +215,10 @@ class Github implements Host {
   }
 
   #listed(repository: GithubRepository): Listed {
-    return listedAs(repoOfGithub(repository, this.#settings.url, this.#isOpen), this.#isKept);
+    return listedAs(
+      repoOfGithub(repository, this.#settings.url, this.#isOpen === true),
+      this.#isKept,
+    );
   }
 
   #token(): SecretText | undefined {

@@ -35,7 +35,7 @@ export function projectReader(
   const { topics, exclude } = settings;
   const isKept = keeperOf({ topics, exclude: { ...exclude, paths: exclude.projects } });
   return (project, isAnonymous) => {
-    const repo = repoOf(project, settings, isAnonymous);
+    const repo = repoOfGitLab(project, settings, isAnonymous);
     const isPersonal = exclude.userOwnedProjects && project.namespace?.kind === 'user';
     // A project may be one of issues or packages alone.
     const hasCode = project.repository_access_level !== 'disabled';
@@ -45,7 +45,7 @@ export function projectReader(
 }
 
 /** @param isAnonymous  asked without a token, so that everything listed is public */
-function repoOf(project: Project, settings: Settings, isAnonymous: boolean): HostRepo {
+export function repoOfGitLab(project: Project, settings: Settings, isAnonymous: boolean): HostRepo {
   const { path_with_namespace: path, default_branch: branch } = project;
   const image = project.avatar_url ?? '';
   const pushedAt = isoTime(project.last_activity_at);

@@ -7,7 +7,7 @@ import type { SettingsOf } from '../base/config/connections.ts';
 import { checked, withoutSlash } from './answers.ts';
 import { answerFailure, type Question } from './failures.ts';
 import { openGitLabClient, type GitLabClient } from './gitlab-client.ts';
-import { projectReader, projectSchema, type Project } from './gitlab-projects.ts';
+import { projectReader, projectSchema, repoOfGitLab, type Project } from './gitlab-projects.ts';
 import {
   HostError,
   type GitCredential,
@@ -61,6 +61,8 @@ class GitLab implements Host {
   readonly #parts: HostParts;
   readonly #transport: HostTransport;
   readonly #listed: ReturnType<typeof projectReader>;
+  /** That of the last listing. */
+  #look: PublicLook | undefined;
   /** Verified addresses by id of the account. */
   readonly #emails = new LRUCache<number, readonly string[]>({
     max: EMAILS_MAX,
@@ -83,7 +85,16 @@ class GitLab implements Host {
       );
     const targets = this.#targets(await this.#client(signal));
     const publicLook = this.#publicLook();
+    this.#look = publicLook;
     yield* listTargets({ targets, issues: [], publicLook }, from, signal);
+  }
+
+  async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
+    const { projects } = await this.#client(signal);
+    const project = this.#check(projectSchema, await projects.show(path), `project ${path}`);
+    const repo = repoOfGitLab(project, this.#settings, this.#token() === undefined);
+    this.#look ??= this.#publicLook();
+    return this.#look === undefined ? repo : this.#look.of(repo, signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {

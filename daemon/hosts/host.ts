@@ -85,6 +85,12 @@ export interface Host {
     signal: AbortSignal,
   ): Promise<GitCredential | undefined>;
   /**
+   * What is at a path now, whatever the connection excludes. Absent: an address is all that tells its repositories apart.
+   *
+   * Errors: HostError, `NOT_FOUND` where there is nothing that the credential sees; the reason of the signal.
+   */
+  readonly repository?: (path: string, signal: AbortSignal) => Promise<HostRepo>;
+  /**
    * Asks whether address and credential are right. Returns what the host calls the caller, for people.
    *
    * Errors: HostError.

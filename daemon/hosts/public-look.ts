@@ -16,6 +16,12 @@ export class PublicLook {
     this.#addressOf = addressOf;
   }
 
+  /** As `at`, of one. */
+  async of(repo: HostRepo, signal: AbortSignal): Promise<HostRepo> {
+    const [seen] = await this.at([{ repo }], signal);
+    return seen!.repo;
+  }
+
   /** The same; what is public on a closed server is internal. Errors: HostError; the reason of the signal. */
   async at<One extends Looked>(
     listed: readonly One[],

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -63,6 +63,7 @@ before(async () => {
           url,
           orgs: ['acme'],
           token: { env: 'HOST_TOKEN' },
+          enforcePermissions: true,
           revisions: { tags: ['none*'] },
         },
       },
@@ -96,11 +97,16 @@ async function ask<Body>(method: string, place: string, body?: object): Promise<
   return (await reply.json()) as Body;
 }
 
-async function found(query: string): Promise<string[]> {
-  const { files } = await ask<{ files: { repository: string }[] }>('POST', '/api/search', {
-    query,
-    matches: 10,
+/** @param isGuest  asks as nobody */
+async function found(query: string, isGuest = false): Promise<string[]> {
+  const body = { query, matches: 10 };
+  const reply = await call(`${served.url}/api/search`, {
+    method: 'POST',
+    headers: isGuest ? {} : { authorization: `Bearer ${KEY}` },
+    body: JSON.stringify(body),
   });
+  assert.equal(reply.status, 200, query);
+  const { files } = (await reply.json()) as { files: { repository: string }[] };
   return files.map(({ repository }) => repository).sort();
 }
 
@@ -219,6 +225,30 @@ void test(
       /2 repositories: 2 indexed/,
     );
     assert.match(served.process.stderr, /2 of 2 repositories indexed/);
+  },
+);
+
+void test(
+  'what takes the name of a public repository is never shown as that',
+  TIMEOUT,
+  async () => {
+    const [one, moved] = ['one', 'moved'].map((name) => path.join(repos, `${name}.git`));
+    assert.deepEqual(await found('firstword', true), [nameOf('one')]);
+    writeFileSync(path.join(one!, 'host-id'), String(idOf('one')));
+    renameSync(one!, moved!);
+    addRepo('one', { 'g.txt': 'hiddenword\n' });
+    writeFileSync(path.join(one!, 'host-id'), '4711');
+    writeFileSync(path.join(one!, 'is-private'), '');
+    await push('one', SECRET);
+    await eventually(async () => {
+      assert.deepEqual(await found('hiddenword', true), []);
+      const isListed = (await found('hiddenword')).length === 1;
+      assert.deepEqual(await found('hiddenword rev:main', true), []);
+      return isListed && (await found('firstword', true)).length === 1;
+    });
+    assert.deepEqual(await found('firstword', true), [nameOf('moved')]);
+    assert.deepEqual(await found('hiddenword'), [nameOf('one')]);
+    assert.match(served.process.stderr, /another repository is at acme\/one now/);
   },
 );
 

@@ -221,6 +221,8 @@ testListing({
   settings: { ...common, orgs: ['full', 'other'] },
   fullTarget: 'orgs: full',
   otherTarget: 'orgs: other',
+  // Its client asks first which versions there are.
+  repositoryRequests: 2,
   answer: (asked, count) => answer(asked, worldOf(count)),
   reads: ({ method, path }) => method === 'GET' && path === '/full/_apis/git/repositories',
 });

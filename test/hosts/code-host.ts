@@ -1,12 +1,13 @@
 // A code host for tests and measurements, in a process of its own: the listing of an organisation in the shape of GitHub's interface, and
 // git over HTTP by `git http-backend`, each request a little late, as over a network.
 //   node build/test/hosts/code-host.js FOLDER COUNT DELAY_MS
+// A repository with a file `host-id` has the id that this names, one with a file `is-private` is private.
 // Lists COUNT repositories: the bare ones of FOLDER as they are then, and further names without git if there are fewer; 0: just
 // those that are there. Prints its address.
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -41,8 +42,11 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const api = url.pathname.replace(/^\/api\/v3/, '');
   if (api === url.pathname) answerGit(request, response, url);
   else if (api === `/orgs/${ORG}/repos`) answerJson(response, ...page(url));
+  else if (namesNow().some((name) => api === `/repos/${ORG}/${name}`))
+    answerJson(response, repoOf(url.origin, path.basename(api)));
   else if (api === `/orgs/${ORG}`)
     answerJson(response, { login: ORG, id: 1, type: 'Organization' });
+  else if (api === '/meta') answerJson(response, {});
   else if (api === '/user') answerJson(response, { login: 'bench', id: 2, type: 'User' });
   else answerJson(response, { message: 'Not Found' }, { ':status': 404 });
 }
@@ -63,20 +67,23 @@ function page(url: URL): [object, Record<string, string>] {
   return [rows, links.length === 0 ? {} : { link: links.join(', ') }];
 }
 
-/** Stays with the name, as ids of hosts do. */
+/** Stays with the name, or with what was written down. */
 function idOf(name: string): number {
+  const file = path.join(folder, `${name}.git`, 'host-id');
+  if (existsSync(file)) return Number(readFileSync(file, 'utf8'));
   return Number.parseInt(createHash('sha256').update(name).digest('hex').slice(0, 8), 16);
 }
 
 function repoOf(origin: string, name: string): object {
   const id = idOf(name);
   const fullName = `${ORG}/${name}`;
+  const isPrivate = existsSync(path.join(folder, `${name}.git`, 'is-private'));
   return {
     id,
     node_id: `R_${id}`,
     name,
     full_name: fullName,
-    private: false,
+    private: isPrivate,
     owner: { login: ORG, id: 1, type: 'Organization', avatar_url: `${origin}/avatar/1` },
     html_url: `${origin}/${fullName}`,
     description: null,
@@ -90,7 +97,7 @@ function repoOf(origin: string, name: string): object {
     size: 260,
     archived: false,
     disabled: false,
-    visibility: 'public',
+    visibility: isPrivate ? 'private' : 'public',
     default_branch: 'main',
     topics: id % 2 === 0 ? ['even'] : [],
     permissions: { admin: false, push: false, pull: true },

@@ -94,8 +94,22 @@ test('who sees a repository: itself, its owner and the server count', async (t) 
   };
   const settings = { orgs: Object.keys(orgs), ...SIGNED };
   const seen = async (isClosed: boolean): Promise<string[]> => {
-    const { host } = await open(t, { ...state, isClosed }, settings);
-    return (await listAll(host)).repos.map(({ visibility }) => visibility);
+    const { host, server } = await open(t, { ...state, isClosed }, settings);
+    const url = { url: server.url };
+    const { host: alone } = await openedHost(
+      t,
+      { type: 'gitea', ...url, ...settings },
+      { env: ENV },
+    );
+    const { repos } = await listAll(host);
+    for (const repo of repos) {
+      const count = server.asked.length;
+      assert.deepEqual(await host.repository!(repo.path, SIGNAL), repo);
+      assert.equal(server.asked.length, count + 1);
+      assert.deepEqual(await alone.repository!(repo.path, SIGNAL), repo, 'before any listing');
+    }
+    await assert.rejects(host.repository!('acme/none', SIGNAL), { code: 'NOT_FOUND' });
+    return repos.map(({ visibility }) => visibility);
   };
   assert.deepEqual(await seen(false), ['public', 'private', 'private', 'internal', 'private']);
   assert.deepEqual(await seen(true), ['internal', 'private', 'private', 'internal', 'private']);

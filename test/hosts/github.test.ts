@@ -360,6 +360,20 @@ test('a repository that was renamed is found by its former name, with the id tha
     repos.map(({ hostId, path }) => [hostId, path]),
     [['12', 'acme/new']],
   );
+  for (const path of ['acme/old', 'acme/new'])
+    assert.deepEqual(await host.repository!(path, SIGNAL), repos[0]);
+  await assert.rejects(host.repository!('acme/none', SIGNAL), { code: 'NOT_FOUND' });
+});
+
+test('one repository is described as in a listing, by one request, whatever the connection excludes', async (t) => {
+  const repositories = [{ id: 12, path: 'acme/one', visibility: 'public' as const }];
+  const settings = { orgs: ['acme'], exclude: { repos: ['acme/o*'] } };
+  const { host, server } = await open(t, { repositories }, settings);
+  assert.deepEqual((await listAll(host)).repos, []);
+  const count = server.asked.length;
+  const { hostId, visibility } = await host.repository!('acme/one', SIGNAL);
+  assert.deepEqual([hostId, visibility], ['12', 'public']);
+  assert.equal(server.asked.length, count + 1);
 });
 
 test('a wrong, expired or revoked token ends the listing, and says what to do', async (t) => {

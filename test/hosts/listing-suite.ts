@@ -24,6 +24,8 @@ export interface StandIn {
   answer(asked: Asked, count: number): Told;
   /** Whether a request reads the page of the first target that begins behind so many repositories. */
   reads(asked: Asked, skipped: number): boolean;
+  /** Of one repository; absent: one. */
+  readonly repositoryRequests?: number;
   /** Numbered pages are read from the last on, so that none is missed. */
   readonly isFirstPageReadTwice?: boolean;
   /** A page of the first target that names a next one at another host; undefined: pages are not named by address. */
@@ -62,6 +64,17 @@ export function testListing(standIn: StandIn): void {
       assert.equal(new URL(cloneUrl).username, '');
     }
     assert.equal(host.nameHost, new URL(server.url).host);
+  });
+
+  test(`${kind}: one repository is read as it is listed, by one request; one that is not there is not found`, async (t) => {
+    const { host, server } = await start(t, undefined, 3);
+    const { repos } = await listAll(host);
+    if (host.repository === undefined) return assert.equal(kind, 'gerrit', 'its names are its ids');
+    const listed = repos[0]!;
+    const before = server.asked.length;
+    assert.deepEqual(await host.repository(listed.path, SIGNAL), listed);
+    assert.equal(server.asked.length - before, standIn.repositoryRequests ?? 1);
+    await assert.rejects(host.repository(`${listed.path}-none`, SIGNAL), { code: 'NOT_FOUND' });
   });
 
   test(`${kind}: a listing goes on behind any page, in another process`, async (t) => {

@@ -17,6 +17,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { IndexContext } from '../jobs/index-repo.ts';
 import type { FetchStep } from '../jobs/job-step.ts';
 import type { RepoRegister } from '../register/register.ts';
+import { checkWhose, OtherRepositoryError } from './whose-fetch.ts';
 
 /** Makes or updates a bare clone. Errors: why it cannot be; the clone that was there stays. */
 export type FetchClone = (options: {
@@ -32,6 +33,8 @@ export type FetchClone = (options: {
   readonly log: Log;
   /** Something could not be read of it: it is checked, and made anew if it is damaged. */
   readonly isDoubted?: boolean;
+  /** Asked once something was fetched, before anybody can read it. Errors: nobody is to; the clone stays as it was. */
+  readonly confirm?: () => Promise<void>;
 }) => Promise<unknown>;
 
 /** Upkeep of a clone, where there is something to be done. Errors: why it cannot be; the clone stays as it was. */
@@ -44,7 +47,7 @@ export type MaintainClone = (options: {
 
 /** A connection through which a repo can be fetched. */
 export interface CloneWay {
-  readonly host: Pick<Host, 'gitCredential'>;
+  readonly host: Pick<Host, 'gitCredential' | 'repository'>;
   readonly caFile?: string;
 }
 
@@ -59,6 +62,8 @@ export interface ClonesOptions {
   readonly timeoutMs: () => number;
   /** Told that a repo was fetched. */
   readonly onFetched: (repoId: number) => void;
+  /** Told of a repo that is not what was fetched for it: no more may see it than are known to. @param isNews  the first time */
+  readonly onOther: (repoId: number, error: OtherRepositoryError, isNews: boolean) => Promise<void>;
   readonly log: Log;
 }
 
@@ -78,6 +83,8 @@ export class Clones {
   readonly #stale = new Set<number>();
   /** Repos of which git could not read something. */
   readonly #doubted = new Set<number>();
+  /** Repos at whose address something else was found. */
+  readonly #others = new Set<number>();
 
   constructor(options: ClonesOptions) {
     this.#options = options;
@@ -157,15 +164,22 @@ export class Clones {
   /** By the first of the ways that works. Errors: of the last one. */
   async #fetch(
     repoId: number,
-    { facts }: RepoHost,
+    repoHost: RepoHost,
     ways: readonly CloneWay[],
     { signal, onFetch }: Pick<IndexContext, 'signal' | 'onFetch'>,
   ): Promise<void> {
     const { catalog, fetchClone, timeoutMs, log } = this.#options;
+    const { facts } = repoHost;
     for (const [index, { host, caFile }] of ways.entries()) {
       try {
         onFetch({ phase: 'asking', doneCount: 0, totalCount: 0 });
         const credential = await host.gitCredential(facts, signal);
+        // What anybody may fetch is nobody's secret.
+        const isOpen = credential === undefined && /^https?:/i.test(facts.cloneUrl);
+        const confirm = (): Promise<void> =>
+          isOpen ? Promise.resolve() : this.#confirm(repoId, repoHost, host, signal);
+        // Why before as well: it may be large, and would be fetched each time.
+        if (this.#others.has(repoId)) await confirm();
         await fetchClone({
           folder: catalog.clonePath(repoId),
           url: facts.cloneUrl,
@@ -175,13 +189,14 @@ export class Clones {
           signal,
           timeoutMs: timeoutMs(),
           onProgress: onFetch,
+          confirm,
           log,
         });
         this.#doubted.delete(repoId);
         return;
       } catch (error) {
         signal.throwIfAborted();
-        if (index === ways.length - 1) throw error;
+        if (index === ways.length - 1 || error instanceof OtherRepositoryError) throw error;
         log.warn('a repository could not be fetched by one of its connections', {
           path: facts.path,
           error: messageOf(error),
@@ -190,9 +205,31 @@ export class Clones {
     }
   }
 
+  /** Errors: those of `checkWhose`. */
+  async #confirm(
+    repoId: number,
+    repoHost: RepoHost,
+    host: CloneWay['host'],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { register, onOther } = this.#options;
+    const visibility = register.byId(repoId)?.visibility ?? 'unknown';
+    try {
+      await checkWhose(repoHost, visibility, host, signal);
+      this.#others.delete(repoId);
+    } catch (error) {
+      if (!(error instanceof OtherRepositoryError)) throw error;
+      const isNews = !this.#others.has(repoId);
+      this.#others.add(repoId);
+      await onOther(repoId, error, isNews);
+      throw error;
+    }
+  }
+
   /** Removes the clone of a repo that is gone. */
   async remove(repoId: number): Promise<void> {
     this.#stale.delete(repoId);
+    this.#others.delete(repoId);
     await removeClone(this.#options.catalog, repoId);
   }
 

@@ -31,6 +31,7 @@ import { RepoRemover } from './remove-repos.ts';
 import { Submodules } from './submodules.ts';
 import { SyncJobs, type SyncTarget } from './sync-jobs.ts';
 import type { Admitted } from './which-listed.ts';
+import { narrowed, type OtherRepositoryError } from './whose-fetch.ts';
 
 /** As they are now. Times in ms. */
 export interface ConnectionLimits {
@@ -111,6 +112,7 @@ export class Connections {
       waysOf: (repoId) => this.#waysOf(repoId),
       timeoutMs: () => limits().fetchTimeoutMs,
       onFetched: (repoId) => this.#fetchTimes.restart(repoId),
+      onOther: (...told) => this.#noteOther(...told),
       log,
     });
     const { webhookSecret: secret } = options;
@@ -349,6 +351,18 @@ export class Connections {
   askHost(repoId: number): void {
     this.#clones.markStale(repoId);
     this.#index(repoId);
+  }
+
+  /** Hides a repo at once from whom it may be kept, and asks for listings that say more. */
+  async #noteOther(
+    repoId: number,
+    { visibility }: OtherRepositoryError,
+    isNews: boolean,
+  ): Promise<void> {
+    const { register } = this.#options;
+    const isNarrowed = await register.decide((book) => narrowed(book, repoId, visibility));
+    if (isNarrowed) await this.#obey({ changedIds: new Set([repoId]), dueIds: new Set() });
+    if (isNews) for (const connection of this.#linkedTo(repoId)) this.#list(connection);
   }
 
   #index(repoId: number): void {

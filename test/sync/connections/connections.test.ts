@@ -16,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 import { deferred } from '../../../daemon/base/deferred.ts';
 import { indexerOf } from '../../../daemon/instance.ts';
+import { HostError } from '../../../daemon/hosts/host.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 import {
   commitAll,
@@ -244,14 +245,7 @@ test('what turned private is hidden before anything else, and what is not enforc
   };
   const enforcing = settingsOf({ enforcePermissions: true });
   const index = await openConnected(temporaryFolder(), host, { c: enforcing }, { fetchClone });
-  const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);
-  const sights = new Sights({
-    directory,
-    configuredGrants: [],
-    countingLists: () => new Map(),
-    hasGrants: () => false,
-    areRulesKnown: () => true,
-  });
+  const sights = guestOf(index);
   const guestFinds = async (): Promise<string[]> =>
     (await index.search('plum', {}, sights.ofGuest())).files.map(({ repository }) => repository);
   await index.settle();
@@ -281,6 +275,105 @@ test('what turned private is hidden before anything else, and what is not enforc
   assert.deepEqual(index.shown(), ['host/o/1 private open', 'host/o/2 internal open']);
   await index.close();
 });
+
+test('what came to the address of a public repository is not shown as that, before any listing', async () => {
+  const dataDir = temporaryFolder();
+  const host = localHost();
+  const [open, secret] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'sloe\n' })];
+  const place = path.join(temporaryFolder(), 'place');
+  renameSync(open, place);
+  host.repos = [hostedRepo('1', place)];
+  const enforcing = settingsOf({ enforcePermissions: true });
+  const index = await openConnected(dataDir, host, { c: enforcing });
+  const guest = guestOf(index);
+  const guestFinds = async (word: string): Promise<string[]> =>
+    (await index.search(word, {}, guest.ofGuest())).files.map(({ path }) => path).sort();
+  const round = async (): Promise<string> => {
+    index.connections.askHost(1);
+    await index.settle();
+    return indexerOf(index.instance)
+      .jobs.failed.sentences(() => true)
+      .join();
+  };
+  await index.settle();
+  assert.deepEqual(await guestFinds('plum'), ['a.txt']);
+  assert.deepEqual(host.askedPaths, ['o/1'], 'of the first clone');
+  assert.equal(await round(), '');
+  assert.equal(host.askedPaths.length, 1, 'nothing had changed');
+
+  // The host is asked what it has, and cannot say.
+  host.failAt = 0;
+  host.answerPath = () => Promise.reject(new HostError('HOST_UNAVAILABLE', 'the host is down'));
+  writeFiles(place, { 'c.txt': 'plum\n' });
+  commitAll(place);
+  assert.match(await round(), /the host is down/);
+  assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt']);
+  host.answerPath = undefined;
+  assert.equal(await round(), '');
+  assert.deepEqual(await guestFinds('plum'), ['a.txt', 'c.txt']);
+
+  // It turns private, and is pushed to.
+  host.repos = [hostedRepo('1', place, { visibility: 'private' })];
+  writeFiles(place, { 'd.txt': 'plum\n' });
+  commitAll(place);
+  assert.match(await round(), /o\/1 was public and is private now; .* listed again/);
+  assert.deepEqual(await guestFinds('plum'), []);
+  assert.equal(await round(), '', 'it is known to be private');
+  assert.equal((await found(index, 'plum')).length, 3);
+  host.failAt = undefined;
+  host.repos = [hostedRepo('1', place)];
+  await index.sync('c');
+  assert.equal((await guestFinds('plum')).length, 3);
+
+  // A private one takes its name.
+  host.failAt = 0;
+  const moved = `${place}-moved`;
+  renameSync(place, moved);
+  renameSync(secret, place);
+  const other = hostedRepo('9', place, { path: 'o/1', visibility: 'private' });
+  host.repos = [other, hostedRepo('1', moved, { path: 'o/moved' })];
+  const clone = path.join(dataDir, 'clones', '1.git');
+  const refs = git(clone, 'for-each-ref');
+  for (const _ of [1, 2]) assert.match(await round(), /another repository is at o\/1 now/);
+  assert.deepEqual([await guestFinds('sloe'), await found(index, 'sloe')], [[], []]);
+  assert.equal(git(clone, 'for-each-ref'), refs);
+  assert.throws(() => git(clone, 'cat-file', '-e', git(place, 'rev-parse', 'HEAD')));
+  assert.deepEqual(await guestFinds('plum'), [], 'who may see it where it is now is not known');
+  host.failAt = undefined;
+  await index.sync('c');
+  await index.settle();
+  assert.deepEqual(index.shown(), [
+    'host/o/1 private restricted',
+    'host/o/moved public restricted',
+  ]);
+  assert.deepEqual(await found(index, 'sloe'), ['host/o/1:b.txt']);
+  assert.deepEqual(await guestFinds('sloe'), []);
+  assert.equal((await guestFinds('plum')).length, 3);
+
+  // One that was never cloned is gone when it is.
+  host.failAt = undefined;
+  host.answerPath = (path) =>
+    Promise.reject(new HostError('NOT_FOUND', `${path}: there is nothing`));
+  host.repos.push(hostedRepo('5', makeRepo({ 'e.txt': 'sloe\n' })));
+  await index.sync('c');
+  await index.settle();
+  assert.match(await round(), /nothing at o\/5 any more/);
+  assert.deepEqual(clones(dataDir), ['1.git', '2.git']);
+  assert.deepEqual(await guestFinds('sloe'), []);
+  await index.close();
+});
+
+/** What guests of an index see. */
+function guestOf(index: ConnectedIndex): Sights {
+  const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);
+  return new Sights({
+    directory,
+    configuredGrants: [],
+    countingLists: () => new Map(),
+    hasGrants: () => false,
+    areRulesKnown: () => true,
+  });
+}
 
 test('a repo of two connections: the strictest counts, and it goes when the last lets it go', async () => {
   const host = localHost();

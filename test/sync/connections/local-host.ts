@@ -28,6 +28,10 @@ export interface LocalHost {
   failAt: number | undefined;
   /** Waited for before each page. */
   beforePage: (() => Promise<unknown>) | undefined;
+  /** Paths that were asked for one by one. */
+  readonly askedPaths: string[];
+  /** What is answered to that in place of what is in `repos`. */
+  answerPath: ((path: string) => Promise<HostRepo>) | undefined;
   /** Pages that were given, by their first index. */
   readonly asked: number[];
   readonly open: (name: string) => Host;
@@ -49,11 +53,20 @@ export function localHost(nameHost = 'host'): LocalHost {
     failAt: undefined,
     beforePage: undefined,
     asked: [],
+    askedPaths: [],
+    answerPath: undefined,
     open: (name) => ({
       codeHostType: 'gitea',
       nameHost,
       list: (from, signal) => pagesOf(host, name, from, signal),
       gitCredential: () => Promise.resolve(undefined),
+      async repository(path) {
+        host.askedPaths.push(path);
+        const found = host.repos.find((repo) => repo.path === path);
+        if (host.answerPath !== undefined) return host.answerPath(path);
+        if (found === undefined) throw new HostError('NOT_FOUND', `${path}: there is nothing`);
+        return fullRepo(found);
+      },
       probe: () => Promise.resolve('somebody'),
       close: () => Promise.resolve(),
     }),
