@@ -70,19 +70,18 @@ void test('an address for other machines: nobody before there is an owner, serve
   for (const host of ['0.0.0.0', '::']) {
     const served = await serveIndexed(temporaryFolder(), [repo], { flags: ['--host', host] });
     assert.equal((await post(served.url, { query: 'plum' })).status, 401);
-    const [, address, body] =
-      /^Make the first account.*\n  curl -s '?(\S+?)'? -H 'content-type: application\/json' -d '(.*)'$/m.exec(
-        served.process.stderr,
-      ) ?? [];
-    // The line as it stands makes an account, whose session may search.
-    const made = await call(address ?? '', {
+    const [, link = ''] = /^Make the first account.*\n  (\S+)$/m.exec(served.process.stderr) ?? [];
+    const { origin, searchParams } = new URL(link);
+    // The link as it stands makes an account, whose session may search.
+    const account = { email: 'me@example.com', name: 'Me', password: 'a long password' };
+    const made = await call(`${origin}/api/auth/setup`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: body ?? '',
+      body: JSON.stringify({ token: searchParams.get('token'), ...account }),
     });
     assert.equal(made.status, 201);
     const cookie = made.headers.get('set-cookie')?.split(';')[0] ?? '';
-    const headers = { cookie, origin: new URL(address ?? '').origin };
+    const headers = { cookie, origin };
     assert.equal((await post(served.url, { query: 'plum' }, headers)).status, 200);
     await served.process.stop();
   }

@@ -184,6 +184,8 @@ const ASKED: Readonly<Record<string, readonly Ask[]>> = {
   'POST /api/auth/setup': bodies([
     { token: 'f'.repeat(64), email: 'x@example.com', name: 'X', password: PASSWORD },
   ]),
+  'GET /api/auth/link': queries([{ token: 'x' }]),
+  'GET /api/auth/state': NOTHING,
   'POST /api/auth/login': bodies([{ email: 'nobody@example.com', password: PASSWORD }]),
   'POST /api/auth/logout': NOTHING,
   'POST /api/auth/password': bodies([{ currentPassword: 'x', newPassword: PASSWORD }]),

@@ -16,7 +16,7 @@ const PASSWORD = 'correct horse battery';
 const NEW_PASSWORD = 'staple correct horse';
 const PASSPHRASE = 'tr0ub4dor and three';
 const CONNECTION_TOKEN = 'a token of acme';
-const LINK_TOKEN = /"token":"([0-9a-f]{64})"/;
+const LINK_TOKEN = /\/setup\?token=([0-9a-f]{64})$/m;
 
 /** Texts of the arguments of all processes, seen over and over while `work` runs. */
 async function watchArguments<Result>(work: () => Promise<Result>): Promise<[Result, Set<string>]> {
