@@ -364,11 +364,9 @@ function startJobs(
       if (early === undefined) instance.served.publish();
       const indexer = indexerOf(instance);
       const asked = await indexer.jobs.askAll(records, false, signal);
-      const indexed = indexer.jobs.outcomesOf(asked, signal);
-      indexed.catch(() => {}); // heard below
       await indexer.connections?.start();
       indexer.jobs.forgetLeft();
-      const results = await indexed;
+      const results = await asked.results;
       void indexer.merger.run();
       return { records, results: [...failed, ...results] };
     })

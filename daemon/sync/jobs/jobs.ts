@@ -142,47 +142,46 @@ export class Jobs {
     isForced: boolean,
     signal?: AbortSignal,
   ): Promise<JobResult[]> {
-    return await this.outcomesOf(await this.askAll(records, isForced, signal), signal);
+    return await (
+      await this.askAll(records, isForced, signal)
+    ).results;
   }
 
   /**
-   * Asks for one job of each repo; others have turns meanwhile, as 5,000 take a tenth of a second. Errors: the reason of the
-   * signal, and those asked for are interrupted.
+   * Asks for one job of each repo; others have turns meanwhile, as 5,000 take a tenth of a second.
+   *
+   * @returns  once all are asked for, their results to come, in order; a failure is a result, not an error
+   *
+   * Errors: the reason of the signal, and those asked for are interrupted.
    */
   async askAll(
     records: readonly RepoRecord[],
     isForced: boolean,
     signal?: AbortSignal,
-  ): Promise<readonly IndexJob[]> {
+  ): Promise<{ readonly results: Promise<JobResult[]> }> {
     signal?.throwIfAborted();
     // Why now: whatever ends this process while they wait, the next one builds them.
     if (isForced) await this.#options.indexer.owe(records.map(({ repoId }) => repoId));
-    const jobs: IndexJob[] = [];
-    const breather = new Breather();
-    for (const record of records) {
-      if (signal?.aborted === true) break;
-      jobs.push(this.ask(record, { isForced }));
-      const pause = breather.pause();
-      if (pause !== undefined) await pause;
-    }
-    if (signal?.aborted === true)
-      for (const job of jobs) this.#runner.interrupt(job, signal.reason);
     signal?.throwIfAborted();
-    return jobs;
-  }
-
-  /** Results of jobs, in their order. A failure is a result, not an error. */
-  async outcomesOf(jobs: readonly IndexJob[], signal?: AbortSignal): Promise<JobResult[]> {
-    const outcomes = Promise.all(jobs.map(({ outcome }) => outcome));
+    const jobs: IndexJob[] = [];
     const stop = (): void => {
       for (const job of jobs) this.#runner.interrupt(job, signal?.reason);
     };
     signal?.addEventListener('abort', stop, { once: true });
-    try {
-      return await outcomes;
-    } finally {
-      signal?.removeEventListener('abort', stop);
+    // Why at once: a job that waits after a failure has another outcome.
+    const outcomes: Promise<JobResult>[] = [];
+    const breather = new Breather();
+    for (const record of records) {
+      signal?.throwIfAborted();
+      const job = this.ask(record, { isForced });
+      jobs.push(job);
+      outcomes.push(job.outcome);
+      const pause = breather.pause();
+      if (pause !== undefined) await pause;
     }
+    const results = Promise.all(outcomes).finally(() => signal?.removeEventListener('abort', stop));
+    results.catch(() => {}); // Nobody may wait.
+    return { results };
   }
 
   /**
