@@ -46,7 +46,9 @@ export function candidateOf(
   const kind = [isOpen ? 'open' : 'closed', hashSize, symbols?.foundBy ?? ''].join(' ');
   const liveSize = docCount === 0 ? 0 : (contentSize * liveCount) / docCount;
   const only = repos.length === 1 ? repos[0]!.record : undefined;
-  const restMs = only?.indexedAt === undefined ? 0 : Date.now() - Date.parse(only.indexedAt);
+  // Without its sign: a clock that was ahead holds nothing up for longer than it was.
+  const restMs =
+    only?.indexedAt === undefined ? 0 : Math.abs(Date.now() - Date.parse(only.indexedAt));
   const fileSize = size + (symbols?.size ?? 0);
   return { shardId, kind, fileSize, docCount, liveCount, liveSize, repoId: only?.repoId, restMs };
 }

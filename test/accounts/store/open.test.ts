@@ -9,6 +9,7 @@ import { openStore, type Store } from '../../../daemon/accounts/store/store.ts';
 import { messageOf } from '../../../daemon/base/caught.ts';
 import { createLog } from '../../../daemon/base/log.ts';
 import { SmallDisk } from '../../sync/small-disk.ts';
+import { SECOND_FORM } from './former-form.ts';
 import type { Place } from './harness.ts';
 import { newUser, onBothEngines, onEmbedded, onPostgres, refuses } from './harness.ts';
 
@@ -17,20 +18,6 @@ const PASSWORD = 'correct-horse';
 function fileOf(place: Place): string {
   return path.join(place.dataDir, 'store.db');
 }
-
-/** Takes a store back to its second form, with a count. */
-const SECOND_FORM = [
-  `ALTER TABLE usage ADD COLUMN leases text NOT NULL DEFAULT '[]'`,
-  `ALTER TABLE usage ADD COLUMN wanted_until bigint NOT NULL DEFAULT 0`,
-  `INSERT INTO usage (user_id, day, used) VALUES ('u', '2026-06-01', 7)`,
-  `DROP TABLE jobs`,
-  `DROP TABLE host_readers`,
-  `DROP TABLE host_reader_lists`,
-  `DROP TABLE connection_repos`,
-  `DROP TABLE connections`,
-  `DROP TABLE repo_hosts`,
-  `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004', '0005', '0006')`,
-];
 
 onBothEngines('opening', (world) => {
   const { within } = world;
