@@ -9,7 +9,7 @@ import { namedCache } from '../../base/metrics.ts';
 import { GitError, gitDirOf } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObject } from './object-reader.ts';
-import { isNearName, isObjectId, isPlainName, isRefName, RefError } from './names.ts';
+import { isNearName, isObjectId, isPlainName, isRefName, RefError, stepsOf } from './names.ts';
 import { findObjects, resolveCommit, resolveObject } from './objects.ts';
 import { isReached } from './reached.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -29,7 +29,7 @@ export type ResolvableRepo = Pick<RepoRecord, 'name' | 'source' | 'defaultRevisi
 
 const KNOWN_IDS_MAX = 20_000;
 
-/** Path of the repository and full id as it was given -> id of the commit. */
+/** Path of the repository and full id as it was given, with steps back from it -> id of the commit. */
 const knownIds = namedCache('git ids', new LRUCache<string, string>(entryBound(KNOWN_IDS_MAX)));
 
 /**
@@ -41,8 +41,8 @@ const knownIds = namedCache('git ids', new LRUCache<string, string>(entryBound(K
  *
  * Errors: RefError if it names no commit that the refs of the repository reach, as it always is for a folder without
  * git; RepoGoneError; GitBusyError; GitError or another Error if the repository is damaged; the reason of the signal.
- * Cost: 0.1 ms for a name and a near ancestor (`main~3`), 10 to 20 ms for what does not exist, and for other
- * expressions as long as git takes; for a commit that was not asked for lately that of `isReached`.
+ * Cost: 0.1 ms for a name and an ancestor that is near (`main~3`) or was asked for lately, 10 to 20 ms for what does not
+ * exist, and for other expressions as long as git takes; for a commit that was not asked for lately that of `isReached`.
  */
 export async function resolveRef(
   repo: ResolvableRepo,
@@ -66,7 +66,8 @@ async function findCommit(
   const { kind, path: repoPath } = repo.source;
   if (kind === 'folder') throw refError(ref);
   const revision = ref ?? repo.defaultRevision;
-  const key = isObjectId(revision) ? `${repoPath}\0${revision}` : undefined;
+  const fixed = isObjectId(revision) ? revision : await farStepsOf(repoPath, revision, signal);
+  const key = fixed === undefined ? undefined : `${repoPath}\0${fixed}`;
   const known = key === undefined ? undefined : knownIds.get(key);
   if (known !== undefined) return known;
   const commit =
@@ -74,8 +75,21 @@ async function findCommit(
     (await withRepo(repo, () => lookUp(repo, revision, signal)));
   if (commit === undefined) throw isRepoGone(repo) ? new RepoGoneError(repo.name) : refError(ref);
   // Why the lengths: in a repository with SHA-256 ids, 40 digits are the beginning of an id.
-  if (key !== undefined && commit.length === revision.length) knownIds.set(key, commit);
+  if (key !== undefined && (fixed !== revision || commit.length === revision.length))
+    knownIds.set(key, commit);
   return commit;
+}
+
+/** `main~10000` with the id of `main`, as what lies behind a commit stays; undefined: it is near, or no such thing. */
+async function farStepsOf(
+  repoPath: string,
+  revision: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const far = isNearName(revision) ? undefined : stepsOf(revision);
+  if (far === undefined) return undefined;
+  const commit = await askPool(repoPath, far.name, signal);
+  return commit === undefined ? undefined : commit + far.steps;
 }
 
 /** Whether nothing that could be the repository or folder of a repo is at its place. */
