@@ -94,6 +94,8 @@ export class Connections {
   #isStarted = false;
   readonly #syncTimes: DueTimes;
   readonly #fetchTimes: DueTimes;
+  /** What was decided on repos and could not be kept yet. */
+  readonly #owed = { changedIds: new Set<number>(), dueIds: new Set<number>() };
   #ticking: NodeJS.Timeout | undefined;
   #onListed: () => void = () => {};
   /** One after the other, so that what was said later counts. */
@@ -360,7 +362,13 @@ export class Connections {
     isNews: boolean,
   ): Promise<void> {
     const { register } = this.#options;
-    const isNarrowed = await register.decide((book) => narrowed(book, repoId, visibility));
+    let isNarrowed = true;
+    try {
+      isNarrowed = await register.decide((book) => narrowed(book, repoId, visibility));
+    } catch {
+      // The next listing has it known; until then it is for owners alone.
+      register.hide([repoId]);
+    }
     if (isNarrowed) await this.#obey({ changedIds: new Set([repoId]), dueIds: new Set() });
     if (isNews) for (const connection of this.#linkedTo(repoId)) this.#list(connection);
   }
@@ -378,15 +386,18 @@ export class Connections {
     return target && this.#sync.runner.askKept(target);
   }
 
-  /** Has what was decided on repos hold: who may see them first. */
-  async #obey({ changedIds, dueIds }: Obeyed): Promise<void> {
+  /** Has what was decided on repos hold: who may see them first; and what could not be kept when it was decided. */
+  async #obey(decided: Obeyed): Promise<void> {
     const { served, catalog } = this.#options;
+    const { changedIds, dueIds } = owing(this.#owed, decided);
     if (changedIds.size > 0) {
       served.publish();
       this.#onListed();
       await catalog.commit(() => ({ put: [...changedIds].flatMap((id) => this.#putOf(id)) }));
       served.publish();
     }
+    for (const id of changedIds) this.#owed.changedIds.delete(id);
+    for (const id of dueIds) this.#owed.dueIds.delete(id);
     if (!this.#isStarted) return;
     for (const repoId of dueIds) this.askHost(repoId);
     for (const repoId of changedIds)
@@ -510,3 +521,13 @@ async function closeHosts(configured: readonly Configured[]): Promise<void> {
 }
 
 type Obeyed = Pick<Admitted, 'changedIds' | 'dueIds'>;
+
+/** What is owed now, with what was decided. */
+function owing(
+  owed: Readonly<Record<keyof Obeyed, Set<number>>>,
+  decided: Obeyed,
+): Readonly<Record<keyof Obeyed, Set<number>>> {
+  for (const id of decided.changedIds) owed.changedIds.add(id);
+  for (const id of decided.dueIds) owed.dueIds.add(id);
+  return { changedIds: new Set(owed.changedIds), dueIds: new Set(owed.dueIds) };
+}

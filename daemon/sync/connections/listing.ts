@@ -7,6 +7,7 @@ import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host
 import type { RepoRegister } from '../register/register.ts';
 import { endListing, type EndedListing, type ListingEnd } from './end-listing.ts';
 import { admitListed, type Admitted, type Listed } from './which-listed.ts';
+import { isStricter } from './whose-fetch.ts';
 
 /** How far a listing is, as it is kept. */
 interface ListingState {
@@ -200,7 +201,7 @@ async function keep(
   state: ListingState,
   gathered: readonly HostRepo[],
 ): Promise<void> {
-  const { register, rows, host, connectionId, obey, onCount } = options;
+  const { register, rows, host, connectionId, onCount } = options;
   const { nameHost, codeHostType } = host;
   const { listing } = state;
   // Pages that shift have some twice; what was said last is newer.
@@ -208,18 +209,35 @@ async function keep(
   const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos };
   // Why first without the store: most listings say what the one before said.
   const { result: known } = admitListed(register.book, listed);
-  if (known.changedIds.size === 0)
-    await rows.noteSeen(
-      connectionId,
-      listing,
-      known.repos.map(({ repoId }) => repoId),
-    );
-  else {
-    await obey(await register.decide((book) => admitListed(book, listed)));
-  }
+  const repoIds = known.repos.map(({ repoId }) => repoId);
+  if (known.changedIds.size === 0 && !repoIds.some((repoId) => register.isHidden(repoId)))
+    await rows.noteSeen(connectionId, listing, repoIds);
+  else await admit(options, listed, known);
   const isSmall = JSON.stringify(state).length <= STATE_SIZE_MAX;
   await rows.noteListing(connectionId, isSmall ? state : undefined);
   onCount(state.count);
+}
+
+/** Has the store know what is listed. What could not be kept and narrows who may see a repo holds at once. */
+async function admit(
+  { register, obey }: ListingOptions,
+  listed: Listed,
+  known: Admitted,
+): Promise<void> {
+  try {
+    const { changedIds, dueIds } = await register.decide((book) => admitListed(book, listed));
+    const shown = register.unhide(known.repos.map(({ repoId }) => repoId));
+    await obey({ changedIds: new Set([...changedIds, ...shown]), dueIds });
+  } catch (error) {
+    const narrowed = known.repos.filter(({ repoId, visibility }) => {
+      const before = register.byId(repoId);
+      return before !== undefined && isStricter(visibility, before.visibility);
+    });
+    const changedIds = new Set(narrowed.map(({ repoId }) => repoId));
+    register.hide(changedIds);
+    await obey({ changedIds, dueIds: new Set() }).catch(() => {});
+    throw error;
+  }
 }
 
 async function endOf(
@@ -230,7 +248,6 @@ async function endOf(
   const ended: EndedListing = { connectionId, listing, isWhole, secondOf, now: Date.now() };
   const end = await register.decide((book) => endListing(book, ended));
   const missing = end.kind === 'done' ? end.missing : [];
-  if (missing.length > 0)
-    await obey({ changedIds: new Set(missing.map(({ repoId }) => repoId)), dueIds: new Set() });
+  await obey({ changedIds: new Set(missing.map(({ repoId }) => repoId)), dueIds: new Set() });
   return end;
 }

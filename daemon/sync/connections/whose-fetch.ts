@@ -58,7 +58,8 @@ async function foundOrNone(asked: Promise<HostRepo>): Promise<HostRepo | undefin
 
 const STRICTNESS = { public: 0, internal: 1, private: 2, unknown: 2 } as const;
 
-function isStricter(one: Visibility, other: Visibility): boolean {
+/** Whether fewer may see what is the first than what is the other. */
+export function isStricter(one: Visibility, other: Visibility): boolean {
   return STRICTNESS[one] > STRICTNESS[other];
 }
 

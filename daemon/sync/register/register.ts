@@ -53,6 +53,8 @@ export class RepoRegister {
   /** Of records as the index has them. Why kept: each publish asks for all. */
   readonly #ruled = new WeakMap<RepoRecord, { repo: StoredRepo; ruled: RepoRecord }>();
   #reading: Promise<void> = Promise.resolve();
+  /** RepoIds that are for owners alone, as the store could not be told what narrows them. */
+  readonly #hidden = new Set<number>();
   /** The store has said something that could not be read. */
   #isStale = false;
 
@@ -95,7 +97,8 @@ export class RepoRegister {
 
   /** The record with the rules that hold now; where they are not known it is for owners alone. */
   ruled(record: RepoRecord): RepoRecord {
-    const repo = this.#isStale ? undefined : this.#repos.get(record.repoId);
+    const isKnown = !this.#isStale && !this.#hidden.has(record.repoId);
+    const repo = isKnown ? this.#repos.get(record.repoId) : undefined;
     if (repo === undefined) {
       const { within: _, ...rest } = record;
       return { ...rest, visibility: 'unknown', enforcement: 'all' };
@@ -105,6 +108,20 @@ export class RepoRegister {
     const ruled = recordOf(repo, record);
     this.#ruled.set(record, { repo, ruled });
     return ruled;
+  }
+
+  /** Leaves repos to owners alone, as a decision that narrows who may see them could not be kept; until `unhide`. */
+  hide(repoIds: Iterable<number>): void {
+    for (const repoId of repoIds) this.#hidden.add(repoId);
+  }
+
+  /** The store knows what narrowed these, or nothing does any more. Returns those that were hidden. */
+  unhide(repoIds: readonly number[]): number[] {
+    return repoIds.filter((repoId) => this.#hidden.delete(repoId));
+  }
+
+  isHidden(repoId: number): boolean {
+    return this.#hidden.has(repoId);
   }
 
   /** Reads what the store says now. False: it cannot be asked, and until it could no rule is known. */

@@ -2,6 +2,7 @@
 // sees them and for their clones; and what a listing that says less than the host has never means.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -25,11 +26,14 @@ import {
   temporaryFolder,
   writeFiles,
 } from '../../sources/git/fixture.ts';
+import type { JobView } from '../../../daemon/sync/jobs/job-desk.ts';
 import { fetchTeller } from '../../../daemon/sync/jobs/job-step.ts';
 import { newUser } from '../../accounts/store/harness.ts';
 import { Sights } from '../../../daemon/accounts/sights.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
 import { type ConnectedIndex, openConnected } from './connected-index.ts';
+import { SmallDisk } from '../small-disk.ts';
+import { checkFiles } from '../sound-files.ts';
 import { fetchLocal, hostedRepo, localHost, settingsOf } from './local-host.ts';
 
 const found = async (index: ConnectedIndex, word: string): Promise<string[]> =>
@@ -580,6 +584,71 @@ test('one connection twice: each repository once, and both have it', async () =>
   await index.sync('b');
   await index.settle();
   assert.equal((await found(index, 'plum')).length, 2);
+  await index.close();
+});
+
+test('a disk that is full while a host is followed: all or nothing of each repository, and nobody sees more', async (t) => {
+  const disk = SmallDisk.mount('32m');
+  if (typeof disk === 'string') {
+    t.skip(disk);
+    return;
+  }
+  const host = localHost();
+  const [open, closing, late] = ['fig', 'secret', 'late'].map((word) =>
+    makeRepo({ 'a.txt': `plum ${word}\n` }),
+  ) as [string, string, string];
+  host.repos = [hostedRepo('1', open), hostedRepo('2', closing)];
+  const settings = { c: settingsOf({ enforcePermissions: true }) };
+  const index = await openConnected(disk.folder, host, settings);
+  const sights = guestOf(index);
+  const guestFinds = async (word: string): Promise<string[]> =>
+    (await index.search(word, {}, sights.ofGuest())).files.map(({ repository }) => repository);
+  await index.settle();
+  assert.deepEqual(await guestFinds('plum'), ['host/o/1', 'host/o/2']);
+  const pushedAt = '2026-01-01T00:00:00.000Z';
+  writeFiles(open, { 'a.txt': 'plum again\n', 'b.txt': randomBytes(1_000_000).toString('hex') });
+  commitAll(open);
+  host.repos = [
+    hostedRepo('1', open, { pushedAt }),
+    hostedRepo('2', closing, { visibility: 'private' }),
+    hostedRepo('3', late),
+  ];
+  let failed = 0;
+  for (const pagesLeft of [0, 1, 4, 16, 64, 128, 256, 512, 1024, 2048]) {
+    disk.fill(pagesLeft);
+    const message = `${pagesLeft} pages left`;
+    // Not even its job can be kept.
+    const job: Partial<JobView> | undefined = await index.sync('c');
+    const before = await found(index, 'fig');
+    const after = await found(index, 'again');
+    assert.equal(before.length + after.length, 1, message);
+    if (job?.state !== 'COMPLETED') failed++;
+    // Told by the host and not written down: nobody is shown what he would not be shown.
+    assert.deepEqual(await guestFinds('secret'), [], message);
+    disk.clear();
+    if (pagesLeft > 0) continue;
+    host.repos[1] = hostedRepo('2', closing);
+    await index.sync('c');
+    assert.deepEqual(
+      await guestFinds('secret'),
+      ['host/o/2'],
+      'it was never private for the store',
+    );
+    host.repos[1] = hostedRepo('2', closing, { visibility: 'private' });
+  }
+  assert.ok(failed > 0);
+  await index.sync('c');
+  await indexerOf(index.instance).jobs.indexAll(index.instance.served.records, false);
+  await index.settle();
+  assert.deepEqual(await found(index, 'plum'), [
+    'host/o/1:a.txt',
+    'host/o/2:a.txt',
+    'host/o/3:a.txt',
+  ]);
+  assert.deepEqual(await guestFinds('plum'), ['host/o/1', 'host/o/3']);
+  for (const name of clones(disk.folder))
+    git(path.join(disk.folder, 'clones', name), 'fsck', '--full', '--no-dangling');
+  await checkFiles(index);
   await index.close();
 });
 
