@@ -43,6 +43,7 @@ import { explain } from './engine/search/explain.ts';
 import { navigate } from './engine/search/navigation.ts';
 import { search } from './engine/search/service.ts';
 import { listSkipped } from './engine/search/skipped.ts';
+import { suggest } from './engine/search/suggest.ts';
 import { startStream } from './engine/search/stream.ts';
 import type { Indexer } from './sync/indexer.ts';
 import { jobLimitsOf } from './sync/jobs/job-limits.ts';
@@ -499,6 +500,7 @@ function servicesOf(
       stream: (call, context) => startStream(parts, call, context),
       explain: (call, context) => explain(parts, call, context),
       navigate: (kind, call, context) => navigate(parts, kind, call, context),
+      suggest: (call, context) => suggest(parts, call, context),
     },
     repos: directory,
     source: { read: readSource },

@@ -183,3 +183,91 @@ void test('searches show symbols, definitions first', TIMEOUT, async () => {
   const verified = await trawl(['verify', '--data-dir', dataDir]);
   assert.match(verified.stdout, /^sound .*\.tags$/m);
 });
+
+/** What is suggested. */
+async function suggested(
+  kind: string,
+  prefix: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<readonly { readonly value: string; readonly description?: string }[]> {
+  const parameters = new URLSearchParams({ kind, prefix, ...more }).toString();
+  const { status, body } = await get<readonly { value: string }[]>(
+    `${served.url}/api/suggestions?${parameters}`,
+  );
+  assert.equal(status, 200, JSON.stringify(body));
+  return body;
+}
+
+async function valuesOf(...call: Parameters<typeof suggested>): Promise<string[]> {
+  return (await suggested(...call)).map(({ value }) => value);
+}
+
+void test('suggestions: what a query may be completed by, best first', TIMEOUT, async () => {
+  assert.deepEqual(await suggested('file', 'PLUM.'), [
+    { value: 'plum.py', description: repoName },
+    { value: 'src/plum.c', description: repoName },
+    { value: 'src/plum.h', description: repoName },
+    { value: 'web/plum.ts', description: repoName },
+  ]);
+  assert.deepEqual(await valuesOf('file', 'plum', { query: 'lang:c or lang:python' }), [
+    'plum.py',
+    'src/plum.c',
+    'src/plum.h',
+  ]);
+  assert.deepEqual(await valuesOf('file', 'plum', { query: 'lang:python', limit: '1' }), [
+    'plum.py',
+  ]);
+  assert.deepEqual(await valuesOf('file', '.*'), []);
+  assert.equal((await valuesOf('file', '')).length, 7);
+  assert.deepEqual(await valuesOf('sym', 'plum'), ['plum', 'PLUM', 'plum_count']);
+  assert.deepEqual(await suggested('sym', 'fru'), [
+    { value: 'Fruit', description: 'struct, src/fruit.cpp' },
+  ]);
+  assert.deepEqual(await valuesOf('sym', 'plum', { query: 'lang:nosuch' }), []);
+  assert.deepEqual(await suggested('lang', 'c'), [
+    { value: 'C', description: '2 files' },
+    { value: 'C++', description: '1 file' },
+    { value: 'JavaScript', description: '1 file' },
+    { value: 'TypeScript', description: '1 file' },
+  ]);
+  assert.deepEqual(await valuesOf('lang', 'cpp'), ['C++']);
+  assert.deepEqual(await valuesOf('rev', ''), ['HEAD', '*', 'refs/heads/main', 'refs/heads/old']);
+  assert.deepEqual(await valuesOf('rev', 'ol'), ['refs/heads/old']);
+  assert.deepEqual(await valuesOf('repo', repoName.slice(2)), [repoName]);
+  assert.deepEqual(await valuesOf('repo', repoName, { query: '-repo:.' }), []);
+  assert.deepEqual(await valuesOf('context', ''), []);
+});
+
+void test('suggestions: what is asked wrongly is refused by name', TIMEOUT, async () => {
+  for (const [parameters, errorCode, message] of [
+    ['kind=what&prefix=', 'INVALID_QUERY_PARAMS', /^kind: /],
+    ['kind=repo', 'INVALID_QUERY_PARAMS', /^prefix: /],
+    [`kind=repo&prefix=${'x'.repeat(257)}`, 'INVALID_QUERY_PARAMS', /^prefix: longer than 256/],
+    ['kind=repo&prefix=&limit=51', 'INVALID_QUERY_PARAMS', /^limit: /],
+    ['kind=file&prefix=&query=word', 'FAILED_TO_PARSE_QUERY', /^filter: content belongs/],
+    ['kind=lang&prefix=&query=repo:(', 'FAILED_TO_PARSE_QUERY', /^filter: .* at position 5$/],
+  ] as const) {
+    const { status, body } = await get<{ errorCode: string; message: string }>(
+      `${served.url}/api/suggestions?${parameters}`,
+    );
+    assert.equal(status, 400);
+    assert.equal(body.errorCode, errorCode);
+    assert.match(body.message, message);
+  }
+});
+
+void test('a filter narrows a search as its terms would in the query', TIMEOUT, async () => {
+  for (const [query, filter] of [
+    ['plum', 'lang:c'],
+    ['plum or Pear', 'file:web'],
+    ['plum', '-(lang:c or lang:python) -file:new'],
+    ['plum', 'rev:refs/heads/old'],
+    ['file:plum', 'sym:plum'],
+    ['plum', `repo:^${repoName}$ rev:old`],
+  ] as const) {
+    const narrowed = await search(served.url, query, { filter });
+    const byHand = await search(served.url, `(${query}) ${filter}`);
+    assert.deepEqual(narrowed.files, byHand.files, filter);
+    assert.ok(narrowed.files.length > 0);
+  }
+});

@@ -306,7 +306,10 @@ void test('a file that is refused is logged once, however often it is touched', 
 
 void test('contexts of the file pick among what a caller sees, with the entitlement alone', async () => {
   const file = path.join(temporaryFolder(), 'trawl.json');
-  const contexts = { mine: { include: ['local/*'], exclude: ['local/c'] } };
+  const contexts = {
+    mine: { include: ['local/*'], exclude: ['local/c'], description: 'what is mine' },
+    ofHidden: { include: ['local/b'] },
+  };
   writeFileSync(file, JSON.stringify({ contexts, settings: { anonymousAccess: true } }));
   const place = temporaryFolder();
   const sources = ['a', 'b', 'c'].map((name) => path.join(place, name));
@@ -337,6 +340,13 @@ void test('contexts of the file pick among what a caller sees, with the entitlem
   assert.equal(await found('context:mine plum'), 'local/a');
   assert.equal(await found('-context:mine plum', OWNER), 'local/c');
   assert.equal(await found('context:other plum', OWNER), 'SEARCH_CONTEXT_NOT_FOUND');
+  const suggested = async (headers = {}): Promise<unknown> => {
+    const answer = await fetch(`${first.url}/api/suggestions?kind=context&prefix=`, { headers });
+    return answer.json();
+  };
+  const mine = { value: 'mine', description: 'what is mine' };
+  assert.deepEqual(await suggested(), [mine]);
+  assert.deepEqual(await suggested(OWNER), [mine, { value: 'ofHidden' }]);
   assert.equal(await found('context:other (', OWNER), 'SEARCH_CONTEXT_NOT_FOUND');
   const ask = (endpoint: string): Promise<string> =>
     fetch(`${first.url}/api/${endpoint}`, {

@@ -84,8 +84,27 @@ async function seenBy({ url }: Served, key?: string): Promise<string[]> {
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify({ query: 'plum', matches: 100 }),
   });
-  const { files } = (await answer.json()) as { files: readonly { repository: string }[] };
+  const { files } = (await answer.json()) as {
+    files: readonly { readonly repository: string; readonly fileName: { readonly text: string } }[];
+  };
   const names = body.map(({ repoName }) => repoName).sort();
+  const suggested = async (kind: string, query = ''): Promise<string[]> => {
+    const parameters = new URLSearchParams({ kind, prefix: '', query }).toString();
+    const { body: found } = await get<readonly { readonly value: string }[]>(
+      `${url}/api/suggestions?${parameters}`,
+      headers,
+    );
+    return found.map(({ value }) => value).sort();
+  };
+  assert.deepEqual(await suggested('repo'), names);
+  assert.deepEqual(await suggested('file'), files.map(({ fileName }) => fileName.text).sort());
+  // Asked for by name, or counted with what others see, a hidden one is as one that is not there.
+  assert.deepEqual(
+    await suggested('file', 'repo:^local/b$'),
+    names.includes('local/b') ? ['b.txt'] : [],
+  );
+  const [text] = await suggested('lang');
+  assert.equal(text, names.length === 0 ? undefined : 'Text');
   assert.deepEqual([...new Set(files.map(({ repository }) => repository))].sort(), names);
   return body.map(({ repoId, repoName }) => `${repoId} ${repoName}`).sort();
 }

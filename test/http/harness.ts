@@ -180,6 +180,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
           repositoryInfo: [],
           isSearchExhaustive: true,
         })),
+      suggest: async () => [{ value: 'a' }],
     },
     repos: directory,
     source: {

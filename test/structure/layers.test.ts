@@ -68,6 +68,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/engine/regex',
     'daemon/engine/shards',
     'daemon/engine/query',
+    // Aliases of languages, for suggestions.
+    'daemon/sources/languages',
   ],
   'daemon/engine/build': [
     BASE,

@@ -76,7 +76,7 @@ export function* planRepoContext(
   return reposNode(all, ({ repoId }) => kept.has(repoId));
 }
 
-function contextRepoOf(
+export function contextRepoOf(
   { repoId, name, topics = [] }: RepoRecord,
   connectionsOf: RepoContext['connectionsOf'],
 ): ContextRepo & { readonly repoId: number } {

@@ -10,7 +10,7 @@ import type { ShardRevisions } from '../shards/revisions.ts';
 
 /** What `rev:` says for the default revision, and for any. */
 export const DEFAULT_REVISION = 'HEAD';
-const ANY_REVISION = '*';
+export const ANY_REVISION = '*';
 /** Any revision, those on demand too: no `rev:` says it. */
 const LIVE_REVISIONS = '\x01*';
 

@@ -2,7 +2,7 @@
 // its caller sees, and the snapshot that it is given for them. Who has their docs, and where they come from:
 // sync/demand/on-demand.ts.
 
-import { parseSteps } from '../query/parser.ts';
+import { type QueryTexts, wholeQuerySteps } from '../query/filter.ts';
 import { planSteps } from '../query/plan.ts';
 import { repoTestOf } from '../query/repos.ts';
 import {
@@ -60,20 +60,21 @@ export async function acquireFor(
 }
 
 /** Whether a query has any `rev:`. Why as a text: nearly none has, and they are not parsed twice. */
-function mayDemand({ query }: SearchRequest): boolean {
-  return typeof query === 'string' ? query.includes('rev:') : hasRevisionFilter(query);
+function mayDemand({ query, filter }: QueryTexts): boolean {
+  const isNamed = typeof query === 'string' ? query.includes('rev:') : hasRevisionFilter(query);
+  return isNamed || filter?.includes('rev:') === true;
 }
 
 /** What is asked for; undefined: nothing that an indexed revision does not have in its name. */
 function* demandSteps(
   { searcher, connectionsOf }: EngineParts,
-  { query: given, isRegexEnabled, isCaseSensitivityEnabled }: SearchRequest,
+  request: SearchRequest,
   { sight, contexts }: SearchEnvironment,
   snapshot: Snapshot,
 ): Steps<Demand | undefined> {
+  const { isRegexEnabled, isCaseSensitivityEnabled } = request;
   const isFolded = !isCaseSensitivityEnabled;
-  const query =
-    typeof given === 'string' ? yield* parseSteps(given, { isRegexEnabled, isFolded }) : given;
+  const query = yield* wholeQuerySteps(request, { isRegexEnabled, isFolded });
   const texts = [...revisionTexts(query)].filter((text) => demandedName(text) !== undefined);
   if (texts.length === 0) return undefined;
   const seen = visibleRepos(snapshot, sight);

@@ -5,9 +5,9 @@ import { exhaustiveness, repositoryInfos } from './answer.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';
 import { DEFAULT_REVISION, exactRevision } from '../query/revisions.ts';
 import { completeSearch, withSnapshotFor } from './service.ts';
-import type { FileResults } from './render.ts';
+import { parseFiles } from './render.ts';
 import type { QueryNode } from '../query/tree.ts';
-import { parseRegex } from '../regex/syntax.ts';
+import { parseRegex, quotePattern } from '../regex/syntax.ts';
 
 export type NavigationKind = 'definitions' | 'references';
 
@@ -92,7 +92,7 @@ export async function navigate(
     );
     return {
       stats: { matchCount: numbers.actualMatchCount },
-      files: parseFiles(files).map(placesOf),
+      files: parseFiles<FoundFile>(files).map(placesOf),
       repositoryInfo: repositoryInfos(shown, prepared.view),
       ...exhaustiveness(reasons),
     };
@@ -131,18 +131,13 @@ function queryOf(
 function boundedPattern(name: string): string {
   const start = /^\w/.test(name) ? '\\b' : '';
   const end = /\w$/.test(name) ? '\\b' : '';
-  return `${start}${quote(name)}${end}`;
-}
-
-/** An expression for the text alone. */
-function quote(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return `${start}${quotePattern(name)}${end}`;
 }
 
 function repoFilter(name: string): QueryNode {
   // No repo has such a name.
   if (name.length > REPO_NAME_SIZE_MAX) return { kind: 'const', value: false };
-  return { kind: 'pattern', prefix: 'repo', ...expression(`^${quote(name)}$`) };
+  return { kind: 'pattern', prefix: 'repo', ...expression(`^${quotePattern(name)}$`) };
 }
 
 function languageFilter(language: string): QueryNode {
@@ -154,13 +149,6 @@ function languageFilter(language: string): QueryNode {
     ...POSITION,
   }));
   return children.length === 1 ? children[0]! : { kind: 'or', children };
-}
-
-function parseFiles(files: FileResults): FoundFile[] {
-  const json = Buffer.alloc(files.sizeOf(0, files.count) + files.count);
-  const end = files.writeTo(json, 0, 0, files.count);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the core has just written it
-  return JSON.parse(`[${json.toString('utf8', 0, end)}]`) as FoundFile[];
 }
 
 function placesOf({ fileName, chunks, ...file }: FoundFile): object {

@@ -8,7 +8,7 @@ import type { Searcher } from '../host/searcher.ts';
 import type { ShardFault } from '../host/space.ts';
 import { QueryError } from '../regex/error.ts';
 import { type Hint, HINTS_MAX, hintsFor } from '../query/hints.ts';
-import { parseSteps } from '../query/parser.ts';
+import { type QueryTexts, wholeQuerySteps } from '../query/filter.ts';
 import type { QueryNode } from '../query/tree.ts';
 import type { Steps } from '../regex/steps.ts';
 import { inTurns } from './in-turns.ts';
@@ -29,9 +29,7 @@ import { repoOrderOf, type Scope, scopeOf, ScopeView } from './scope.ts';
 import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
 import type { Turns } from './turns.ts';
 
-export interface SearchRequest {
-  /** As people write it, or parsed: then its expressions say themselves in which case they match. */
-  readonly query: string | QueryNode;
+export interface SearchRequest extends QueryTexts {
   /** Ranges at most, 1 or higher. */
   readonly matches: number;
   readonly contextLines: number;
@@ -137,10 +135,7 @@ function* prepareSteps(
   const { searcher, pool, timeoutMs, inlineNs } = parts;
   const { isRegexEnabled, isCaseSensitivityEnabled } = request;
   const isFolded = !isCaseSensitivityEnabled;
-  const query =
-    typeof request.query === 'string'
-      ? yield* parseSteps(request.query, { isRegexEnabled, isFolded })
-      : request.query;
+  const query = yield* wholeQuerySteps(request, { isRegexEnabled, isFolded });
   const { demanded } = snapshot;
   const meant = demanded === undefined ? query : withDemanded(query, demanded);
   const conditions = yield* planSteps(meant, {

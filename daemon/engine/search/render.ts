@@ -149,6 +149,14 @@ export class FileResults {
 
 const COMMA = 0x2c;
 
+/** The results as values of the members that somebody wants. */
+export function parseFiles<File>(files: FileResults): File[] {
+  const json = Buffer.alloc(files.sizeOf(0, files.count) + files.count);
+  const end = files.writeTo(json, 0, 0, files.count);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the core has just written it
+  return JSON.parse(`[${json.toString('utf8', 0, end)}]`) as File[];
+}
+
 /**
  * Renders the docs, few of them on `thread`, which found them.
  *

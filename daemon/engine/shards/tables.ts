@@ -104,7 +104,7 @@ export class ShardTables {
       ),
       blobId: blobId === format.NONE_ID ? undefined : blobId,
       size: u32(format.DOC_SIZE_OFFSET),
-      language: this.#language(this.#view.getUint16(row + format.DOC_LANGUAGE_OFFSET, true)),
+      language: this.languageName(this.languageOf(docId)),
       skipReason: this.#view.getUint8(row + format.DOC_SKIP_REASON_OFFSET),
       tier: this.#view.getUint8(row + format.DOC_TIER_OFFSET),
       repoIndex: this.#view.getUint16(row + format.DOC_REPO_OFFSET, true),
@@ -159,7 +159,13 @@ export class ShardTables {
     return Buffer.from(bytes).toString('hex');
   }
 
-  #language(index: number): string {
+  /** Row of the language of a doc, for `languageName`, without looking at the rest. */
+  languageOf(docId: number): number {
+    const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
+    return this.#view.getUint16(row + format.DOC_LANGUAGE_OFFSET, true);
+  }
+
+  languageName(index: number): string {
     const row = this.#starts[format.SECTION_LANGUAGES]! + index * format.LANGUAGE_ROW_SIZE;
     return this.#name(
       this.#view.getUint32(row + format.LANGUAGE_NAME_OFFSET, true),

@@ -57,6 +57,7 @@ import { listRepos } from './sources/repo-endpoints.ts';
 import { createScopedAccessToken, revokeScopedAccessToken } from './accounts/token-endpoints.ts';
 import { explainSearch, search, streamSearch } from './search/search-endpoints.ts';
 import { listSkippedFiles } from './sources/skipped-endpoints.ts';
+import { getSuggestions } from './search/suggestion-endpoints.ts';
 import { getSource } from './sources/source-endpoints.ts';
 import { getHealth, getReady, getVersion } from './instance/system-endpoints.ts';
 import { getTree } from './sources/tree-endpoints.ts';
@@ -67,6 +68,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   streamSearch,
   findDefinitions,
   findReferences,
+  getSuggestions,
   getSource,
   getBlame,
   getDiff,

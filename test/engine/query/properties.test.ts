@@ -6,8 +6,10 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { QueryError } from '../../../daemon/engine/regex/error.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
+import { wholeQuerySteps } from '../../../daemon/engine/query/filter.ts';
 import { printQuery } from '../../../daemon/engine/query/print.ts';
 import type { QueryNode } from '../../../daemon/engine/query/tree.ts';
+import { atOnce } from '../../../daemon/engine/regex/steps.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
 import { formOf } from './forms.ts';
 
@@ -271,4 +273,41 @@ test('half of the largest query open, the other half closing word by word', () =
   const openings = 'a('.repeat(QUERY_SIZE_MAX / 4);
   const query = `(${openings} ${') '.repeat(QUERY_SIZE_MAX / 4)})`;
   assert.match(formOf(query, 'K'), /^and\(text:"a\(a\(/);
+});
+
+/** The tree with languages in place of content. */
+function withoutContent(node: QueryNode): QueryNode {
+  if (node.kind === 'not') return negated(withoutContent(node.child));
+  if (node.kind === 'and' || node.kind === 'or')
+    return flattened(node.kind, node.children.map(withoutContent));
+  if (node.kind !== 'text' && node.kind !== 'regex') return node;
+  return { kind: 'value', prefix: 'lang', value: 'C', position: 0 };
+}
+
+for (const isRegexEnabled of [false, true]) {
+  test(`a filter is ANDed as if it stood beside the query, regex mode ${isRegexEnabled}`, () => {
+    const trees = treeArbitrary(isRegexEnabled);
+    const whole = (query: string, filter: string) =>
+      atOnce(wholeQuerySteps({ query, filter }, { isRegexEnabled }));
+    fc.assert(
+      fc.property(trees, trees, (left, right) => {
+        const [query, filter] = [render(left), render(withoutContent(right))];
+        const byHand = parseQuery(`${query} ${filter}`, { isRegexEnabled });
+        assert.equal(printQuery(whole(query, filter)), printQuery(byHand));
+        const word = isRegexEnabled ? 'a+' : 'a';
+        for (const content of [word, `-(${filter} ${word})`, `content:${word}`])
+          assert.throws(
+            () => whole(query, content),
+            /^QueryError: filter: content belongs into the query at position \d+$/,
+          );
+      }),
+    );
+  });
+}
+
+test('a filter that does not parse says that it is the filter', () => {
+  const refused = (filter: string) => () =>
+    atOnce(wholeQuerySteps({ query: 'a', filter }, { isRegexEnabled: false }));
+  assert.throws(refused('lang:'), /^QueryError: filter: missing value at position 5$/);
+  assert.throws(refused(' '), /^QueryError: filter: empty query at position 0$/);
 });

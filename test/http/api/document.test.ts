@@ -48,7 +48,7 @@ const AGREED_IDS = [
 ].flat();
 
 /** Endpoints of the contract that it names no id for. */
-const OWN_IDS = ['getApiDescription', 'listJobs', 'listSkippedFiles'];
+const OWN_IDS = ['getApiDescription', 'listJobs', 'listSkippedFiles', 'listSuggestions'];
 
 const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 

@@ -33,7 +33,10 @@ const SEARCH_ERRORS = [
 ] as const;
 
 /** Errors: those of the search; INSUFFICIENT_PERMISSIONS for a query with contexts if the licence has none. */
-async function withContexts<Value>(accounts: Accounts, found: Promise<Value>): Promise<Value> {
+export async function withContexts<Value>(
+  accounts: Accounts,
+  found: Promise<Value>,
+): Promise<Value> {
   try {
     return await found;
   } catch (error) {

@@ -20,6 +20,18 @@ export const searchBody = z
         examples: ['parseQuery file:\\.ts$'],
         override: { maxLength: QUERY_SIZE_MAX },
       }),
+    filter: z
+      .string()
+      .refine((filter) => Buffer.byteLength(filter) <= QUERY_SIZE_MAX, {
+        error: `longer than ${QUERY_SIZE_MAX} bytes`,
+      })
+      .exactOptional()
+      .meta({
+        description:
+          'A second query that narrows the first as a whole: filters, `or`, groups, `-`, but no words of content.',
+        examples: ['lang:go -file:_test'],
+        override: { maxLength: QUERY_SIZE_MAX },
+      }),
     matches: jsonInteger(1).meta({
       description: 'How many matches are returned at most; above `maxMatchCount` (100000): that.',
       examples: [10000],

@@ -3,6 +3,7 @@
 
 import type { SearchEnvironment, SearchRequest } from '../../../engine/search/prepare.ts';
 import type { NavigationCall, NavigationKind } from '../../../engine/search/navigation.ts';
+import type { SuggestCall, Suggestion } from '../../../engine/search/suggest.ts';
 import type { SkippedDoc, SkippedWindow } from '../../../engine/search/skipped.ts';
 import type {
   SearchStream,
@@ -34,6 +35,7 @@ export interface SearchService {
   explain(call: SearchCall, context: SearchEnvironment): Promise<object>;
   /** @returns  the complete response object of the endpoint */
   navigate(kind: NavigationKind, call: NavigationCall, context: SearchEnvironment): Promise<object>;
+  suggest(call: SuggestCall, context: SearchEnvironment): Promise<readonly Suggestion[]>;
 }
 
 export interface ReadinessStatus {

@@ -1,0 +1,68 @@
+// The second query of a search, which narrows the first (API.md 23.6, 6.1): prefixes, `or`, `-` and groups, without words of
+// content. Both together are one query, as if the filter stood beside the query in parentheses.
+
+import { QueryError } from '../regex/error.ts';
+import type { Steps } from '../regex/steps.ts';
+import { parseSteps, type QueryOptions } from './parser.ts';
+import type { QueryNode } from './tree.ts';
+
+/** The texts of a search. */
+export interface QueryTexts {
+  /** As people write it, or parsed: then its expressions say themselves in which case they match. */
+  readonly query: string | QueryNode;
+  /** Absent: none. */
+  readonly filter?: string;
+}
+
+/** The query of a search with its filter. Errors: QueryError; one of the filter says so, and counts in its text. */
+export function* wholeQuerySteps(
+  { query: given, filter }: QueryTexts,
+  options: QueryOptions,
+): Steps<QueryNode> {
+  const query = typeof given === 'string' ? yield* parseSteps(given, options) : given;
+  return filter === undefined ? query : bothOf(query, yield* filterSteps(filter, options));
+}
+
+/** What holds where both hold. */
+export function bothOf(left: QueryNode, right: QueryNode): QueryNode {
+  const children = [left, right].flatMap((node) => (node.kind === 'and' ? node.children : [node]));
+  return { kind: 'and', children };
+}
+
+/** A query without content. Errors: QueryError, its reason beginning with `filter: `. */
+export function* filterSteps(text: string, options: QueryOptions): Steps<QueryNode> {
+  let filter: QueryNode;
+  try {
+    filter = yield* parseSteps(text, options);
+  } catch (error) {
+    if (error instanceof QueryError) throw filterError(error.reason, error.position);
+    throw error;
+  }
+  const position = contentPosition(filter);
+  if (position !== undefined) throw filterError('content belongs into the query', position);
+  return filter;
+}
+
+function filterError(reason: string, position: number): QueryError {
+  return new QueryError(`filter: ${reason}`, position);
+}
+
+/** Where the first word of content stands; undefined: there is none. */
+function contentPosition(query: QueryNode): number | undefined {
+  switch (query.kind) {
+    case 'text':
+    case 'regex':
+      return query.position;
+    case 'not':
+      return contentPosition(query.child);
+    case 'and':
+    case 'or':
+      for (const child of query.children) {
+        const position = contentPosition(child);
+        if (position !== undefined) return position;
+      }
+      return undefined;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,244 @@
+// What somebody who types a query may mean (API.md 13.7): names of repositories, languages, revisions and contexts as the
+// caller sees them, and files and symbols by an ordinary search that ends early.
+
+import { type ContextRepo, reposOfContext } from '../../repos/search-context.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { resolveLanguage } from '../../sources/languages/languages.ts';
+import { bothOf, filterSteps } from '../query/filter.ts';
+import { contextRepoOf, repoTestOf } from '../query/repos.ts';
+import { ANY_REVISION, DEFAULT_REVISION } from '../query/revisions.ts';
+import type { QueryNode } from '../query/tree.ts';
+import { parseRegex, quotePattern } from '../regex/syntax.ts';
+import { inTurns } from './in-turns.ts';
+import { languagesOf } from './languages-in-scope.ts';
+import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
+import { prepareSearch } from './prepare.ts';
+import { parseFiles } from './render.ts';
+import { completeSearch, withSnapshot } from './service.ts';
+import type { Snapshot } from './snapshot.ts';
+import { visibleRepos } from './visible.ts';
+
+export type SuggestionKind = 'repo' | 'file' | 'lang' | 'sym' | 'rev' | 'context';
+
+export interface SuggestCall {
+  readonly kind: SuggestionKind;
+  /** What has been typed of the value, taken literally, in any case. */
+  readonly prefix: string;
+  /** The rest of the query, filters alone. */
+  readonly query?: string | undefined;
+  readonly limit: number;
+}
+
+export interface Suggestion {
+  readonly value: string;
+  readonly description?: string;
+}
+
+/** A suggestion, and how many repositories or files speak for it. */
+interface Candidate extends Suggestion {
+  readonly weight: number;
+}
+
+/** Matches that a search for suggestions looks for. Guess: the best of more are rarely better. */
+const MATCHES_MAX = 500;
+/** Unit: ms. How long it may search, so that the answer is there within 100. */
+const SEARCH_MS = 50;
+
+const EVERYTHING: QueryNode = { kind: 'const', value: true };
+const OPTIONS = {
+  matches: MATCHES_MAX,
+  contextLines: 0,
+  whole: false,
+  isRegexEnabled: false,
+  isCaseSensitivityEnabled: false,
+};
+
+/**
+ * What the typed text may become, best first. Never more than the caller sees, and indexed revisions alone.
+ *
+ * Errors: QueryError of the rest of the query; UnknownContextError; AbortError when the client is gone.
+ */
+export function suggest(
+  parts: EngineParts,
+  call: SuggestCall,
+  environment: SearchEnvironment,
+): Promise<Suggestion[]> {
+  return withSnapshot(parts, async (snapshot) => {
+    const rest =
+      call.query === undefined || call.query.trim() === ''
+        ? EVERYTHING
+        : await inTurns(
+            filterSteps(call.query, { isRegexEnabled: false, isFolded: true }),
+            environment,
+          );
+    const { kind, prefix, limit } = call;
+    if (kind === 'file' || kind === 'sym') {
+      const found = await findNames(parts, kind, prefix, rest, environment, snapshot);
+      return best(found, prefix, limit);
+    }
+    const prepared = await prepareSearch(parts, { ...OPTIONS, query: rest }, environment, snapshot);
+    const known = await candidatesOf(kind, parts, prepared, environment, snapshot);
+    const isMeant = kind === 'lang' ? resolveLanguage(prefix) : undefined;
+    const fitting = known.filter(
+      ({ value }) => value === isMeant || rankOf(value, prefix) < RANKS.none,
+    );
+    return best(fitting, prefix, limit, isMeant);
+  });
+}
+
+function candidatesOf(
+  kind: Exclude<SuggestionKind, 'file' | 'sym'>,
+  parts: EngineParts,
+  prepared: Prepared,
+  environment: SearchEnvironment,
+  snapshot: Snapshot,
+): Candidate[] | Promise<Candidate[]> {
+  if (kind === 'lang') return languagesIn(prepared, environment);
+  const test = repoTestOf(prepared.conditions);
+  const repos = visibleRepos(snapshot, environment.sight).filter(
+    ({ repoId }) => test(repoId) !== false,
+  );
+  if (kind === 'repo') return repos.map(repoCandidate);
+  return kind === 'rev' ? revisionsOf(repos) : contextsOf(repos, parts, environment);
+}
+
+function repoCandidate({ name, displayName }: RepoRecord): Candidate {
+  return {
+    value: name,
+    weight: 0,
+    ...(displayName === undefined ? {} : { description: displayName }),
+  };
+}
+
+async function languagesIn(
+  { scope, view }: Prepared,
+  { signal }: SearchEnvironment,
+): Promise<Candidate[]> {
+  const counts = await languagesOf(scope.shards, view, SEARCH_MS, signal);
+  return [...counts].map(([value, weight]) => ({
+    value,
+    weight,
+    description: weight === 1 ? '1 file' : `${weight} files`,
+  }));
+}
+
+/** Two that are no names, then the indexed ones by how many repositories have them. */
+function revisionsOf(repos: readonly RepoRecord[]): Candidate[] {
+  const counts = new Map<string, number>();
+  for (const { revisions, defaultRevision } of repos)
+    for (const name of revisions ?? [defaultRevision])
+      if (name !== DEFAULT_REVISION) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [
+    {
+      value: DEFAULT_REVISION,
+      weight: Number.POSITIVE_INFINITY,
+      description: 'the default revision',
+    },
+    {
+      value: ANY_REVISION,
+      weight: Number.POSITIVE_INFINITY,
+      description: 'every indexed revision',
+    },
+    ...[...counts].map(([value, weight]) => ({
+      value,
+      weight,
+      description: weight === 1 ? '1 repository' : `${weight} repositories`,
+    })),
+  ];
+}
+
+/** Contexts that hold a repository which the caller sees: the names of others would tell of hidden ones. */
+function contextsOf(
+  repos: readonly RepoRecord[],
+  { connectionsOf }: EngineParts,
+  { contexts = {} }: SearchEnvironment,
+): Candidate[] {
+  const known: ContextRepo[] = repos.map((repo) => contextRepoOf(repo, connectionsOf));
+  return Object.entries(contexts).flatMap(([value, context]) => {
+    const weight = reposOfContext(context, known).length;
+    if (weight === 0) return [];
+    const { description } = context;
+    return [{ value, weight, ...(description === undefined ? {} : { description }) }];
+  });
+}
+
+/** The members of a file result that names are taken from. */
+interface NamedFile {
+  readonly fileName: { readonly text: string };
+  readonly repository: string;
+  readonly chunks: readonly {
+    readonly symbols: readonly { readonly symbol: string; readonly kind: string }[];
+  }[];
+}
+
+/** Paths, or names of symbols, that hold the text; those of the best files first. */
+async function findNames(
+  parts: EngineParts,
+  kind: 'file' | 'sym',
+  text: string,
+  rest: QueryNode,
+  environment: SearchEnvironment,
+  snapshot: Snapshot,
+): Promise<Candidate[]> {
+  const bounded = { ...parts, timeoutMs: SEARCH_MS, onCompleted: undefined };
+  const query = kind === 'sym' || text !== '' ? bothOf(nameNode(kind, text), rest) : rest;
+  const { files } = await completeSearch(bounded, { ...OPTIONS, query }, environment, snapshot);
+  const found = parseFiles<NamedFile>(files);
+  return kind === 'file' ? found.map(fileCandidate) : found.flatMap(symbolCandidates);
+}
+
+function nameNode(prefix: 'file' | 'sym', text: string): QueryNode {
+  const pattern = text === '' ? '.' : quotePattern(text);
+  const tree = parseRegex(pattern, { position: 0, isFolded: true });
+  return { kind: 'pattern', prefix, pattern, tree, position: 0 };
+}
+
+function fileCandidate({ fileName, repository }: NamedFile): Candidate {
+  return { value: fileName.text, description: repository, weight: 0 };
+}
+
+function symbolCandidates({ fileName, chunks }: NamedFile): Candidate[] {
+  return chunks.flatMap(({ symbols }) =>
+    symbols.map(({ symbol, kind }) => ({
+      value: symbol,
+      description: `${kind}, ${fileName.text}`,
+      weight: 0,
+    })),
+  );
+}
+
+/** How a value holds what was typed: it is that; begins so; its last part does; a part does; within one; not at all. */
+const RANKS = { equal: 0, start: 1, lastPart: 2, part: 3, inside: 4, none: 5 };
+
+function rankOf(value: string, typed: string): number {
+  const [whole, wanted] = [value.toLowerCase(), typed.toLowerCase()];
+  if (whole === wanted) return RANKS.equal;
+  if (whole.startsWith(wanted)) return RANKS.start;
+  if (whole.slice(whole.lastIndexOf('/') + 1).startsWith(wanted)) return RANKS.lastPart;
+  const at = whole.indexOf(wanted);
+  if (at < 0) return RANKS.none;
+  return /[\p{L}\p{N}]/u.test(whole[at - 1]!) ? RANKS.inside : RANKS.part;
+}
+
+/** The best of what there is, each value once; equal ones stay in their order. @param isMeant  the value that comes first */
+function best(
+  candidates: readonly Candidate[],
+  typed: string,
+  limit: number,
+  isMeant?: string,
+): Suggestion[] {
+  const ranked = candidates
+    .map((one) => ({ one, rank: one.value === isMeant ? RANKS.equal : rankOf(one.value, typed) }))
+    .sort((a, b) => a.rank - b.rank || compareWeights(b.one.weight, a.one.weight));
+  const byValue = new Map<string, Suggestion>();
+  for (const { one } of ranked) {
+    if (byValue.size === limit) break;
+    const { weight: _, ...suggestion } = one;
+    if (!byValue.has(one.value)) byValue.set(one.value, suggestion);
+  }
+  return [...byValue.values()];
+}
+
+function compareWeights(a: number, b: number): number {
+  return a === b ? 0 : a - b;
+}
