@@ -10,6 +10,7 @@ import { SEES_NOTHING } from '../repos/sight.ts';
 import type { Answer, CallContext, Endpoint } from './api/shapes/endpoint.ts';
 import { ApiError, toApiError } from './api/shapes/api-error.ts';
 import type { EventStream, Services } from './api/shapes/endpoint-services.ts';
+import type { LazyBytes } from './api/shapes/lazy-bytes.ts';
 import type { Settings } from '../base/config/settings.ts';
 import { isShortage } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
@@ -247,7 +248,7 @@ export class Pipeline {
     const response = await toResponse(answer, request, answerHeaders, { holder, tryTake });
     const { body } = response;
     if ('asset' in content || body === undefined || isBodyStream(body)) return response;
-    const size = body instanceof Uint8Array ? body.byteLength : body.heldSize;
+    const size = heldSizeOf(content, body);
     const held = exchange.hold?.size ?? 0;
     if (size < held) exchange.hold?.shrinkTo(size);
     else if (size > UNCOUNTED_SIZE_MAX) this.#takeMemory(exchange, size - held);
@@ -458,6 +459,12 @@ async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<Step
   const again = findCallerAgain(pipeline.accessParts, accessOf(exchange));
   if (again !== undefined) await again;
   return await exchange.handler?.(pipeline.context(exchange));
+}
+
+/** Bytes of memory that a body keeps for itself. */
+function heldSizeOf(content: PlainAnswer['content'], body: Uint8Array | LazyBytes): number {
+  if ('bytes' in content) return content.heldSize;
+  return body instanceof Uint8Array ? body.byteLength : body.heldSize;
 }
 
 function isClientGone(error: unknown, request: HttpRequest): boolean {

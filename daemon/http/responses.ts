@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { isUnchanged } from './api/shapes/asset.ts';
 import type { Asset } from './api/shapes/asset.ts';
-import type { Answer } from './api/shapes/endpoint.ts';
+import type { Answer, TypedBytes } from './api/shapes/endpoint.ts';
 import type { LazyBytes } from './api/shapes/lazy-bytes.ts';
 import type { EventStream } from './api/shapes/endpoint-services.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
@@ -113,6 +113,7 @@ export async function toResponse(
   const { content } = answer;
   if ('asset' in content) return await toAssetResponse(answer, content.asset, request, common);
   if ('nothing' in content) return emptyResponse(answer, common);
+  if ('bytes' in content) return bytesResponse(answer, content, common);
   const isPacked = isMessagePackWanted(request.header('accept'));
   const body = await encode(content, isPacked, means);
   const headers: Record<string, string> = {
@@ -224,7 +225,15 @@ function emptyResponse(
   { status, headers }: PlainAnswer,
   common: Readonly<Record<string, string>>,
 ): HttpResponse {
-  // Why: only a 204 says by its status that nothing follows; others need a Content-Length of 0.
-  const body = status === 204 ? undefined : new Uint8Array();
+  // Why: only these say by their status that nothing follows; others need a Content-Length of 0.
+  const body = status === 204 || status === 304 ? undefined : new Uint8Array();
   return { status, headers: { ...common, ...headers }, body };
+}
+
+function bytesResponse(
+  { status, headers }: PlainAnswer,
+  { bytes, contentType }: TypedBytes,
+  common: Readonly<Record<string, string>>,
+): HttpResponse {
+  return { status, headers: { ...common, ...headers, 'Content-Type': contentType }, body: bytes };
 }

@@ -9,6 +9,7 @@ import { call, get, search, serve, type Served, trawl } from './daemon.ts';
 const TIMEOUT = { timeout: 120_000 };
 
 interface Navigation {
+  readonly symbolName?: string;
   readonly stats: { readonly matchCount: number };
   readonly files: readonly {
     readonly fileName: string;
@@ -152,6 +153,53 @@ void test('a place has its lines and its range', TIMEOUT, async () => {
   );
   assert.ok(body.isSearchExhaustive);
 });
+
+void test(
+  'a place in a file stands for the name under it; its file comes first',
+  TIMEOUT,
+  async () => {
+    const at = (path: string, line: number, column: number, more: object = {}) => ({
+      position: { repo: repoName, path, line, column, ...more },
+    });
+    const { body: found } = await ask('definitions', at('web/plum.ts', 2, 17));
+    assert.equal(found.symbolName, 'plum');
+    assert.equal(found.files[0]!.fileName, 'web/plum.ts');
+    assert.equal(found.stats.matchCount, 4);
+    for (const path of ['src/plum.c', 'plum.py', 'web/new.js']) {
+      const line = path === 'src/plum.c' ? 2 : path === 'plum.py' ? 2 : 1;
+      const column = { 'src/plum.c': 5, 'plum.py': 5 }[path] ?? 10;
+      const { body } = await ask('definitions', at(path, line, column));
+      assert.equal(body.files[0]!.fileName, path);
+    }
+    // Columns are code points; just behind a name counts; between words there is none.
+    const names: [number, string | undefined][] = [
+      [1, undefined],
+      [3, 'é'],
+      [4, 'é'],
+      [5, 'plum'],
+      [9, 'plum'],
+      [99, undefined],
+    ];
+    for (const [column, name] of names) {
+      const { body } = await ask('references', at('plum.py', 1, column));
+      assert.equal(body.symbolName, name, String(column));
+      assert.equal(body.stats.matchCount > 0, name !== undefined);
+    }
+    const old = await ask('definitions', at('web/plum.ts', 2, 17, { ref: 'old' }));
+    assert.equal(old.body.symbolName, 'plum');
+    const refused: [object, number][] = [
+      [at('nosuch', 1, 1), 404],
+      [at('../x', 1, 1), 404],
+      [{ position: { ...at('plum.py', 1, 1).position, repo: 'nosuch' } }, 404],
+      [at('plum.py', 1, 1, { ref: '-x' }), 400],
+      [at('plum.py', 0, 1), 400],
+      [at('plum.py', 1, 1.5), 400],
+      [{ ...at('plum.py', 1, 5), symbolName: 'plum' }, 400],
+    ];
+    for (const [body, status] of refused)
+      assert.equal((await ask('definitions', body)).status, status, JSON.stringify(body));
+  },
+);
 
 void test('bad bodies are refused', TIMEOUT, async () => {
   for (const body of [

@@ -6,7 +6,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { get, search, serveIndexed } from './daemon.ts';
+import { call, get, search, serveIndexed } from './daemon.ts';
 import type { Served } from './daemon.ts';
 
 interface SourceBody {
@@ -39,6 +39,13 @@ before(async () => {
     'ünï code.txt': 'plum\n',
     'bad.txt': BAD_TEXT,
     'bin.dat': Buffer.from('a\0b'),
+    'page.html': '<script>alert(1)</script>\n',
+    'a.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>\n',
+    'wide.txt': Buffer.from('\uFEFFplum\n', 'utf16le'),
+    'no-image.png': 'text\n',
+    'dot.data': Buffer.from('89504e470d0a1a0a00', 'hex'),
+    "it's (ü).txt": 'name\n',
+    'five.txt': 'one\ntwo\r\nthree\nfour\nfive',
   });
   commitAll(repo, 'first');
   git(repo, 'tag', 'v1');
@@ -250,4 +257,86 @@ test('bad bytes look the same in a file and in what a search shows of it', async
   assert.ok(found !== undefined && 'content' in found);
   assert.equal(body.source, found.content);
   assert.equal(body.source?.split('\n')[0], 'trunc \uFFFD\uFFFD');
+});
+
+async function raw(name: string, file: string, headers: Record<string, string> = {}, ref = 'main') {
+  const query = new URLSearchParams({ repo: `local/${name}`, path: file, ref });
+  return call(`${served.url}/api/raw?${query.toString()}`, { headers });
+}
+
+void test('raw: the bytes as they are stored, of a type that nothing runs', async () => {
+  const types: [string, string, string][] = [
+    ['src/a.py', 'text/plain; charset=utf-8', "inline; filename*=UTF-8''a.py"],
+    ['page.html', 'text/plain; charset=utf-8', "inline; filename*=UTF-8''page.html"],
+    ['a.svg', 'image/svg+xml', "inline; filename*=UTF-8''a.svg"],
+    ['wide.txt', 'text/plain; charset=utf-16', "inline; filename*=UTF-8''wide.txt"],
+    ['bin.dat', 'application/octet-stream', "attachment; filename*=UTF-8''bin.dat"],
+    ['no-image.png', 'text/plain; charset=utf-8', "inline; filename*=UTF-8''no-image.png"],
+    ['dot.data', 'image/png', "inline; filename*=UTF-8''dot.data"],
+    [
+      "it's (ü).txt",
+      'text/plain; charset=utf-8',
+      "inline; filename*=UTF-8''it%27s%20%28%C3%BC%29.txt",
+    ],
+  ];
+  for (const [file, type, disposition] of types) {
+    const answer = await raw('bare.git', file);
+    assert.equal(answer.status, 200, file);
+    assert.equal(answer.headers.get('content-type'), type, file);
+    assert.equal(answer.headers.get('content-disposition'), disposition);
+    assert.equal(answer.headers.get('content-security-policy'), "sandbox; default-src 'none'");
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(answer.headers.get('etag'), `"${git(repo, 'rev-parse', `main:${file}`)}"`);
+    const stored = git(repo, 'cat-file', '-s', `main:${file}`);
+    assert.equal(String((await answer.arrayBuffer()).byteLength), stored, file);
+  }
+  assert.equal(await (await raw('tree', 'src/a.py', {}, '')).text(), 'disk = 3\n');
+  assert.equal(await (await raw('plain', 'b.md', {}, '')).text(), '# plum\n');
+  for (const file of ['src', 'module', '../secret.txt', '.git/config', 'nothing'])
+    assert.equal((await raw('tree', file)).status, 404, file);
+  assert.equal((await raw('tree', 'src/a.py', {}, '--help')).status, 400);
+});
+
+void test('raw: ranges, and what the client has already', async () => {
+  const cases: [Record<string, string>, number, string, string | null][] = [
+    [{ range: 'bytes=0-2' }, 206, 'new', 'bytes 0-2/8'],
+    [{ range: 'bytes=4-' }, 206, '= 2\n', 'bytes 4-7/8'],
+    [{ range: 'bytes=-2' }, 206, '2\n', 'bytes 6-7/8'],
+    [{ range: 'bytes=-99' }, 206, 'new = 2\n', 'bytes 0-7/8'],
+    [{ range: 'bytes=7-99' }, 206, '\n', 'bytes 7-7/8'],
+    [{ range: 'bytes=8-' }, 416, '', 'bytes */8'],
+    [{ range: 'bytes=-0' }, 416, '', 'bytes */8'],
+    [{ range: 'bytes=3-2' }, 200, 'new = 2\n', null],
+    [{ range: 'bytes=0-0,2-2' }, 200, 'new = 2\n', null],
+    [{ range: 'lines=1-2' }, 200, 'new = 2\n', null],
+    [{ range: 'bytes=0-2', 'if-range': '"other"' }, 200, 'new = 2\n', null],
+  ];
+  for (const [headers, status, body, range] of cases) {
+    const answer = await raw('bare.git', 'src/a.py', headers);
+    assert.equal(answer.status, status, JSON.stringify(headers));
+    assert.equal(await answer.text(), body);
+    assert.equal(answer.headers.get('content-range'), range);
+  }
+  const etag = (await raw('bare.git', 'src/a.py')).headers.get('etag') ?? '';
+  const ranged = await raw('bare.git', 'src/a.py', { range: 'bytes=0-2', 'if-range': etag });
+  assert.equal(ranged.status, 206);
+  const known = await raw('bare.git', 'src/a.py', { 'if-none-match': etag });
+  assert.deepEqual([known.status, await known.text()], [304, '']);
+});
+
+void test('some lines of a file', async () => {
+  const lines = (range: string) =>
+    get<SourceBody>(`${served.url}/api/source?repo=local/bare.git&path=five.txt&${range}`);
+  const cases: [string, string][] = [
+    ['startLine=2&endLine=3', 'two\r\nthree\n'],
+    ['startLine=4', 'four\nfive'],
+    ['endLine=1', 'one\n'],
+    ['startLine=5&endLine=9', 'five'],
+    ['startLine=6', ''],
+    ['startLine=1&endLine=5', 'one\ntwo\r\nthree\nfour\nfive'],
+  ];
+  for (const [range, source] of cases)
+    assert.equal((await lines(range)).body.source, source, range);
+  for (const bad of ['startLine=0', 'endLine=x', 'startLine=3&endLine=2', 'startLine='])
+    assert.equal((await lines(bad)).status, 400, bad);
 });

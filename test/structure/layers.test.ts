@@ -234,7 +234,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/http/api/shapes',
     'daemon/http/api/sources',
   ],
-  'daemon/http/api/search': ['daemon/engine/search', 'daemon/accounts', 'daemon/http/api/shapes'],
+  'daemon/http/api/search': [
+    'daemon/base',
+    'daemon/engine/search',
+    'daemon/accounts',
+    'daemon/http/api/shapes',
+    'daemon/http/api/sources',
+  ],
   'daemon/http/api/accounts': [
     'daemon/accounts',
     'daemon/accounts/limits',

@@ -126,13 +126,21 @@ export function exhaustiveness(reasons: readonly string[]): Exhaustiveness {
     : { isSearchExhaustive: false, incompleteReasons: reasons };
 }
 
+interface RepositoryInfo {
+  readonly id: number;
+  readonly codeHostType: string;
+  readonly name: string;
+  readonly displayName?: string;
+  readonly webUrl?: string;
+}
+
 /** Repos of the docs in order of first occurrence. */
-export function repositoryInfos(docs: readonly FoundDoc[], view: ScopeView): object[] {
+export function repositoryInfos(docs: readonly FoundDoc[], view: ScopeView): RepositoryInfo[] {
   const repos = new Set(docs.map(({ shard, docId }) => view.repoOf(shard, docId)));
   return [...repos].map(repositoryInfo);
 }
 
-function repositoryInfo(repo: RepoRecord): object {
+function repositoryInfo(repo: RepoRecord): RepositoryInfo {
   return {
     id: repo.repoId,
     codeHostType: repo.codeHostType,

@@ -18,6 +18,13 @@ export interface NavigationCall {
   /** Full ref name, or `HEAD`. */
   readonly revisionName: string;
   readonly repoName?: string;
+  /** Files of this repo come first, this one before them. */
+  readonly near?: Near;
+}
+
+interface Near {
+  readonly repoName: string;
+  readonly path: string;
 }
 
 interface Place {
@@ -92,8 +99,8 @@ export async function navigate(
     );
     return {
       stats: { matchCount: numbers.actualMatchCount },
-      files: parseFiles<FoundFile>(files).map(placesOf),
-      repositoryInfo: repositoryInfos(shown, prepared.view),
+      files: nearestFirst(parseFiles<FoundFile>(files), call.near, fileDistance).map(placesOf),
+      repositoryInfo: nearestFirst(repositoryInfos(shown, prepared.view), call.near, repoDistance),
       ...exhaustiveness(reasons),
     };
   });
@@ -149,6 +156,26 @@ function languageFilter(language: string): QueryNode {
     ...POSITION,
   }));
   return children.length === 1 ? children[0]! : { kind: 'or', children };
+}
+
+/** Those of one repo first; otherwise in the order that they have. */
+function nearestFirst<Item>(
+  items: Item[],
+  near: NavigationCall['near'],
+  distanceOf: (item: Item, near: Near) => number,
+): Item[] {
+  if (near === undefined) return items;
+  return items.toSorted((a, b) => distanceOf(a, near) - distanceOf(b, near));
+}
+
+/** 0: the file itself; 1: in its repo. */
+function fileDistance({ repository, fileName }: FoundFile, { repoName, path }: Near): number {
+  if (repository !== repoName) return 2;
+  return fileName.text === path ? 0 : 1;
+}
+
+function repoDistance({ name }: { readonly name: string }, { repoName }: Near): number {
+  return name === repoName ? 0 : 1;
 }
 
 function placesOf({ fileName, chunks, ...file }: FoundFile): object {

@@ -52,6 +52,7 @@ import {
   triggerRepoIndex,
 } from './sources/job-endpoints.ts';
 import { findDefinitions, findReferences } from './search/navigation-endpoints.ts';
+import { getRaw } from './sources/raw-endpoints.ts';
 import { getRefs } from './sources/ref-endpoints.ts';
 import { listRepos } from './sources/repo-endpoints.ts';
 import { createScopedAccessToken, revokeScopedAccessToken } from './accounts/token-endpoints.ts';
@@ -70,6 +71,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   findReferences,
   getSuggestions,
   getSource,
+  getRaw,
   getBlame,
   getDiff,
   getCommit,

@@ -37,6 +37,8 @@ import { isListedInWorktree } from './worktree-listed.ts';
 export interface ReadSourceOptions {
   /** Inclusive size of the content. */
   readonly sizeMax: number;
+  /** The bytes as they are stored; default: text in UTF-16 is given as UTF-8. */
+  readonly isStored?: boolean;
   /** Has the deadline too. */
   readonly signal: AbortSignal;
   /** Whom it is for. */
@@ -46,7 +48,7 @@ export interface ReadSourceOptions {
 }
 
 export interface SourceContent {
-  /** Content, UTF-16 as UTF-8 (base/utf16.ts), or the target of a symbolic link; shared: nobody may change it. */
+  /** Content, UTF-16 as UTF-8 (base/utf16.ts) unless it is asked for as stored, or the target of a symbolic link; shared: nobody may change it. */
   readonly bytes: Uint8Array;
   /** git blob id. */
   readonly blobSha: string;
@@ -153,14 +155,15 @@ async function readFromCommit(
 async function readCountedBlob(
   repoPath: string,
   oid: string,
-  { sizeMax, signal, memory }: ReadSourceOptions,
+  { sizeMax, signal, memory, isStored = false }: ReadSourceOptions,
 ): Promise<Uint8Array> {
-  const read = async (end: AbortSignal) => utf8Of(await readBlob(repoPath, oid, sizeMax, end));
+  const read = async (end: AbortSignal) =>
+    givenForm(await readBlob(repoPath, oid, sizeMax, end), isStored);
   if (memory === undefined) return read(signal);
   const size = await blobSizeOf(repoPath, oid, sizeMax, signal);
   if (size < COUNTED_SIZE_MIN) return read(signal);
   const load = async (end: AbortSignal) => ({ bytes: await read(end) });
-  const key = `${repoPath}\0${oid}`;
+  const key = `${repoPath}\0${oid}\0${isStored}`;
   return (await blobsBeingRead.open(key, size, memory, signal, load)).bytes;
 }
 
@@ -215,29 +218,33 @@ async function readFromDisk(
 async function readCountedFile(
   root: string,
   named: NamedPath,
-  { sizeMax, signal, memory, holder }: ReadSourceOptions,
+  { sizeMax, signal, memory, holder, isStored = false }: ReadSourceOptions,
 ): Promise<DiskFile | undefined> {
   const stat = await statDiskFile(root, named);
   if (stat === undefined) return undefined;
   const size = Number(stat.size);
   requireSize(named.path, size, sizeMax);
   if (memory === undefined || size < COUNTED_SIZE_MIN)
-    return inUtf8(await readDiskFile(root, named, stat, sizeMax, signal, holder));
+    return asGiven(await readDiskFile(root, named, stat, sizeMax, signal, holder), isStored);
   const version = versionOf(stat) ?? `${++unsettledCount}`;
   const gone = notFound(named.path);
   const load = async (end: AbortSignal): Promise<DiskFile> => {
-    const file = inUtf8(await readDiskFile(root, named, stat, sizeMax, end, holder));
+    const file = asGiven(await readDiskFile(root, named, stat, sizeMax, end, holder), isStored);
     if (file === undefined) throw gone;
     return file;
   };
-  const key = `${root}\0${named.path}\0${version}`;
+  const key = `${root}\0${named.path}\0${version}\0${isStored}`;
   return await filesBeingRead.open(key, size, memory, signal, load);
 }
 
 let unsettledCount = 0;
 
-function inUtf8(file: DiskFile | undefined): DiskFile | undefined {
-  return file && { ...file, bytes: utf8Of(file.bytes) };
+function givenForm(bytes: Uint8Array, isStored: boolean): Uint8Array {
+  return isStored ? bytes : utf8Of(bytes);
+}
+
+function asGiven(file: DiskFile | undefined, isStored: boolean): DiskFile | undefined {
+  return file && { ...file, bytes: givenForm(file.bytes, isStored) };
 }
 
 /** The attribute files that have a say about a path, the root's first. */

@@ -227,6 +227,7 @@ function readBody(reply: ReceivedReply, label: string): unknown {
   const type = String(reply.headers['content-type']);
   if (type === 'application/x-msgpack') return unpackr.unpack(bytes);
   if (type.startsWith('text/')) return bytes.toString();
+  if (/^image\/|\/octet-stream$/.test(type)) return bytes.toString('latin1');
   assert.match(type, /json/, label);
   return JSON.parse(bytes.toString());
 }

@@ -223,6 +223,7 @@ function headersFor({ credentials: known }: Maker): Arbitrary<Record<string, str
     ]),
     'Accept-Encoding': sometimes(['gzip', 'br, gzip;q=0.5', '*;q=0', ',,;']),
     'Content-Type': sometimes(['text/plain', 'application/xml; charset=utf-7', ';']),
+    Range: sometimes(['bytes=0-', 'bytes=-1', 'bytes=9-1', 'bytes=999-', 'bytes=0-0,2-2', 'a=0-']),
     'If-None-Match': sometimes(['*', '"', 'W/""']),
     'X-Request-Id': sometimes(['a'.repeat(64), 'a'.repeat(65), '<a>', '']),
   });

@@ -38,8 +38,9 @@ export type Tag =
   | 'System';
 
 /**
- * What a handler answers: a value still to be encoded, finished JSON bytes, a stream of events, an asset, a response of
- * the Fetch standard (whose status and headers hold, bytes as they are), or no body.
+ * What a handler answers: a value still to be encoded, finished JSON bytes, a stream of events, an asset, bytes of a type of
+ * their own, which are sent as they are, a response of the Fetch standard (whose status and headers hold, bytes as they
+ * are), or no body.
  */
 export interface Answer {
   readonly status: number;
@@ -49,8 +50,17 @@ export interface Answer {
     | { readonly json: Uint8Array | LazyBytes }
     | { readonly events: EventStream }
     | { readonly asset: Asset }
+    | TypedBytes
     | { readonly response: Response }
     | { readonly nothing: true };
+}
+
+/** Bytes of a type of their own, for this caller alone. */
+export interface TypedBytes {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+  /** Bytes of memory that are not counted yet. */
+  readonly heldSize: number;
 }
 
 /**

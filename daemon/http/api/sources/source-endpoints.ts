@@ -1,27 +1,45 @@
-// GET /api/source: the content of one file at a ref. Order of the checks: repo, path syntax, ref syntax,
-// then what the reader finds.
+// GET /api/source: the content of one file at a ref, or some lines of it.
 
 import { z } from 'zod';
-import { checkPath, checkRef } from '../../../sources/git/names.ts';
 import { blobPageUrl, externalFileUrl } from '../../../repos/links.ts';
 import { utf8Text } from '../../../base/utf8-text.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
-import { findRepo, gitSignal } from './git-calls.ts';
-import { requiredText } from '../shapes/input.ts';
+import { ApiError } from '../shapes/api-error.ts';
+import { integerText } from '../shapes/input.ts';
+import { linesOf } from './content-lines.ts';
+import { fileFields, noteFile, readFile } from './file-reading.ts';
 import { longTextJson } from './long-text.ts';
 import { codeHostType, text } from '../shapes/schemas.ts';
 
+const LINE_MAX = 1_000_000_000;
+
 const sourceQuery = z.object({
-  path: requiredText().meta({ description: 'Path from the root of the repository.' }),
-  repo: requiredText().meta({ description: 'Name of the repository.' }),
-  ref: z.string().optional().meta({
-    description: 'Branch, tag or commit; default: the default branch. Empty counts as absent.',
+  ...fileFields,
+  startLine: integerText(1, LINE_MAX).exactOptional().meta({
+    description: 'First line of `source`, 1-based; default: that of the file.',
+  }),
+  endLine: integerText(1, LINE_MAX).exactOptional().meta({
+    description: 'Last line of `source`, inclusive; default: that of the file.',
   }),
 });
 
+type Lines = Pick<z.output<typeof sourceQuery>, 'startLine' | 'endLine'>;
+
+/** Errors: INVALID_QUERY_PARAMS where the last line is before the first. */
+function checkLines({ startLine = 1, endLine = LINE_MAX }: Lines): void {
+  if (endLine < startLine)
+    throw new ApiError('INVALID_QUERY_PARAMS', 'endLine: less than startLine');
+}
+
+/** The bytes of the lines that are asked for. */
+async function askedLines(bytes: Uint8Array, { startLine, endLine }: Lines): Promise<Uint8Array> {
+  if (startLine === undefined && endLine === undefined) return bytes;
+  return await linesOf(bytes, startLine ?? 1, endLine ?? LINE_MAX);
+}
+
 const fileSource = z
   .object({
-    source: text('The content; each bad UTF-8 byte as one U+FFFD.'),
+    source: text('The content, or the lines asked for; each bad UTF-8 byte as one U+FFFD.'),
     language: text('Name of the language, "" if unknown.'),
     path: text('As asked.'),
     repo: text('As asked.'),
@@ -51,23 +69,10 @@ export const getSource = endpoint(
     errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
   },
   async ({ query }, context) => {
-    const { services, settings, baseUrl, accounts, actor } = context;
     const { path } = query;
-    // Why: an empty optional ref counts as absent, unlike any other empty value.
-    const ref = query.ref === '' ? undefined : query.ref;
-    const repo = findRepo(query.repo, context);
-    checkPath(path);
-    if (ref !== undefined) checkRef(ref);
-    const content = await services.source.read(repo, path, ref, {
-      sizeMax: settings.maxSourceBytes,
-      holder: context.holder,
-      memory: context.memory,
-      signal: gitSignal(context),
-    });
-    accounts.trail.note(actor, 'user.fetched_file_source', {
-      id: `${repo.name}/${path}`,
-      type: 'file',
-    });
+    checkLines(query);
+    const { repo, ref, content } = await readFile(query, context);
+    noteFile(context, repo, path);
     const rest = {
       language: content.language,
       path,
@@ -75,15 +80,16 @@ export const getSource = endpoint(
       repoCodeHostType: repo.codeHostType,
       repoDisplayName: repo.displayName,
       repoExternalWebUrl: repo.webUrl,
-      webUrl: blobPageUrl(baseUrl, repo.name, ref, path),
+      webUrl: blobPageUrl(context.baseUrl, repo.name, ref, path),
       externalWebUrl: externalFileUrl(repo, ref ?? repo.defaultRevision, path),
       blobSha: content.blobSha,
     };
-    if (content.bytes.length > WHOLE_SIZE_MAX)
+    const bytes = await askedLines(content.bytes, query);
+    if (bytes.length > WHOLE_SIZE_MAX)
       return {
         status: 200,
-        content: { json: await longTextJson('source', content.bytes, rest, context) },
+        content: { json: await longTextJson('source', bytes, rest, context) },
       };
-    return ok({ source: utf8Text(content.bytes), ...rest });
+    return ok({ source: utf8Text(bytes), ...rest });
   },
 );
