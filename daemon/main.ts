@@ -22,12 +22,16 @@ import type { StoredConnection } from './accounts/store/connections.ts';
 import { openConnection } from './sync/sources/open-connection.ts';
 import { connectionLimitsOf } from './sync/connections/connection-limits.ts';
 import { DaemonMetrics } from './metrics.ts';
+import { HealthSeries } from './health-series.ts';
+import { privateSizeOfProcess } from './engine/host/heap.ts';
+import { repoSizes } from './sync/catalog/repo-sizes.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
 import type {
   ConnectionService,
   ConnectionView,
   JobService,
   Services,
+  ShardFailure,
 } from './http/api/shapes/endpoint-services.ts';
 import type { RepoRule, RepoRules } from './http/operator/operation.ts';
 import { deskOf } from './http/operator/operations.ts';
@@ -41,6 +45,7 @@ import { listRefs } from './sources/git/refs.ts';
 import { Reread } from './reread.ts';
 import { explain } from './engine/search/explain.ts';
 import { navigate } from './engine/search/navigation.ts';
+import type { CompletedSearch } from './engine/search/prepare.ts';
 import { search } from './engine/search/service.ts';
 import { listSkipped } from './engine/search/skipped.ts';
 import { suggest } from './engine/search/suggest.ts';
@@ -105,10 +110,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   for (const notice of configuration.notices) log.warn(notice);
   const startedMs = Date.now();
   const metrics = new DaemonMetrics();
-  const instance = await openDataDir(options, metrics);
+  let health: HealthSeries | undefined;
+  const instance = await openDataDir(options, (seen) => {
+    metrics.noteSearch(seen);
+    health?.noteSearch(seen.numbers.duration / 1e6);
+  });
   const abort = new AbortController();
   /** What stands on the instance, in the order of opening. */
-  const opened: { close(): Promise<void> }[] = [];
+  const opened: { close(): Promise<void> | void }[] = [];
   const closeAll = async (whenIdle?: () => Promise<unknown>): Promise<void> => {
     for (const one of opened.toReversed()) await one.close();
     await whenIdle?.();
@@ -128,7 +137,22 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     let server: RunningServer | undefined;
     const reread = openReread(options, instance, control, members, () => server, abort.signal);
     opened.push(reread);
-    const services = servicesOf(log, instance, directory, history, control, members, reread);
+    health = new HealthSeries(() => ({
+      waiting: server?.searchCounts().waiting ?? 0,
+      privateBytes: privateSizeOfProcess(),
+      shards: instance.parts.snapshots.current.shards.length,
+    }));
+    opened.push(health);
+    const services = servicesOf(
+      log,
+      instance,
+      directory,
+      history,
+      control,
+      members,
+      reread,
+      health,
+    );
     server = await createServer({
       configuration,
       services,
@@ -207,7 +231,7 @@ async function whileGitsEnd(close: () => Promise<void>): Promise<void> {
 
 function openDataDir(
   { configuration, log, onProgress, env = {} }: DaemonOptions,
-  metrics: DaemonMetrics,
+  onCompleted: (seen: CompletedSearch) => void,
 ): Promise<Instance> {
   return openInstance({
     dataDir: configuration.dataDir,
@@ -244,7 +268,7 @@ function openDataDir(
     },
     connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
     onProgress,
-    onCompleted: (seen) => metrics.noteSearch(seen),
+    onCompleted,
   });
 }
 
@@ -456,7 +480,29 @@ function jobServiceOf(instance: Instance): JobService {
     lines: (queue, id) => desk.lines(queue, id),
     counts: (records) => desk.counts(records),
     commitOf: (repoId) => catalog.repo(repoId)?.commits?.[0] ?? undefined,
+    states: () => desk.states(),
+    sizesOf: (repoId) => {
+      const repo = catalog.repo(repoId);
+      if (repo?.record.indexedAt === undefined) return undefined;
+      const { docCount: docs, contentSize, shardSize } = repoSizes(catalog, repo);
+      return { docs, contentBytes: contentSize, shardBytes: shardSize };
+    },
+    askedAt: (repoId) => connections?.clones.fetchedAt(repoId),
   };
+}
+
+/** Shards out of service that are named to owners. */
+const QUARANTINE_MAX = 100;
+
+function quarantineOf({ parts }: Instance): ShardFailure[] {
+  const { quarantined, repos } = parts.snapshots.current;
+  const names = new Map(repos.map(({ repoId, name }) => [repoId, name]));
+  return quarantined.slice(0, QUARANTINE_MAX).map((shard) => ({
+    shardId: shard.shardId,
+    bytes: shard.size,
+    reason: shard.reason,
+    repositories: shard.parts.flatMap(({ repoId }) => names.get(repoId) ?? []),
+  }));
 }
 
 function connectionServiceOf(instance: Instance, members: MemberSync): ConnectionService {
@@ -492,6 +538,7 @@ function servicesOf(
   control: ControlPlane,
   members: MemberSync,
   reread: Reread,
+  health: HealthSeries,
 ): Services {
   const { served, parts } = instance;
   return {
@@ -533,6 +580,8 @@ function servicesOf(
           ...(log.trouble === undefined ? [] : [`the log cannot be written: ${log.trouble}`]),
         ],
       }),
+      quarantine: () => quarantineOf(instance),
     },
+    health,
   };
 }

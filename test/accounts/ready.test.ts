@@ -23,6 +23,7 @@ onBothAdapters('readiness', (kind) => {
         status: 'ready',
         shards: 2,
         quarantinedShards: 1,
+        quarantine: [{ shardId: 'ab', bytes: 10, reason: 'cut off', repositories: ['host/a'] }],
         degraded: ['the store is away'],
       });
     }

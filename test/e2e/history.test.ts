@@ -145,7 +145,9 @@ test('diff', async () => {
     newRange: { start: 1, lines: 2 },
     body: ' a\n-c\n+d',
   };
-  assert.deepEqual(body, { files: [{ oldPath: 'a.txt', newPath: 'a.txt', hunks: [hunk] }] });
+  const paths = { oldPath: 'a.txt', newPath: 'a.txt', status: 'modified' };
+  const counts = { additions: 1, deletions: 1, isBinary: false };
+  assert.deepEqual(body, { files: [{ ...paths, ...counts, hunks: [hunk] }] });
   for (const [more, count] of [
     [{ path: 'd' }, 0],
     [{ path: 'nowhere' }, 0],
@@ -159,6 +161,34 @@ test('diff', async () => {
     });
     assert.equal(some.body.files.length, count, JSON.stringify(more));
   }
+});
+
+test('the files of the first commit, in pages', async () => {
+  const root = { base: 'main~2^', head: 'main~2' };
+  const first = await ask<{ files: { newPath: string }[] }>('diff', 'named.git', {
+    ...root,
+    perPage: '1',
+  });
+  assert.deepEqual(
+    first.body.files.map(({ newPath }) => newPath),
+    ['a.txt'],
+  );
+  assert.equal(first.headers.get('x-total-count'), '2');
+  assert.match(first.headers.get('link') ?? '', /page=2&perPage=1&repo=.*; rel="next"/);
+  const second = await ask<typeof first.body>('diff', 'named.git', {
+    ...root,
+    perPage: '1',
+    page: '2',
+    ignoreWhitespace: 'true',
+  });
+  assert.deepEqual(
+    second.body.files.map(({ newPath }) => newPath),
+    ['d/x'],
+  );
+  const whole = await ask('diff', 'named.git', root);
+  assert.equal(whole.headers.get('x-total-count'), '2');
+  assert.equal(whole.headers.get('link'), null);
+  assert.equal(await codeOf('diff', 'named.git', { perPage: '0' }), 'INVALID_QUERY_PARAMS');
 });
 
 test('commit and commits', async () => {

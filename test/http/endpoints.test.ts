@@ -147,7 +147,12 @@ onBothAdapters('endpoints', (kind) => {
       pushedAt: '2026-01-02T00:00:00.000Z',
     });
     const bare = repo(2, 'local/b', { codeHostType: 'genericGitHost', defaultRevision: 'HEAD' });
-    const world = await startWorld({ kind, repos: [bare, full] });
+    const sizes = { docs: 3, contentBytes: 40, shardBytes: 500 };
+    const world = await startWorld({
+      kind,
+      repos: [bare, full],
+      jobs: { sizesOf: (repoId) => (repoId === 9 ? sizes : undefined) },
+    });
     const base = `${world.server.url}/browse`;
     assert.deepEqual((await world.call({ path: '/api/repos' })).json(), [
       {
@@ -162,6 +167,8 @@ onBothAdapters('endpoints', (kind) => {
         defaultBranch: 'main',
         indexedAt: '2026-01-01T00:00:00.000Z',
         pushedAt: '2026-01-02T00:00:00.000Z',
+        state: 'ready',
+        ...sizes,
       },
       {
         codeHostType: 'genericGitHost',
@@ -170,6 +177,7 @@ onBothAdapters('endpoints', (kind) => {
         webUrl: `${base}/local/b/-/tree/`,
         isFork: false,
         isArchived: false,
+        state: 'ready',
       },
     ]);
     await world.close();
@@ -201,6 +209,25 @@ onBothAdapters('endpoints', (kind) => {
     );
     assert.deepEqual(await names(world, '/api/repos?query=B'), ['B', 'b']);
     assert.deepEqual(await names(world, '/api/repos?query='), byName);
+    assert.deepEqual(await names(world, '/api/repos?name=B'), ['B']);
+    assert.deepEqual(await names(world, '/api/repos?name='), []);
+    await world.close();
+  });
+
+  test('repos are filtered by their state, of those that the caller sees', async () => {
+    const world = await startWorld({
+      kind,
+      env: { TRAWL_ANONYMOUS_ACCESS: 'true' },
+      repos: [repo(1, 'a'), repo(2, 'b'), repo(3, 'c', { enforcement: 'all' }), repo(4, 'd')],
+      jobs: { states: () => (one) => (one.repoId === 4 ? 'waiting' : 'failed') },
+    });
+    assert.deepEqual(await names(world, '/api/repos?state=failed'), ['a', 'b']);
+    assert.deepEqual(await names(world, '/api/repos?state=waiting'), ['d']);
+    assert.deepEqual(await names(world, '/api/repos?state=failed&name=c'), []);
+    const { headers } = await world.call({ path: '/api/repos?state=failed&perPage=1' });
+    assert.equal(headers['x-total-count'], '2');
+    assert.match(headers['link']!.toString(), /state=failed>; rel="next"/);
+    assert.equal((await world.call({ path: '/api/repos?state=other' })).status, 400);
     await world.close();
   });
 

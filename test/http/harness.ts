@@ -190,7 +190,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     },
     history: {
       blame: async () => Buffer.from('{"ranges":[],"commits":{}}'),
-      diff: async () => Buffer.from('{"files":[]}'),
+      diff: async () => ({ total: 0, json: Buffer.from('{"files":[]}') }),
       commit: async () => COMMIT,
       commits: async () => ({ total: 1, items: [COMMIT] }),
       authors: async () => [{ name: 'A', email: 'a@example.com', commitCount: 1 }],
@@ -210,6 +210,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       lines: async () => undefined,
       counts: () => ({ firstTime: 0, failed: 0, warned: 0 }),
       commitOf: () => undefined,
+      states: () => () => 'ready',
+      sizesOf: () => undefined,
+      askedAt: () => undefined,
       ...options.jobs,
     },
     connections: {
@@ -229,6 +232,20 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         quarantinedShardCount: 1,
         degraded: options.degraded ?? control.degraded(),
       }),
+      quarantine: () => [{ shardId: 'ab', bytes: 10, reason: 'cut off', repositories: ['host/a'] }],
+    },
+    health: {
+      series: (window) => [
+        {
+          at: window,
+          searchesPerSecond: 0.5,
+          p50Ms: 1.25,
+          p99Ms: null,
+          waiting: 0,
+          privateBytes: 1,
+          shards: 2,
+        },
+      ],
     },
   };
   const server = await createServer({

@@ -37,6 +37,7 @@ test('hidden ids are left out; a job under way tells how far it is', async () =>
         asked.push(repoIds);
         return Promise.resolve(new Map([[2, JOB]]));
       },
+      askedAt: (repoId) => (repoId === 1 ? 1_000 : undefined),
       commitOf: (repoId) => (repoId === 1 ? 'f'.repeat(40) : undefined),
     },
   });
@@ -53,12 +54,14 @@ test('hidden ids are left out; a job under way tells how far it is', async () =>
     {
       repoId: 1,
       indexedAt: '2026-01-02T03:04:05.000Z',
+      askedAt: '1970-01-01T00:00:01.000Z',
       indexedCommitHash: 'f'.repeat(40),
       latestJob: null,
     },
     {
       repoId: 2,
       indexedAt: null,
+      askedAt: null,
       indexedCommitHash: null,
       latestJob: {
         id: 'j',

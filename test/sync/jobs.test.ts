@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'node:test';
 import type { IndexOutcome } from '../../daemon/sync/jobs/index-repo.ts';
 import type { Job } from '../../daemon/sync/jobs/job.ts';
+import { JobLines } from '../../daemon/sync/jobs/job-lines.ts';
 import { onBothEngines } from '../accounts/store/harness.ts';
 import {
   type Daemon,
@@ -96,7 +97,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       const [done] = (await desk.list(ALL)).items;
       assert.equal(done!.result!['docs'], 3);
       assert.deepEqual(done!.result!['skipped'], { binary: 1 });
-      const lines = await desk.lines('repo-index', done!.id);
+      const lines = (await desk.lines('repo-index', done!.id))?.lines;
       assert.deepEqual(
         lines!.map(({ message, level, attempt }) => [message, level, attempt]),
         [
@@ -370,7 +371,7 @@ void test('jobs go on while the store cannot be written, and are kept once it ca
   const id = await jobs.askKept(recordOf(1));
   await attempts[0]!.end();
   assert.equal((await desk.latest([1])).get(1)!.state, 'COMPLETED');
-  assert.equal((await desk.lines('repo-index', id))!.length, 1);
+  assert.equal((await desk.lines('repo-index', id))!.lines.length, 1);
   assert.equal(warnings.length, 1);
   assert.match(warnings[0]!, /jobs go on, but cannot be kept now .*the disk is full/);
   rows.error = undefined;
@@ -408,4 +409,15 @@ void test('looks that find nothing write nothing', async () => {
   await all;
   await jobs.close();
   assert.equal(rows.writeCount, 0);
+});
+
+test('lines of a job: the last 500, and how many came before, also when they are read again', () => {
+  const lines = new JobLines();
+  for (let i = 0; i < 502; i++) lines.add('info', 1, `line ${i}`);
+  for (const one of [lines, new JobLines(lines.toString())]) {
+    assert.deepEqual([one.droppedCount, one.lines.length], [2, 500]);
+    assert.equal(one.lines[0]!.message, 'line 2');
+  }
+  const whole = new JobLines('[{"message":"kept before"}]');
+  assert.deepEqual([whole.droppedCount, whole.lines.length], [0, 1]);
 });

@@ -53,6 +53,7 @@ import {
 } from './sources/job-endpoints.ts';
 import { findDefinitions, findReferences } from './search/navigation-endpoints.ts';
 import { getRaw } from './sources/raw-endpoints.ts';
+import { getHealthSeries } from './instance/health-endpoints.ts';
 import { getRefs } from './sources/ref-endpoints.ts';
 import { listRepos } from './sources/repo-endpoints.ts';
 import { createScopedAccessToken, revokeScopedAccessToken } from './accounts/token-endpoints.ts';
@@ -121,6 +122,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getInstance,
   changeInstance,
   getHealth,
+  getHealthSeries,
   getReady,
   getVersion,
   ...DESCRIPTION_ENDPOINTS,

@@ -36,11 +36,22 @@ export interface BlameCall {
   readonly path: string;
 }
 
+/** Which of the files that differ. */
+export interface DiffWindow {
+  readonly offset: number;
+  readonly limit: number;
+}
+
 export interface DiffCall {
+  /** `X^` of a commit X without parents is the empty tree. */
   readonly base: string;
   readonly head: string;
   /** Undefined: everything. */
   readonly path: string | undefined;
+  /** Undefined: all files. */
+  readonly window?: DiffWindow | undefined;
+  /** Lines that differ in white space alone are equal. */
+  readonly ignoresWhitespace?: boolean | undefined;
   /** Whom it is for. */
   readonly holder?: string;
 }

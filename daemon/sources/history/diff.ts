@@ -1,12 +1,13 @@
 // What differs between two commits: reads the list of changed files and the patch that `git diff-tree` writes, one
 // after the other. The list says which files there are; the patch has a part for each of them, or two where a file
 // became something else (a link, a submodule). Lines of hunks are counted, so that no content can be taken for a
-// head line.
+// head line. Of a part of the files the list is read whole, and the patch of those files alone.
 
 import { nextTurn } from '../../base/next-turn.ts';
-import type { NamedPath } from '../../base/paths.ts';
+import { type NamedPath, REPLACEMENT } from '../../base/paths.ts';
 import { utf8TextOfLatin1 } from '../../base/utf8-text.ts';
 import { type HistoryContext, runHistory } from './process.ts';
+import type { DiffWindow } from './calls.ts';
 import { unquoteName } from './quoted.ts';
 
 export interface LineRange {
@@ -24,11 +25,21 @@ export interface Hunk {
   readonly body: string;
 }
 
-export interface FileDiff {
+/** A file that differs. */
+interface ChangedFile {
   /** Null: added. */
   readonly oldPath: string | null;
   /** Null: deleted. */
   readonly newPath: string | null;
+  readonly status: 'added' | 'deleted' | 'modified' | 'renamed';
+}
+
+export interface FileDiff extends ChangedFile {
+  /** Lines. */
+  readonly additions: number;
+  readonly deletions: number;
+  /** Git shows no lines of it. */
+  readonly isBinary: boolean;
   /** Empty for binary content, and where only name or mode changed. */
   readonly hunks: readonly Hunk[];
 }
@@ -36,22 +47,25 @@ export interface FileDiff {
 /** Bytes of a patch; above, the diff fails. */
 const PATCH_SIZE_MAX = 32 << 20;
 
-const ARGS = [
+const LIST_ARGS = [
   'diff-tree',
   '-r',
   '--raw',
-  '--patch',
   '--full-index',
   '--find-renames',
   '--no-color',
   '--no-ext-diff',
   '--no-textconv',
   '--no-relative',
+  '--ignore-submodules=none',
+  '--diff-algorithm=default',
+];
+const PATCH_ARGS = [
+  ...LIST_ARGS,
+  '--patch',
   '--unified=3',
   '--inter-hunk-context=0',
   '--indent-heuristic',
-  '--diff-algorithm=default',
-  '--ignore-submodules=none',
   '--submodule=short',
   '--src-prefix=a/',
   '--dst-prefix=b/',
@@ -60,27 +74,35 @@ const ARGS = [
 /** Bytes of JSON made at a time: about 10 ms. */
 const TURN_SIZE = 1 << 20;
 
+/** Trees to compare, and what of them. */
+export interface DiffQuestion {
+  /** Full ids of commits, or of the empty tree. */
+  readonly base: string;
+  readonly head: string;
+  /** Only this file, or files below it; renames are seen only inside. */
+  readonly path: NamedPath | undefined;
+  /** Undefined: all files. */
+  readonly window: DiffWindow | undefined;
+  readonly ignoresWhitespace: boolean;
+  /** Whom it is for. */
+  readonly holder?: string | undefined;
+}
+
 /**
- * Compares the trees of two commits; JSON of `{ files: FileDiff[] }`. Others get their turn while it is made.
- *
- * @param base, head  full ids
- * @param holder      whom it is for
- * @param path        only this file, or files below it; renames are seen only inside
+ * Compares two trees: a line with the number of files that differ, and JSON of `{ files: FileDiff[] }`. Others get their turn
+ * while it is made.
  *
  * Errors: GitError; the reason of the signal.
  */
-export async function readDiff(
-  context: HistoryContext,
-  base: string,
-  head: string,
-  path: NamedPath | undefined,
-  holder = '',
-): Promise<Buffer> {
-  const options = { path, outputSizeMax: PATCH_SIZE_MAX };
-  const output = await runHistory([...ARGS, base, head], context, options);
+export async function readDiff(context: HistoryContext, question: DiffQuestion): Promise<Buffer> {
+  const { window, holder = '' } = question;
+  const { total, files } =
+    window === undefined
+      ? { total: undefined, files: await readPatch(context, question) }
+      : await readPart(context, question, window);
   const parts: Buffer[] = [];
   let turnSize = 0;
-  for (const file of diffsOf(output.toString('latin1'))) {
+  for (const file of files) {
     const part = Buffer.from(`${parts.length === 0 ? '' : ','}${JSON.stringify(file)}`);
     parts.push(part);
     turnSize += part.length;
@@ -89,7 +111,51 @@ export async function readDiff(
     context.signal.throwIfAborted();
     turnSize = 0;
   }
-  return Buffer.concat([Buffer.from('{"files":['), ...parts, Buffer.from(']}')]);
+  const head = Buffer.from(`${total ?? parts.length}\n{"files":[`);
+  return Buffer.concat([head, ...parts, Buffer.from(']}')]);
+}
+
+/** @param paths  only these files; undefined: those of the question */
+async function readPatch(
+  context: HistoryContext,
+  { base, head, path, ignoresWhitespace }: DiffQuestion,
+  paths?: readonly string[],
+): Promise<Iterable<FileDiff>> {
+  const args = ignoresWhitespace ? [...PATCH_ARGS, '--ignore-all-space'] : PATCH_ARGS;
+  const where = paths === undefined ? { path } : { paths };
+  const options = { ...where, outputSizeMax: PATCH_SIZE_MAX };
+  const output = await runHistory([...args, base, head], context, options);
+  return diffsOf(output.toString('latin1'), ignoresWhitespace);
+}
+
+async function readPart(
+  context: HistoryContext,
+  question: DiffQuestion,
+  { offset, limit }: DiffWindow,
+): Promise<{ readonly total: number; readonly files: readonly FileDiff[] }> {
+  const { base, head, path } = question;
+  const options = { path, outputSizeMax: PATCH_SIZE_MAX };
+  const list = await runHistory([...LIST_ARGS, base, head], context, options);
+  const all = changesOf({ text: list.toString('latin1'), offset: 0 }).flatMap(filesOfChange);
+  const wanted = all.slice(offset, offset + limit);
+  const paths = [...new Set(wanted.flatMap(pathsOf))];
+  const found = new Map<string, FileDiff>();
+  const take = (files: Iterable<FileDiff>): void => {
+    for (const file of files) found.set(keyOf(file), file);
+  };
+  if (paths.length > 0 && !paths.some((one) => one.includes(REPLACEMENT)))
+    take(await readPatch(context, question, paths));
+  // Why: bytes that are no text cannot be given to git side by side, and among few files it may see other renames.
+  if (wanted.some((file) => !found.has(keyOf(file)))) take(await readPatch(context, question));
+  return { total: all.length, files: wanted.flatMap((file) => found.get(keyOf(file)) ?? []) };
+}
+
+function pathsOf({ oldPath, newPath }: ChangedFile): string[] {
+  return [oldPath, newPath].filter((path) => path !== null);
+}
+
+function keyOf({ oldPath, newPath }: ChangedFile): string {
+  return JSON.stringify([oldPath, newPath]);
 }
 
 /** Position in the output, which the functions below move. */
@@ -114,64 +180,118 @@ function lineEnd({ text, offset }: Cursor): number {
 /**
  * Parses a raw list, an empty line, and the patch.
  *
- * @param text  bytes as Latin-1, which is quick; what is found is decoded as UTF-8
+ * @param text       bytes as Latin-1, which is quick; what is found is decoded as UTF-8
+ * @param mayBeMute  a modified file may have no part: nothing but white space differs
  *
  * Errors: an Error if list and patch do not fit together.
  */
-export function* diffsOf(text: string): Generator<FileDiff> {
+export function* diffsOf(text: string, mayBeMute = false): Generator<FileDiff> {
   const cursor = { text, offset: 0 };
-  const changes: RawChange[] = [];
-  while (text.startsWith(':', cursor.offset)) changes.push(parseRaw(readLine(cursor)));
+  const changes = changesOf(cursor);
   if (changes.length > 0) readLine(cursor);
-  for (const { oldPath, newPath, isRemade } of changes) {
-    if (isRemade) yield { oldPath, newPath: null, hunks: readHunks(cursor) };
-    yield { oldPath: isRemade ? null : oldPath, newPath, hunks: readHunks(cursor) };
-  }
+  for (const change of changes)
+    for (const file of filesOfChange(change)) {
+      const isMute = mayBeMute && file.status === 'modified' && !isPartOf(cursor, change);
+      yield { ...file, ...(isMute ? NO_PART : readFilePart(cursor)) };
+    }
   if (cursor.offset < text.length) throw new Error('the patch has more files than its list');
 }
 
-interface RawChange {
-  readonly oldPath: string | null;
-  readonly newPath: string | null;
+interface RawChange extends ChangedFile {
+  /** As the patch has them: `<id>..<id>`. */
+  readonly ids: string;
   /** The kind of file changed: it is deleted and added again. */
   readonly isRemade: boolean;
 }
 
+/** The raw list, and moves behind it. */
+function changesOf(cursor: Cursor): RawChange[] {
+  const changes: RawChange[] = [];
+  while (cursor.text.startsWith(':', cursor.offset)) changes.push(parseRaw(readLine(cursor)));
+  return changes;
+}
+
+const STATUSES: Readonly<Record<string, ChangedFile['status']>> = {
+  A: 'added',
+  D: 'deleted',
+  R: 'renamed',
+};
+
 /** Source: `:<mode> <mode> <id> <id> <status>[<score>]\t<path>[\t<path>]`. */
 function parseRaw(line: string): RawChange {
   const [head = '', ...written] = line.split('\t');
-  const status = head.split(' ')[4]?.[0];
+  const [, , oldId = '', newId = '', score = ''] = head.split(' ');
+  const status = score[0] ?? '';
   const names = written.map(unquoteName);
   const oldPath = names[0] ?? '';
   return {
     oldPath: status === 'A' ? null : oldPath,
     newPath: status === 'D' ? null : (names[1] ?? oldPath),
+    status: STATUSES[status] ?? 'modified',
+    ids: `${oldId}..${newId}`,
     isRemade: status === 'T',
   };
 }
 
+function filesOfChange({ oldPath, newPath, status, isRemade }: RawChange): ChangedFile[] {
+  if (!isRemade) return [{ oldPath, newPath, status }];
+  return [
+    { oldPath, newPath: null, status: 'deleted' },
+    { oldPath: null, newPath, status: 'added' },
+  ];
+}
+
+type Part = Pick<FileDiff, 'additions' | 'deletions' | 'isBinary' | 'hunks'>;
+
+const NO_PART: Part = { additions: 0, deletions: 0, isBinary: false, hunks: [] };
+const PART_HEAD = 'diff --git ';
+
+/** Whether the next part is that of a modified file. */
+function isPartOf({ text, offset }: Cursor, { ids }: RawChange): boolean {
+  const ahead = { text, offset };
+  if (!text.startsWith(PART_HEAD, offset)) return false;
+  readLine(ahead);
+  while (/^(?:old mode|new mode|index) /.test(text.slice(ahead.offset, ahead.offset + 9))) {
+    const line = readLine(ahead);
+    if (line.startsWith('index ')) return line.split(' ')[1] === ids;
+  }
+  // There is none where the mode alone differs.
+  const [oldId, newId] = ids.split('..');
+  return oldId === newId;
+}
+
 const HUNK_HEAD = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(?: (.*))?$/s;
 
-/** The hunks of one part of the patch, whose `diff --git` line is next. */
-function readHunks(cursor: Cursor): Hunk[] {
-  if (!cursor.text.startsWith('diff --git ', cursor.offset))
+/** One part of the patch, whose `diff --git` line is next. */
+function readFilePart(cursor: Cursor): Part {
+  const { text } = cursor;
+  if (!text.startsWith(PART_HEAD, cursor.offset))
     throw new Error('the patch has fewer files than its list');
   readLine(cursor);
   const hunks: Hunk[] = [];
-  const { text } = cursor;
-  while (cursor.offset < text.length && !text.startsWith('diff --git ', cursor.offset)) {
-    const head = HUNK_HEAD.exec(readLine(cursor));
+  const counts = { additions: 0, deletions: 0 };
+  let isBinary = false;
+  while (cursor.offset < text.length && !text.startsWith(PART_HEAD, cursor.offset)) {
+    const line = readLine(cursor);
+    const head = HUNK_HEAD.exec(line);
     // Other lines say what happened to modes and names, which the list says too.
-    if (head !== null) hunks.push(readHunk(head, cursor));
+    if (head !== null) hunks.push(readHunk(head, cursor, counts));
+    else if (line.startsWith('Binary files ')) isBinary = true;
   }
-  return hunks;
+  return { ...counts, isBinary, hunks };
 }
 
-function readHunk(head: RegExpExecArray, cursor: Cursor): Hunk {
+/** Lines. */
+interface LineCounts {
+  additions: number;
+  deletions: number;
+}
+
+function readHunk(head: RegExpExecArray, cursor: Cursor, counts: LineCounts): Hunk {
   const [, oldStart, oldLines = '1', newStart, newLines = '1', heading = ''] = head;
   const oldRange = { start: Number(oldStart), lines: Number(oldLines) };
   const newRange = { start: Number(newStart), lines: Number(newLines) };
-  const body = readBody(cursor, oldRange.lines, newRange.lines);
+  const body = readBody(cursor, oldRange.lines, newRange.lines, counts);
   const hunk = { oldRange, newRange };
   return heading === '' ? { ...hunk, body } : { ...hunk, heading: utf8TextOfLatin1(heading), body };
 }
@@ -179,7 +299,7 @@ function readHunk(head: RegExpExecArray, cursor: Cursor): Hunk {
 const [PLUS, MINUS, BACKSLASH] = ['+', '-', '\\'].map((mark) => mark.charCodeAt(0));
 
 /** As many lines as the ranges have, and the notes that a line end is missing. */
-function readBody(cursor: Cursor, oldLines: number, newLines: number): string {
+function readBody(cursor: Cursor, oldLines: number, newLines: number, counts: LineCounts): string {
   const { text, offset: start } = cursor;
   let [oldLeft, newLeft] = [oldLines, newLines];
   let end = start;
@@ -187,6 +307,8 @@ function readBody(cursor: Cursor, oldLines: number, newLines: number): string {
     const mark = text.charCodeAt(cursor.offset);
     const isOver = oldLeft <= 0 && newLeft <= 0;
     if (isOver && mark !== BACKSLASH) break;
+    if (mark === PLUS) counts.additions++;
+    if (mark === MINUS) counts.deletions++;
     if (mark !== PLUS && mark !== BACKSLASH) oldLeft--;
     if (mark !== MINUS && mark !== BACKSLASH) newLeft--;
     end = lineEnd(cursor);

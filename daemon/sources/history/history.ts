@@ -47,6 +47,11 @@ export interface HistoryOptions {
 
 /** Guess: some hundred large answers, thousands of small ones. */
 const CACHE = { sizeMax: 64 << 20, entrySizeMax: 8 << 20 };
+/** Ids of the tree without entries, by their length; git knows it in every repository. */
+const EMPTY_TREES: Readonly<Record<number, string>> = {
+  40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
+};
 /** How git begins what it says of an expression that does not compile, by where the expression came from. */
 const BAD_EXPRESSION = /^(command line|header), '.*': (.*)$/s;
 
@@ -103,25 +108,55 @@ export class History {
   }
 
   /**
-   * What differs between two commits, as JSON of `{ files: FileDiff[] }`.
+   * What differs between two commits, as JSON of `{ files: FileDiff[] }`, and how many files do.
    *
-   * Errors: as `blame`; RefError names both refs.
+   * Errors: as `blame`; RefError names both refs; HistoryError INVALID_QUERY_PARAMS if it is too large.
    */
-  async diff(repo: RepoRecord, call: DiffCall, signal: AbortSignal): Promise<Buffer> {
-    const { base: baseRef, head: headRef } = call;
+  async diff(
+    repo: RepoRecord,
+    call: DiffCall,
+    signal: AbortSignal,
+  ): Promise<{ readonly total: number; readonly json: Buffer }> {
+    const { base: baseRef, head: headRef, window, ignoresWhitespace = false, holder } = call;
     const env = await this.#environmentOf(repo);
     const [base, start] = await Promise.all([
-      resolveRef(repo, baseRef, signal, env),
+      this.#baseOf(repo, baseRef, signal, env),
       this.#start(repo, headRef, signal),
     ]).catch((error: unknown) => {
       if (!(error instanceof RefError)) throw error;
       throw new RefError(`Git refs "${baseRef}..${headRef}" do not both name a commit.`);
     });
     const { commit: head } = start;
-    return this.#answer(['diff', base, head, call.path], start, signal, async (context) => {
+    const key = ['diff', base, head, call.path, window, ignoresWhitespace];
+    const answer = await this.#answer(key, start, signal, async (context) => {
       const path = await this.#named(context, [head, base], call.path);
-      return readDiff(context, base, head, path, call.holder);
+      return readDiff(context, { base, head, path, window, ignoresWhitespace, holder });
+    }).catch((error: unknown) => {
+      throw sizeError(error) ?? error;
     });
+    const lineEnd = answer.indexOf('\n');
+    return {
+      total: Number(answer.toString('latin1', 0, lineEnd)),
+      json: answer.subarray(lineEnd + 1),
+    };
+  }
+
+  /** The commit that a ref names; what is before a commit without parents is the empty tree. */
+  async #baseOf(
+    repo: RepoRecord,
+    ref: string,
+    signal: AbortSignal,
+    env: HistoryContext['env'],
+  ): Promise<string> {
+    try {
+      return await resolveRef(repo, ref, signal, env);
+    } catch (error) {
+      const [, child] = /^(.+)(?:\^1?|~1?)$/.exec(ref) ?? [];
+      if (!(error instanceof RefError) || child === undefined) throw error;
+      const { parents, hash } = await this.commit(repo, child, signal);
+      if (parents.length > 0) throw error;
+      return EMPTY_TREES[hash.length] ?? '';
+    }
   }
 
   /** The commit that a ref names. Errors: as `blame`. */
@@ -289,6 +324,13 @@ function jsonOf(value: object): Buffer {
 
 function isFiltered({ query, author, since, until, path }: CommitsCall): boolean {
   return [query, author, since, until, path].some((value) => value !== undefined);
+}
+
+/** The error for the caller, where a difference has more bytes than are read. */
+function sizeError(error: unknown): HistoryError | undefined {
+  if (!(error instanceof GitError) || error.failure !== 'output_too_large') return undefined;
+  const message = `perPage: the difference is too large (${error.detail}); ask for fewer files, or for one path`;
+  return new HistoryError('INVALID_QUERY_PARAMS', message);
 }
 
 /** The error for the caller, where git could not compile an expression. */

@@ -21,6 +21,8 @@ export interface HistoryContext {
 export interface HistoryRunOptions {
   /** Last argument, behind `--`. */
   readonly path?: NamedPath | undefined;
+  /** More of them, as text. */
+  readonly paths?: readonly string[] | undefined;
   readonly input?: string;
   /** Inclusive. */
   readonly outputSizeMax: number;
@@ -37,11 +39,11 @@ const TEXT_SIZE_MAX = 64 << 20;
 export function runHistory(
   args: readonly string[],
   context: HistoryContext,
-  { path: tail, input = '', outputSizeMax }: HistoryRunOptions,
+  { path: tail, paths = [], input = '', outputSizeMax }: HistoryRunOptions,
 ): Promise<Buffer> {
   const options = { ...gitOptions(context, tail), input, outputSizeMax };
   const isText = tail !== undefined && tail.rawPath === undefined;
-  return runGit([...args, '--', ...(isText ? [tail.path] : [])], options);
+  return runGit([...args, '--', ...paths, ...(isText ? [tail.path] : [])], options);
 }
 
 /**

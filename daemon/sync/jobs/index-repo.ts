@@ -3,7 +3,6 @@
 
 import { access } from 'node:fs/promises';
 import { messageOf } from '../../base/caught.ts';
-import { sumOf } from '../../base/lists.ts';
 import type { Log, LogFields } from '../../base/log.ts';
 import {
   type BuildOptions,
@@ -15,7 +14,6 @@ import type { BuildThreads } from '../../engine/build/build-threads.ts';
 import { buildDelta, type DeltaResult } from '../../engine/build/delta.ts';
 import type { DiskLook } from '../../engine/build/disk-diff.ts';
 import type { FilterSettings } from '../../engine/build/filters.ts';
-import { RevisionTable } from '../../engine/shards/revisions.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { listDisk } from '../../sources/docs/source-disk.ts';
 import type { Revision } from '../../sources/git/refs.ts';
@@ -27,14 +25,13 @@ import {
   type CatalogChange,
   type CatalogRepo,
   type CatalogShard,
-  docCountOf,
-  sizesOfRepo,
   withoutFingerprint,
   withSymbolsOf,
 } from '../catalog/catalog-records.ts';
 import { fingerprintNow, fingerprintOf, hasRules, lookOf } from '../served/fingerprint.ts';
 import type { RepoRegister } from '../register/register.ts';
 import { knownIndexOf } from '../served/known-index.ts';
+import { repoSizes } from '../catalog/repo-sizes.ts';
 import { type Publication, publishing } from '../served/publication.ts';
 import { lookAgainAt } from '../register/look-at-source.ts';
 import type { FetchStep } from './job-step.ts';
@@ -463,16 +460,10 @@ export class RepoIndexer {
 
   #sizesOf(repo: CatalogRepo): Omit<IndexOutcome, 'isUnchanged' | 'built' | 'reason'> {
     const { shards, record, skipped, ignored = {}, leftOut = {} } = repo;
-    const table = this.#options.catalog.revisionsOf(repo);
-    const liveCounts = table instanceof RevisionTable ? table.shards : shards.map(unrevised);
-    const docCount = sumOf(liveCounts, ({ liveCount }) => liveCount);
     return {
       revisionCount: record.revisions?.length ?? 1,
-      docCount,
-      deadCount: sumOf(shards, docCountOf) - docCount,
+      ...repoSizes(this.#options.catalog, repo),
       shardCount: shards.length,
-      contentSize: sumOf(shards, (shard) => sizesOfRepo(shard).contentSize),
-      shardSize: sumOf(shards, (shard) => sizesOfRepo(shard).shardSize),
       skipped,
       ignored,
       leftOut,
@@ -584,8 +575,4 @@ function tallyReasons(leftOut: BuildResult['leftOut']): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { reason } of leftOut) counts[reason] = (counts[reason] ?? 0) + 1;
   return counts;
-}
-
-function unrevised(shard: CatalogShard): { readonly liveCount: number } {
-  return { liveCount: docCountOf(shard) };
 }

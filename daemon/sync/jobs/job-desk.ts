@@ -4,7 +4,7 @@ import type { JobState, StoredJob } from '../../accounts/store/jobs.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Job } from './job.ts';
 import type { JobBook } from './job-book.ts';
-import { type JobLine, JobLines } from './job-lines.ts';
+import { JobLines } from './job-lines.ts';
 import type { JobRunner } from './job-runner.ts';
 import { type JobStep, remainingMsOf } from './job-step.ts';
 import { INDEX_QUEUE, type Jobs } from './jobs.ts';
@@ -84,12 +84,12 @@ export class JobDesk {
   }
 
   /** The last log lines of a job; undefined: there is no such job. */
-  async lines(queue: string, id: string): Promise<readonly JobLine[] | undefined> {
+  async lines(queue: string, id: string): Promise<JobLines | undefined> {
     const open = [this.#jobs, ...this.#others].flatMap((one): OpenJobs['open'] => one.open);
     const job = open.find(({ row }) => row.id === id);
-    if (job !== undefined) return queue === job.row.queue ? job.lines.all : undefined;
+    if (job !== undefined) return queue === job.row.queue ? job.lines : undefined;
     const text = await this.#book.linesOf(queue, id);
-    return text === undefined ? undefined : new JobLines(text).all;
+    return text === undefined ? undefined : new JobLines(text);
   }
 
   /** What becomes of these repos. */
@@ -105,6 +105,18 @@ export class JobDesk {
       firstTime: count((record) => record.indexedAt === undefined && !hasFailed(record)),
       failed: count(hasFailed),
       warned: count(({ repoId }) => warned.has(repoId)),
+    };
+  }
+
+  /** How each repo stands now. */
+  states(): (record: RepoRecord) => 'ready' | 'indexing' | 'waiting' | 'failed' {
+    const { failed, open } = this.#jobs;
+    const running = open.filter(({ row }) => row.state === 'IN_PROGRESS');
+    const isRunning = new Set(running.map(({ targetId }) => targetId));
+    return ({ repoId, name, indexedAt }) => {
+      if (isRunning.has(repoId)) return 'indexing';
+      if (failed.reasonOf(name) !== undefined) return 'failed';
+      return indexedAt === undefined ? 'waiting' : 'ready';
     };
   }
 

@@ -22,16 +22,26 @@ const masker = createLog({ level: 'debug', format: 'json', write: (line) => (mas
 
 export class JobLines {
   readonly #lines: JobLine[];
+  #droppedCount: number;
 
   /** @param text  those that were kept, as `toString` gives them */
   constructor(text = '[]') {
     // Safety: written by `toString` alone.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    this.#lines = JSON.parse(text) as JobLine[];
+    const kept = JSON.parse(text) as (JobLine | number)[];
+    const [first] = kept;
+    this.#droppedCount = typeof first === 'number' ? first : 0;
+    this.#lines = kept.filter((line) => typeof line !== 'number');
   }
 
-  get all(): readonly JobLine[] {
+  /** The last ones. */
+  get lines(): readonly JobLine[] {
     return this.#lines;
+  }
+
+  /** Those before them. */
+  get droppedCount(): number {
+    return this.#droppedCount;
   }
 
   add(level: LogLevel, attempt: number, message: string, fields: LogFields = {}): void {
@@ -45,12 +55,16 @@ export class JobLines {
       attempt,
       ...(Object.keys(rest).length === 0 ? {} : { fields: rest }),
     });
-    if (this.#lines.length > LINE_COUNT_MAX) this.#lines.shift();
+    if (this.#lines.length <= LINE_COUNT_MAX) return;
+    this.#lines.shift();
+    this.#droppedCount++;
   }
 
-  /** JSON array. */
+  /** JSON array; the number of those before them comes first, if there are any. */
   toString(): string {
-    return JSON.stringify(this.#lines);
+    return JSON.stringify(
+      this.#droppedCount === 0 ? this.#lines : [this.#droppedCount, ...this.#lines],
+    );
   }
 }
 

@@ -45,7 +45,7 @@ const AGREED_IDS = [
   ['createScopedAccessToken', 'revokeScopedAccessToken', 'createUser', 'updateUser'],
   ['getRepoIndexStatus', 'getConnectionSyncStatus', 'getRepositorySyncCounts'],
   ['getConnectionSyncCounts', 'getJobLogs', 'triggerRepoIndex', 'triggerConnectionSync'],
-  ['receiveWebhook', 'explainSearch', 'getHealth', 'getReady', 'getVersion'],
+  ['receiveWebhook', 'explainSearch', 'getHealth', 'getHealthSeries', 'getReady', 'getVersion'],
 ].flat();
 
 /** Endpoints of the contract that it names no id for. */

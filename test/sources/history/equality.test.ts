@@ -6,8 +6,10 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import type { FileDiff } from '../../../daemon/sources/history/diff.ts';
+import { RefError } from '../../../daemon/sources/git/names.ts';
 import { git } from '../git/fixture.ts';
-import { authorsOf, blameOf, changesOf, hunksOf, logOf } from './oracle.ts';
+import { authorsOf, blameOf, changesOf, hunksOf, lineCountsOf, logOf } from './oracle.ts';
 import { gitBytes, makeHistory, type MadeCommit } from './repos.ts';
 import { graphFolder, historyOf, type HistoryWorld, NEVER } from './world.ts';
 
@@ -95,6 +97,17 @@ function commitsFor(format: 'sha1' | 'sha256'): MadeCommit[] {
       files: { 'src/deep/x.txt': 'x\n' },
     },
   ];
+}
+
+/** All files that differ, in pages of two. */
+async function pagesOf(world: HistoryWorld, base: string, head: string): Promise<FileDiff[]> {
+  const files: FileDiff[] = [];
+  for (;;) {
+    const window = { offset: files.length, limit: 2 };
+    const page = await world.diff(base, head, undefined, { window });
+    if (page.length === 0) return files;
+    files.push(...page);
+  }
 }
 
 for (const format of ['sha1', 'sha256'] as const) {
@@ -257,9 +270,50 @@ for (const format of ['sha1', 'sha256'] as const) {
                 return { head: `@@ ${range('-', o)} ${range('+', n)} @@${tail}`, body };
               });
             assert.deepEqual(hunks, hunksOf(repo, ...args));
+            if (head === next && within === undefined)
+              assert.deepEqual(await pagesOf(world, base, head), files);
           }
         }
       }
+    });
+
+    test(`${format}, ${way}: lines of diffs are counted as by git diff --numstat`, async () => {
+      const world = await open();
+      for (const [index, head] of commits.entries()) {
+        const files = await world.diff(commits[index - 1] ?? head, head);
+        // git counts a file that was made something else once.
+        const isRemade = ({ oldPath }: FileDiff): boolean =>
+          files.some(({ newPath, status }) => status === 'added' && newPath === oldPath);
+        const counts = files
+          .filter(
+            (file) =>
+              !isRemade(file) &&
+              !files.some((other) => isRemade(other) && other.oldPath === file.newPath),
+          )
+          .map(({ isBinary, additions, deletions }) => (isBinary ? null : [additions, deletions]));
+        const remade = files.filter(isRemade).map(({ oldPath }) => `:(exclude)${oldPath ?? ''}`);
+        const base = commits[index - 1] ?? head;
+        assert.deepEqual(counts, lineCountsOf(repo, base, head, '--', '.', ...remade));
+      }
+    });
+
+    test(`${format}, ${way}: a root commit is compared with nothing`, async () => {
+      const world = await open();
+      for (const root of [commits[0]!, commits[7]!])
+        for (const base of [`${root}^`, `${root}~1`]) {
+          const files = await world.diff(base, root);
+          const listed = gitBytes(repo, 'ls-tree', '-r', '--name-only', '-z', root).toString();
+          assert.deepEqual(
+            files.map(({ newPath }) => newPath),
+            listed.split('\0').slice(0, -1),
+          );
+          assert.ok(files.every(({ oldPath, status }) => oldPath === null && status === 'added'));
+        }
+      assert.deepEqual(
+        await world.diff(`${commits[1]!}^`, commits[1]!),
+        await world.diff(commits[0]!, commits[1]!),
+      );
+      await assert.rejects(world.diff(`${commits[1]!}^2`, commits[1]!), RefError);
     });
 
     test(`${format}, ${way}: names whose bytes are no UTF-8, or odd`, async () => {
@@ -306,5 +360,39 @@ test('authors with as many commits are in the order of their names', async () =>
   assert.deepEqual(
     found.map(({ name }) => name),
     names,
+  );
+});
+
+test('lines that differ in white space alone are equal where that is asked for', async () => {
+  const { path: repo } = makeHistory([
+    { files: { a: 'x y\n', b: 'one\ntwo\n', c: 'c\n', 'd.sh': 'd  d\n', e: 'e e\n' } },
+    {
+      files: {
+        a: 'x  y\n',
+        b: ' one\n2\n',
+        'd.sh': { mode: '100755', content: 'd d\n' },
+        c: { mode: '100755', content: 'c\n' },
+        e: 'e  e\n',
+      },
+    },
+  ]);
+  const world = historyOf(repo);
+  const linesOf = async (more: object): Promise<unknown[]> => {
+    const files = await world.diff('main~1', 'main', undefined, more);
+    return files.map(({ newPath, additions, deletions }) => [newPath, additions, deletions]);
+  };
+  const equal = [
+    ['a', 0, 0],
+    ['b', 1, 1],
+    ['c', 0, 0],
+    ['d.sh', 0, 0],
+    ['e', 0, 0],
+  ];
+  assert.deepEqual(await linesOf({ ignoresWhitespace: true }), equal);
+  const window = { offset: 1, limit: 3 };
+  assert.deepEqual(await linesOf({ ignoresWhitespace: true, window }), equal.slice(1, 4));
+  assert.deepEqual(
+    (await linesOf({})).map((file) => (file as unknown[])[1]),
+    [1, 2, 0, 1, 1],
   );
 });

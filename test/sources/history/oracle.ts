@@ -88,6 +88,19 @@ export function hunksOf(cwd: string, ...args: string[]): { head: string; body: s
     .map(({ head, body }) => ({ head, body: body.join('\n') }));
 }
 
+/** Lines added and removed of each changed file by `git diff --numstat -z`; null: it is binary. */
+export function lineCountsOf(cwd: string, ...args: string[]): ([number, number] | null)[] {
+  // A rename has its two names behind an empty one.
+  const fields = gitBytes(cwd, 'diff', '--numstat', '-z', ...args)
+    .toString('utf8')
+    .split('\0');
+  return fields.flatMap((field) => {
+    const [, added, removed] = /^(\d+|-)\t(\d+|-)\t/.exec(field) ?? [];
+    if (added === undefined) return [];
+    return [added === '-' ? null : [Number(added), Number(removed)]];
+  });
+}
+
 /** Changed files by `git diff --name-status -z`: old and new path; a file that changed its kind twice. */
 export function changesOf(cwd: string, ...args: string[]): [string | null, string | null][] {
   const fields = gitBytes(cwd, 'diff', '--name-status', '-z', ...args)

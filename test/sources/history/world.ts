@@ -1,11 +1,12 @@
 // A reader of history over repositories made for a test, and its answers as values.
 
+import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 import { after } from 'node:test';
 import type { Blame } from '../../../daemon/sources/history/blame.ts';
 import type { FileDiff } from '../../../daemon/sources/history/diff.ts';
-import type { CommitsCall } from '../../../daemon/sources/history/calls.ts';
+import type { CommitsCall, DiffCall } from '../../../daemon/sources/history/calls.ts';
 import { History } from '../../../daemon/sources/history/history.ts';
 import type { RepoRecord } from '../../../daemon/repos/records.ts';
 import { repoRecord } from '../../repos/record.ts';
@@ -17,7 +18,12 @@ export interface HistoryWorld {
   /** Why graphs could not be written. */
   readonly failures: unknown[];
   blame(path: string, ref?: string): Promise<Blame>;
-  diff(base: string, head: string, path?: string): Promise<readonly FileDiff[]>;
+  diff(
+    base: string,
+    head: string,
+    path?: string,
+    more?: Partial<DiffCall>,
+  ): Promise<readonly FileDiff[]>;
   commits(call?: Partial<CommitsCall>): ReturnType<History['commits']>;
 }
 
@@ -63,9 +69,11 @@ export function historyOf(
       const json = await history.blame(repo, { ref, path: file }, NEVER);
       return JSON.parse(json.toString()) as Blame;
     },
-    async diff(base, head, file) {
-      const json = await history.diff(repo, { base, head, path: file }, NEVER);
-      return (JSON.parse(json.toString()) as { files: FileDiff[] }).files;
+    async diff(base, head, file, more) {
+      const { json, total } = await history.diff(repo, { base, head, path: file, ...more }, NEVER);
+      const { files } = JSON.parse(json.toString()) as { files: FileDiff[] };
+      assert.ok(more?.window === undefined ? total === files.length : total >= files.length);
+      return files;
     },
     commits: (call = {}) =>
       history.commits(

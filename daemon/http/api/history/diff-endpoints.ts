@@ -6,8 +6,12 @@ import { checkRef } from '../../../sources/git/names.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import { findRepo, gitSignal } from '../sources/git-calls.ts';
 import { HISTORY_ERRORS, pathField, repoField, scopeOf } from './history-input.ts';
-import { requiredText } from '../shapes/input.ts';
-import { integer, text } from '../shapes/schemas.ts';
+import { choiceText, integerText, requiredText } from '../shapes/input.ts';
+import { PAGE_HEADERS, PER_PAGE_MAX, pageOf, windowOf } from '../shapes/pagination.ts';
+import { flag, integer, text } from '../shapes/schemas.ts';
+
+const PATH = '/api/diff';
+const PER_PAGE = 30;
 
 const lineRange = z
   .object({
@@ -29,6 +33,12 @@ const fileDiff = z
   .object({
     oldPath: z.string().nullable().meta({ description: 'Path in the base; null: added.' }),
     newPath: z.string().nullable().meta({ description: 'Path in the head; null: deleted.' }),
+    status: z
+      .enum(['added', 'deleted', 'modified', 'renamed'])
+      .meta({ description: 'What became of it.' }),
+    additions: integer('Lines that the head has and the base has not.'),
+    deletions: integer('Lines that the base has and the head has not.'),
+    isBinary: flag('Is it no text, so that there are no lines to show?'),
     hunks: z
       .array(hunk)
       .meta({ description: 'Empty for binary files, and where only name or mode changed.' }),
@@ -39,7 +49,7 @@ export const getDiff = endpoint(
   {
     operationId: 'getDiff',
     method: 'GET',
-    path: '/api/diff',
+    path: PATH,
     access: 'opt',
     tag: 'Git',
     summary: 'Differences between two commits',
@@ -47,9 +57,21 @@ export const getDiff = endpoint(
     input: {
       query: z.object({
         repo: repoField,
-        base: requiredText().meta({ description: 'Branch, tag or commit to compare with.' }),
+        base: requiredText().meta({
+          description:
+            'Branch, tag or commit to compare with. `X^` of a commit X without parents is the empty tree.',
+        }),
         head: requiredText().meta({ description: 'Branch, tag or commit that is compared.' }),
         path: pathField,
+        ignoreWhitespace: choiceText(['true', 'false'])
+          .optional()
+          .meta({ description: 'Are lines equal that differ in white space alone?' }),
+        page: integerText(1, Number.MAX_SAFE_INTEGER)
+          .optional()
+          .meta({ description: 'Which page of the files, from 1; without it and `perPage` all.' }),
+        perPage: integerText(1, PER_PAGE_MAX)
+          .optional()
+          .meta({ description: `Files on a page; ${PER_PAGE} if there is only \`page\`.` }),
       }),
     },
     responses: {
@@ -58,20 +80,41 @@ export const getDiff = endpoint(
         body: z
           .object({ files: z.array(fileDiff) })
           .meta({ id: 'Diff', description: 'Differences between two commits.' }),
+        headers: PAGE_HEADERS,
       },
     },
     errors: HISTORY_ERRORS,
   },
-  async ({ query: { repo: repoName, base, head, path: given } }, context) => {
+  async ({ query }, context) => {
+    const { base, head, ignoreWhitespace, page, perPage } = query;
     checkRef(base);
     checkRef(head);
-    const repo = findRepo(repoName, context);
-    const path = scopeOf(given);
-    const json = await context.services.history.diff(
+    const repo = findRepo(query.repo, context);
+    const path = scopeOf(query.path);
+    const pages =
+      page === undefined && perPage === undefined
+        ? undefined
+        : { page: page ?? 1, perPage: perPage ?? PER_PAGE };
+    const { json, total } = await context.services.history.diff(
       repo,
-      { base, head, path, holder: context.holder },
+      {
+        base,
+        head,
+        path,
+        window: pages && windowOf(pages),
+        ignoresWhitespace: ignoreWhitespace === 'true',
+        holder: context.holder,
+      },
       gitSignal(context),
     );
-    return { status: 200, content: { json } };
+    const all = { page: 1, perPage: Math.max(1, total) };
+    const { headers } = pageOf(total, pages ?? all, `${context.baseUrl}${PATH}`, {
+      repo: query.repo,
+      base,
+      head,
+      path: query.path,
+      ignoreWhitespace,
+    });
+    return { status: 200, headers, content: { json } };
   },
 );

@@ -22,11 +22,24 @@ export const getHealth = endpoint(
   () => ok({ status: 'ok' }),
 );
 
+const quarantined = z
+  .object({
+    shardId: text('Id of the shard.'),
+    bytes: integer('Size of its file.'),
+    reason: text('What is wrong with it.'),
+    repositories: z.array(z.string()).meta({ description: 'Whose files it holds.' }),
+  })
+  .meta({ id: 'QuarantinedShard', description: 'A shard that is out of service.' });
+
 const readiness = z.object({
   status: z.literal('ready'),
   shards: integer('Shards in service. For owners only, as what follows.').exactOptional(),
   repositories: integer('Repositories known.').exactOptional(),
   quarantinedShards: integer('Shards taken out of service.').exactOptional(),
+  quarantine: z
+    .array(quarantined)
+    .meta({ description: 'The first hundred of them; left out: there are none.' })
+    .exactOptional(),
   degraded: z
     .array(text('What it is.'))
     .meta({ description: 'What does not work as it should; left out: nothing.' })
@@ -54,11 +67,13 @@ export const getReady = endpoint(
     // What there is tells of repositories that not everybody may see.
     if (caller?.person === undefined || !hasOwnerRole(caller)) return ok({ status: 'ready' });
     const { degraded } = status;
+    const quarantine = services.readiness.quarantine();
     return ok({
       status: 'ready',
       shards: status.shardCount,
       repositories: status.repoCount,
       quarantinedShards: status.quarantinedShardCount,
+      quarantine: quarantine.length === 0 ? undefined : quarantine,
       degraded: degraded.length === 0 ? undefined : degraded,
     });
   },

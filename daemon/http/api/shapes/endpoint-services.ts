@@ -81,6 +81,17 @@ export interface JobView {
   };
 }
 
+/** How a repo stands: `waiting`: it is not indexed yet, and no job of it is under way. */
+export type RepoState = 'ready' | 'indexing' | 'waiting' | 'failed';
+
+/** What is indexed of a repo. */
+export interface RepoSizes {
+  readonly docs: number;
+  readonly contentBytes: number;
+  /** Of its shards; of one that it shares its part. */
+  readonly shardBytes: number;
+}
+
 /** The jobs of this instance. Errors of what reads: NOT_READY. */
 export interface JobService {
   /** Has a repo indexed; the id of the job. Undefined: there is no such repo. */
@@ -94,7 +105,10 @@ export interface JobService {
     readonly limit: number;
   }): Promise<{ readonly items: readonly JobView[]; readonly total: number }>;
   /** Undefined: there is no such job in the queue. */
-  lines(queue: string, id: string): Promise<readonly object[] | undefined>;
+  lines(
+    queue: string,
+    id: string,
+  ): Promise<{ readonly lines: readonly object[]; readonly droppedCount: number } | undefined>;
   counts(repos: readonly RepoRecord[]): {
     readonly firstTime: number;
     readonly failed: number;
@@ -102,6 +116,35 @@ export interface JobService {
   };
   /** The commit of the default revision that is indexed. */
   commitOf(repoId: number): string | undefined;
+  /** How each repo stands now. */
+  states(): (repo: RepoRecord) => RepoState;
+  /** Undefined: nothing is indexed. */
+  sizesOf(repoId: number): RepoSizes | undefined;
+  /** When its host was asked last, ms since the epoch; undefined: never, or it has none. */
+  askedAt(repoId: number): number | undefined;
+}
+
+/** What is told of a stretch of time. */
+export interface HealthPoint {
+  /** Its end, ms since the epoch. */
+  readonly at: number;
+  readonly searchesPerSecond: number;
+  /** Times of searches in ms; null: there was none. */
+  readonly p50Ms: number | null;
+  readonly p99Ms: number | null;
+  /** Most searches that waited. */
+  readonly waiting: number;
+  /** Most memory that the process had for itself. */
+  readonly privateBytes: number;
+  readonly shards: number;
+}
+
+/** A shard out of service. */
+export interface ShardFailure {
+  readonly shardId: string;
+  readonly bytes: number;
+  readonly reason: string;
+  readonly repositories: readonly string[];
 }
 
 /** A connection of the configuration. */
@@ -152,5 +195,11 @@ export interface Services {
       readonly body: Uint8Array;
     }): { readonly outcome: 'off' | 'unproven' | 'taken'; readonly repositories: number };
   };
-  readonly readiness: { status(): ReadinessStatus };
+  readonly readiness: {
+    status(): ReadinessStatus;
+    /** The first of the shards out of service. */
+    quarantine(): readonly ShardFailure[];
+  };
+  /** How the daemon did lately, oldest first; a stretch in which it did not run is not there. */
+  readonly health: { series(windowSeconds: 3600 | 86_400): readonly HealthPoint[] };
 }

@@ -3,7 +3,7 @@
 import type { HeaderShape } from './endpoint.ts';
 import { integerText } from './input.ts';
 
-const PER_PAGE_MAX = 100;
+export const PER_PAGE_MAX = 100;
 
 /** Schema fields `page` and `perPage`, to be spread into a query schema. */
 export function pageFields(perPageDefault: number) {

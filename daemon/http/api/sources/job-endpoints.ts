@@ -8,7 +8,7 @@ import { choiceText, integerText, jsonInteger } from '../shapes/input.ts';
 import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
 import { findRepoById } from './git-calls.ts';
-import { job, jobJson, QUEUES, STATES } from './job-json.ts';
+import { isoOrNull, job, jobJson, QUEUES, STATES } from './job-json.ts';
 
 const LIST_PATH = '/api/jobs';
 
@@ -16,6 +16,9 @@ const repoStatus = z
   .object({
     repoId: integer('Id of the repository.', 1),
     indexedAt: nullableTime('When it was last indexed.'),
+    askedAt: nullableTime(
+      'When its code host was last asked for news; null: never, or it has none.',
+    ),
     indexedCommitHash: text('The commit of the default revision that is indexed.').nullable(),
     latestJob: job.nullable(),
   })
@@ -68,6 +71,7 @@ export const getRepoIndexStatus = endpoint(
       return {
         repoId,
         indexedAt: indexedAt ?? null,
+        askedAt: isoOrNull(services.jobs.askedAt(repoId) ?? null),
         indexedCommitHash: services.jobs.commitOf(repoId) ?? null,
         latestJob: view === undefined ? null : jobJson(view),
       };
@@ -156,7 +160,7 @@ export const getJobLogs = endpoint(
         offset: jsonInteger(0)
           .default(0)
           .meta({
-            description: 'So many lines are passed over.',
+            description: 'So many lines, from the first that was written, are passed over.',
             override: { type: 'integer', minimum: 0, default: 0 },
           }),
       }),
@@ -167,7 +171,7 @@ export const getJobLogs = endpoint(
         body: z
           .object({
             logs: z.array(logLine),
-            count: integer('Lines in all, with those passed over.'),
+            count: integer('Lines written in all, of which the last 500 are kept.'),
           })
           .meta({ id: 'JobLogs', description: 'Lines of the log of a job.' }),
       },
@@ -175,9 +179,11 @@ export const getJobLogs = endpoint(
     errors: ['NOT_FOUND'],
   },
   async ({ body: { queue, jobId, offset } }, { services }) => {
-    const lines = await services.jobs.lines(queue, jobId);
-    if (lines === undefined) throw new ApiError('NOT_FOUND', `Job "${jobId}" not found.`);
-    return ok({ logs: lines.slice(offset), count: lines.length });
+    const log = await services.jobs.lines(queue, jobId);
+    if (log === undefined) throw new ApiError('NOT_FOUND', `Job "${jobId}" not found.`);
+    const { lines, droppedCount } = log;
+    const logs = lines.slice(Math.max(0, offset - droppedCount));
+    return ok({ logs, count: droppedCount + lines.length });
   },
 );
 

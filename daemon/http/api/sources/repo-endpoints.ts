@@ -6,12 +6,15 @@ import { shortRefName, treePageUrl } from '../../../repos/links.ts';
 import type { RepoRecord } from '../../../repos/records.ts';
 import { connectionIdsOf } from './connection-endpoints.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
+import type { RepoSizes, RepoState, Services } from '../shapes/endpoint-services.ts';
 import { choiceText, integerText } from '../shapes/input.ts';
 import { PAGE_HEADERS, pageFields, paginate } from '../shapes/pagination.ts';
 import { byNameBytes } from './repo-order.ts';
 import { codeHostType, flag, integer, text, time } from '../shapes/schemas.ts';
 
 const PATH = '/api/repos';
+
+const REPO_STATES = ['ready', 'indexing', 'waiting', 'failed'] as const;
 
 const listQuery = z.object({
   ...pageFields(30),
@@ -28,6 +31,10 @@ const listQuery = z.object({
   connectionId: integerText(1, Number.MAX_SAFE_INTEGER)
     .optional()
     .meta({ description: 'Only repositories of this connection.' }),
+  state: choiceText(REPO_STATES)
+    .optional()
+    .meta({ description: 'Only repositories that stand so.' }),
+  name: z.string().optional().meta({ description: 'Only the repository of this very name.' }),
 });
 
 const repository = z
@@ -44,6 +51,13 @@ const repository = z
     defaultBranch: text('Short name of the default branch.').optional(),
     indexedAt: time('When it was last indexed.').optional(),
     pushedAt: time('Time of the newest commit.').optional(),
+    state: z.enum(REPO_STATES).meta({
+      description:
+        'How it stands: a job of it is under way (`indexing`), its last job failed, or it is not indexed yet (`waiting`).',
+    }),
+    docs: integer('Files that are indexed.').optional(),
+    contentBytes: integer('Bytes of their contents.').optional(),
+    shardBytes: integer('Bytes of its index.').optional(),
   })
   .meta({
     id: 'Repository',
@@ -63,7 +77,12 @@ function sortByPush(repos: readonly RepoRecord[]): RepoRecord[] {
   });
 }
 
-function toListItem(repo: RepoRecord, baseUrl: string) {
+function toListItem(
+  repo: RepoRecord,
+  baseUrl: string,
+  state: RepoState,
+  sizes: RepoSizes | undefined,
+) {
   const branch = repo.defaultBranch ?? repo.defaultRevision;
   return {
     codeHostType: repo.codeHostType,
@@ -78,7 +97,23 @@ function toListItem(repo: RepoRecord, baseUrl: string) {
     defaultBranch: branch.startsWith('refs/') ? shortRefName(branch) : undefined,
     indexedAt: repo.indexedAt,
     pushedAt: repo.pushedAt,
+    state,
+    ...sizes,
   };
+}
+
+/** Whether a repo is among those that are asked for. */
+function filterOf(
+  { query = '', connectionId, state, name }: z.output<typeof listQuery>,
+  services: Services,
+  stateOf: (repo: RepoRecord) => RepoState,
+): (repo: RepoRecord) => boolean {
+  const part = query.toLowerCase();
+  return (repo) =>
+    (name === undefined || repo.name === name) &&
+    repo.name.toLowerCase().includes(part) &&
+    (connectionId === undefined || connectionIdsOf(services, repo).includes(connectionId)) &&
+    (state === undefined || stateOf(repo) === state);
 }
 
 export const listRepos = endpoint(
@@ -101,15 +136,8 @@ export const listRepos = endpoint(
   },
   ({ query }, { services, baseUrl, sight, accounts, actor }) => {
     accounts.trail.note(actor, 'user.listed_repos', ORG);
-    const wanted = query.query?.toLowerCase() ?? '';
-    const found = services.repos
-      .list(sight)
-      .filter(
-        (repo) =>
-          repo.name.toLowerCase().includes(wanted) &&
-          (query.connectionId === undefined ||
-            connectionIdsOf(services, repo).includes(query.connectionId)),
-      );
+    const stateOf = services.jobs.states();
+    const found = services.repos.list(sight).filter(filterOf(query, services, stateOf));
     const sorted = query.sort === 'pushed' ? sortByPush(found) : byNameBytes(found);
     if (query.direction === 'desc') sorted.reverse();
     const { items, headers } = paginate(sorted, query, `${baseUrl}${PATH}`, {
@@ -117,9 +145,13 @@ export const listRepos = endpoint(
       direction: query.direction,
       query: query.query,
       connectionId: query.connectionId?.toString(),
+      state: query.state,
+      name: query.name,
     });
     return ok(
-      items.map((repo) => toListItem(repo, baseUrl)),
+      items.map((repo) =>
+        toListItem(repo, baseUrl, stateOf(repo), services.jobs.sizesOf(repo.repoId)),
+      ),
       headers,
     );
   },

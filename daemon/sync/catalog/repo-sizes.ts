@@ -1,0 +1,32 @@
+// What is indexed of a repo, in numbers.
+
+import { sumOf } from '../../base/lists.ts';
+import { RevisionTable } from '../../engine/shards/revisions.ts';
+import type { Catalog } from './catalog.ts';
+import { type CatalogRepo, docCountOf, sizesOfRepo } from './catalog-records.ts';
+
+export interface RepoSizes {
+  /** Docs that a revision holds, and those that none holds any more. */
+  readonly docCount: number;
+  readonly deadCount: number;
+  /** Bytes of contents, and of shards; of a shard that others share a part. */
+  readonly contentSize: number;
+  readonly shardSize: number;
+}
+
+/** Errors: none; where the revision file is damaged all docs count. */
+export function repoSizes(catalog: Catalog, repo: CatalogRepo): RepoSizes {
+  const { shards } = repo;
+  const table = catalog.revisionsOf(repo);
+  const storedCount = sumOf(shards, docCountOf);
+  const docCount =
+    table instanceof RevisionTable
+      ? sumOf(table.shards, ({ liveCount }) => liveCount)
+      : storedCount;
+  return {
+    docCount,
+    deadCount: storedCount - docCount,
+    contentSize: sumOf(shards, (shard) => sizesOfRepo(shard).contentSize),
+    shardSize: sumOf(shards, (shard) => sizesOfRepo(shard).shardSize),
+  };
+}
