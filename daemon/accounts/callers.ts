@@ -152,10 +152,9 @@ export class Callers {
   }
 
   #withoutCredential(isAtThisMachine: () => boolean): Caller | undefined {
-    if (this.isOpenHouse && isAtThisMachine())
-      return { source: 'local', sight: this.#options.sights.ofLocal() };
-    if (!this.#options.isAnonymousAllowed()) return undefined;
-    return { source: 'guest', sight: this.#options.sights.ofGuest() };
+    const isLocal = this.isOpenHouse && isAtThisMachine();
+    if (!isLocal && !this.#options.isAnonymousAllowed()) return undefined;
+    return { source: isLocal ? 'local' : 'guest', sight: this.#options.sights.ofGuest() };
   }
 
   /** Tries the credentials from one on; the first that is good counts. */

@@ -32,7 +32,6 @@ interface Directory {
   readonly submodules: readonly RepoRecord[];
   /** Repos whose permissions are enforced; none: everybody sees everything. */
   readonly enforced: readonly RepoRecord[];
-  readonly open: ReadonlySet<number>;
   readonly members: ReadonlySet<number>;
   readonly guests: ReadonlySet<number>;
   /** RepoIds of each configured grant. */
@@ -73,11 +72,7 @@ export class Sights {
     return this.#currentDirectory().enforced.length > 0;
   }
 
-  /** Before there are accounts: what is open to all, whoever may ask. */
-  ofLocal(): Sight {
-    return this.isEnforced ? { base: this.#currentDirectory().open, extra: NO_REPOS } : SEES_ALL;
-  }
-
+  /** Of who has not signed in, and of whoever is at this machine before there are accounts. */
   ofGuest(): Sight {
     if (!this.isEnforced) return SEES_ALL;
     const directory = this.#currentDirectory();
@@ -166,7 +161,6 @@ export class Sights {
       grants: configuredGrants,
       enforced: repos.filter(({ enforcement }) => enforcement !== undefined),
       submodules,
-      open: withSubmodules(idsOf(({ enforcement }) => enforcement === undefined)),
       members: withSubmodules(idsOf((repo) => isOpen(repo, ['public', 'internal']))),
       guests: withSubmodules(idsOf((repo) => isOpen(repo, ['public']))),
       configured: configuredGrants.map(({ covers }) => idsOf(({ name }) => covers(name))),

@@ -10,20 +10,22 @@ import { onBothAdapters } from './adapters.ts';
 import { repo, SEARCH_BODY, searchWith, startWorld } from './harness.ts';
 
 const OPEN = repo(1, 'host/open', { visibility: 'unknown' });
+const PUBLIC = repo(2, 'host/public', { visibility: 'public', enforcement: 'restricted' });
 const HIDDEN = [
-  repo(2, 'host/hidden', { visibility: 'private', enforcement: 'restricted' }),
-  repo(3, 'host/public', { visibility: 'public', enforcement: 'restricted' }),
+  repo(3, 'host/hidden', { visibility: 'private', enforcement: 'restricted' }),
+  repo(4, 'host/members', { visibility: 'internal', enforcement: 'restricted' }),
+  repo(5, 'host/all', { visibility: 'public', enforcement: 'all' }),
 ];
 
 onBothAdapters('local callers', (kind) => {
-  test('read what is open; nothing is changed, nothing shown of the instance', async () => {
-    const world = await startWorld({ kind, repos: [OPEN, ...HIDDEN] });
+  test('read what is open to guests; nothing is changed, nothing shown of the instance', async () => {
+    const world = await startWorld({ kind, repos: [OPEN, PUBLIC, ...HIDDEN] });
     const names = (await world.call({ path: '/api/repos' })).json() as unknown as {
       repoName: string;
     }[];
     assert.deepEqual(
       names.map(({ repoName }) => repoName),
-      ['host/open'],
+      ['host/open', 'host/public'],
     );
     assert.equal((await world.call(searchWith(SEARCH_BODY))).status, 200);
     assert.equal(
