@@ -11,6 +11,7 @@ import './styles/base.css';
 import './styles/parts.css';
 import './styles/shell.css';
 import './styles/search.css';
+import './styles/query.css';
 import './styles/code.css';
 
 const root = document.querySelector('#root');

@@ -285,11 +285,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/http/web',
   ],
   'daemon/http/web': ['daemon/base', 'daemon/http/api/shapes'],
-  // Run by browsers: of the daemon they take types alone.
+  // Run by browsers: of the daemon they take types alone, and how a query is cut into words.
   'daemon/web/data': ['daemon/http/api/shapes', 'daemon/http/api/accounts'],
   'daemon/web/parts': [],
   'daemon/web/code': ['daemon/web/data'],
   'daemon/web/search': [
+    'daemon/engine/query',
+    'daemon/engine/regex',
     'daemon/http/api/search',
     'daemon/http/api/sources',
     'daemon/web/code',

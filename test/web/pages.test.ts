@@ -76,14 +76,68 @@ void test(
     const { page } = await visit({ url: served.url });
     await page.goto('/search?query=plumtree');
     await page.getByText('that is all').waitFor();
-    await page.getByRole('textbox', { name: 'Query' }).fill('plumtree file:');
+    await page.getByRole('combobox', { name: 'Query' }).fill('plumtree file:');
     await page.keyboard.press('Enter');
     await page.getByText('In the query: missing value at character 15').waitFor();
     assert.equal(
-      await page.getByRole('textbox', { name: 'Query' }).getAttribute('aria-invalid'),
+      await page.getByRole('combobox', { name: 'Query' }).getAttribute('aria-invalid'),
       'true',
     );
     assert.equal(await page.getByRole('article').count(), 4);
+    assert.equal(await page.locator('.query-fault').innerText(), '\u00A0');
+    await page.getByRole('combobox', { name: 'Query' }).fill('plumtree file:a( or b');
+    await page.keyboard.press('Enter');
+    await page.getByText('at character 16').waitFor();
+    assert.equal(await page.locator('.query-fault').innerText(), 'a(');
+    assert.equal(
+      await page.evaluate('document.activeElement.selectionStart'),
+      'plumtree file:a'.length,
+    );
+  },
+);
+
+void test(
+  'the query is completed at the caret: prefixes, names of the index, queries of before',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto('/');
+    const box = page.getByRole('combobox', { name: 'Query' });
+    const option = (name: string | RegExp) => page.getByRole('option', { name });
+    // Completion is there when suggestions are: the field took keys before.
+    await page.locator('.box-input[aria-haspopup]').waitFor();
+    await page.keyboard.type('plumtree fi');
+    await option('file: path of the file').waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Tab');
+    assert.equal(await box.inputValue(), 'plumtree file:');
+    await page.keyboard.type('PLU');
+    await option(/^src\/plum\.ts/).waitFor();
+    assert.deepEqual(await findingsOf(page), []);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    assert.equal(await box.inputValue(), String.raw`plumtree file:^src/plum\.ts$ `);
+    assert.equal(await page.getByRole('listbox').count(), 0);
+    await page.keyboard.type('lang:py');
+    await option(/^Python/).click();
+    assert.equal(await box.inputValue(), String.raw`plumtree file:^src/plum\.ts$ lang:Python `);
+    await box.fill('plumtree sym:plumt');
+    await option(/^plumTree function, src\/plum\.ts/).waitFor();
+    await page.keyboard.press('Escape');
+    assert.equal(await page.getByRole('listbox').count(), 0);
+    await page.keyboard.press('Enter');
+    await page.getByText('that is all').waitFor();
+    await page.goto('/');
+    await page.locator('.box-input[aria-haspopup]').waitFor();
+    await page.keyboard.press('Control+Space');
+    await option('plumtree sym:plumt').waitFor();
+    await box.fill('img');
+    // A hostile name is text.
+    await option(/^<img src=x onerror=alert\(1\)>\.txt/).click();
+    assert.match(await box.inputValue(), /^file:"\^<img src=x onerror=alert\\\(1\\\)>\\\.txt\$" $/);
+    await page.keyboard.press('Enter');
+    await page.getByText('1 match in 1 file').waitFor();
+    assert.deepEqual(complaints, []);
   },
 );
 

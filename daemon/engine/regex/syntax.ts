@@ -251,8 +251,3 @@ function readGroup(reader: RegexReader): readonly Parsed[] {
   reader.flags = outerFlags;
   return [parsed];
 }
-
-/** An expression for the text alone. */
-export function quotePattern(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-}

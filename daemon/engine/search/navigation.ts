@@ -7,7 +7,8 @@ import { DEFAULT_REVISION, exactRevision } from '../query/revisions.ts';
 import { completeSearch, withSnapshotFor } from './service.ts';
 import { parseFiles } from './render.ts';
 import type { QueryNode } from '../query/tree.ts';
-import { parseRegex, quotePattern } from '../regex/syntax.ts';
+import { quotePattern } from '../regex/quote.ts';
+import { parseRegex } from '../regex/syntax.ts';
 
 export type NavigationKind = 'definitions' | 'references';
 

@@ -3,9 +3,12 @@
 
 import { CaseSensitive, Regex, Search as SearchIcon, X } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
+import type { RefObject } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { useRemembered } from '../data/remembered.ts';
 import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
+import { BoxInput } from './box-input.tsx';
+import { QueryLayer } from './query-layer.tsx';
 import type { Search } from './messages.ts';
 import { useSearch } from './search-store.ts';
 import { positionOf } from './words.ts';
@@ -53,6 +56,20 @@ function usePreview(text: string, switches: Switches, isOn: boolean, contextLine
     }, PREVIEW_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text, isRegexEnabled, isCaseSensitivityEnabled, isOn, contextLines, start]);
+}
+
+/** Puts the caret where the fault is that a search was refused for. */
+function useFaultCaret(
+  input: RefObject<HTMLInputElement | null>,
+  text: string,
+  fault: number | undefined,
+): void {
+  useEffect(() => {
+    if (fault === undefined || document.activeElement !== input.current) return;
+    const place = Array.from(text).slice(0, fault).join('').length;
+    input.current?.setSelectionRange(place, place);
+    // Why not the text: it is that of the fault.
+  }, [fault, input]);
 }
 
 interface SwitchProps {
@@ -125,7 +142,11 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
     setSwitches({ ...switches, ...changed });
     if (isOnSearchPage) submit(changed);
   };
-  const hasFault = failure !== undefined && positionOf(failure) !== undefined;
+  const failedQuery = useSearch((state) => state.asked?.query);
+  const fault = failure !== undefined && failedQuery === text ? positionOf(failure) : undefined;
+  const hasFault = fault !== undefined;
+  const layer = useRef<HTMLSpanElement>(null);
+  useFaultCaret(input, text, isTyped ? undefined : fault);
 
   return (
     <form
@@ -137,32 +158,39 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
       }}
     >
       <SearchIcon size={16} strokeWidth={1.5} aria-hidden className="box-icon" />
-      <input
-        ref={input}
-        id={id}
-        type="text"
-        className="box-input"
-        aria-label="Query"
-        placeholder="Search code: words, “quoted text”, file:, lang:, sym:, repo:"
-        autoComplete="off"
-        autoCapitalize="off"
-        autoCorrect="off"
-        spellCheck={false}
-        autoFocus={isLarge}
-        aria-invalid={hasFault}
-        aria-describedby={hasFault ? 'search-summary' : undefined}
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          setTyped(true);
-        }}
-        onKeyDown={(event) => {
-          if (event.altKey && event.code === 'KeyR') toggle('isRegexEnabled');
-          else if (event.altKey && event.code === 'KeyC') toggle('isCaseSensitivityEnabled');
-          else return;
-          event.preventDefault();
-        }}
-      />
+      <span className="box-field">
+        <span ref={layer} className="box-layer" aria-hidden>
+          <QueryLayer text={text} isRegexEnabled={switches.isRegexEnabled} fault={fault} />
+        </span>
+        <BoxInput
+          input={input}
+          text={text}
+          setText={(typed) => {
+            setText(typed);
+            setTyped(true);
+          }}
+          isRegexEnabled={switches.isRegexEnabled}
+          id={id}
+          className="box-input"
+          aria-label="Query"
+          placeholder="Search code: words, “quoted text”, file:, lang:, sym:, repo:"
+          autoCapitalize="off"
+          autoCorrect="off"
+          spellCheck={false}
+          autoFocus={isLarge}
+          aria-invalid={hasFault}
+          aria-describedby={hasFault ? 'search-summary' : undefined}
+          onScroll={(event) => {
+            if (layer.current !== null) layer.current.scrollLeft = event.currentTarget.scrollLeft;
+          }}
+          onKeyDown={(event) => {
+            if (event.altKey && event.code === 'KeyR') toggle('isRegexEnabled');
+            else if (event.altKey && event.code === 'KeyC') toggle('isCaseSensitivityEnabled');
+            else return;
+            event.preventDefault();
+          }}
+        />
+      </span>
       {text !== '' && (
         <button
           type="button"

@@ -24,7 +24,8 @@ const POSITION = /at position (\d+)/;
 
 /** Where in the query the fault is, in code points; undefined: not said. */
 export function positionOf({ message }: SearchFailure): number | undefined {
-  const found = POSITION.exec(message)?.[1];
+  // That of a filter counts in its own text.
+  const found = message.startsWith('filter: ') ? undefined : POSITION.exec(message)?.[1];
   return found === undefined ? undefined : Number(found);
 }
 

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { QueryError } from '../../../daemon/engine/regex/error.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
+import { wordsOf } from '../../../daemon/engine/query/words.ts';
 import { wholeQuerySteps } from '../../../daemon/engine/query/filter.ts';
 import { printQuery } from '../../../daemon/engine/query/print.ts';
 import type { QueryNode } from '../../../daemon/engine/query/tree.ts';
@@ -310,4 +311,36 @@ test('a filter that does not parse says that it is the filter', () => {
     atOnce(wholeQuerySteps({ query: 'a', filter }, { isRegexEnabled: false }));
   assert.throws(refused('lang:'), /^QueryError: filter: missing value at position 5$/);
   assert.throws(refused(' '), /^QueryError: filter: empty query at position 0$/);
+});
+
+/** Where the leaves of a tree stand that have a text. */
+function positionsOf(node: QueryNode): number[] {
+  switch (node.kind) {
+    case 'not':
+      return positionsOf(node.child);
+    case 'and':
+    case 'or':
+      return node.children.flatMap(positionsOf);
+    case 'const':
+      return [];
+    default:
+      return [node.position];
+  }
+}
+
+test('the words of a query are where its tree has leaves; those of others end, too', () => {
+  fc.assert(
+    fc.property(anyText, fc.boolean(), (text, isRegexEnabled) => {
+      const words = wordsOf(text, isRegexEnabled);
+      for (const [index, { start, end }] of words.entries())
+        assert.ok(start >= (words[index - 1]?.end ?? 0) && end >= start);
+      const node = parseOrRefuse(text, isRegexEnabled);
+      if (node === undefined) return;
+      const starts = words
+        .filter(({ kind }) => kind === 'text' || kind === 'value')
+        .map(({ start, isQuoted }) => (isQuoted ? start + 1 : start));
+      assert.deepEqual(starts, positionsOf(node), JSON.stringify(text));
+    }),
+    { numRuns: 20_000 },
+  );
 });

@@ -1,0 +1,119 @@
+// The words of a query as they are typed: where prefixes, values, quotes and operators stand. By the layout that the parser walks
+// over; a query that does not parse has words, too. For those who colour and complete queries.
+
+import { atOnce } from '../regex/steps.ts';
+import { isBlank, skipBlanks, textOf, toCharacters } from './characters.ts';
+import { type Layout, layOut } from './layout.ts';
+import { findPrefix, isPatternPrefix, type Prefix } from './prefixes.ts';
+
+/** A stretch of a query; positions count code points. */
+export interface QueryWord {
+  readonly kind: 'prefix' | 'value' | 'text' | 'operator';
+  readonly start: number;
+  readonly end: number;
+  readonly isQuoted: boolean;
+  /** Of a prefix and its value. */
+  readonly prefix?: Prefix;
+}
+
+/** A query being walked over. */
+interface Walk {
+  readonly characters: readonly string[];
+  readonly layout: Layout;
+  readonly isRegexEnabled: boolean;
+  readonly words: QueryWord[];
+  index: number;
+  depth: number;
+}
+
+/** All words of a query, in order. Behind a prefix stands its value, which may be empty. Cost: linear. */
+export function wordsOf(text: string, isRegexEnabled: boolean): readonly QueryWord[] {
+  const characters = toCharacters(text);
+  const layout = atOnce(layOut(characters, isRegexEnabled));
+  const walk: Walk = { characters, layout, isRegexEnabled, words: [], index: 0, depth: 0 };
+  for (;;) {
+    walk.index = skipBlanks(characters, walk.index);
+    if (walk.index >= characters.length) return walk.words;
+    if (!takeOperator(walk)) takeItem(walk);
+  }
+}
+
+/** The text of a word. */
+export function textOfWord(text: string, { start, end }: Pick<QueryWord, 'start' | 'end'>): string {
+  return textOf(toCharacters(text), start, end);
+}
+
+function takeOperator(walk: Walk): boolean {
+  const { characters, layout, index, depth } = walk;
+  const character = characters[index];
+  if (character === ')' && depth > 0) return addOperator(walk, 1, -1);
+  if (character === '(') return layout.isGroup(index) && addOperator(walk, 1, 1);
+  if (character === '-') {
+    const target = skipBlanks(characters, index + 1);
+    const isGroup = characters[target] === '(' && layout.isBalanced(target);
+    if (isGroup) return addOperator(walk, target + 1 - index, 1);
+    return findPrefix(characters, target) !== undefined && addOperator(walk, 1, 0);
+  }
+  return isOr(walk) && addOperator(walk, 2, 0);
+}
+
+/** Whether the operator `or` stands at the index: between blanks or groups, neither first nor last of its level. */
+function isOr({ characters, index, depth, words }: Walk): boolean {
+  if (characters[index] !== 'o' || characters[index + 1] !== 'r') return false;
+  const last = words.at(-1);
+  if (last === undefined || (last.kind === 'operator' && characters[last.end - 1] === '('))
+    return false;
+  const isBehindGroup = last.kind === 'operator' && last.end === index;
+  if (!isBehindGroup && !isBlank(characters[index - 1])) return false;
+  const next = skipBlanks(characters, index + 2);
+  return isBlank(characters[index + 2]) && !isAtEnd(characters, next, depth);
+}
+
+/** Whether the query, or the innermost open group, ends at `index`. */
+function isAtEnd(characters: readonly string[], index: number, depth: number): boolean {
+  return index >= characters.length || (characters[index] === ')' && depth > 0);
+}
+
+function addOperator(walk: Walk, size: number, deeper: number): boolean {
+  const start = walk.index;
+  walk.index += size;
+  walk.depth += deeper;
+  walk.words.push({ kind: 'operator', start, end: walk.index, isQuoted: false });
+  return true;
+}
+
+function takeItem(walk: Walk): void {
+  const { characters, index, depth, isRegexEnabled } = walk;
+  const found = findPrefix(characters, index);
+  if (found === undefined) {
+    takeSpan(walk, { kind: 'text' }, isRegexEnabled);
+    return;
+  }
+  const { prefix, end } = found;
+  walk.words.push({ kind: 'prefix', start: index, end, isQuoted: false, prefix });
+  const start = skipBlanks(characters, end);
+  const isMissing = isAtEnd(characters, start, depth);
+  walk.index = isMissing ? end : start;
+  if (isMissing) walk.words.push({ kind: 'value', start: end, end, isQuoted: false, prefix });
+  else takeSpan(walk, { kind: 'value', prefix }, isPatternPrefix(prefix, isRegexEnabled));
+}
+
+function takeSpan(walk: Walk, what: Pick<QueryWord, 'kind' | 'prefix'>, isPattern: boolean): void {
+  const { characters, layout, index: start, depth } = walk;
+  const quote = layout.closingQuote(start);
+  walk.index =
+    quote >= 0
+      ? quote + 1
+      : Math.max(
+          start + 1,
+          depth > 0 ? layout.wordEnd(start, isPattern) : runEnd(characters, start),
+        );
+  walk.words.push({ ...what, start, end: walk.index, isQuoted: quote >= 0 });
+}
+
+/** Outside of all groups a word goes on to the next blank. */
+function runEnd(characters: readonly string[], index: number): number {
+  let end = index;
+  while (end < characters.length && !isBlank(characters[end])) end++;
+  return end;
+}

@@ -1,0 +1,6 @@
+// A text as a regular expression.
+
+/** An expression for the text alone. */
+export function quotePattern(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

@@ -1,0 +1,142 @@
+// The field of the query box with completion: what is offered for the word at the caret, in groups, taken by `return` or `tab`.
+// A chunk of its own.
+
+import {
+  Combobox,
+  ComboboxGroup,
+  ComboboxGroupLabel,
+  ComboboxItem,
+  ComboboxList,
+  ComboboxPopover,
+  useComboboxStore,
+} from '@ariakit/react';
+import { useLayoutEffect, useRef, useState } from 'react';
+import type { KeyboardEvent } from 'react';
+import type { BoxInputProps } from './box-props.ts';
+import type { Choice } from './completion.ts';
+import { useChoices } from './suggesting.ts';
+
+/** Choices by the heading that they are under, in order. */
+function grouped(choices: readonly Choice[]): ReadonlyMap<string, readonly Choice[]> {
+  const groups = new Map<string, Choice[]>();
+  for (const choice of choices)
+    groups.set(choice.group, [...(groups.get(choice.group) ?? []), choice]);
+  return groups;
+}
+
+export default function CompletingInput({
+  input,
+  text,
+  setText,
+  isRegexEnabled,
+  onKeyDown,
+  autoFocus = false,
+  ...rest
+}: BoxInputProps) {
+  const [isWanted, setWanted] = useState(false);
+  const [caret, setCaret] = useState(text.length);
+  const placed = useRef<number>(undefined);
+  const choices = useChoices(text, caret, isRegexEnabled, isWanted);
+  const isOpen = isWanted && choices.length > 0;
+  const store = useComboboxStore({
+    open: isOpen,
+    setOpen: (open) => {
+      if (!open) setWanted(false);
+    },
+    value: text,
+    focusLoop: true,
+  });
+  useLayoutEffect(() => {
+    if (placed.current === undefined) return;
+    input.current?.setSelectionRange(placed.current, placed.current);
+    placed.current = undefined;
+  }, [text, input]);
+
+  const take = (choice: Choice): void => {
+    placed.current = choice.caret;
+    setCaret(choice.caret);
+    setText(choice.text);
+    store.setActiveId(null);
+    // What is taken may want a value.
+    setWanted(choice.text.charAt(choice.caret - 1) === ':');
+    input.current?.focus();
+  };
+  const takeActive = (): boolean => {
+    const { activeId } = store.getState();
+    const item = activeId === null ? undefined : store.item(activeId);
+    item?.element?.click();
+    return item !== undefined && item !== null;
+  };
+  const onKey = (event: KeyboardEvent<HTMLInputElement>): void => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === ' ' && event.ctrlKey) setWanted(true);
+    else if (event.key === 'Escape' && isOpen) setWanted(false);
+    else if (event.key !== 'Tab' || event.shiftKey || !isOpen || !takeActive()) {
+      if (event.key === 'Enter' && store.getState().activeId === null) setWanted(false);
+      onKeyDown?.(event);
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  return (
+    <>
+      <Combobox
+        {...rest}
+        autoFocus={autoFocus}
+        ref={input}
+        store={store}
+        autoComplete="list"
+        showOnClick={false}
+        showOnChange={false}
+        showOnKeyPress={false}
+        setValueOnChange={false}
+        onChange={(event) => {
+          setText(event.target.value);
+          setCaret(event.target.selectionStart ?? event.target.value.length);
+          setWanted(true);
+          store.setActiveId(null);
+        }}
+        onSelect={(event) => setCaret(event.currentTarget.selectionStart ?? 0)}
+        onBlur={() => setWanted(false)}
+        onKeyDown={onKey}
+      />
+      <ComboboxPopover
+        store={store}
+        className="suggestions"
+        gutter={4}
+        portal
+        unmountOnHide
+        hideOnEscape={false}
+        aria-label="Suggestions"
+      >
+        <ComboboxList store={store} className="suggestions-list" aria-label="Suggestions">
+          {[...grouped(choices)].map(([group, own]) => (
+            <ComboboxGroup key={group} className="suggestions-group">
+              <ComboboxGroupLabel className="suggestions-label">{group}</ComboboxGroupLabel>
+              {own.map((choice) => (
+                <ComboboxItem
+                  key={choice.label}
+                  className="suggestion"
+                  hideOnClick={false}
+                  setValueOnClick={false}
+                  focusOnHover
+                  // Why: the field keeps its focus.
+                  onMouseDown={(event) => event.preventDefault()}
+                  onClick={() => take(choice)}
+                >
+                  <bdi className="suggestion-value">{choice.label}</bdi>
+                  <span className="suggestion-what">{choice.description}</span>
+                </ComboboxItem>
+              ))}
+            </ComboboxGroup>
+          ))}
+        </ComboboxList>
+        <p className="suggestions-keys" aria-hidden>
+          ↑ ↓ choose · tab or return take · esc close
+        </p>
+      </ComboboxPopover>
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+// The colours of the query, drawn under the field of the box, which has transparent text: prefixes, quotes, expressions,
+// operators, and where the fault is.
+
+import { textOfWord, wordsOf } from '../../engine/query/words.ts';
+import type { QueryWord } from '../../engine/query/words.ts';
+
+interface QueryLayerProps {
+  readonly text: string;
+  readonly isRegexEnabled: boolean;
+  /** Where the query does not parse, in code points; undefined: it does, as far as is known. */
+  readonly fault: number | undefined;
+}
+
+/** Longer queries are drawn without colours. */
+const COLOURED_MAX = 2000;
+
+function classOf({ kind, isQuoted, prefix }: QueryWord, isRegexEnabled: boolean): string {
+  if (kind === 'prefix') return 'query-prefix';
+  if (kind === 'operator') return 'query-operator';
+  if (isQuoted) return 'query-quoted';
+  const isExpression = prefix === undefined ? isRegexEnabled : prefix.kind === 'pattern';
+  return isExpression ? 'query-expression' : '';
+}
+
+/** A stretch of the text that is drawn in one way. */
+interface Piece {
+  readonly start: number;
+  readonly text: string;
+  readonly name: string;
+}
+
+function piecesOf({ text, isRegexEnabled, fault }: QueryLayerProps): Piece[] {
+  const size = Array.from(text).length;
+  const words = size > COLOURED_MAX ? [] : wordsOf(text, isRegexEnabled);
+  const pieces: Piece[] = [];
+  let next = 0;
+  const add = (start: number, end: number, name: string): void => {
+    const isFaulty = fault !== undefined && start <= fault && fault < end;
+    const named = isFaulty ? `${name} query-fault` : name;
+    if (start < end) pieces.push({ start, text: textOfWord(text, { start, end }), name: named });
+    next = end;
+  };
+  for (const word of words) {
+    add(next, word.start, '');
+    add(word.start, word.end, classOf(word, isRegexEnabled));
+  }
+  add(next, size, '');
+  // What is missing at the end of the query.
+  if (fault !== undefined && fault >= size)
+    pieces.push({ start: size, text: '\u00A0', name: 'query-fault' });
+  return pieces;
+}
+
+export function QueryLayer(props: QueryLayerProps) {
+  return (
+    <span className="box-layer-text">
+      <span>
+        {piecesOf(props).map(({ start, text, name }) => (
+          <span key={start} className={name}>
+            {text}
+          </span>
+        ))}
+      </span>
+    </span>
+  );
+}

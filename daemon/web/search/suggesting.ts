@@ -1,0 +1,84 @@
+// What is offered for the word at the caret: filters, values and earlier queries at once, names as the daemon suggests them.
+
+import { useQueries } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import type { getSuggestions } from '../../http/api/search/suggestion-endpoints.ts';
+import { call } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { useRemembered } from '../data/remembered.ts';
+import {
+  completableAt,
+  historyChoices,
+  prefixChoices,
+  suggestedChoices,
+  valueChoices,
+} from './completion.ts';
+import type { Choice, SuggestionKind } from './completion.ts';
+
+/** Rest after the last key before the daemon is asked, in ms. */
+const PAUSE_MS = 80;
+const STALE_MS = 60_000;
+/** Choices of a kind: where a prefix asks for it, and for a word without one. */
+const COUNT_MAX = 10;
+const BARE_COUNT_MAX = 4;
+const HISTORY_MAX = 5;
+
+/** The value once it has not changed for a moment. */
+function useRested<Value extends string | undefined>(value: Value): Value {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(value), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return rested;
+}
+
+/** Asks for suggestions of a kind; what cannot be had is none. */
+export function suggestionsQuery(
+  kind: SuggestionKind,
+  prefix: string,
+  query: string | undefined,
+  limit: number,
+) {
+  return {
+    queryKey: ['suggestions', kind, prefix, query, limit],
+    queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+      call<typeof getSuggestions>('/api/suggestions', {
+        base: BASE_PATH,
+        query: { kind, prefix, query, limit },
+        signal,
+      }),
+    staleTime: STALE_MS,
+    retry: false,
+  };
+}
+
+/** What is offered, the best group first. @param isWanted  the choices are looked at */
+export function useChoices(
+  text: string,
+  caret: number,
+  isRegexEnabled: boolean,
+  isWanted: boolean,
+): readonly Choice[] {
+  const queries = useRemembered((state) => state.queries);
+  const at = completableAt(text, caret, isRegexEnabled);
+  const asked = useRested(at.asked);
+  const filter = useRested(at.filter);
+  const isRested = asked === at.asked && filter === at.filter;
+  const limit = at.isBare ? BARE_COUNT_MAX : COUNT_MAX;
+  const answers = useQueries({
+    queries: at.kinds.map((kind) => ({
+      ...suggestionsQuery(kind, asked, filter, limit),
+      enabled: isWanted && isRested,
+    })),
+  });
+  if (!isWanted) return [];
+  const suggested = at.kinds.flatMap((kind, index) =>
+    suggestedChoices(at, kind, answers[index]?.data ?? []),
+  );
+  const history = at.isBare ? historyChoices(text, queries, HISTORY_MAX) : [];
+  const filters = prefixChoices(at);
+  return text.trim() === ''
+    ? [...history, ...filters]
+    : [...filters, ...valueChoices(at), ...suggested, ...history];
+}
