@@ -300,6 +300,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'daemon/web/browse': [
     'daemon/http/api/history',
+    'daemon/http/api/search',
     'daemon/http/api/sources',
     'daemon/web/code',
     'daemon/web/data',

@@ -170,7 +170,8 @@ void test(
     await page.locator('.blame-mark').first().waitFor();
     assert.equal(await page.locator('.blame-mark').count(), 2);
     assert.match(page.url(), /blame=1/);
-    await page.getByRole('link', { name: 'History' }).click();
+    await page.getByRole('button', { name: 'History' }).click();
+    await page.getByRole('link', { name: 'All, with more filters' }).click();
     await page.getByRole('cell', { name: 'second change' }).waitFor();
     assert.equal(await page.getByRole('row').count(), 3);
     await page.getByLabel('In the message').fill('second');

@@ -43,6 +43,12 @@ export function placeOf(rest: string): Place | undefined {
   return { repo, revision, kind, path: decodedPath.replace(/\/$/, '') };
 }
 
+/** The part of a `webUrl` of the API that is below the base path. */
+export function belowBase(webUrl: string): string {
+  const { pathname } = new URL(webUrl);
+  return pathname.slice(pathname.indexOf('/browse/'));
+}
+
 /** The address below the base path. */
 export function addressOf({ repo, revision, kind, path }: Place): string {
   const at = revision === undefined ? '' : `@${encode(revision)}`;

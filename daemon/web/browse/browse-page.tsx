@@ -1,5 +1,7 @@
 // Browsing a repository: where one is, the tree beside it, and the file, folder or history of the address.
 
+import { Dialog } from '@ariakit/react';
+import { Suspense, lazy, useEffect, useState } from 'react';
 import { useParams } from 'wouter';
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -11,7 +13,17 @@ import { Crumbs } from './crumbs.tsx';
 import { FileTree } from './file-tree.tsx';
 import { FileView } from './file-view.tsx';
 import { FolderView } from './folder-view.tsx';
+import { useKeys } from './keys.ts';
 import '../styles/browse.css';
+import '../styles/file.css';
+import '../styles/tables.css';
+
+const FileFinder = lazy(() => import('./file-finder.tsx'));
+
+/** Is there room for the tree beside the file? */
+function isWideWindow(): boolean {
+  return matchMedia('(min-width: 1100px)').matches;
+}
 
 function View({ place }: { readonly place: Place }) {
   if (place.kind === 'blob') return <FileView place={place} />;
@@ -33,14 +45,44 @@ export default function BrowsePage() {
         <Notice kind="danger" title="This address names no file or folder." />
       </div>
     );
+  return <Browse place={place} />;
+}
+
+function Browse({ place }: { readonly place: Place }) {
+  const [isTreeOpen, setTreeOpen] = useState(true);
+  const [isDrawerOpen, setDrawerOpen] = useState(false);
+  const [isFinding, setFinding] = useState(false);
+  const { repo, path } = place;
+  // What was chosen in the drawer is what is wanted.
+  useEffect(() => setDrawerOpen(false), [path]);
+  const toggleTree = () => {
+    if (isWideWindow()) setTreeOpen(!isTreeOpen);
+    else setDrawerOpen(!isDrawerOpen);
+  };
+  const find = () => setFinding(true);
+  useKeys({ t: find, 'mod+p': find, 'mod+b': toggleTree });
   return (
-    <div className="browse">
-      <h1 className="visually-hidden">{place.path === '' ? place.repo : place.path}</h1>
-      <Crumbs place={place} />
-      <FileTree place={place} />
+    <div className={isTreeOpen ? 'browse' : 'browse browse-bare'}>
+      <h1 className="visually-hidden">{path === '' ? repo : path}</h1>
+      <Crumbs place={place} toggleTree={toggleTree} find={find} />
+      {isTreeOpen && <FileTree place={place} />}
       <div className="browse-content">
         <View place={place} />
       </div>
+      <Dialog
+        open={isDrawerOpen}
+        onClose={() => setDrawerOpen(false)}
+        className="drawer"
+        aria-label="Files"
+        backdrop={<div className="backdrop" />}
+      >
+        <FileTree place={place} />
+      </Dialog>
+      {isFinding && (
+        <Suspense fallback={null}>
+          <FileFinder place={place} close={() => setFinding(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 // Where one is: repository, revision, folders, file; each leads there.
 
-import { Copy } from 'lucide-react';
+import { Copy, PanelLeft, Search } from 'lucide-react';
 import { Link } from 'wouter';
+import { copyText } from '../parts/clipboard.ts';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { RevisionPicker } from './revision-picker.tsx';
@@ -16,11 +17,26 @@ function crumbsOf(path: string): Crumb[] {
   return names.map((name, index) => ({ name, path: names.slice(0, index + 1).join('/') }));
 }
 
-export function Crumbs({ place }: { readonly place: Place }) {
+interface CrumbsProps {
+  readonly place: Place;
+  readonly toggleTree: () => void;
+  readonly find: () => void;
+}
+
+export function Crumbs({ place, toggleTree, find }: CrumbsProps) {
   const { repo, path, kind } = place;
   const crumbs = kind === 'commit' ? [] : crumbsOf(path);
   return (
     <div className="crumbs">
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Files"
+        title="Files (Ctrl+B)"
+        onClick={toggleTree}
+      >
+        <PanelLeft size={16} strokeWidth={1.5} aria-hidden />
+      </button>
       <nav aria-label="Path" className="crumb-names">
         <Link href={addressOf({ ...place, kind: 'tree', path: '' })} className="crumb-repo">
           <bdi>{repo}</bdi>
@@ -50,12 +66,21 @@ export function Crumbs({ place }: { readonly place: Place }) {
             className="icon-button"
             aria-label="Copy the path"
             title="Copy the path"
-            onClick={() => void navigator.clipboard?.writeText(path)}
+            onClick={() => void copyText(path)}
           >
             <Copy size={16} strokeWidth={1.5} aria-hidden />
           </button>
         )}
       </nav>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Find a file"
+        title="Find a file (t)"
+        onClick={find}
+      >
+        <Search size={16} strokeWidth={1.5} aria-hidden />
+      </button>
       <RevisionPicker place={place} />
     </div>
   );

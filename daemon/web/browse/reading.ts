@@ -1,22 +1,69 @@
 // What is read of a repository, asked once and kept while it may be looked at again.
 
 import { useQuery } from '@tanstack/react-query';
+import type { getFiles } from '../../http/api/sources/file-endpoints.ts';
 import type { getFolderContents } from '../../http/api/sources/folder-endpoints.ts';
 import type { getRefs } from '../../http/api/sources/ref-endpoints.ts';
 import type { getSource } from '../../http/api/sources/source-endpoints.ts';
-import { call, callPage } from '../data/api.ts';
+import { apiAddress, call, callPage, fetchApi } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import type { Place } from './address.ts';
 
 type At = Pick<Place, 'repo' | 'revision' | 'path'>;
 
-export function useSource({ repo, revision, path }: At) {
+/** @param endLine  the last line that is wanted; default: that of the file */
+export function useSource({ repo, revision, path }: At, endLine?: number) {
   return useQuery({
-    queryKey: ['source', repo, revision, path],
+    queryKey: ['source', repo, revision, path, endLine],
     queryFn: ({ signal }) =>
       call<typeof getSource>('/api/source', {
         base: BASE_PATH,
+        query: { repo, path, ref: revision, endLine },
+        signal,
+      }),
+  });
+}
+
+/** The address of the bytes of a file. */
+export function rawAddress({ repo, revision, path }: At): string {
+  return apiAddress(BASE_PATH, '/api/raw', { repo, path, ref: revision });
+}
+
+export interface RawFacts {
+  readonly type: string;
+  /** Bytes; undefined: not said. */
+  readonly size: number | undefined;
+}
+
+/** Type and size of a file, without its bytes. */
+export function useRawFacts({ repo, revision, path }: At) {
+  return useQuery({
+    queryKey: ['raw', repo, revision, path],
+    queryFn: async ({ signal }): Promise<RawFacts> => {
+      const { headers } = await fetchApi('/api/raw', {
+        base: BASE_PATH,
+        method: 'HEAD',
         query: { repo, path, ref: revision },
+        signal,
+      });
+      const size = Number(headers.get('content-length') ?? Number.NaN);
+      return {
+        type: headers.get('content-type')?.split(';')[0] ?? '',
+        size: Number.isNaN(size) ? undefined : size,
+      };
+    },
+  });
+}
+
+/** All files of a repository. */
+export function useFiles({ repo, revision }: Pick<Place, 'repo' | 'revision'>) {
+  return useQuery({
+    queryKey: ['files', repo, revision],
+    queryFn: ({ signal }) =>
+      call<typeof getFiles>('/api/files', {
+        base: BASE_PATH,
+        method: 'POST',
+        body: { repoName: repo, revisionName: revision ?? 'HEAD' },
         signal,
       }),
   });

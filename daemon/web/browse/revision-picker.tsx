@@ -16,6 +16,11 @@ import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { useRefs } from './reading.ts';
 
+/** Ids of commits by their first digits. */
+function shortName(revision: string): string {
+  return /^[0-9a-f]{40,64}$/.test(revision) ? revision.slice(0, 7) : revision;
+}
+
 export function RevisionPicker({ place }: { readonly place: Place }) {
   const [isOpen, setOpen] = useState(false);
   const [wanted, setWanted] = useState('');
@@ -31,7 +36,7 @@ export function RevisionPicker({ place }: { readonly place: Place }) {
     <PopoverProvider open={isOpen} setOpen={setOpen}>
       <PopoverDisclosure className="button">
         <GitBranch size={16} strokeWidth={1.5} aria-hidden />
-        <bdi>{place.revision ?? 'default'}</bdi>
+        <bdi title={place.revision}>{shortName(place.revision ?? 'default')}</bdi>
       </PopoverDisclosure>
       <Popover className="popover" gutter={4} aria-label="Revision" portal>
         <ComboboxProvider value={wanted} setValue={setWanted}>

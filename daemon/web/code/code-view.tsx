@@ -2,7 +2,14 @@
 // fast as fifty. Numbers link to lines; a range of lines is marked.
 
 import { LRLanguage, Language, syntaxHighlighting } from '@codemirror/language';
-import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
+import {
+  gotoLine,
+  highlightSelectionMatches,
+  openSearchPanel,
+  search,
+  searchKeymap,
+  searchPanelOpen,
+} from '@codemirror/search';
 import {
   Compartment,
   EditorState,
@@ -14,6 +21,7 @@ import type { Extension } from '@codemirror/state';
 import {
   Decoration,
   EditorView,
+  activateHover,
   drawSelection,
   highlightSpecialChars,
   keymap,
@@ -23,12 +31,18 @@ import type { DecorationSet } from '@codemirror/view';
 import { LRParser } from '@lezer/lr';
 import { defineLanguageFacet } from '@codemirror/language';
 import { useEffect, useRef } from 'react';
+import type { RefObject } from 'react';
 import { blameGutter } from './blame-gutter.ts';
 import type { BlameStretch } from './blame-gutter.ts';
 import type { LineRange } from './line-range.ts';
 import { STYLE_NONCE } from '../data/place.ts';
+import { HIDDEN, codeOf } from './hidden-characters.ts';
 import { highlighter } from './highlighter.ts';
 import { parserOf } from './languages.ts';
+import { matchField, offsetOf, setMatches } from './match-marks.ts';
+import type { FileMatch } from './match-marks.ts';
+import { CARET_KEYS, nameAt, nameCards, nameClicks } from './names.ts';
+import type { NamePlace, ShowCard } from './names.ts';
 
 /** Files above this many characters get their colours only when asked for. */
 export const COLOURED_SIZE_MAX = 5_000_000;
@@ -55,15 +69,35 @@ const rangeField = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+/** What is done with the view from outside. */
+export interface CodeHandle {
+  /** Under the caret. */
+  readonly name: () => NamePlace | undefined;
+  readonly openCard: () => void;
+  readonly openFind: () => void;
+  readonly isFindOpen: () => boolean;
+  readonly openGoToLine: () => void;
+  readonly focus: () => void;
+}
+
 interface CodeViewProps {
   readonly path: string;
   readonly text: string;
   readonly language: string;
+  /** Colours cost time: files above COLOURED_SIZE_MAX get them when asked for. */
+  readonly isColoured: boolean;
   readonly range: LineRange | undefined;
   /** Where its lines come from; undefined: not shown. */
   readonly blame: readonly BlameStretch[] | undefined;
+  readonly matches: readonly FileMatch[];
+  /** Index of the match that one is at. */
+  readonly currentMatch: number | undefined;
   /** Lines were chosen by their numbers. */
   readonly onRange: (range: LineRange) => void;
+  readonly showCard: ShowCard;
+  /** To the definition of a name. */
+  readonly goToName: (place: NamePlace) => void;
+  readonly handle: RefObject<CodeHandle | null>;
 }
 
 /** The language of a parser for the view. */
@@ -94,84 +128,159 @@ interface Parts {
   readonly blame: Compartment;
 }
 
+const SPECIAL = highlightSpecialChars({
+  specialChars: new RegExp(HIDDEN.source, 'gu'),
+  render(code) {
+    const box = document.createElement('span');
+    box.className = 'hidden-character';
+    box.textContent = codeOf(String.fromCharCode(code));
+    box.title = box.textContent;
+    return box;
+  },
+});
+
+/** What the view tells; the functions may be others in each rendering. */
+type Told = Pick<CodeViewProps, 'onRange' | 'showCard' | 'goToName'>;
+
 function makeState(
   props: CodeViewProps,
-  onRange: (range: LineRange) => void,
+  told: { readonly current: Told },
   { colours, blame }: Parts,
 ): EditorState {
   return EditorState.create({
-    doc: props.text,
+    // Lines end where those of the daemon do: a lone carriage return is a character.
+    doc: props.text.replaceAll('\r\n', '\n'),
     extensions: [
+      EditorState.lineSeparator.of('\n'),
       EditorState.readOnly.of(true),
       EditorView.editable.of(false),
       EditorView.cspNonce.of(STYLE_NONCE),
       EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': `${props.path}, read only` }),
       blame.of([]),
-      numbers(onRange, { current: props.range?.from ?? 1 }),
-      highlightSpecialChars(),
+      numbers((chosen) => told.current.onRange(chosen), { current: props.range?.from ?? 1 }),
+      SPECIAL,
       drawSelection(),
       highlightSelectionMatches(),
       search({ top: true }),
       keymap.of(searchKeymap),
+      CARET_KEYS,
+      nameCards((element, place) => told.current.showCard(element, place)),
+      nameClicks((place) => told.current.goToName(place)),
       rangeField,
+      matchField,
       syntaxHighlighting(highlighter),
       colours.of([]),
     ],
   });
 }
 
+function handleOf(view: EditorView): CodeHandle {
+  const caret = () => view.state.selection.main.head;
+  return {
+    name: () => nameAt(view.state, caret()),
+    openCard: () =>
+      activateHover(view, caret(), 1, { until: ({ selection }) => selection !== undefined }),
+    openFind: () => openSearchPanel(view),
+    isFindOpen: () => searchPanelOpen(view.state),
+    openGoToLine: () => gotoLine(view),
+    focus: () => view.focus(),
+  };
+}
+
+/** Puts the lines that the address names into the view, and into the window. */
+function showRange(view: EditorView, chosen: LineRange | undefined): void {
+  const effects: StateEffect<unknown>[] = [setRange.of(chosen)];
+  if (chosen !== undefined && chosen.from <= view.state.doc.lines) {
+    const { from: at } = view.state.doc.line(chosen.from);
+    if (!isSeen(view, at)) effects.push(EditorView.scrollIntoView(at, { y: 'center' }));
+  }
+  view.dispatch({ effects });
+}
+
+function isSeen({ viewport, scrollDOM }: EditorView, at: number): boolean {
+  return viewport.from <= at && at <= viewport.to && scrollDOM.scrollTop > 0;
+}
+
+function showMatches(
+  view: EditorView,
+  all: readonly FileMatch[],
+  current: number | undefined,
+): void {
+  const effects: StateEffect<unknown>[] = [setMatches.of({ all, current })];
+  const at = current === undefined ? undefined : all[current];
+  if (at === undefined) {
+    view.dispatch({ effects });
+    return;
+  }
+  const anchor = offsetOf(view.state.doc, at.start);
+  effects.push(EditorView.scrollIntoView(anchor, { y: 'center' }));
+  view.dispatch({ effects, selection: { anchor } });
+}
+
+/** Columns are hidden from those who do not see them, which links must not be. */
+function showBlame(
+  view: EditorView,
+  part: Compartment,
+  blame: readonly BlameStretch[] | undefined,
+): void {
+  view.dispatch({ effects: part.reconfigure(blame === undefined ? [] : blameGutter(blame)) });
+  const columns = view.dom.querySelector('.cm-gutters');
+  columns?.setAttribute('aria-hidden', String(blame === undefined));
+}
+
 export function CodeView(props: CodeViewProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
-  const told = useRef(props.onRange);
-  told.current = props.onRange;
+  const told = useRef<Told>(props);
+  told.current = props;
   const parts = useRef<Parts>({ colours: new Compartment(), blame: new Compartment() });
-  const { text, language, path, range, blame } = props;
+  const { text, language, path, range, blame, isColoured, matches, currentMatch, handle } = props;
 
   useEffect(() => {
     if (place.current === null) return;
-    const { colours } = parts.current;
     const made = new EditorView({
       parent: place.current,
-      state: makeState(props, (chosen) => told.current(chosen), parts.current),
+      state: makeState(props, told, parts.current),
     });
     view.current = made;
-    let isOver = false;
-    const colourIt = async (): Promise<void> => {
-      const extension = await languageOf(language);
-      if (!isOver) made.dispatch({ effects: colours.reconfigure(extension) });
-    };
-    if (text.length <= COLOURED_SIZE_MAX) void colourIt();
+    handle.current = handleOf(made);
     return () => {
-      isOver = true;
       made.destroy();
       view.current = null;
+      handle.current = null;
     };
     // A text of another file, or another text of it, is another view; the rest is told to the one there is.
   }, [text, language, path]);
 
+  useEffect(() => {
+    let isOver = false;
+    const colourIt = async (): Promise<void> => {
+      const extension = await languageOf(language);
+      if (!isOver)
+        view.current?.dispatch({ effects: parts.current.colours.reconfigure(extension) });
+    };
+    if (isColoured) void colourIt();
+    return () => {
+      isOver = true;
+    };
+  }, [isColoured, text, language, path]);
+
   const blamed = JSON.stringify(blame);
   useEffect(() => {
-    const column = blame === undefined ? [] : blameGutter(blame);
-    view.current?.dispatch({ effects: parts.current.blame.reconfigure(column) });
+    if (view.current !== null) showBlame(view.current, parts.current.blame, blame);
     // `blame` is made anew each time; `blamed` says whether it is another one.
   }, [blamed, text, language, path]);
 
   const from = range?.from;
   const to = range?.to;
   useEffect(() => {
-    const shown = view.current;
-    if (shown === null) return;
     const chosen = from === undefined || to === undefined ? undefined : { from, to };
-    const effects: StateEffect<unknown>[] = [setRange.of(chosen)];
-    if (chosen !== undefined && chosen.from <= shown.state.doc.lines) {
-      const { from: at } = shown.state.doc.line(chosen.from);
-      const isSeen =
-        shown.viewport.from <= at && at <= shown.viewport.to && shown.scrollDOM.scrollTop > 0;
-      if (!isSeen) effects.push(EditorView.scrollIntoView(at, { y: 'center' }));
-    }
-    shown.dispatch({ effects });
+    if (view.current !== null) showRange(view.current, chosen);
   }, [from, to, text, language, path]);
+
+  useEffect(() => {
+    if (view.current !== null) showMatches(view.current, matches, currentMatch);
+  }, [matches, currentMatch, text, language, path]);
 
   return <div ref={place} className="code-view" />;
 }

@@ -2,16 +2,8 @@
 // seen, or that change the order of text, are drawn as a boxed code.
 
 import { Fragment } from 'react';
+import { HIDDEN, codeOf } from './hidden-characters.ts';
 import type { Colour, Mark } from './marks.ts';
-
-/** Control and format characters but for the tab; unpaired surrogates. */
-const HIDDEN =
-  // oxlint-disable-next-line no-control-regex
-  /([\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF])/;
-
-function codeOf(character: string): string {
-  return `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
-}
 
 /** The text with hidden characters shown. */
 export function VisibleText({ text }: { readonly text: string }) {

@@ -1,0 +1,144 @@
+// The lower panel with the places of a name: its definitions or references, in this repository or in all.
+
+import { useEffect, useRef } from 'react';
+import type { KeyboardEvent } from 'react';
+import { Link } from 'wouter';
+import { MarkedText } from '../code/marked-text.tsx';
+import type { Mark } from '../code/marks.ts';
+import { Notice } from '../parts/notice.tsx';
+import { count } from '../parts/words.ts';
+import { belowBase } from './address.ts';
+import type { Place } from './address.ts';
+import { Panel } from './panel.tsx';
+import type { Panels } from './panels.ts';
+import { changed, useParameters } from './parameters.ts';
+import { explorationText, usePlaces } from './symbols.ts';
+import type { Exploration, FoundFile, Places } from './symbols.ts';
+
+function unitsOf(line: string, column: number): number {
+  return Array.from(line)
+    .slice(0, column - 1)
+    .join('').length;
+}
+
+interface Line {
+  readonly number: number;
+  readonly text: string;
+  readonly marks: Mark[];
+}
+
+/** In the order of the file, each once. */
+function linesOf({ matches }: FoundFile): Line[] {
+  const lines = new Map<number, Line>();
+  for (const { lineContent, range } of matches) {
+    const { start, end } = range;
+    const text = lineContent.split(/\r?\n/)[0] ?? '';
+    const line = lines.get(start.lineNumber) ?? { number: start.lineNumber, text, marks: [] };
+    const to = end.lineNumber > start.lineNumber ? text.length : unitsOf(text, end.column);
+    line.marks.push({ from: unitsOf(text, start.column), to });
+    lines.set(line.number, line);
+  }
+  return [...lines.values()].toSorted((a, b) => a.number - b.number);
+}
+
+/** Down and up the rows, by the keys of lists. */
+function moveInRows(event: KeyboardEvent<HTMLElement>): void {
+  const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+  if (by === undefined) return;
+  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('.explore-row')];
+  const at = rows.findIndex((row) => row === document.activeElement);
+  rows[Math.min(Math.max(at + by, 0), rows.length - 1)]?.focus();
+  event.preventDefault();
+}
+
+interface FileRowsProps {
+  readonly file: FoundFile;
+  readonly parameters: URLSearchParams;
+}
+
+/** The panel stays open where a row leads to. */
+function FileRows({ file, parameters }: FileRowsProps) {
+  return (
+    <section className="explore-file">
+      <h3 className="explore-file-name">
+        <bdi>{file.repository}</bdi> ▸ <bdi>{file.fileName}</bdi>{' '}
+        <span className="faint">{count(file.matches.length)}</span>
+      </h3>
+      {linesOf(file).map(({ number, text, marks }) => {
+        const address = changed(parameters, { highlightRange: String(number) });
+        return (
+          <Link
+            key={number}
+            href={`${belowBase(file.webUrl)}?${address.toString()}`}
+            className="result-line explore-row"
+            aria-label={`line ${number}: ${text.trim()}`}
+          >
+            <span className="line-number">{number}</span>
+            <MarkedText className="line-text" text={text} marks={marks} />
+          </Link>
+        );
+      })}
+    </section>
+  );
+}
+
+/** How many there are, and whether that is all. */
+function amount({ stats, isSearchExhaustive }: Places): string {
+  const said = count(stats.matchCount);
+  return isSearchExhaustive ? said : `first ${said}`;
+}
+
+function Found({ found, ...rest }: { readonly found: Places } & Omit<FileRowsProps, 'file'>) {
+  if (found.files.length === 0) return <p className="empty">Nothing found.</p>;
+  return found.files.map((file) => (
+    <FileRows key={`${file.repositoryId}:${file.fileName}`} file={file} {...rest} />
+  ));
+}
+
+interface ExplorePanelProps {
+  readonly place: Place;
+  readonly exploration: Exploration;
+  readonly panels: Panels;
+}
+
+export function ExplorePanel({ place, exploration, panels }: ExplorePanelProps) {
+  const { parameters, change } = useParameters();
+  const body = useRef<HTMLDivElement>(null);
+  const { kind: shownKind, name } = exploration;
+  const repo = panels.isWide ? undefined : place.repo;
+  const definitions = usePlaces({ kind: 'definitions', name }, repo);
+  const references = usePlaces({ kind: 'references', name }, repo);
+  const shown = shownKind === 'definitions' ? definitions : references;
+  useEffect(() => body.current?.focus(), [name]);
+  const tab = (kind: Exploration['kind'], label: string, found: Places | undefined) => (
+    <button
+      type="button"
+      className="panel-tab"
+      aria-pressed={shownKind === kind}
+      onClick={() => change({ explore: explorationText({ kind, name }) })}
+    >
+      {label} {found !== undefined && amount(found)}
+    </button>
+  );
+  return (
+    <Panel
+      title={name}
+      close={panels.close}
+      body={body}
+      onKeyDown={moveInRows}
+      head={
+        <>
+          {tab('definitions', 'Definitions', definitions.data)}
+          {tab('references', 'References', references.data)}
+          <label className="panel-choice">
+            <input type="checkbox" checked={panels.isWide} onChange={panels.toggleWidth} />
+            All repositories
+          </label>
+        </>
+      }
+    >
+      {shown.error !== null && <Notice kind="danger" title={shown.error.message} />}
+      {shown.data !== undefined && <Found found={shown.data} parameters={parameters} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,101 @@
+// What a file is shown as: its text, the picture that it is, or the document that it makes.
+
+import { Suspense, lazy, useState } from 'react';
+import type { RefObject } from 'react';
+import type { BlameStretch } from '../code/blame-gutter.ts';
+import { COLOURED_SIZE_MAX, CodeView } from '../code/code-view.tsx';
+import type { CodeHandle } from '../code/code-view.tsx';
+import { changesOrder } from '../code/hidden-characters.ts';
+import { lineRangeOf, rangeText } from '../code/line-range.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { Notice } from '../parts/notice.tsx';
+import { addressOf } from './address.ts';
+import type { Place } from './address.ts';
+import { BinaryView } from './binary-view.tsx';
+import { isDrawing } from './file-kind.ts';
+import type { FileWays } from './file-ways.ts';
+import type { Blame } from './history-reading.ts';
+import { MatchRuler } from './match-ruler.tsx';
+import type { MatchSteps } from './match-steps.ts';
+import { cardsOf } from './name-card.tsx';
+import { useParameters } from './parameters.ts';
+
+const MarkdownView = lazy(() => import('./markdown-view.tsx'));
+
+/** What the column shows; the name of a commit leads to it. */
+function stretchesOf({ ranges, commits }: Blame, place: Place): BlameStretch[] {
+  return ranges.map(({ hash, startLine }) => ({
+    startLine,
+    author: commits[hash]?.authorName ?? '',
+    date: commits[hash]?.date ?? '',
+    message: commits[hash]?.message ?? '',
+    address: `${BASE_PATH}${addressOf({ ...place, kind: 'commit', path: hash })}`,
+  }));
+}
+
+interface FileTextProps {
+  readonly place: Place;
+  readonly text: string;
+  readonly language: string;
+  readonly lineCount: number;
+  /** Undefined: not shown. */
+  readonly blame: Blame | undefined;
+  readonly steps: MatchSteps;
+  readonly ways: FileWays;
+  readonly code: RefObject<CodeHandle | null>;
+}
+
+function FileText({ place, text, lineCount, blame, steps, ways, ...rest }: FileTextProps) {
+  const { parameters, change } = useParameters();
+  const [isColourAsked, askColour] = useState(false);
+  const isLarge = text.length > COLOURED_SIZE_MAX;
+  return (
+    <>
+      {changesOrder(text) && (
+        <Notice kind="warn" title="This file has characters that change the order of text." />
+      )}
+      {isLarge && !isColourAsked && (
+        <Notice
+          kind="info"
+          title="Large file: colours are off."
+          action={{ label: 'Colour anyway', run: () => askColour(true) }}
+        />
+      )}
+      <div className="code-area">
+        <CodeView
+          path={place.path}
+          text={text}
+          language={rest.language}
+          isColoured={!isLarge || isColourAsked}
+          range={lineRangeOf(parameters.get('highlightRange'))}
+          blame={blame === undefined ? undefined : stretchesOf(blame, place)}
+          matches={steps.matches}
+          currentMatch={steps.current}
+          onRange={(chosen) => change({ highlightRange: rangeText(chosen) })}
+          showCard={cardsOf(place, rest.language, ways)}
+          goToName={ways.goToDefinition}
+          handle={rest.code}
+        />
+        <MatchRuler matches={steps.matches} lineCount={lineCount} />
+      </div>
+    </>
+  );
+}
+
+interface FileBodyProps extends Omit<FileTextProps, 'lineCount'> {
+  /** Undefined: it is no text. */
+  readonly lineCount: number | undefined;
+  readonly isPreviewed: boolean;
+}
+
+export function FileBody({ lineCount, isPreviewed, ...rest }: FileBodyProps) {
+  const { place, text } = rest;
+  if (lineCount === undefined || (isPreviewed && isDrawing(place.path)))
+    return <BinaryView place={place} />;
+  if (!isPreviewed) return <FileText {...rest} lineCount={lineCount} />;
+  return (
+    <Suspense fallback={null}>
+      <MarkdownView place={place} text={text} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,91 @@
+// The file finder: a dialog with the files of the repository at this revision that fit what is typed, best first.
+
+import { Dialog } from '@ariakit/react';
+import { Command } from 'cmdk';
+import { useEffect, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import { MarkedText } from '../code/marked-text.tsx';
+import { BASE_PATH } from '../data/place.ts';
+import { counted } from '../parts/words.ts';
+import { addressOf } from './address.ts';
+import type { Place } from './address.ts';
+import type { FromFinder, ToFinder } from './finder-messages.ts';
+
+/** A worker with the files of a repository, and what it has said last. */
+function useFinder(repo: string, revision: string, text: string): FromFinder | undefined {
+  const [answer, setAnswer] = useState<FromFinder>();
+  const worker = useRef<Worker>(null);
+  useEffect(() => {
+    const made = new Worker(new URL('./finder-worker.ts', import.meta.url), { type: 'module' });
+    made.addEventListener('message', ({ data }: MessageEvent<FromFinder>) => setAnswer(data));
+    made.postMessage({ type: 'open', base: BASE_PATH, repo, revision } satisfies ToFinder);
+    worker.current = made;
+    return () => made.terminate();
+  }, [repo, revision]);
+  useEffect(() => {
+    worker.current?.postMessage({ type: 'find', text } satisfies ToFinder);
+  }, [text]);
+  return answer;
+}
+
+function said(answer: FromFinder | undefined): string {
+  if (answer === undefined) return 'Reading the list of files';
+  if (answer.type === 'failed') return answer.message;
+  if (answer.total === 0) return 'No file fits.';
+  const shown = answer.paths.length;
+  return shown < answer.total
+    ? `${counted(shown, 'file')} of ${counted(answer.total, 'file')} that fit`
+    : counted(shown, 'file');
+}
+
+interface FileFinderProps {
+  readonly place: Place;
+  readonly close: () => void;
+}
+
+export default function FileFinder({ place, close }: FileFinderProps) {
+  const [text, setText] = useState('');
+  const [, navigate] = useLocation();
+  const answer = useFinder(place.repo, place.revision ?? 'HEAD', text);
+  const choose = (path: string): void => {
+    close();
+    navigate(addressOf({ ...place, kind: 'blob', path }));
+  };
+  const paths = answer?.type === 'found' ? answer.paths : [];
+  return (
+    <Dialog
+      open
+      onClose={close}
+      className="dialog finder"
+      aria-label="Find a file"
+      backdrop={<div className="backdrop" />}
+    >
+      <Command shouldFilter={false} label="Files">
+        <Command.Input
+          className="input"
+          value={text}
+          onValueChange={setText}
+          placeholder="Part of a path"
+          autoFocus
+        />
+        <p role="status" className="finder-status">
+          {said(answer)}
+        </p>
+        <Command.List className="finder-list">
+          {paths.map(({ path, marks }) => (
+            <Command.Item
+              key={path}
+              value={path}
+              className="popover-item"
+              onSelect={() => choose(path)}
+            >
+              <bdi>
+                <MarkedText text={path} marks={marks} />
+              </bdi>
+            </Command.Item>
+          ))}
+        </Command.List>
+      </Command>
+    </Dialog>
+  );
+}

@@ -1,0 +1,63 @@
+// Where names and addresses of a file lead: what its buttons, cards and keys do.
+
+import { useLocation } from 'wouter';
+import type { getCommit } from '../../http/api/history/commit-endpoints.ts';
+import { lineRangeOf } from '../code/line-range.ts';
+import type { NamePlace } from '../code/names.ts';
+import { call } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { queryClient } from '../data/session.ts';
+import { copyText } from '../parts/clipboard.ts';
+import { addressOf, belowBase } from './address.ts';
+import type { Place } from './address.ts';
+import { useParameters } from './parameters.ts';
+import { explorationText, findDefinitionsAt } from './symbols.ts';
+
+/** The id of the commit that a revision is now. Errors: as `call`. */
+async function commitOf({ repo, revision }: Place): Promise<string> {
+  const ref = revision ?? 'HEAD';
+  const { hash } = await queryClient.fetchQuery({
+    queryKey: ['commit', repo, ref],
+    queryFn: () => call<typeof getCommit>('/api/commit', { base: BASE_PATH, query: { repo, ref } }),
+  });
+  return hash;
+}
+
+/** @param say  tells what was done, or why not */
+export function useFileWays(place: Place, language: string, say: (text: string) => void) {
+  const { parameters, change } = useParameters();
+  const [, navigate] = useLocation();
+  const explore = (kind: 'definitions' | 'references', { name }: NamePlace): void =>
+    change({ explore: explorationText({ kind, name }) });
+  const goToDefinition = async (at: NamePlace): Promise<void> => {
+    const { files, stats } = await findDefinitionsAt(place, language, at);
+    const [file] = files;
+    const line = file?.matches[0]?.range.start.lineNumber;
+    if (file === undefined || line === undefined) say(`No definition of ${at.name} found`);
+    else if (stats.matchCount > 1) explore('definitions', at);
+    else navigate(`${belowBase(file.webUrl)}?highlightRange=${line}`);
+  };
+  const pin = async (): Promise<void> => {
+    const revision = await commitOf(place);
+    const rest = parameters.size === 0 ? '' : `?${parameters.toString()}`;
+    navigate(`${addressOf({ ...place, revision })}${rest}`, { replace: true });
+    say('The address names the commit');
+  };
+  const copy = async (text: string, what: string): Promise<void> =>
+    say((await copyText(text)) ? `${what} copied` : `Copying is not allowed here: ${text}`);
+  const told = (doing: Promise<void>): void => {
+    doing.catch((error: unknown) => say(error instanceof Error ? error.message : String(error)));
+  };
+  return {
+    goToDefinition: (at: NamePlace) => told(goToDefinition(at)),
+    findReferences: (at: NamePlace) => explore('references', at),
+    pin: () => told(pin()),
+    copyLink: () => told(copy(location.href, 'Link')),
+    copyPlace: () => {
+      const line = lineRangeOf(parameters.get('highlightRange'))?.from;
+      told(copy(`${place.path}${line === undefined ? '' : `:${line}`}`, 'Path'));
+    },
+  };
+}
+
+export type FileWays = ReturnType<typeof useFileWays>;

@@ -1,0 +1,63 @@
+// The lower panel with the commits that changed a file, by author; each leads to itself and to the file as it was then.
+
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { Notice } from '../parts/notice.tsx';
+import { When } from '../parts/when.tsx';
+import { counted } from '../parts/words.ts';
+import { addressOf } from './address.ts';
+import type { Place } from './address.ts';
+import { useCommits } from './history-reading.ts';
+import { Panel } from './panel.tsx';
+
+const SHORT_ID = 7;
+
+interface HistoryPanelProps {
+  readonly place: Place;
+  readonly close: () => void;
+}
+
+export function HistoryPanel({ place, close }: HistoryPanelProps) {
+  const [author, setAuthor] = useState('');
+  const { data, error } = useCommits(place, {
+    author: author === '' ? undefined : author,
+    query: undefined,
+    since: undefined,
+    until: undefined,
+    page: 1,
+  });
+  return (
+    <Panel
+      title="History"
+      close={close}
+      head={
+        <>
+          {data?.total !== undefined && <span>{counted(data.total, 'commit')}</span>}
+          <input
+            type="search"
+            className="input panel-filter"
+            aria-label="Author"
+            placeholder="Author"
+            value={author}
+            onChange={(event) => setAuthor(event.target.value)}
+          />
+          <Link href={addressOf({ ...place, kind: 'commits' })}>All, with more filters</Link>
+        </>
+      }
+    >
+      {error !== null && <Notice kind="danger" title={error.message} />}
+      {data?.items.length === 0 && <p className="empty">No commits match.</p>}
+      {data?.items.map(({ hash, message, authorName, date }) => (
+        <div key={hash} className="history-row">
+          <Link href={addressOf({ ...place, kind: 'commit', path: hash })}>
+            <code>{hash.slice(0, SHORT_ID)}</code>
+          </Link>
+          <bdi className="history-message">{message}</bdi>
+          <bdi className="history-author">{authorName}</bdi>
+          <When at={date} />
+          <Link href={addressOf({ ...place, revision: hash })}>View file</Link>
+        </div>
+      ))}
+    </Panel>
+  );
+}

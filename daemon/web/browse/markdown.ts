@@ -1,0 +1,173 @@
+// From Markdown of a repository to a piece of document that holds nothing that runs, styles, asks or posts: markdown-it makes
+// markup, DOMPurify lets through what is on its list, and links and images lead into the repository or are told as what they
+// are. Nothing is fetched while it is made.
+
+import createDOMPurify from 'dompurify';
+import type { Config } from 'dompurify';
+import MarkdownIt from 'markdown-it';
+import { BASE_PATH } from '../data/place.ts';
+import { addressOf } from './address.ts';
+import type { Place } from './address.ts';
+import { rawAddress } from './reading.ts';
+
+const CONFIG: Config & { readonly RETURN_DOM_FRAGMENT: true } = {
+  USE_PROFILES: { html: true },
+  FORBID_TAGS: [
+    'style',
+    'form',
+    'input',
+    'button',
+    'textarea',
+    'select',
+    'option',
+    'optgroup',
+    'fieldset',
+    'iframe',
+    'svg',
+    'math',
+    'video',
+    'audio',
+    'source',
+    'track',
+    'picture',
+    'map',
+    'area',
+    'dialog',
+    'marquee',
+    'template',
+    'slot',
+  ],
+  FORBID_ATTR: ['style', 'class', 'srcset', 'background', 'ping', 'target', 'usemap', 'popover'],
+  ALLOW_DATA_ATTR: false,
+  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|[^a-z]|[a-z+.-]+(?:[^a-z+.:-]|$))/i,
+  // Ids and names begin with `user-content-`: they shadow nothing of the page.
+  SANITIZE_NAMED_PROPS: true,
+  RETURN_DOM_FRAGMENT: true,
+};
+
+const ID_PREFIX = 'user-content-';
+
+/** Stands for the repository while addresses are resolved; no host has such a name. */
+const ROOT = 'http://repository.invalid/';
+
+/** What an address in a file means: a path of the repository, or an address elsewhere. Undefined: nothing that can be shown. */
+function resolve(text: string, { path }: Place): URL | undefined {
+  try {
+    const encoded = path.split('/').map(encodeURIComponent).join('/');
+    return new URL(text, ROOT + encoded);
+  } catch {
+    return undefined;
+  }
+}
+
+function isInside(url: URL): boolean {
+  return url.href.startsWith(ROOT);
+}
+
+function pathOf({ pathname }: URL): string {
+  try {
+    return decodeURIComponent(pathname.slice(1));
+  } catch {
+    return pathname.slice(1);
+  }
+}
+
+function mendLink(link: Element, place: Place): void {
+  const text = link.getAttribute('href') ?? '';
+  if (text.startsWith('#')) {
+    link.setAttribute('href', `#${ID_PREFIX}${text.slice(1)}`);
+    return;
+  }
+  const url = resolve(text, place);
+  if (url === undefined) link.removeAttribute('href');
+  else if (isInside(url)) {
+    const path = pathOf(url);
+    const kind = path === '' || path.endsWith('/') ? 'tree' : 'blob';
+    const address = addressOf({ ...place, kind, path: path.replace(/\/$/, '') });
+    link.setAttribute('href', `${BASE_PATH}${address}`);
+  } else {
+    link.setAttribute('rel', 'noopener noreferrer');
+    link.setAttribute('title', url.host);
+  }
+}
+
+/** Pictures of other hosts are told and not loaded. */
+function mendImage(image: Element, place: Place): void {
+  const url = resolve(image.getAttribute('src') ?? '', place);
+  image.removeAttribute('src');
+  if (url === undefined) return;
+  const path = pathOf(url);
+  if (!image.hasAttribute('alt')) image.setAttribute('alt', path);
+  if (isInside(url)) image.setAttribute('src', rawAddress({ ...place, path }));
+  else image.setAttribute('alt', `Image at ${url.host} (not loaded)`);
+  if (!isInside(url) && /^https?:$/.test(url.protocol)) image.setAttribute('longdesc', url.href);
+}
+
+/** An image without a source becomes a link to where it is, or the text that stands for it. */
+function replaceForeign(image: Element): void {
+  if (image.hasAttribute('src')) return;
+  const address = image.getAttribute('longdesc');
+  const text = image.getAttribute('alt') ?? '';
+  if (address === null || image.closest('a') !== null) {
+    image.replaceWith(text);
+    return;
+  }
+  const link = image.ownerDocument.createElement('a');
+  link.href = address;
+  link.rel = 'noopener noreferrer';
+  link.textContent = text;
+  image.replaceWith(link);
+}
+
+/** Headings get the names that links in Markdown mean. */
+function nameHeadings(fragment: DocumentFragment): void {
+  const seen = new Map<string, number>();
+  for (const heading of fragment.querySelectorAll('h1, h2, h3, h4, h5, h6')) {
+    const words = (heading.textContent ?? '').trim().toLowerCase();
+    const name = words.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(/\s/g, '-');
+    const count = seen.get(name) ?? 0;
+    seen.set(name, count + 1);
+    if (heading.id === '') heading.id = `${ID_PREFIX}${name}${count === 0 ? '' : `-${count}`}`;
+  }
+}
+
+const TAG = /<[a-z](?:[^"'>]|"[^"]*"|'[^']*')*>/gi;
+const REFUSED_ATTRIBUTE = /([\s/"'])(?:on[a-z]+|style)(\s*=)/gi;
+const STYLE_SHEET = /<style\b[^]*?(?:<\/style\s*>|$)/gi;
+
+/**
+ * Markup without handlers and styles. They would not get far, but the policy of the page reports each of them as soon as it is
+ * read, which is before it is taken out.
+ */
+function withoutRefused(html: string): string {
+  return html
+    .replaceAll(STYLE_SHEET, '')
+    .replaceAll(TAG, (tag) => tag.replaceAll(REFUSED_ATTRIBUTE, '$1data-refused$2'));
+}
+
+/** A rule of markdown-it for markup in the text. */
+function renderMarkup(tokens: readonly { readonly content: string }[], index: number): string {
+  return withoutRefused(tokens[index]?.content ?? '');
+}
+
+function makeMarkdown() {
+  const made = new MarkdownIt({ html: true, linkify: true });
+  made.renderer.rules['html_block'] = renderMarkup;
+  made.renderer.rules['html_inline'] = renderMarkup;
+  return made;
+}
+
+const markdown = makeMarkdown();
+
+/** @param place  of the file, which addresses in it are relative to */
+export function renderMarkdown(text: string, place: Place): DocumentFragment {
+  const purify = createDOMPurify(window);
+  purify.addHook('afterSanitizeAttributes', (node) => {
+    if (node.tagName === 'A' && node.hasAttribute('href')) mendLink(node, place);
+    if (node.tagName === 'IMG') mendImage(node, place);
+  });
+  const fragment = purify.sanitize(markdown.render(text), CONFIG);
+  for (const image of fragment.querySelectorAll('img')) replaceForeign(image);
+  nameHeadings(fragment);
+  return fragment;
+}

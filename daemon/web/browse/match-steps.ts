@@ -1,0 +1,38 @@
+// Stepping through the matches of the search that led to a file.
+
+import { useState } from 'react';
+import type { FileMatch } from '../code/match-marks.ts';
+import { lineRangeOf } from '../code/line-range.ts';
+import type { Place } from './address.ts';
+import { useMatches } from './matches.ts';
+
+/** The match that one is at: of which list, so that another list begins anew. */
+interface At {
+  readonly matches: readonly FileMatch[];
+  readonly index: number;
+}
+
+/** The match of the line that the address names, or the last one before it; -1: none. */
+function indexAt(matches: readonly FileMatch[], line: number | undefined): number {
+  if (line === undefined) return -1;
+  const there = matches.findIndex(({ start }) => start.lineNumber === line);
+  return there < 0 ? matches.findLastIndex(({ start }) => start.lineNumber < line) : there;
+}
+
+export function useMatchSteps(place: Place, parameters: URLSearchParams) {
+  const matches = useMatches(place, parameters);
+  const [at, setAt] = useState<At>();
+  const current = at?.matches === matches ? at.index : undefined;
+  const line = lineRangeOf(parameters.get('highlightRange'))?.from;
+  const step = (by: 1 | -1): void => {
+    if (matches.length === 0) return;
+    const from = current ?? indexAt(matches, line);
+    setAt({
+      matches,
+      index: (Math.max(from, by === 1 ? -1 : 0) + by + matches.length) % matches.length,
+    });
+  };
+  return { matches, total: matches.length, current, step };
+}
+
+export type MatchSteps = ReturnType<typeof useMatchSteps>;

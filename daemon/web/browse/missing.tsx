@@ -1,0 +1,68 @@
+// What is said where there is no such file: the same path elsewhere, files of the same name, and a search for it.
+
+import { Link } from 'wouter';
+import { Notice } from '../parts/notice.tsx';
+import { addressOf } from './address.ts';
+import type { Place } from './address.ts';
+import { FolderView } from './folder-view.tsx';
+import { useFiles, useFolder } from './reading.ts';
+
+const NAMESAKES_MAX = 10;
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** As a pattern of the query language. */
+function quoted(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`).replaceAll(/[\s"]/g, '.');
+}
+
+function Namesakes({ place }: { readonly place: Place }) {
+  const { data } = useFiles(place);
+  const name = nameOf(place.path);
+  const found = (data ?? []).filter((file) => file.name === name).slice(0, NAMESAKES_MAX);
+  return found.map(({ path }) => (
+    <li key={path}>
+      <Link href={addressOf({ ...place, kind: 'blob', path })}>
+        <bdi>{path}</bdi>
+      </Link>
+    </li>
+  ));
+}
+
+/** A path that is a folder is shown as one. */
+export function Missing({ place }: { readonly place: Place }) {
+  const { path, repo, revision } = place;
+  const folder = useFolder(place);
+  if (folder.isPending) return null;
+  if (folder.data !== undefined && folder.data.length > 0)
+    return <FolderView place={{ ...place, kind: 'tree' }} />;
+  const query = `repo:^${quoted(repo)}$ file:${quoted(nameOf(path))}`;
+  return (
+    <div className="narrow">
+      <Notice
+        kind="danger"
+        title={`There is no ${path} at ${revision ?? 'the default revision'} in ${repo}, or you may not see it.`}
+      />
+      <ul className="next-steps">
+        {revision !== undefined && (
+          <li>
+            <Link href={addressOf({ ...place, revision: undefined })}>
+              The same path at the default revision
+            </Link>
+          </li>
+        )}
+        <Namesakes place={place} />
+        <li>
+          <Link href={`/search?${new URLSearchParams({ query }).toString()}`}>
+            Search for <bdi>{nameOf(path)}</bdi>
+          </Link>
+        </li>
+        <li>
+          <Link href={addressOf({ ...place, kind: 'tree', path: '' })}>All files</Link>
+        </li>
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,80 @@
+// The card on a name: where it is defined, with the line, and the ways to definition and references.
+
+import { QueryClientProvider } from '@tanstack/react-query';
+import { createRoot } from 'react-dom/client';
+import { VisibleText } from '../code/marked-text.tsx';
+import type { NamePlace, ShowCard } from '../code/names.ts';
+import { queryClient } from '../data/session.ts';
+import { counted } from '../parts/words.ts';
+import type { Place } from './address.ts';
+import { useDefinitionsAt } from './symbols.ts';
+import type { Places } from './symbols.ts';
+
+export interface NameActions {
+  readonly goToDefinition: (at: NamePlace) => void;
+  readonly findReferences: (at: NamePlace) => void;
+}
+
+interface NameCardProps extends NameActions {
+  readonly place: Place;
+  readonly language: string;
+  readonly at: NamePlace;
+}
+
+function Preview({ found }: { readonly found: Places }) {
+  const [file] = found.files;
+  const [match] = file?.matches ?? [];
+  const all = found.stats.matchCount;
+  if (file === undefined || match === undefined)
+    return <p className="faint">No definition found.</p>;
+  return (
+    <>
+      <p className="name-card-place">
+        <bdi>{file.fileName}</bdi>
+        <span className="faint">
+          {' '}
+          line {match.range.start.lineNumber}
+          {all > 1 && ` · ${counted(all, 'definition')}`}
+        </span>
+      </p>
+      <pre className="name-card-code">
+        <VisibleText text={match.lineContent.trim()} />
+      </pre>
+    </>
+  );
+}
+
+function NameCard({ place, language, at, goToDefinition, findReferences }: NameCardProps) {
+  const { data, error } = useDefinitionsAt(place, language, at);
+  return (
+    <>
+      <strong className="name-card-name">
+        <bdi>{at.name}</bdi>
+      </strong>
+      {error !== null && <p className="danger">{error.message}</p>}
+      {data === undefined ? <p className="faint">&nbsp;</p> : <Preview found={data} />}
+      <div className="name-card-actions">
+        <button type="button" className="link-button" onClick={() => goToDefinition(at)}>
+          Definition <kbd>d</kbd>
+        </button>
+        <button type="button" className="link-button" onClick={() => findReferences(at)}>
+          References <kbd>r</kbd>
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** Cards are drawn into elements of the code view, outside of the tree of the page. */
+export function cardsOf(place: Place, language: string, actions: NameActions): ShowCard {
+  return (element, at) => {
+    const root = createRoot(element);
+    root.render(
+      <QueryClientProvider client={queryClient}>
+        <NameCard place={place} language={language} at={at} {...actions} />
+      </QueryClientProvider>,
+    );
+    // Later: it may be React that takes it away.
+    return () => queueMicrotask(() => root.unmount());
+  };
+}

@@ -1,0 +1,106 @@
+// Names in the code: what stands under the pointer or the caret, the card that opens there, and the keys that move the caret in
+// a text that cannot be edited.
+
+import { syntaxTree } from '@codemirror/language';
+import { EditorSelection } from '@codemirror/state';
+import type { EditorState, Extension, SelectionRange } from '@codemirror/state';
+import { EditorView, hoverTooltip, keymap } from '@codemirror/view';
+import type { KeyBinding, Tooltip } from '@codemirror/view';
+
+/** A name in a file. */
+export interface NamePlace {
+  readonly name: string;
+  /** 1-based. */
+  readonly line: number;
+  /** 1-based, in code points. */
+  readonly column: number;
+}
+
+/** Draws what is said of a name into an element; what it returns takes that away. */
+export type ShowCard = (element: HTMLElement, place: NamePlace) => () => void;
+
+/** Nodes that hold words, not names; a keyword is a node with the name of itself. */
+const NO_NAMES = /comment|string|number|regexp|keyword/i;
+
+/** The range of the name at a position. Undefined: there is none. */
+function nameRange(state: EditorState, position: number): SelectionRange | undefined {
+  const word = state.wordAt(position);
+  if (word === null) return undefined;
+  const text = state.sliceDoc(word.from, word.to);
+  const node = syntaxTree(state).resolveInner(word.from, 1);
+  const isName = /^[\p{L}_$]/u.test(text) && node.name !== text && !NO_NAMES.test(node.name);
+  return isName ? word : undefined;
+}
+
+export function nameAt(state: EditorState, position: number): NamePlace | undefined {
+  const range = nameRange(state, position);
+  if (range === undefined) return undefined;
+  const line = state.doc.lineAt(range.from);
+  const before = line.text.slice(0, range.from - line.from);
+  return {
+    name: state.sliceDoc(range.from, range.to),
+    line: line.number,
+    column: Array.from(before).length + 1,
+  };
+}
+
+/** The card that opens where the pointer rests on a name. */
+export function nameCards(show: ShowCard): Extension {
+  return hoverTooltip(({ state }, position): Tooltip | null => {
+    const range = nameRange(state, position);
+    const place = nameAt(state, position);
+    if (range === undefined || place === undefined) return null;
+    return { pos: range.from, end: range.to, above: true, create: () => cardView(show, place) };
+  });
+}
+
+function cardView(show: ShowCard, place: NamePlace) {
+  const dom = document.createElement('div');
+  dom.className = 'name-card';
+  const destroy = show(dom, place);
+  return { dom, destroy };
+}
+
+/** A click on a name with Ctrl or Cmd goes to it. */
+export function nameClicks(go: (place: NamePlace) => void): Extension {
+  return EditorView.domEventHandlers({
+    mousedown(event, view) {
+      if (event.button !== 0 || !(event.ctrlKey || event.metaKey)) return false;
+      const position = view.posAtCoords({ x: event.clientX, y: event.clientY });
+      const place = position === null ? undefined : nameAt(view.state, position);
+      if (place === undefined) return false;
+      event.preventDefault();
+      go(place);
+      return true;
+    },
+  });
+}
+
+type Move = (view: EditorView, from: SelectionRange) => SelectionRange;
+
+function moving(key: string, move: Move): KeyBinding {
+  const run =
+    (isExtended: boolean) =>
+    (view: EditorView): boolean => {
+      const { main } = view.state.selection;
+      const moved = move(view, main);
+      const selection = isExtended
+        ? EditorSelection.range(main.anchor, moved.head)
+        : EditorSelection.cursor(moved.head);
+      view.dispatch({ selection, scrollIntoView: true, userEvent: 'select' });
+      return true;
+    };
+  return { key, run: run(false), shift: run(true) };
+}
+
+/** Keys that move the caret. */
+export const CARET_KEYS: Extension = keymap.of([
+  moving('ArrowLeft', (view, from) => view.moveByChar(from, false)),
+  moving('ArrowRight', (view, from) => view.moveByChar(from, true)),
+  moving('Mod-ArrowLeft', (view, from) => view.moveByGroup(from, false)),
+  moving('Mod-ArrowRight', (view, from) => view.moveByGroup(from, true)),
+  moving('ArrowUp', (view, from) => view.moveVertically(from, false)),
+  moving('ArrowDown', (view, from) => view.moveVertically(from, true)),
+  moving('Home', (view, from) => view.moveToLineBoundary(from, false)),
+  moving('End', (view, from) => view.moveToLineBoundary(from, true)),
+]);

@@ -1,0 +1,379 @@
+// A file in a real browser: what it is shown as, hostile documents, names and where they lead, the finder, steps through
+// matches, panels, links that last.
+
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { deflateSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { serve } from '../e2e/daemon.ts';
+import type { Served } from '../e2e/daemon.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { NO_BROWSER, findingsOf, visit } from './browser.ts';
+
+const HOSTILE_README = `# Hostile <b onclick="alert(1)">bold</b>
+
+<img src=missing onerror="alert(1)"> ![ours](pic.png) ![tracked](https://evil.example/track.png)
+<img src="//evil.example/a.png" srcset="https://evil.example/b.png 2x" style="width:9999px">
+[js](javascript:alert(1)) <a href="javascript:alert(2)">raw</a> <a href="JaVaScRiPt:alert(3)">mixed</a>
+<a href="&#106;avascript:alert(4)">encoded</a> <a href="data:text/html,<script>alert(5)</script>">data</a>
+[file](src/plum.ts) [folder](src/) [web](https://example.com/) [heading](#hostile-bold)
+
+<form action="https://evil.example/"><input name="q"><button>go</button></form>
+<iframe src="https://evil.example/"></iframe><svg onload="alert(6)"></svg><style>* { display: none }</style>
+<script>alert(7)</script><div style="position:fixed;inset:0" class="backdrop" id="root">styled</div>
+<math><mi xlink:href="javascript:alert(8)">m</mi></math><details open ontoggle=alert(9)>details</details>
+<a href="x" onmouseover="alert(10)" title=">">quoted</a><img alt=">" src="x" onerror="alert(11)">
+`;
+
+/** A picture of one red dot. */
+function dot(): Buffer {
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const frame = Buffer.alloc(4);
+    frame.writeUInt32BE(data.length);
+    // Browsers show pictures with wrong checksums of what they need not have; this one is right.
+    const sum = Buffer.alloc(4);
+    sum.writeUInt32BE(checksum(body));
+    return Buffer.concat([frame, body, sum]);
+  };
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk('IHDR', Buffer.from('00000001000000010802000000', 'hex')),
+    chunk('IDAT', deflateSync(Buffer.from([0, 255, 0, 0]))),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function checksum(bytes: Buffer): number {
+  let sum = 0xffffffff;
+  for (const byte of bytes) {
+    sum ^= byte;
+    for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
+  }
+  return (sum ^ 0xffffffff) >>> 0;
+}
+
+const USE = 'import { plumTree } from "./plum";\n\nexport const sum = plumTree(5) + plumTree(6);\n';
+
+let served: Served;
+let name = '';
+let otherName = '';
+let commit = '';
+before(async () => {
+  if (NO_BROWSER !== false) return;
+  const other = makeRepo({ 'far.ts': 'const far = plumTree(9);\n' });
+  const repo = makeRepo({});
+  writeFiles(repo, {
+    'README.md': HOSTILE_README,
+    'src/plum.ts':
+      '// the tree\nexport function plumTree(count: number) {\n  return count;\n}\nconst e = "plumTree";\n',
+    'src/use.ts': USE,
+    'src/deep/er/file-view.tsx': 'export const View = 1;\n',
+    'odd.txt': 'one \u202Ereversed\u202C\r\ntwo\u200B\rthree \u001B[31m\nfour\n',
+    'pic.png': dot(),
+    'drawing.svg':
+      '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><script>alert(1)</script><rect width="40" height="30"/></svg>\n',
+    'bin.dat': Buffer.from('a\0b'.repeat(1000)),
+  });
+  commitAll(repo, 'all of it');
+  commit = git(repo, 'rev-parse', 'HEAD');
+  served = await serve(temporaryFolder(), [repo, other]);
+  await served.process.until(/ symbols found /, 2);
+  const answer = await fetch(`${served.url}/api/repos`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- other tests hold it to its schema
+  const repos = (await answer.json()) as readonly { readonly repoName: string }[];
+  const names = repos.map(({ repoName }) => repoName);
+  name = names.find((one) => one.endsWith(repo.split('/').at(-1) ?? '')) ?? '';
+  otherName = names.find((one) => one !== name) ?? '';
+});
+
+function addressOf(path: string, more = '', at = ''): string {
+  return `/browse/${name}${at}/-/blob/${path}${more}`;
+}
+
+/** Opens a file and waits for its text. */
+async function openCode(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  await page.locator('.cm-content').waitFor();
+}
+
+void test(
+  'a hostile README is a document that runs, asks and styles nothing',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto(addressOf('README.md'));
+    const text = page.locator('.markdown-text');
+    await text.getByRole('heading', { name: 'Hostile bold' }).waitFor();
+    await page.waitForLoadState('networkidle');
+    const refused =
+      'form, input, button, iframe, svg, math, style, script, [style], [class], [srcset]';
+    assert.equal(await text.locator(refused).count(), 0);
+    const attributes = await text
+      .locator('*')
+      .evaluateAll((all) => all.flatMap((one) => one.getAttributeNames()));
+    assert.deepEqual(
+      attributes.filter((one) => one.startsWith('on')),
+      [],
+    );
+    const links = await text
+      .locator('a[href]')
+      .evaluateAll((all) => all.map((one) => `${one.textContent} ${one.getAttribute('href')}`));
+    assert.deepEqual(links, [
+      'Image at evil.example (not loaded) https://evil.example/track.png',
+      'Image at evil.example (not loaded) http://evil.example/a.png',
+      `file /browse/${name}/-/blob/src/plum.ts`,
+      `folder /browse/${name}/-/tree/src`,
+      'web https://example.com/',
+      'heading #user-content-hostile-bold',
+      `quoted /browse/${name}/-/blob/x`,
+    ]);
+    const widths = await text
+      .getByRole('img', { name: 'ours' })
+      .evaluateAll((all) =>
+        all.map((one) => (one as unknown as { naturalWidth: number }).naturalWidth),
+      );
+    assert.deepEqual(widths, [1]);
+    assert.equal(await page.locator('#root').count(), 1);
+    // Two pictures of the repository are not there.
+    assert.deepEqual(
+      complaints.filter((said) => !/404/.test(said)),
+      [],
+    );
+    await page.getByRole('button', { name: 'Code', exact: true }).click();
+    await page.locator('.cm-content').waitFor();
+    assert.match(page.url(), /view=code/);
+    await page.goBack();
+  },
+);
+
+void test(
+  'links of a document stay in the page; a path that is a folder is one',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: served.url });
+    await page.goto(addressOf('README.md'));
+    await page.locator('.markdown-text').getByRole('link', { name: 'file' }).click();
+    await page.locator('.cm-content').waitFor();
+    assert.match(page.url(), /-\/blob\/src\/plum\.ts$/);
+    await page.goto(addressOf('src'));
+    await page.locator('.folder-list').getByRole('link', { name: 'use.ts' }).waitFor();
+  },
+);
+
+void test('pictures, drawings and what is no text', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: served.url });
+  await page.goto(addressOf('pic.png'));
+  await page.getByText('image/png').waitFor();
+  assert.equal(await page.getByRole('img', { name: 'pic.png' }).count(), 1);
+  await page.goto(addressOf('drawing.svg'));
+  await page.getByText('image/svg+xml').waitFor();
+  await page.getByRole('button', { name: 'Code', exact: true }).click();
+  await page.locator('.cm-content').waitFor();
+  await page.goto(addressOf('bin.dat'));
+  await page.getByText('2.9 KB · binary').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Blame' }).count(), 0);
+  const raw = await page
+    .getByRole('link', { name: 'Raw', exact: true })
+    .first()
+    .getAttribute('href');
+  assert.equal(
+    (await fetch(`${served.url}${raw}`)).headers.get('content-type'),
+    'application/octet-stream',
+  );
+  assert.deepEqual(complaints, []);
+});
+
+void test(
+  'characters that cannot be seen are boxes, lines are those of the daemon',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await openCode(page, addressOf('odd.txt'));
+    await page.getByText('This file has characters that change the order of text.').waitFor();
+    assert.deepEqual(await page.locator('.hidden-character').allInnerTexts(), [
+      'U+202E',
+      'U+202C',
+      'U+200B',
+      'U+000D',
+      'U+001B',
+    ]);
+    await page.getByText('3 lines').waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'names: card, definition, references here and everywhere',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await openCode(page, addressOf('src/use.ts'));
+    const use = page.locator('.cm-line').nth(2).getByText('plumTree').first();
+    await use.hover();
+    const card = page.locator('.name-card');
+    await card.getByText('export function plumTree(count: number) {').waitFor();
+    assert.match(await card.innerText(), /src\/plum\.ts line 2/);
+    await use.click({ modifiers: ['Control'] });
+    await page.waitForURL(/src\/plum\.ts\?highlightRange=2$/);
+    await page.locator('.linked-line').waitFor();
+    await page.goBack();
+    await use.click();
+    await page.keyboard.press('Alt+F12');
+    await page.waitForURL(/src\/plum\.ts\?highlightRange=2$/);
+    await page.goBack();
+    await use.click();
+    await page.keyboard.press('Alt+Shift+F12');
+    const panel = page.getByRole('region', { name: 'plumTree', exact: true });
+    await panel.getByRole('button', { name: 'References 5' }).waitFor();
+    assert.match(page.url(), /explore=references%3AplumTree/);
+    assert.equal(await panel.locator('.explore-row').count(), 4);
+    await page.keyboard.press('j');
+    await page.keyboard.press('Shift+A');
+    await panel.getByText(otherName).waitFor();
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    assert.doesNotMatch(page.url(), /explore|scope/);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test('the caret goes by keys, and the card opens at it', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url });
+  await openCode(page, addressOf('src/use.ts'));
+  await page.locator('.cm-content').focus();
+  for (const key of [
+    'ArrowDown',
+    'ArrowDown',
+    'End',
+    'ArrowLeft',
+    'ArrowLeft',
+    'ArrowLeft',
+    'ArrowLeft',
+  ])
+    await page.keyboard.press(key);
+  await page.keyboard.press('i');
+  await page.locator('.name-card').getByText('src/plum.ts').waitFor();
+  await page.keyboard.press('r');
+  await page.getByRole('region', { name: 'plumTree', exact: true }).waitFor();
+});
+
+void test('the finder opens files by parts of their paths', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: served.url });
+  await openCode(page, addressOf('src/use.ts'));
+  await page.keyboard.press('Control+p');
+  const finder = page.getByRole('dialog', { name: 'Find a file' });
+  await finder.getByText('8 files').waitFor();
+  await page.keyboard.type('fileview');
+  await finder.getByText('1 file', { exact: true }).waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/src\/deep\/er\/file-view\.tsx$/);
+  await finder.waitFor({ state: 'detached' });
+  await page.keyboard.press('t');
+  await page.keyboard.type('zzzz');
+  await finder.getByText('No file fits.').waitFor();
+  await page.keyboard.press('Escape');
+  await finder.waitFor({ state: 'detached' });
+  assert.deepEqual(complaints, []);
+});
+
+void test(
+  'matches of the search that led here, one after the other',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await openCode(page, addressOf('src/use.ts', '?query=plumTree'));
+    await page.getByText('3 matches').waitFor();
+    assert.equal(await page.locator('.cm-content mark').count(), 3);
+    const current = page.locator('.cm-line:has(mark.match-current)');
+    await page.keyboard.press('n');
+    await page.getByText('match 1 of 3').waitFor();
+    assert.match(await current.innerText(), /^import/);
+    await page.keyboard.press('n');
+    await page.keyboard.press('n');
+    await page.getByText('match 3 of 3').waitFor();
+    await page.keyboard.press('n');
+    await page.getByText('match 1 of 3').waitFor();
+    await page.keyboard.press('p');
+    await page.getByText('match 3 of 3').waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test('links that last, and the history beside the file', { skip: NO_BROWSER }, async () => {
+  const { page, context, complaints } = await visit({ url: served.url });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await openCode(page, addressOf('src/use.ts', '?highlightRange=3'));
+  await page.keyboard.press('Shift+C');
+  await page.getByText('Path copied').waitFor();
+  const copied = () => page.evaluate('navigator.clipboard.readText()');
+  assert.equal(await copied(), 'src/use.ts:3');
+  await page.keyboard.press('y');
+  await page.waitForURL(new RegExp(`@${commit}/-/blob/src/use\\.ts\\?highlightRange=3$`));
+  await page.locator('.linked-line').waitFor();
+  await page.keyboard.press('c');
+  await page.getByText('Link copied').waitFor();
+  assert.equal(await copied(), page.url());
+  await page.keyboard.press('h');
+  await page.getByRole('region', { name: 'History', exact: true }).getByText('all of it').waitFor();
+  assert.match(page.url(), /panel=history/);
+  await page.reload();
+  await page.getByRole('region', { name: 'History', exact: true }).getByText('all of it').waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+  assert.deepEqual(complaints, []);
+});
+
+void test('where nothing is: the next steps', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url });
+  await page.goto(addressOf('nowhere/use.ts', '', '@main'));
+  await page
+    .getByText(`There is no nowhere/use.ts at main in ${name}, or you may not see it.`)
+    .waitFor();
+  const steps = page.locator('.next-steps');
+  await steps.getByRole('link', { name: 'src/use.ts' }).waitFor();
+  await steps.getByRole('link', { name: 'The same path at the default revision' }).waitFor();
+  await steps.getByRole('link', { name: 'Search for use.ts' }).click();
+  await page.getByText('that is all').waitFor();
+  assert.equal(await page.getByRole('article').count(), 1);
+});
+
+void test('below 1,100 px the tree is a drawer', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: served.url, width: 768 });
+  await openCode(page, addressOf('src/use.ts'));
+  assert.equal(await page.getByRole('treeitem').count(), 0);
+  await page.keyboard.press('Control+b');
+  const drawer = page.getByRole('dialog', { name: 'Files' });
+  await drawer.getByRole('link', { name: 'plum.ts' }).click();
+  await page.waitForURL(/src\/plum\.ts$/);
+  await drawer.waitFor({ state: 'detached' });
+  assert.deepEqual(complaints, []);
+});
+
+for (const theme of ['light', 'dark'] as const) {
+  void test(
+    `files, ${theme}: nothing for the accessibility checker, no sideways scroll`,
+    { skip: NO_BROWSER },
+    async () => {
+      const { page } = await visit({ url: served.url, theme });
+      const addresses = [
+        addressOf('README.md'),
+        addressOf('odd.txt', '?blame=1&query=one'),
+        addressOf('src/use.ts', '?explore=references:plumTree&scope=all'),
+        addressOf('pic.png'),
+        addressOf('nowhere'),
+      ];
+      for (const address of addresses) {
+        await page.goto(address);
+        await page.waitForLoadState('networkidle');
+        assert.deepEqual(await findingsOf(page), [], address);
+        for (const width of [360, 768, 1920]) {
+          await page.setViewportSize({ width, height: 800 });
+          const size = Number(await page.evaluate('document.documentElement.scrollWidth'));
+          assert.ok(size <= width, `${address} at ${width}: ${size}`);
+        }
+        await page.setViewportSize({ width: 1280, height: 800 });
+      }
+    },
+  );
+}
