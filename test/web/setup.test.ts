@@ -9,7 +9,7 @@ import { NO_BROWSER, findingsOf, visit } from './browser.ts';
 const PERSON = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' };
 
 void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async () => {
-  const repo = makeRepo({ 'a.txt': 'plumtree\n' });
+  const repo = makeRepo({ 'a.txt': 'plumtree\n', 'the.bin': 'a\0b' });
   commitAll(repo);
   const served = await serveIndexed(temporaryFolder(), [repo]);
   const { page, complaints } = await visit({ url: served.url });
@@ -52,6 +52,33 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
     await page.waitForLoadState('networkidle');
     assert.deepEqual(await findingsOf(page), [], section);
   }
+
+  await page.goto('/settings/health');
+  await page.getByText(/^All well · \d+ shards?, 1 repository$/).waitFor();
+  await page.getByRole('img', { name: /^Memory\. of the daemon alone: now \d/ }).waitFor();
+  await page.getByRole('button', { name: 'Show as table' }).first().click();
+  await page.getByRole('columnheader', { name: 'half within' }).waitFor();
+  await page.getByRole('button', { name: '24 h' }).click();
+  await page.waitForURL(/window=86400$/);
+  assert.deepEqual(await findingsOf(page), []);
+
+  await page.goto('/repos');
+  await page.getByRole('button', { name: /^Index now/ }).click();
+  await page.getByRole('button', { name: /^About/ }).click();
+  const log = page.getByRole('log');
+  await log.getByText('repo indexed').waitFor();
+  await page.getByLabel('Lines that hold').fill('nothing like it');
+  await log.getByText('No line holds that.').waitFor();
+  await page.getByText('the.bin').waitFor();
+  await page.getByRole('button', { name: 'binary 1' }).click();
+  await page.getByRole('button', { name: 'too large 0' }).click();
+  await page.getByText('The content of all files is searched.').waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+  await page.getByLabel('State', { exact: true }).selectOption('failed');
+  await page.getByText('No repository stands so.').waitFor();
+  assert.match(page.url(), /\?state=failed&open=/);
+  await page.goBack();
+  await page.getByRole('row', { name: /Ready/ }).waitFor();
 
   await page.goto(path);
   await page.getByText('This link was used or is too old.').waitFor();

@@ -1,6 +1,7 @@
 // The history of a repository, folder or file: commits by author, words of the message and time.
 
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
+import { useAddressParameters } from '../data/address-parameters.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
 import { When } from '../parts/when.tsx';
@@ -10,11 +11,10 @@ import { COMMITS_PER_PAGE, useCommits } from './history-reading.ts';
 import '../styles/tables.css';
 
 const SHORT_ID = 7;
+const PARAMETERS = ['author', 'since', 'until', 'query', 'page'];
 
 export function CommitList({ place }: { readonly place: Place }) {
-  const [parameters, setParameters] = useSearchParams();
-  const valueOf = (name: string): string | undefined => parameters.get(name) ?? undefined;
-  const page = Math.max(1, Number(parameters.get('page') ?? 1) || 1);
+  const { page, valueOf, change, go } = useAddressParameters(PARAMETERS);
   const { data, error, refetch } = useCommits(place, {
     author: valueOf('author'),
     query: valueOf('query'),
@@ -22,23 +22,12 @@ export function CommitList({ place }: { readonly place: Place }) {
     until: valueOf('until'),
     page,
   });
-  const change = (name: string, value: string): void =>
-    setParameters(
-      (before) => {
-        const after = new URLSearchParams(before);
-        if (name !== 'page') after.delete('page');
-        if (value === '') after.delete(name);
-        else after.set(name, value);
-        return after;
-      },
-      { replace: name !== 'page' },
-    );
   const filter = (name: string, label: string, type = 'search') => (
     <Field
       label={label}
       type={type}
-      value={parameters.get(name) ?? ''}
-      onChange={(event) => change(name, event.target.value)}
+      value={valueOf(name) ?? ''}
+      onChange={(event) => change({ [name]: event.target.value })}
     />
   );
   return (
@@ -55,7 +44,18 @@ export function CommitList({ place }: { readonly place: Place }) {
         keyOf={({ hash }) => hash}
         error={error}
         retry={() => void refetch()}
-        empty="No commits match."
+        empty={
+          <>
+            No commits match.{' '}
+            <button
+              type="button"
+              className="link-button"
+              onClick={() => change({ author: '', since: '', until: '', query: '' }, 'step')}
+            >
+              Clear filters
+            </button>
+          </>
+        }
         columns={[
           {
             name: 'Commit',
@@ -73,12 +73,7 @@ export function CommitList({ place }: { readonly place: Place }) {
           { name: 'When', cell: ({ date }) => <When at={date} /> },
         ]}
       />
-      <Pager
-        page={page}
-        perPage={COMMITS_PER_PAGE}
-        total={data?.total}
-        go={(next) => change('page', String(next))}
-      />
+      <Pager page={page} perPage={COMMITS_PER_PAGE} total={data?.total} go={go} />
     </div>
   );
 }

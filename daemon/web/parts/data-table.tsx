@@ -76,21 +76,29 @@ interface PagerProps {
   readonly perPage: number;
   readonly total: number | undefined;
   readonly go: (page: number) => void;
+  /** Of what comes before, and after; default: of a list that begins with the newest. */
+  readonly words?: readonly [before: string, after: string];
 }
 
-export function Pager({ page, perPage, total, go }: PagerProps) {
+export function Pager({
+  page,
+  perPage,
+  total,
+  go,
+  words: [before, after] = ['Newer', 'Older'],
+}: PagerProps) {
   if (total === undefined || total <= perPage) return null;
   const last = Math.ceil(total / perPage);
   return (
     <nav className="pager" aria-label="Pages">
       <button type="button" className="button" disabled={page <= 1} onClick={() => go(page - 1)}>
-        Newer
+        {before}
       </button>
       <span>
         Page {page} of {last}
       </span>
       <button type="button" className="button" disabled={page >= last} onClick={() => go(page + 1)}>
-        Older
+        {after}
       </button>
     </nav>
   );

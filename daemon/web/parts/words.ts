@@ -14,3 +14,19 @@ export function counted(value: number, one: string, many = `${one}s`): string {
 export function milliseconds(value: number): string {
   return value < 1000 ? `${Math.max(1, Math.round(value))} ms` : `${(value / 1000).toFixed(1)} s`;
 }
+
+const SIZES = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+
+/** "312 bytes", "4.9 MB". */
+export function size(bytes: number): string {
+  const step = Math.min(SIZES.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+  const value = bytes / 1000 ** step;
+  return `${step === 0 ? value : value.toFixed(1)} ${SIZES[step]}`;
+}
+
+/** "20 s", "4 min", "2 h": what is left of something. */
+export function duration(ms: number): string {
+  const seconds = Math.max(1, Math.round(ms / 1000));
+  if (seconds < 90) return `${seconds} s`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}

@@ -1,163 +1,207 @@
-// All repositories that one sees: state, age, and for owners what failed, why, and a button that tries again.
+// All repositories that one sees: state, age and size; for owners what failed, why, and a button that tries again. One of them can
+// be opened below the head.
 
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { CircleCheck, CircleDashed, CircleX, LoaderCircle } from 'lucide-react';
-import { Link, useSearchParams } from 'wouter';
-import type { getRepoIndexStatus, triggerRepoIndex } from '../../http/api/sources/job-endpoints.ts';
-import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
-import { call, callPage } from '../data/api.ts';
-import type { AnswerOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
-import { queryClient, useAccount } from '../data/session.ts';
+import { Link } from 'wouter';
 import { addressOf } from '../browse/address.ts';
+import { useAddressParameters } from '../data/address-parameters.ts';
+import type { AddressParameters } from '../data/address-parameters.ts';
+import { useAccount } from '../data/session.ts';
+import { State } from '../jobs/job-state.tsx';
+import { useIndexNow, useRepoStatuses } from '../jobs/job-reading.ts';
+import type { RepoStatus } from '../jobs/job-reading.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import type { Column } from '../parts/data-table.tsx';
-import { Progress } from '../parts/progress.tsx';
+import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
 import { When } from '../parts/when.tsx';
-import { count } from '../parts/words.ts';
+import { count, size } from '../parts/words.ts';
+import { REPOS_PER_PAGE, useRepos } from './reading.ts';
+import type { Repo } from './reading.ts';
+import { RepoDetail } from './repo-detail.tsx';
+import { RepoBanners } from './repo-banners.tsx';
 import '../styles/tables.css';
+import '../styles/jobs.css';
 
-type Repo = AnswerOf<typeof listRepos>[number];
-type Status = AnswerOf<typeof getRepoIndexStatus>['repositories'][number];
 interface Row extends Repo {
-  readonly status: Status | undefined;
+  readonly status: RepoStatus | undefined;
 }
 
-const PER_PAGE = 50;
-/** ms between looks at what is under way. */
-const LOOK_MS = 2000;
-const ALL_WELL_LOOK_MS = 15_000;
+const PARAMETERS = ['query', 'state', 'connectionId', 'sort', 'direction', 'page', 'open'];
 
-function useRepos(page: number, query: string) {
-  return useQuery({
-    queryKey: ['repos', page, query],
-    queryFn: ({ signal }) =>
-      callPage<typeof listRepos>('/api/repos', {
-        base: BASE_PATH,
-        query: { page, perPage: PER_PAGE, query: query === '' ? undefined : query },
-        signal,
-      }),
-    placeholderData: (before) => before,
-    refetchInterval: ALL_WELL_LOOK_MS,
-  });
-}
+const STATES = {
+  ready: { kind: 'ready', word: 'Ready' },
+  indexing: { kind: 'running', word: 'Indexing' },
+  waiting: { kind: 'waiting', word: 'Waiting' },
+  failed: { kind: 'failed', word: 'Failed' },
+} as const;
 
-function isUnderWay({ latestJob }: Status): boolean {
-  return latestJob?.status === 'IN_PROGRESS' || latestJob?.status === 'PENDING';
-}
+/** Orders that can be chosen: `sort` and `direction` of the address. */
+const ORDERS = [
+  { value: '', label: 'by name' },
+  { value: 'name desc', label: 'by name, backwards' },
+  { value: 'pushed desc', label: 'newest commit first' },
+  { value: 'pushed asc', label: 'oldest commit first' },
+] as const;
 
-function useStatuses(ids: readonly number[]) {
-  return useQuery({
-    queryKey: ['repo-status', ids],
-    queryFn: ({ signal }) =>
-      call<typeof getRepoIndexStatus>('/api/repo-index-status', {
-        base: BASE_PATH,
-        method: 'POST',
-        body: { repoIds: [...ids] },
-        signal,
-      }),
-    enabled: ids.length > 0,
-    placeholderData: (before) => before,
-    refetchInterval: ({ state }) =>
-      state.data?.repositories.some(isUnderWay) === true ? LOOK_MS : ALL_WELL_LOOK_MS,
-  });
-}
-
-function State({ row }: { readonly row: Row }) {
-  const { status, indexedAt } = row;
-  const job = status?.latestJob;
-  if (job?.status === 'IN_PROGRESS')
-    return (
-      <span className="state">
-        <LoaderCircle size={16} strokeWidth={1.5} aria-hidden /> Indexing{' '}
-        {job.progress !== null && <Progress progress={job.progress} />}
-      </span>
-    );
-  if (job?.status === 'FAILED')
-    return (
-      <span className="state danger" title={job.errorMessage ?? undefined}>
-        <CircleX size={16} strokeWidth={1.5} aria-hidden /> Failed
-      </span>
-    );
-  if (indexedAt === undefined)
-    return (
-      <span className="state faint">
-        <CircleDashed size={16} strokeWidth={1.5} aria-hidden /> Waiting
-      </span>
-    );
+function Name({ row: { repoName } }: { readonly row: Row }) {
   return (
-    <span className="state ok">
-      <CircleCheck size={16} strokeWidth={1.5} aria-hidden /> Ready
-    </span>
+    <Link href={addressOf({ repo: repoName, revision: undefined, kind: 'tree', path: '' })}>
+      <bdi>{repoName}</bdi>
+    </Link>
   );
 }
 
 function Why({ row }: { readonly row: Row }) {
   const message = row.status?.latestJob?.errorMessage;
-  return message === null || message === undefined ? null : (
-    <span className="faint">{message}</span>
-  );
+  if (row.state !== 'failed' || message === null || message === undefined) return null;
+  return <div className="why danger">{message}</div>;
 }
 
-function IndexButton({ repoId }: { readonly repoId: number }) {
-  const { mutate, isPending } = useMutation({
-    mutationFn: () =>
-      call<typeof triggerRepoIndex>(`/api/repos/${repoId}/index`, {
-        base: BASE_PATH,
-        method: 'POST',
-      }),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['repo-status'] }),
-  });
-  return (
-    <button type="button" className="button" disabled={isPending} onClick={() => mutate()}>
-      Index now
-    </button>
-  );
-}
-
-function columnsFor(isOwner: boolean): Column<Row>[] {
-  return [
+function columnsFor(isOwner: boolean, { valueOf, change }: AddressParameters): Column<Row>[] {
+  const opened = valueOf('open');
+  const common: Column<Row>[] = [
+    { name: 'Repository', cell: (row) => <Name row={row} /> },
     {
-      name: 'Repository',
-      cell: ({ repoName }) => (
-        <Link href={addressOf({ repo: repoName, revision: undefined, kind: 'tree', path: '' })}>
-          <bdi>{repoName}</bdi>
-        </Link>
+      name: 'State',
+      cell: (row) => (
+        <>
+          <State {...STATES[row.state]} job={row.status?.latestJob} />
+          <Why row={row} />
+        </>
       ),
     },
-    { name: 'State', cell: (row) => <State row={row} /> },
-    { name: 'Branch', cell: ({ defaultBranch }) => <bdi>{defaultBranch ?? ''}</bdi> },
     { name: 'Indexed', cell: ({ indexedAt }) => <When at={indexedAt} /> },
+    { name: 'Branch', cell: ({ defaultBranch }) => <bdi>{defaultBranch ?? ''}</bdi> },
     { name: 'Newest commit', cell: ({ pushedAt }) => <When at={pushedAt} never="" /> },
-    { name: 'Why', cell: (row) => <Why row={row} /> },
-    ...(isOwner
-      ? [{ name: 'Do', cell: ({ repoId }: Row) => <IndexButton repoId={repoId} /> }]
-      : []),
+    {
+      name: 'Files',
+      cell: ({ docs }) => (docs === undefined ? '' : count(docs)),
+      isNumber: true,
+    },
+    {
+      name: 'Size',
+      cell: ({ contentBytes }) => (contentBytes === undefined ? '' : size(contentBytes)),
+      isNumber: true,
+    },
   ];
+  const detail = ({ repoName, state }: Row) => (
+    <button
+      type="button"
+      className="button"
+      aria-expanded={repoName === opened}
+      aria-label={`About ${repoName}`}
+      onClick={() => change({ open: repoName === opened ? '' : repoName }, 'note')}
+    >
+      {isOwner && state === 'failed' ? 'Log' : 'About'}
+    </button>
+  );
+  const action = (row: Row) => (
+    <span className="button-row">
+      {detail(row)}
+      {isOwner && <IndexButton row={row} />}
+    </span>
+  );
+  return [...common, { name: 'Do', cell: action }];
+}
+
+function IndexButton({ row: { repoId, repoName, state } }: { readonly row: Row }) {
+  const { mutate, isPending, error } = useIndexNow();
+  const label = state === 'failed' ? 'Try again' : 'Index now';
+  return (
+    <>
+      <button
+        type="button"
+        className="button"
+        disabled={isPending}
+        aria-label={`${label}: ${repoName}`}
+        onClick={() => mutate(repoId)}
+      >
+        {label}
+      </button>
+      {error !== null && <span className="danger">{error.message}</span>}
+    </>
+  );
+}
+
+function Filters({ valueOf, change }: AddressParameters) {
+  const order = `${valueOf('sort') ?? 'name'} ${valueOf('direction') ?? 'asc'}`;
+  const sort = (value: string): void => {
+    const [by, direction] = value.split(' ');
+    change(
+      { sort: by === 'name' ? '' : by, direction: direction === 'asc' ? '' : direction },
+      'step',
+    );
+  };
+  return (
+    <span className="button-row">
+      <input
+        type="search"
+        className="input page-filter"
+        aria-label="Part of the name"
+        placeholder="Part of the name"
+        value={valueOf('query') ?? ''}
+        onChange={(event) => change({ query: event.target.value })}
+      />
+      <select
+        className="input page-choice"
+        aria-label="State"
+        value={valueOf('state') ?? ''}
+        onChange={(event) => change({ state: event.target.value }, 'step')}
+      >
+        <option value="">any state</option>
+        {Object.entries(STATES).map(([state, { word }]) => (
+          <option key={state} value={state}>
+            {word}
+          </option>
+        ))}
+      </select>
+      <select
+        className="input page-choice"
+        aria-label="Order"
+        value={order === 'name asc' ? '' : order}
+        onChange={(event) => sort(event.target.value)}
+      >
+        {ORDERS.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}
+
+function Nothing({ valueOf, change }: AddressParameters) {
+  const part = valueOf('query');
+  const isNarrowed = ['query', 'state', 'connectionId'].some((name) => valueOf(name) !== undefined);
+  if (!isNarrowed) return 'Nothing is indexed yet. Add a connection, or start Trawl with a folder.';
+  const clear = (): void => change({ query: '', state: '', connectionId: '' }, 'step');
+  return (
+    <>
+      {part === undefined
+        ? 'No repository stands so.'
+        : `No repository has “${part}” in its name, and stands so.`}{' '}
+      <button type="button" className="link-button" onClick={clear}>
+        Show all
+      </button>
+    </>
+  );
 }
 
 export default function ReposPage() {
   useTitle('Repositories');
-  const [parameters, setParameters] = useSearchParams();
-  const page = Math.max(1, Number(parameters.get('page') ?? 1) || 1);
-  const wanted = parameters.get('query') ?? '';
-  const { data, error, refetch } = useRepos(page, wanted);
+  const address = useAddressParameters(PARAMETERS);
+  const { page, valueOf, go, change } = address;
+  const filter = Object.fromEntries(PARAMETERS.slice(0, 5).map((name) => [name, valueOf(name)]));
+  const { data, error, refetch } = useRepos({ ...filter, page });
   const { data: account } = useAccount();
-  const { data: statuses } = useStatuses((data?.items ?? []).map(({ repoId }) => repoId));
-  const byId = new Map(statuses?.repositories.map((status) => [status.repoId, status]));
+  const isOwner = account?.user?.role === 'OWNER';
+  const { data: statuses } = useRepoStatuses((data?.items ?? []).map(({ repoId }) => repoId));
+  const byId = new Map(statuses?.map((status) => [status.repoId, status]));
   const rows = data?.items.map((repo) => ({ ...repo, status: byId.get(repo.repoId) }));
-  const change = (name: string, value: string): void =>
-    setParameters(
-      (before) => {
-        const after = new URLSearchParams(before);
-        if (name !== 'page') after.delete('page');
-        if (value === '') after.delete(name);
-        else after.set(name, value);
-        return after;
-      },
-      { replace: name !== 'page' },
-    );
+  const wanted = valueOf('open');
+  const found = useRepos({ name: wanted }, wanted !== undefined);
+  const opened = wanted === undefined ? undefined : found.data?.items[0];
   return (
     <section className="wide">
       <div className="page-head">
@@ -165,33 +209,35 @@ export default function ReposPage() {
           Repositories{' '}
           {data?.total !== undefined && <span className="faint">{count(data.total)}</span>}
         </h1>
-        <input
-          type="search"
-          className="input page-filter"
-          aria-label="Part of the name"
-          placeholder="Part of the name"
-          value={wanted}
-          onChange={(event) => change('query', event.target.value)}
-        />
+        <Filters {...address} />
       </div>
+      {isOwner && <RepoBanners />}
+      {wanted !== undefined && found.isSuccess && opened === undefined && (
+        <Notice kind="info" title={`There is no repository ${wanted}, or you may not see it.`} />
+      )}
+      {opened !== undefined && (
+        <RepoDetail
+          key={opened.repoId}
+          repo={opened}
+          isOwner={isOwner}
+          close={() => change({ open: '' })}
+        />
+      )}
       <DataTable
         label="Repositories"
-        columns={columnsFor(account?.user?.role === 'OWNER')}
+        columns={columnsFor(isOwner, address)}
         rows={rows}
         keyOf={({ repoId }) => repoId}
         error={error}
         retry={() => void refetch()}
-        empty={
-          wanted === ''
-            ? 'Nothing is indexed yet. Add a connection, or start Trawl with a folder.'
-            : `No repository has “${wanted}” in its name.`
-        }
+        empty={<Nothing {...address} />}
       />
       <Pager
         page={page}
-        perPage={PER_PAGE}
+        perPage={REPOS_PER_PAGE}
         total={data?.total}
-        go={(next) => change('page', String(next))}
+        go={go}
+        words={['Before', 'Next']}
       />
     </section>
   );

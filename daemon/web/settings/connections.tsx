@@ -1,143 +1,228 @@
-// Connections: where repositories come from, when each was last listed, what its last job says, and its log.
+// Connections: where repositories come from, when each was last listed, how its listing goes, what it left open and how that is
+// mended, and its log.
 
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import type {
-  getConnectionSyncStatus,
-  listConnections,
-  triggerConnectionSync,
-} from '../../http/api/sources/connection-endpoints.ts';
-import type { getJobLogs } from '../../http/api/sources/job-endpoints.ts';
+import { X } from 'lucide-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import type { listConnections } from '../../http/api/sources/connection-endpoints.ts';
+import { useAddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
-import { queryClient } from '../data/session.ts';
+import { JobLog } from '../jobs/job-log.tsx';
+import { State } from '../jobs/job-state.tsx';
+import { useConnectionStatuses, useSyncNow } from '../jobs/job-reading.ts';
+import type { ConnectionStatus, Job } from '../jobs/job-reading.ts';
+import { useConnectionCounts } from '../jobs/standing.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
+import { count, counted } from '../parts/words.ts';
 
 type Connection = AnswerOf<typeof listConnections>[number];
-type Status = AnswerOf<typeof getConnectionSyncStatus>['connections'][number];
-type Job = NonNullable<Status['latestJob']>;
 interface Row extends Connection {
-  readonly status: Status | undefined;
+  readonly status: ConnectionStatus | undefined;
 }
 
-/** Connections whose states are asked for at a time: as many as a request takes. */
-const ASKED_MAX = 100;
-const LOOK_MS = 2000;
-
-function useStatuses(ids: readonly number[]) {
-  return useQuery({
-    queryKey: ['connection-status', ids],
-    queryFn: ({ signal }) =>
-      call<typeof getConnectionSyncStatus>('/api/connection-sync-status', {
-        base: BASE_PATH,
-        method: 'POST',
-        body: { connectionIds: ids.slice(0, ASKED_MAX) },
-        signal,
-      }),
-    enabled: ids.length > 0,
-    refetchInterval: LOOK_MS,
-    placeholderData: (before) => before,
-  });
+/** What a listing could not do. */
+interface Issue {
+  readonly code: string;
+  readonly target: string;
+  readonly effect: string;
+  readonly message: string;
 }
 
-function Log({ job }: { readonly job: Job }) {
-  const { data, error } = useQuery({
-    queryKey: ['job-log', job.id],
-    queryFn: ({ signal }) =>
-      call<typeof getJobLogs>('/api/job-logs', {
-        base: BASE_PATH,
-        method: 'POST',
-        body: { queue: job.queue, jobId: job.id },
-        signal,
-      }),
-    refetchInterval: LOOK_MS,
-  });
-  if (error !== null) return <Notice kind="danger" title={error.message} />;
+function isIssue(value: unknown): value is Issue {
   return (
-    <section aria-label={`Log of job ${job.id}`}>
-      <h2>Log of job {job.id}</h2>
-      <div className="log" tabIndex={0} role="log">
-        {data?.logs.map(({ timestamp, level, message }, index) => (
-          <div key={index} className={`log-line log-${level}`}>
-            <time dateTime={timestamp}>{timestamp.slice(11, 19)}</time> {level} <bdi>{message}</bdi>
-          </div>
-        ))}
-        {data?.logs.length === 0 && <p className="faint">No lines.</p>}
-      </div>
+    typeof value === 'object' &&
+    value !== null &&
+    ['code', 'target', 'effect', 'message'].every(
+      (name) => typeof Object.entries(value).find(([one]) => one === name)?.[1] === 'string',
+    )
+  );
+}
+
+function issuesOf(job: Job | null | undefined): readonly Issue[] {
+  const issues = job?.result?.['issues'];
+  return Array.isArray(issues) ? issues.filter(isIssue) : [];
+}
+
+function listedCount(job: Job | null | undefined): number | undefined {
+  const listed = job?.result?.['repositories'];
+  return typeof listed === 'number' ? listed : undefined;
+}
+
+const STATES = {
+  PENDING: { kind: 'waiting', word: 'Waiting' },
+  IN_PROGRESS: { kind: 'running', word: 'Syncing' },
+  FAILED: { kind: 'failed', word: 'Failed' },
+} as const;
+
+function ConnectionState({ row: { status } }: { readonly row: Row }) {
+  const job = status?.latestJob;
+  // A source of this machine: its repository says how it stands.
+  if (job === null || job === undefined) return null;
+  if (job.status !== 'COMPLETED') return <State {...STATES[job.status]} job={job} />;
+  const issueCount = issuesOf(job).length;
+  if (issueCount === 0) return <State kind="ready" word="In step" />;
+  return <State kind="failed" word={`Incomplete: ${counted(issueCount, 'issue')}`} />;
+}
+
+function Banners() {
+  const { data: counts } = useConnectionCounts();
+  const { firstTimeSyncingCount: first = 0, failedCount = 0, warningCount = 0 } = counts ?? {};
+  return (
+    <div className="banners">
+      {failedCount > 0 && (
+        <Notice kind="danger" title={`${counted(failedCount, 'connection')} failed.`} />
+      )}
+      {warningCount > 0 && (
+        <Notice
+          kind="warn"
+          title={`${counted(warningCount, 'listing')} left something open: nothing is removed until it is mended.`}
+        />
+      )}
+      {first > 0 && (
+        <Notice
+          kind="info"
+          title={`${counted(first, 'connection')} listed for the first time. You can search what is ready.`}
+        />
+      )}
+    </div>
+  );
+}
+
+const EFFECTS: Readonly<Record<string, string>> = {
+  TARGET_SKIPPED: 'skipped',
+  DISCOVERY_INCOMPLETE: 'there may be more',
+};
+
+function Issues({ issues }: { readonly issues: readonly Issue[] }) {
+  return (
+    <section aria-label="Issues">
+      <h3>Issues {count(issues.length)}</h3>
+      <DataTable
+        label="Issues"
+        rows={issues}
+        keyOf={({ code, target, message }) => `${code} ${target} ${message}`}
+        error={null}
+        retry={() => {}}
+        empty="None."
+        columns={[
+          { name: 'What', cell: (row) => <bdi>{row.target}</bdi> },
+          { name: 'Effect', cell: (row) => EFFECTS[row.effect] ?? row.effect },
+          { name: 'Why, and how to mend it', cell: (row) => <bdi>{row.message}</bdi> },
+        ]}
+      />
     </section>
   );
 }
 
-const STATES: Readonly<Record<Job['status'], string>> = {
-  PENDING: 'Waiting',
-  IN_PROGRESS: 'Syncing',
-  COMPLETED: 'In step',
-  FAILED: 'Failed',
-};
+function Detail({ row, close }: { readonly row: Row; readonly close: () => void }) {
+  const job = row.status?.latestJob;
+  const issues = issuesOf(job);
+  const listed = listedCount(job);
+  return (
+    <section className="detail" aria-label={`About ${row.name}`}>
+      <div className="detail-head">
+        <h2>
+          <bdi>{row.name}</bdi>
+        </h2>
+        <ConnectionState row={row} />
+        {listed !== undefined && (
+          <span className="faint">{counted(listed, 'repository', 'repositories')}</span>
+        )}
+        <span className="button-row">
+          <Link href={`/repos?connectionId=${row.id}`} className="button">
+            Its repositories
+          </Link>
+          <button type="button" className="icon-button" aria-label="Close" onClick={close}>
+            <X size={16} strokeWidth={1.5} aria-hidden />
+          </button>
+        </span>
+      </div>
+      {job?.errorMessage !== null && job?.errorMessage !== undefined && (
+        <Notice kind="danger" title={job.errorMessage}>
+          It is tried again by itself. `trawl config check --online` says what the host answers.
+        </Notice>
+      )}
+      {issues.length > 0 && <Issues issues={issues} />}
+      {job !== null && job !== undefined ? (
+        <JobLog key={job.id} job={job} />
+      ) : (
+        <p className="faint">
+          A repository of this machine: it is watched, not listed. Its state is among the
+          repositories.
+        </p>
+      )}
+    </section>
+  );
+}
 
 export function Connections() {
-  const [shown, setShown] = useState<Job>();
+  const { valueOf, change } = useAddressParameters(['page', 'open']);
   const { data, error, refetch } = useQuery({
     queryKey: ['connections'],
     queryFn: ({ signal }) =>
       call<typeof listConnections>('/api/connections', { base: BASE_PATH, signal }),
   });
-  const { data: statuses } = useStatuses((data ?? []).map(({ id }) => id));
-  const byId = new Map(statuses?.connections.map((status) => [status.connectionId, status]));
-  const sync = useMutation({
-    mutationFn: (id: number) =>
-      call<typeof triggerConnectionSync>(`/api/connections/${id}/sync`, {
-        base: BASE_PATH,
-        method: 'POST',
-      }),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['connection-status'] }),
-  });
+  const { data: statuses } = useConnectionStatuses((data ?? []).map(({ id }) => id));
+  const sync = useSyncNow();
+  const byId = new Map(statuses?.map((status) => [status.connectionId, status]));
+  const rows = data?.map((one) => ({ ...one, status: byId.get(one.id) }));
+  const opened = rows?.find(({ id }) => String(id) === valueOf('open'));
+  const columns = [
+    { name: 'Name', cell: (row: Row) => <bdi>{row.name}</bdi> },
+    { name: 'Type', cell: (row: Row) => row.connectionType },
+    { name: 'State', cell: (row: Row) => <ConnectionState row={row} /> },
+    {
+      name: 'Listed',
+      cell: ({ status }: Row) => (
+        <When at={status?.syncedAt} never={status?.latestJob === null ? '' : 'never'} />
+      ),
+    },
+    {
+      name: 'Do',
+      cell: (row: Row) => (
+        <span className="button-row">
+          <button
+            type="button"
+            className="button"
+            disabled={sync.isPending}
+            aria-label={`Sync now: ${row.name}`}
+            onClick={() => sync.mutate(row.id)}
+          >
+            Sync now
+          </button>
+          <button
+            type="button"
+            className="button"
+            aria-expanded={row === opened}
+            aria-label={`About ${row.name}`}
+            onClick={() => change({ open: row === opened ? '' : String(row.id) })}
+          >
+            About
+          </button>
+        </span>
+      ),
+    },
+  ];
   return (
     <>
+      <Banners />
       {sync.error !== null && <Notice kind="danger" title={sync.error.message} />}
+      {opened !== undefined && (
+        <Detail key={opened.id} row={opened} close={() => change({ open: '' })} />
+      )}
       <DataTable<Row>
         label="Connections"
-        rows={data?.map((one) => ({ ...one, status: byId.get(one.id) }))}
+        rows={rows}
         keyOf={({ id }) => id}
         error={error}
         retry={() => void refetch()}
         empty="No connections. Name code hosts in a configuration file: trawl config schema."
-        columns={[
-          { name: 'Name', cell: (row) => <bdi>{row.name}</bdi> },
-          { name: 'Type', cell: (row) => row.connectionType },
-          {
-            name: 'State',
-            cell: ({ status }) =>
-              status?.latestJob === null || status === undefined
-                ? ''
-                : STATES[status.latestJob.status],
-          },
-          { name: 'Listed', cell: ({ status }) => <When at={status?.syncedAt} /> },
-          { name: 'Why', cell: ({ status }) => status?.latestJob?.errorMessage ?? '' },
-          {
-            name: 'Do',
-            cell: ({ id, status }) => {
-              const job = status?.latestJob;
-              return (
-                <span className="state">
-                  <button type="button" className="button" onClick={() => sync.mutate(id)}>
-                    Sync now
-                  </button>
-                  {job !== null && job !== undefined && (
-                    <button type="button" className="button" onClick={() => setShown(job)}>
-                      Log
-                    </button>
-                  )}
-                </span>
-              );
-            },
-          },
-        ]}
+        columns={columns}
       />
-      {shown !== undefined && <Log job={shown} />}
     </>
   );
 }

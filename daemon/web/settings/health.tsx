@@ -1,94 +1,198 @@
-// Health: one line that says whether all is well, and what the index and its jobs stand at.
+// Health: one line that says whether all is well, or what is not and what to do; charts; shards out of service; jobs.
 
-import { useQuery } from '@tanstack/react-query';
-import type { getReady, getVersion } from '../../http/api/instance/system-endpoints.ts';
-import type { getRepoSyncCounts, listJobs } from '../../http/api/sources/job-endpoints.ts';
-import { call, callPage } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
-import { DataTable } from '../parts/data-table.tsx';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useAddressParameters } from '../data/address-parameters.ts';
+import { JobLog } from '../jobs/job-log.tsx';
+import { JobState } from '../jobs/job-state.tsx';
+import { JOBS_PER_PAGE, useJobs } from '../jobs/job-reading.ts';
+import type { Job } from '../jobs/job-reading.ts';
+import { useConnectionCounts, useReady, useRepoCounts } from '../jobs/standing.ts';
+import type { Ready } from '../jobs/standing.ts';
+import { DataTable, Pager } from '../parts/data-table.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
-import { count } from '../parts/words.ts';
+import { count, counted, size } from '../parts/words.ts';
+import { HealthCharts } from './health-charts.tsx';
 
-const LOOK_MS = 5000;
+interface Fault {
+  readonly text: string;
+  /** Where it is mended, or seen. */
+  readonly step: { readonly label: string; readonly href: string };
+}
 
-function AllWell() {
-  const ready = useQuery({
-    queryKey: ['ready'],
-    queryFn: ({ signal }) => call<typeof getReady>('/api/ready', { base: BASE_PATH, signal }),
-    refetchInterval: LOOK_MS,
-  });
-  const repos = useQuery({
-    queryKey: ['repo-counts'],
-    queryFn: ({ signal }) =>
-      call<typeof getRepoSyncCounts>('/api/repository-sync-counts', { base: BASE_PATH, signal }),
-    refetchInterval: LOOK_MS,
-  });
-  const version = useQuery({
-    queryKey: ['version'],
-    queryFn: ({ signal }) => call<typeof getVersion>('/api/version', { base: BASE_PATH, signal }),
-  });
-  if (ready.error !== null) return <Notice kind="danger" title={ready.error.message} />;
-  if (ready.data === undefined) return null;
-  const { degraded = [], shards = 0, repositories = 0, quarantinedShards = 0 } = ready.data;
-  const failed = repos.data?.failedCount ?? 0;
-  const faults = [
-    ...degraded,
-    ...(quarantinedShards > 0
-      ? [`${count(quarantinedShards)} parts of the index are out of service`]
-      : []),
-    ...(failed > 0 ? [`${count(failed)} repositories failed`] : []),
+const LOG_STEP = { label: 'Jobs and their logs', href: '#jobs' };
+
+/** What to do about a sentence of the daemon, by what it is about. */
+function stepOf(sentence: string): Fault['step'] {
+  if (sentence.startsWith('connection '))
+    return { label: 'Connections', href: '/settings/connections' };
+  if (/^\d+ (?:more )?repositories|could not be indexed/.test(sentence))
+    return { label: 'Repositories', href: '/repos' };
+  return LOG_STEP;
+}
+
+function useFaults(ready: Ready): Fault[] {
+  const { data: repos } = useRepoCounts();
+  const { data: connections } = useConnectionCounts();
+  const { degraded = [], quarantinedShards = 0 } = ready;
+  const failed = repos?.failedCount ?? 0;
+  const failedConnections = connections?.failedCount ?? 0;
+  const open = connections?.warningCount ?? 0;
+  return [
+    ...(quarantinedShards === 0
+      ? []
+      : [
+          {
+            text: `${counted(quarantinedShards, 'part')} of the index out of service; what they hold is built again.`,
+            step: { label: 'Which', href: '#quarantine' },
+          },
+        ]),
+    ...(failed === 0
+      ? []
+      : [
+          {
+            text: `${counted(failed, 'repository', 'repositories')} failed.`,
+            step: { label: 'Show', href: '/repos?state=failed' },
+          },
+        ]),
+    ...(failedConnections + open === 0
+      ? []
+      : [
+          {
+            text: `${counted(failedConnections, 'connection')} failed, ${count(open)} left something open.`,
+            step: { label: 'Show', href: '/settings/connections' },
+          },
+        ]),
+    ...degraded.map((text) => ({ text, step: stepOf(text) })),
   ];
+}
+
+function Step({ step: { label, href } }: Pick<Fault, 'step'>) {
+  if (href.startsWith('#')) return <a href={href}>{label}</a>;
+  return <Link href={href}>{label}</Link>;
+}
+
+function Standing({ ready }: { readonly ready: Ready }) {
+  const faults = useFaults(ready);
+  const { shards = 0, repositories = 0 } = ready;
+  const all = `${counted(shards, 'shard')}, ${counted(repositories, 'repository', 'repositories')}`;
+  if (faults.length === 0) return <Notice kind="ok" title={`All well · ${all}`} />;
   return (
     <>
-      {faults.length === 0 ? (
-        <Notice kind="ok" title="All well" />
-      ) : (
-        faults.map((fault) => <Notice key={fault} kind="warn" title={fault} />)
-      )}
-      <dl className="facts">
-        <dt>Version</dt>
-        <dd>{version.data?.version}</dd>
-        <dt>Shards</dt>
-        <dd>{count(shards)}</dd>
-        <dt>Repositories</dt>
-        <dd>{count(repositories)}</dd>
-        <dt>Indexed for the first time</dt>
-        <dd>{count(repos.data?.firstTimeIndexingCount ?? 0)} to do</dd>
-      </dl>
+      <p className="faint">{all}</p>
+      {faults.map(({ text, step }) => (
+        <Notice key={text} kind="warn" title={text}>
+          <Step step={step} />
+        </Notice>
+      ))}
     </>
   );
 }
 
+function Quarantine({ shards }: { readonly shards: NonNullable<Ready['quarantine']> }) {
+  return (
+    <section id="quarantine">
+      <h2>Out of service</h2>
+      <DataTable
+        label="Shards out of service"
+        rows={shards}
+        keyOf={({ shardId }) => shardId}
+        error={null}
+        retry={() => {}}
+        empty="None."
+        columns={[
+          { name: 'Shard', cell: (row) => <code>{row.shardId.slice(0, 16)}</code> },
+          { name: 'Repositories', cell: (row) => <bdi>{row.repositories.join(', ')}</bdi> },
+          { name: 'Size', cell: (row) => size(row.bytes), isNumber: true },
+          { name: 'Why', cell: (row) => <span className="why">{row.reason}</span> },
+        ]}
+      />
+    </section>
+  );
+}
+
+const STATUSES = ['IN_PROGRESS', 'PENDING', 'FAILED', 'COMPLETED'] as const;
+const STATUS_WORDS: Readonly<Record<string, string>> = {
+  IN_PROGRESS: 'under way',
+  PENDING: 'waiting',
+  FAILED: 'failed',
+  COMPLETED: 'done',
+};
+
+function Jobs() {
+  const [shown, setShown] = useState<string>();
+  const { page, valueOf, change, go } = useAddressParameters(['state', 'page', 'window']);
+  const status = valueOf('state');
+  const { data, error, refetch } = useJobs(status, page);
+  const job: Job | undefined = data?.items.find(({ id }) => id === shown);
+  return (
+    <section id="jobs">
+      <div className="page-head">
+        <h2>Jobs</h2>
+        <select
+          className="input page-filter"
+          aria-label="State"
+          value={status ?? ''}
+          onChange={(event) => change({ state: event.target.value }, 'step')}
+        >
+          <option value="">all</option>
+          {STATUSES.map((one) => (
+            <option key={one} value={one}>
+              {STATUS_WORDS[one]}
+            </option>
+          ))}
+        </select>
+      </div>
+      <DataTable
+        label="Jobs"
+        rows={data?.items}
+        keyOf={({ id, queue }) => `${queue} ${id}`}
+        error={error}
+        retry={() => void refetch()}
+        empty={status === undefined ? 'No jobs yet.' : 'No jobs stand so.'}
+        columns={[
+          { name: 'Queue', cell: (row) => row.queue },
+          { name: 'State', cell: (row) => <JobState job={row} /> },
+          { name: 'Asked for', cell: (row) => <When at={row.createdAt} /> },
+          { name: 'Ended', cell: (row) => <When at={row.finishedAt} never="" /> },
+          { name: 'Why', cell: (row) => <span className="why">{row.errorMessage}</span> },
+          {
+            name: 'Do',
+            cell: ({ id }) => (
+              <button
+                type="button"
+                className="button"
+                aria-expanded={id === shown}
+                onClick={() => setShown(id === shown ? undefined : id)}
+              >
+                Log
+              </button>
+            ),
+          },
+        ]}
+      />
+      <Pager page={page} perPage={JOBS_PER_PAGE} total={data?.total} go={go} />
+      {job !== undefined && <JobLog key={job.id} job={job} />}
+    </section>
+  );
+}
+
 export function Health() {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['jobs'],
-    queryFn: ({ signal }) =>
-      callPage<typeof listJobs>('/api/jobs', { base: BASE_PATH, query: { perPage: 30 }, signal }),
-    refetchInterval: LOOK_MS,
-  });
+  const { data: ready, error, refetch } = useReady();
   return (
     <>
-      <AllWell />
-      <section>
-        <h2>Jobs</h2>
-        <DataTable
-          label="Jobs"
-          rows={data?.items}
-          keyOf={({ id, queue }) => `${queue} ${id}`}
-          error={error}
-          retry={() => void refetch()}
-          empty="No jobs."
-          columns={[
-            { name: 'Job', cell: (row) => <code>{row.id}</code> },
-            { name: 'Queue', cell: (row) => row.queue },
-            { name: 'State', cell: (row) => row.status },
-            { name: 'Begun', cell: (row) => <When at={row.startedAt} /> },
-            { name: 'Ended', cell: (row) => <When at={row.finishedAt} never="" /> },
-            { name: 'Why', cell: (row) => row.errorMessage },
-          ]}
+      {error !== null && (
+        <Notice
+          kind="danger"
+          title={error.message}
+          action={{ label: 'Try again', run: () => void refetch() }}
         />
-      </section>
+      )}
+      {ready !== undefined && <Standing ready={ready} />}
+      <HealthCharts />
+      {ready?.quarantine !== undefined && <Quarantine shards={ready.quarantine} />}
+      <Jobs />
     </>
   );
 }

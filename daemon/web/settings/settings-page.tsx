@@ -16,6 +16,7 @@ import { Security } from './security.tsx';
 import { Tokens } from './tokens.tsx';
 import { Usage } from './usage.tsx';
 import '../styles/tables.css';
+import '../styles/jobs.css';
 
 interface Section {
   /** As in the address (API.md 23.1). */

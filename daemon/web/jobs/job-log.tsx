@@ -1,0 +1,139 @@
+// The log of a job as it grows. It follows the end until one scrolls up; lines can be narrowed, copied and kept.
+
+import { Copy, Download } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { VisibleText } from '../code/marked-text.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { isUnderWay, useJobLog } from './job-reading.ts';
+import type { Job, LogLine } from './job-reading.ts';
+import '../styles/jobs.css';
+
+/** px from the end that still count as the end. */
+const END_SIZE = 8;
+
+function factsOf({ fields = {} }: LogLine): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
+}
+
+function textOf(line: LogLine): string {
+  return [line.timestamp, line.level, line.message, factsOf(line)].join(' ').trimEnd();
+}
+
+/** Hands a text to the browser as a file. */
+function keep(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+}
+
+function Line({ line }: { readonly line: LogLine }) {
+  return (
+    <div className={`log-line log-${line.level}`}>
+      <time dateTime={line.timestamp}>{line.timestamp.slice(11, 19)}</time> {line.level}{' '}
+      <bdi>
+        <VisibleText text={line.message} />
+      </bdi>{' '}
+      <span className="faint">
+        <bdi>
+          <VisibleText text={factsOf(line)} />
+        </bdi>
+      </span>
+    </div>
+  );
+}
+
+interface HeadProps {
+  readonly job: Job;
+  readonly lines: readonly LogLine[];
+  readonly part: string;
+  readonly setPart: (part: string) => void;
+}
+
+function Head({ job, lines, part, setPart }: HeadProps) {
+  const text = (): string => lines.map((line) => `${textOf(line)}\n`).join('');
+  return (
+    <div className="log-head">
+      <h3>Log</h3>
+      <span className="faint">
+        {isUnderWay(job) ? 'live · ' : ''}
+        attempt {Math.max(1, job.attempt)}
+      </span>
+      <input
+        type="search"
+        className="input page-filter"
+        aria-label="Lines that hold"
+        placeholder="Lines that hold"
+        value={part}
+        onChange={(event) => setPart(event.target.value)}
+      />
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Copy the log"
+        title="Copy the log"
+        onClick={() => void navigator.clipboard?.writeText(text())}
+      >
+        <Copy size={16} strokeWidth={1.5} aria-hidden />
+      </button>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Download the log"
+        title="Download the log"
+        onClick={() => keep(`job-${job.id}.log`, text())}
+      >
+        <Download size={16} strokeWidth={1.5} aria-hidden />
+      </button>
+    </div>
+  );
+}
+
+export function JobLog({ job }: { readonly job: Job }) {
+  const { data, error } = useJobLog(job);
+  const [part, setPart] = useState('');
+  const [isAtEnd, setAtEnd] = useState(true);
+  const box = useRef<HTMLDivElement>(null);
+  const toEnd = (): void => box.current?.scrollTo({ top: box.current.scrollHeight });
+  const wanted = part.toLowerCase();
+  const lines = data?.lines.filter((line) => textOf(line).toLowerCase().includes(wanted)) ?? [];
+  const { length } = lines;
+  useEffect(() => {
+    if (isAtEnd) toEnd();
+  }, [length, isAtEnd]);
+  if (error !== null) return <Notice kind="danger" title={error.message} />;
+  return (
+    <section className="log-box" aria-label="Log of the job">
+      <Head job={job} lines={data?.lines ?? []} part={part} setPart={setPart} />
+      <div
+        ref={box}
+        className="log"
+        tabIndex={0}
+        role="log"
+        aria-label="Lines"
+        onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) =>
+          setAtEnd(scrollTop + clientHeight >= scrollHeight - END_SIZE)
+        }
+      >
+        {(data?.count ?? 0) > (data?.lines.length ?? 0) && (
+          <p className="faint">Earlier lines are not kept.</p>
+        )}
+        {lines.map((line, index) => (
+          <Line key={index} line={line} />
+        ))}
+        {data !== undefined && length === 0 && (
+          <p className="faint">{part === '' ? 'No lines yet.' : 'No line holds that.'}</p>
+        )}
+      </div>
+      {!isAtEnd && (
+        <button type="button" className="button log-newest" onClick={toEnd}>
+          Newest ↓
+        </button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,137 @@
+// What is read of jobs, and how they are asked for; what is under way is looked at each second.
+
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type {
+  getConnectionSyncStatus,
+  triggerConnectionSync,
+} from '../../http/api/sources/connection-endpoints.ts';
+import type {
+  getJobLogs,
+  getRepoIndexStatus,
+  listJobs,
+  triggerRepoIndex,
+} from '../../http/api/sources/job-endpoints.ts';
+import { call, callPage } from '../data/api.ts';
+import type { AnswerOf } from '../data/api.ts';
+import { LOOKING, lookAgainMs } from '../data/looking.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { queryClient } from '../data/session.ts';
+
+export type Job = AnswerOf<typeof listJobs>[number];
+export type RepoStatus = AnswerOf<typeof getRepoIndexStatus>['repositories'][number];
+export type ConnectionStatus = AnswerOf<typeof getConnectionSyncStatus>['connections'][number];
+export type LogLine = AnswerOf<typeof getJobLogs>['logs'][number];
+
+/** Ids that one request takes. */
+const ASKED_MAX = 100;
+/** Lines that the daemon keeps of a job. */
+const LINES_MAX = 500;
+
+export function isUnderWay(job: Pick<Job, 'status'> | null | undefined): boolean {
+  return job?.status === 'IN_PROGRESS' || job?.status === 'PENDING';
+}
+
+export function useRepoStatuses(ids: readonly number[]) {
+  return useQuery({
+    queryKey: ['repo-status', ids],
+    queryFn: async ({ signal }) => {
+      const body = { repoIds: ids.slice(0, ASKED_MAX) };
+      const options = { base: BASE_PATH, method: 'POST', body, signal };
+      const path = '/api/repo-index-status';
+      return (await call<typeof getRepoIndexStatus>(path, options)).repositories;
+    },
+    enabled: ids.length > 0,
+    placeholderData: (before) => before,
+    ...LOOKING,
+    refetchInterval: ({ state }) =>
+      lookAgainMs(state.data?.some(({ latestJob }) => isUnderWay(latestJob)) === true),
+  });
+}
+
+export function useConnectionStatuses(ids: readonly number[]) {
+  return useQuery({
+    queryKey: ['connection-status', ids],
+    queryFn: async ({ signal }) => {
+      const body = { connectionIds: ids.slice(0, ASKED_MAX) };
+      const options = { base: BASE_PATH, method: 'POST', body, signal };
+      const path = '/api/connection-sync-status';
+      return (await call<typeof getConnectionSyncStatus>(path, options)).connections;
+    },
+    enabled: ids.length > 0,
+    placeholderData: (before) => before,
+    ...LOOKING,
+    refetchInterval: ({ state }) =>
+      lookAgainMs(state.data?.some(({ latestJob }) => isUnderWay(latestJob)) === true),
+  });
+}
+
+interface JobLog {
+  readonly lines: readonly LogLine[];
+  /** Lines written in all. */
+  readonly count: number;
+}
+
+/** The log of a job as it grows: only what is new is asked for. */
+export function useJobLog({ queue, id: jobId, status }: Job) {
+  const key = ['job-log', queue, jobId];
+  return useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }): Promise<JobLog> => {
+      const { lines, count } = queryClient.getQueryData<JobLog>(key) ?? { lines: [], count: 0 };
+      const body = { queue, jobId, offset: count };
+      const options = { base: BASE_PATH, method: 'POST', body, signal };
+      const more = await call<typeof getJobLogs>('/api/job-logs', options);
+      return { lines: [...lines, ...more.logs].slice(-LINES_MAX), count: more.count };
+    },
+    ...LOOKING,
+    refetchInterval: () => lookAgainMs(isUnderWay({ status })),
+  });
+}
+
+export const JOBS_PER_PAGE = 20;
+
+/** @param status  undefined: all */
+export function useJobs(status: string | undefined, page: number) {
+  return useQuery({
+    queryKey: ['jobs', status, page],
+    queryFn: ({ signal }) =>
+      callPage<typeof listJobs>('/api/jobs', {
+        base: BASE_PATH,
+        query: { status, page, perPage: JOBS_PER_PAGE },
+        signal,
+      }),
+    placeholderData: (before) => before,
+    ...LOOKING,
+    refetchInterval: ({ state }) => lookAgainMs(state.data?.items.some(isUnderWay) === true),
+  });
+}
+
+/** Looks at all that jobs change. */
+function lookAgain(): Promise<void> {
+  const names = ['repo-status', 'connection-status', 'repos', 'jobs', 'counts', 'ready'];
+  return queryClient.invalidateQueries({
+    predicate: ({ queryKey: [name] }) => names.includes(String(name)),
+  });
+}
+
+export function useIndexNow() {
+  return useMutation({
+    mutationFn: (repoId: number) =>
+      call<typeof triggerRepoIndex>(`/api/repos/${repoId}/index`, {
+        base: BASE_PATH,
+        method: 'POST',
+      }),
+    onSettled: lookAgain,
+  });
+}
+
+export function useSyncNow() {
+  return useMutation({
+    mutationFn: (connectionId: number) =>
+      call<typeof triggerConnectionSync>(`/api/connections/${connectionId}/sync`, {
+        base: BASE_PATH,
+        method: 'POST',
+      }),
+    onSettled: lookAgain,
+  });
+}

@@ -1,0 +1,45 @@
+// How a job, or what it is of, stands: an icon and a word, and how far it is.
+
+import { CircleCheck, CircleDashed, CircleX, LoaderCircle } from 'lucide-react';
+import { Progress } from '../parts/progress.tsx';
+import type { Job } from './job-reading.ts';
+
+const STATES = {
+  ready: { Icon: CircleCheck, className: 'state ok' },
+  failed: { Icon: CircleX, className: 'state danger' },
+  running: { Icon: LoaderCircle, className: 'state' },
+  waiting: { Icon: CircleDashed, className: 'state faint' },
+} as const;
+
+interface StateProps {
+  readonly kind: keyof typeof STATES;
+  readonly word: string;
+  /** Of what is under way. */
+  readonly job?: Job | null | undefined;
+}
+
+export function State({ kind, word, job }: StateProps) {
+  const { Icon, className } = STATES[kind];
+  return (
+    <span className={className}>
+      <Icon size={16} strokeWidth={1.5} aria-hidden /> {word}
+      {kind === 'running' && job?.progress !== null && job?.progress !== undefined && (
+        <Progress key={job.id} progress={job.progress} />
+      )}
+    </span>
+  );
+}
+
+const WORDS = {
+  PENDING: { kind: 'waiting', word: 'Waiting' },
+  IN_PROGRESS: { kind: 'running', word: 'Under way' },
+  COMPLETED: { kind: 'ready', word: 'Done' },
+  FAILED: { kind: 'failed', word: 'Failed' },
+} as const;
+
+/** Of a job by itself. One that waits after a failure says so. */
+export function JobState({ job }: { readonly job: Job }) {
+  const { kind, word } = WORDS[job.status];
+  const isAgain = job.status === 'PENDING' && job.errorMessage !== null;
+  return <State kind={kind} word={isAgain ? 'Failed, to be tried again' : word} job={job} />;
+}

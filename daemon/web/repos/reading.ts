@@ -1,0 +1,46 @@
+// What is read of repositories.
+
+import { useQuery } from '@tanstack/react-query';
+import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
+import type { listSkippedFiles } from '../../http/api/sources/skipped-endpoints.ts';
+import { callPage } from '../data/api.ts';
+import type { AnswerOf, Query } from '../data/api.ts';
+import { LOOKING, lookAgainMs } from '../data/looking.ts';
+import { BASE_PATH } from '../data/place.ts';
+
+export type Repo = AnswerOf<typeof listRepos>[number];
+
+export const REPOS_PER_PAGE = 50;
+export const SKIPPED_PER_PAGE = 20;
+
+/** A page of those that the filter is true of. */
+export function useRepos(filter: Query, isOn = true) {
+  return useQuery({
+    queryKey: ['repos', filter],
+    queryFn: ({ signal }) =>
+      callPage<typeof listRepos>('/api/repos', {
+        base: BASE_PATH,
+        query: { ...filter, perPage: REPOS_PER_PAGE },
+        signal,
+      }),
+    enabled: isOn,
+    placeholderData: (before) => before,
+    ...LOOKING,
+    refetchInterval: ({ state }) =>
+      lookAgainMs(state.data?.items.some((repo) => repo.state === 'indexing') === true),
+  });
+}
+
+/** Files that are found by their name alone. */
+export function useSkipped(repoId: number, reason: string | undefined, page: number) {
+  return useQuery({
+    queryKey: ['skipped', repoId, reason, page],
+    queryFn: ({ signal }) =>
+      callPage<typeof listSkippedFiles>(`/api/repos/${repoId}/skipped`, {
+        base: BASE_PATH,
+        query: { reason, page, perPage: SKIPPED_PER_PAGE },
+        signal,
+      }),
+    placeholderData: (before) => before,
+  });
+}

@@ -1,0 +1,121 @@
+// What is known of one repository: when it was asked, fetched and indexed, its last job with its log, what is not searched.
+
+import { X } from 'lucide-react';
+import { Link } from 'wouter';
+import { JobLog } from '../jobs/job-log.tsx';
+import { JobState } from '../jobs/job-state.tsx';
+import { useIndexNow, useRepoStatuses } from '../jobs/job-reading.ts';
+import type { Job, RepoStatus } from '../jobs/job-reading.ts';
+import { Notice } from '../parts/notice.tsx';
+import { When } from '../parts/when.tsx';
+import { count, size } from '../parts/words.ts';
+import type { Repo } from './reading.ts';
+import { SkippedFiles } from './skipped-files.tsx';
+
+/** Counts by name in the result of a job. */
+function countsIn(job: Job | null | undefined, name: string): Readonly<Record<string, number>> {
+  const found = job?.result?.[name];
+  if (typeof found !== 'object' || found === null) return {};
+  return Object.fromEntries(
+    Object.entries(found).filter((pair): pair is [string, number] => typeof pair[1] === 'number'),
+  );
+}
+
+function warningsIn(job: Job | null | undefined): readonly string[] {
+  const found = job?.result?.['warnings'];
+  return Array.isArray(found) ? found.filter((one) => typeof one === 'string') : [];
+}
+
+function Facts({ repo, status }: { readonly repo: Repo; readonly status: RepoStatus | undefined }) {
+  const ignored = Object.entries(countsIn(status?.latestJob, 'ignored'));
+  return (
+    <dl className="facts">
+      <dt>Host last asked</dt>
+      <dd>
+        <When at={status?.askedAt} never={repo.codeHostType === 'genericGitHost' ? '–' : 'never'} />
+      </dd>
+      <dt>Indexed</dt>
+      <dd>
+        <When at={repo.indexedAt} />
+        {status?.indexedCommitHash !== null && status?.indexedCommitHash !== undefined && (
+          <>
+            {' '}
+            at <code>{status.indexedCommitHash.slice(0, 7)}</code>
+          </>
+        )}
+      </dd>
+      {repo.docs !== undefined && (
+        <>
+          <dt>Files</dt>
+          <dd>
+            {count(repo.docs)}, {size(repo.contentBytes ?? 0)}; the index takes{' '}
+            {size(repo.shardBytes ?? 0)}
+          </dd>
+        </>
+      )}
+      {ignored.length > 0 && (
+        <>
+          <dt>Left out by rules</dt>
+          <dd>{ignored.map(([rule, number]) => `${rule}: ${count(number)}`).join(', ')}</dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+interface RepoDetailProps {
+  readonly repo: Repo;
+  readonly isOwner: boolean;
+  readonly close: () => void;
+}
+
+export function RepoDetail({ repo, isOwner, close }: RepoDetailProps) {
+  const { data: statuses } = useRepoStatuses([repo.repoId]);
+  const indexNow = useIndexNow();
+  const status = statuses?.[0];
+  const job = status?.latestJob;
+  return (
+    <section className="detail" aria-label={`About ${repo.repoName}`}>
+      <div className="detail-head">
+        <h2>
+          <bdi>{repo.repoName}</bdi>
+        </h2>
+        {job !== null && job !== undefined && <JobState job={job} />}
+        <span className="button-row">
+          {isOwner && (
+            <button
+              type="button"
+              className="button"
+              disabled={indexNow.isPending}
+              onClick={() => indexNow.mutate(repo.repoId)}
+            >
+              {job?.status === 'FAILED' ? 'Try again' : 'Index now'}
+            </button>
+          )}
+          {isOwner && (
+            <Link href="/settings/connections" className="button">
+              Connections
+            </Link>
+          )}
+          <button type="button" className="icon-button" aria-label="Close" onClick={close}>
+            <X size={16} strokeWidth={1.5} aria-hidden />
+          </button>
+        </span>
+      </div>
+      {indexNow.error !== null && <Notice kind="danger" title={indexNow.error.message} />}
+      {job?.errorMessage !== null && job?.errorMessage !== undefined && (
+        <Notice kind="danger" title={job.errorMessage}>
+          It is tried again by itself, after pauses that get longer.
+        </Notice>
+      )}
+      {warningsIn(job).map((warning) => (
+        <Notice key={warning} kind="warn" title={warning} />
+      ))}
+      <Facts repo={repo} status={status} />
+      {isOwner && job !== null && job !== undefined && <JobLog key={job.id} job={job} />}
+      {repo.indexedAt !== undefined && (
+        <SkippedFiles repo={repo} counts={countsIn(job, 'skipped')} />
+      )}
+    </section>
+  );
+}
