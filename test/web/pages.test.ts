@@ -53,11 +53,14 @@ void test(
     );
     await page.getByRole('link', { name: /^line 1: export function/ }).click();
     await page.locator('.linked-line').waitFor();
-    assert.match(page.url(), /-\/blob\/src\/plum\.ts\?highlightRange=1$/);
+    assert.match(page.url(), /-\/blob\/src\/plum\.ts\?highlightRange=1&query=plumTree$/);
     assert.equal(
       await page.locator('.linked-line').innerText(),
       'export function plumTree(count: number) {',
     );
+    await page.getByText('2 matches').waitFor();
+    await page.keyboard.press('n');
+    await page.getByText('match 2 of 2').waitFor();
     await page.goBack();
     await page.getByText('that is all').waitFor();
     await page.keyboard.press('/');

@@ -7,6 +7,7 @@ import { MarkedText } from '../code/marked-text.tsx';
 import { useColours } from './colours.ts';
 import type { Colour } from '../code/marks.ts';
 import type { ResultFile, ResultLine } from './rows.ts';
+import { useSearch } from './search-store.ts';
 import { counted } from '../parts/words.ts';
 
 /** Matched lines of a file that are shown at first. */
@@ -19,11 +20,16 @@ interface ResultCardProps {
   readonly total: number;
 }
 
-/** The address of a file or a line in this instance, below the base path. */
+/** The address of a file or a line in this instance, below the base path; the file steps through the matches of the query. */
 function addressOf(file: ResultFile, line?: ResultLine): string {
   const { pathname } = new URL(file.webUrl);
-  const at = pathname.slice(pathname.indexOf('/browse/'));
-  return line === undefined ? at : `${at}?highlightRange=${line.number}`;
+  const { shown } = useSearch.getState();
+  const parameters = new URLSearchParams();
+  if (line !== undefined) parameters.set('highlightRange', String(line.number));
+  if (shown !== undefined) parameters.set('query', shown.query);
+  if (shown?.isRegexEnabled === true) parameters.set('isRegexEnabled', 'true');
+  if (shown?.isCaseSensitivityEnabled === true) parameters.set('isCaseSensitivityEnabled', 'true');
+  return `${pathname.slice(pathname.indexOf('/browse/'))}?${parameters.toString()}`;
 }
 
 /** The lines to show at first: up to as many matched ones as fit, with what stands around them. */
