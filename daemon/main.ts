@@ -545,7 +545,7 @@ function servicesOf(
     search: {
       search: (call, context) => search(parts, call, context),
       stream: (call, context) => startStream(parts, call, context),
-      explain: (call, context) => explain(parts, call, context),
+      explain: (call, context, isWhole) => explain(parts, call, context, isWhole),
       navigate: (kind, call, context) => navigate(parts, kind, call, context),
       suggest: (call, context) => suggest(parts, call, context),
     },

@@ -119,8 +119,8 @@ function formatShards(shards: readonly ShardRow[]): string {
 /** Said by the column `class`. */
 const CLASS_FIELDS = new Set(['shardsScanned', 'shardsSkipped', 'shardsSkippedFilter', 'crashes']);
 
-/** Where the shares of the shards do not add up to the numbers of the search; one sentence each. */
-export function findDifferences({ shards, stats }: Explanation): string[] {
+/** Where the shares of the shards do not add up to the numbers of the search, if they are told; one sentence each. */
+export function findDifferences({ shards = [], stats }: Explanation): string[] {
   return sharedFields(shards)
     .filter((field) => sumOf(shards, field) !== numberOf(stats, field))
     .map(
@@ -157,14 +157,14 @@ function formatHead({
 
 /** The explanation as text, sections apart by blank lines. */
 export function formatExplanation(explained: Explanation): string {
-  const { plan, shards, totals } = explained;
+  const { plan, shards = [], totals } = explained;
   const sections = [
     formatHead(explained),
     `plan\n${formatTree(conditionLines(plan.conditions, 1))}`,
     ...(plan.regexps.length === 0 ? [] : [`expressions\n${formatRegexps(plan.regexps)}`]),
     ...(shards.length === 0 ? [] : [formatShards(shards)]),
     formatStats(totals),
-    formatCheck(explained),
+    ...(explained.shards === undefined ? [] : [formatCheck(explained)]),
   ];
   return sections.join('\n');
 }

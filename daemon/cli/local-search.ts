@@ -49,7 +49,7 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
     async explain(call, signal) {
       const clamped = toSearchCall(call, settings.maxMatchCount);
       const explained = await withErrorObject(
-        explain(instance.parts, clamped, { signal, baseUrl, sight: SEES_ALL }),
+        explain(instance.parts, clamped, { signal, baseUrl, sight: SEES_ALL }, true),
       );
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as a daemon would send it
       return JSON.parse(JSON.stringify(explained)) as Explanation;

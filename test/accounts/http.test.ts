@@ -246,10 +246,15 @@ onBothAdapters('accounts', (kind) => {
     );
     const ownToken = (await mint(ownerKey, { repoIds: [1, 3] })).json()['token'] as string;
     assert.deepEqual(await seen(ownToken), [3, 1]);
-    assert.equal(
-      (await ask('POST', '/api/explain', ownToken, SEARCH_BODY)).code,
-      'INSUFFICIENT_PERMISSIONS',
-    );
+    for (const [as, isWhole] of [
+      [ownToken, false],
+      [memberKey, false],
+      [ownerKey, true],
+    ] as const) {
+      const explained = await ask('POST', '/api/explain', as, SEARCH_BODY);
+      assert.equal(explained.status, 200);
+      assert.equal('shards' in explained.json(), isWhole);
+    }
     await world.control.store.grants.remove(world.member.id, [2]);
     assert.deepEqual(await seen(token!), [1]);
     const tokens = await ask('GET', '/api/user/scoped_access_tokens', cookie);

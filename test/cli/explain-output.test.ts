@@ -32,6 +32,7 @@ sum                                3,000                2         1,000         
 shardsEligible        3
 shardsOutOfScope      1
 docsInScope           3000
+bytesInScope          90000
 actualMatchCount      0
 totalMatchCount       2
 duration              0 (0.000 ms)

@@ -104,6 +104,7 @@ export function explanation(more: Partial<Explanation> = {}): Explanation {
       shardsEligible: 3,
       shardsOutOfScope: 1,
       docsInScope: 3000,
+      bytesInScope: 90000,
       ...nothing,
       totalMatchCount: 2,
     },

@@ -124,6 +124,11 @@ const ASKED: Readonly<Record<string, readonly Ask[]>> = {
   'POST /api/explain': SEARCHES,
   'POST /api/find_definitions': NAVIGATION,
   'POST /api/find_references': NAVIGATION,
+  'GET /api/suggestions': queries(
+    ['repo', 'file', 'lang', 'sym', 'rev', 'context'].flatMap((kind) =>
+      ['', 'secret', 'hidden', 'a'].map((prefix) => ({ kind, prefix, limit: '50' })),
+    ),
+  ),
   'GET /api/source': queries([
     ...ofRepos((repo, ref) => ({ repo, ref, path: 'secret.ts' })),
     ...ofRepos((repo) => ({ repo, path: 'a.ts' })),

@@ -78,8 +78,7 @@ export function explanationOf(canonical: string): object {
       estimatedBytes: 0,
       verifiedBytes: 0,
     },
-    totals: { shardsEligible: 0, shardsOutOfScope: 0, docsInScope: 0, ...numbers },
-    shards: [],
+    totals: { shardsEligible: 0, shardsOutOfScope: 0, docsInScope: 0, bytesInScope: 0, ...numbers },
     stats: statsOf(),
     isSearchExhaustive: true,
   };

@@ -167,10 +167,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         calls.push(call);
         return options.stream?.(call, context) ?? eventStream([FINAL_EVENT]);
       },
-      async explain(call, context) {
+      async explain(call, context, isWhole) {
         calls.push(call);
         await search(call, context);
-        return explanationOf(call.query);
+        return { ...explanationOf(call.query), ...(isWhole ? { shards: [] } : {}) };
       },
       navigate:
         options.navigate ??

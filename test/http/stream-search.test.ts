@@ -43,6 +43,7 @@ interface StreamEvent {
   readonly stats?: Record<string, number>;
   readonly files?: readonly FileResult[];
   readonly repositoryInfo?: readonly { readonly id: number }[];
+  readonly progress?: { readonly shardsDone: number; readonly shardsEligible: number };
   readonly accumulatedStats?: Record<string, number>;
   readonly isSearchExhaustive?: boolean;
   readonly incompleteReasons?: readonly string[];
@@ -134,7 +135,12 @@ function checkStream(events: readonly StreamEvent[], matches: number, shardCount
   assert.ok(chunks.every(({ type }) => type === 'chunk'));
   const files = chunks.flatMap((chunk) => chunk.files!);
   const total = final.accumulatedStats!;
+  let doneBefore = 0;
   for (const chunk of chunks) {
+    const { shardsDone, shardsEligible } = chunk.progress!;
+    assert.equal(shardsEligible, shardCount);
+    assert.ok(shardsDone >= doneBefore && shardsDone <= shardsEligible);
+    doneBefore = shardsDone;
     assert.equal(chunk.stats!['actualMatchCount'], rangeCountOf(chunk.files!));
     const repoIds = chunk.repositoryInfo!.map(({ id }) => id);
     // One that only tells statistics has no files.

@@ -31,8 +31,8 @@ export function addExplainCommand(program: Command, context: CliContext): void {
     .command('explain')
     .summary('run a search and show how it was done')
     .description(
-      'Runs a search in the daemon at --url (as its owner), or in the index in the data directory,\n' +
-        'and shows the plan, what became of each shard and why, and all numbers.',
+      'Runs a search in the daemon at --url, or in the index in the data directory, and shows the plan,\n' +
+        'all numbers and, to owners, what became of each shard and why.',
     )
     .argument('<query>', 'the query; put -- before one that starts with a dash');
   addQueryOptions(command);

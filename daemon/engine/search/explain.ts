@@ -12,6 +12,7 @@ import {
   type RegexReport,
 } from './explain-plan.ts';
 import { reasonOf } from './explain-reason.ts';
+import { bytesOf } from './docs-in-scope.ts';
 import { inTurns } from './in-turns.ts';
 import type { EngineParts, SearchEnvironment, SearchRequest } from './prepare.ts';
 import { Probe } from './probe.ts';
@@ -56,16 +57,24 @@ export interface Explanation extends Exhaustiveness {
     readonly verifiedBytes: number;
   };
   readonly totals: Readonly<Record<string, number>>;
-  /** In search order, those out of service last. */
-  readonly shards: readonly ShardRow[];
+  /** In search order, those out of service last; absent where the explanation is for its caller's own scope alone. */
+  readonly shards?: readonly ShardRow[];
   readonly stats: object;
 }
 
-/** Runs a search and explains it. Errors: as `search` of service.ts. */
+/**
+ * Runs a search and explains it.
+ *
+ * @param isWhole  tells of shards, and what their index holds of docs that nobody sees; false: only what follows from what the
+ *                 caller sees
+ *
+ * Errors: as `search` of service.ts.
+ */
 export function explain(
   parts: EngineParts,
   request: SearchRequest,
   environment: SearchEnvironment,
+  isWhole: boolean,
 ): Promise<Explanation> {
   return withSnapshotFor(parts, request, environment, async (snapshot) => {
     const rendered = new Map<number, RenderSums>();
@@ -84,8 +93,9 @@ export function explain(
       scope.shards,
       isCaseSensitivityEnabled,
       environment.signal,
+      isWhole || scope.shards.every(({ hidesDocs }) => hidesDocs !== true),
     );
-    const shards = await explainShards(completed, rendered, snapshot, probe);
+    const shards = isWhole ? await explainShards(completed, rendered, snapshot, probe) : undefined;
     const implicitRevision = `rev:${quoteText(DEFAULT_REVISION)}`;
     return {
       query: {
@@ -95,15 +105,23 @@ export function explain(
       plan: {
         conditions: await explainConditions(conditions, probe),
         regexps: await inTurns(explainRegexps(query, parts.searcher), environment),
-        estimatedBytes: shards.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0),
+        estimatedBytes: estimatedBytesOf(completed, isWhole),
         verifiedBytes: tally.counts.contentBytesLoaded,
       },
-      totals: { ...scopeTotals(completed, snapshot, environment), ...numbers },
-      shards,
+      totals: { ...(await scopeTotals(completed, snapshot, environment)), ...numbers },
+      ...(shards === undefined ? {} : { shards }),
       stats: statsObject(numbers, 'UNKNOWN_UNSPECIFIED'),
       ...exhaustiveness(reasons),
     };
   });
+}
+
+/** Of shards with hidden docs only where all is told: their candidates are those of all docs. */
+function estimatedBytesOf({ tally, prepared }: Completed, isWhole: boolean): number {
+  const { shards } = prepared.scope;
+  return tally.shards
+    .filter(({ shard }) => isWhole || shards[shard]!.hidesDocs !== true)
+    .reduce((sum, { binding }) => sum + (binding?.candidateBytes ?? 0), 0);
 }
 
 const NOTHING_RENDERED: RenderSums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
@@ -116,11 +134,11 @@ function addRendered(sums: RenderSums = NOTHING_RENDERED, done: RenderSums): Ren
   };
 }
 
-function scopeTotals(
-  { prepared: { scope } }: Completed,
+async function scopeTotals(
+  { prepared: { scope, view } }: Completed,
   snapshot: Snapshot,
-  { sight }: SearchEnvironment,
-) {
+  { sight, signal }: SearchEnvironment,
+): Promise<Readonly<Record<string, number>>> {
   const eligible = [...scope.shards, ...scope.quarantined];
   // Of what the caller sees: others are not there.
   const all =
@@ -130,6 +148,7 @@ function scopeTotals(
     shardsEligible: eligible.length,
     shardsOutOfScope: all - eligible.length,
     docsInScope: eligible.reduce((sum, shard) => sum + liveDocCount(shard), 0),
+    bytesInScope: await bytesOf(scope.shards, view, signal),
   };
 }
 

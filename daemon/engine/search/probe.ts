@@ -22,13 +22,18 @@ export class Probe {
   readonly #broken = new Set<string>();
   #questionsLeft = QUESTIONS_MAX;
 
-  /** @param shards  those that totals are about */
+  /**
+   * @param shards  those that totals are about
+   * @param isTold  false: no number of parts and grams is given
+   */
   constructor(
     searcher: Searcher,
     shards: readonly LiveShard[],
     isCaseSensitive: boolean,
     signal: AbortSignal,
+    isTold: boolean,
   ) {
+    if (!isTold) this.#questionsLeft = 0;
     this.#searcher = searcher;
     this.shards = shards;
     this.#isCaseSensitive = isCaseSensitive;

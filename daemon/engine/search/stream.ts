@@ -274,7 +274,8 @@ export class SearchStream {
     const head = { type: 'chunk', stats: statsObject(this.#ledger.takeNews(), reason) };
     this.#ledger.noteReason(reason);
     this.#toldMs = performance.now();
-    const tail = { repositoryInfo: repositoryInfos(docs, this.#prepared.view) };
+    const repositoryInfo = repositoryInfos(docs, this.#prepared.view);
+    const tail = { repositoryInfo, progress: this.#tally.progress };
     this.#ready.push({ json: writeWithFiles(head, files, tail, start, end) });
   }
 

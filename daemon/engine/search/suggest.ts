@@ -11,7 +11,7 @@ import type { QueryNode } from '../query/tree.ts';
 import { quotePattern } from '../regex/quote.ts';
 import { parseRegex } from '../regex/syntax.ts';
 import { inTurns } from './in-turns.ts';
-import { languagesOf } from './languages-in-scope.ts';
+import { languagesOf } from './docs-in-scope.ts';
 import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import { prepareSearch } from './prepare.ts';
 import { parseFiles } from './render.ts';

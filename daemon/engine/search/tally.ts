@@ -51,7 +51,8 @@ export interface Tally {
 /** What is known of a shard. */
 interface ShardTally {
   binding: BindFinding | undefined;
-  hasUnit: boolean;
+  /** Units that have been searched. */
+  unitCount: number;
   /** Docs. */
   considered: number;
   isFailed: boolean;
@@ -73,7 +74,7 @@ export class RunningTally {
     this.#quarantined = quarantined;
     this.#tallies = shards.map(() => ({
       binding: undefined,
-      hasUnit: false,
+      unitCount: 0,
       considered: 0,
       isFailed: false,
     }));
@@ -96,7 +97,7 @@ export class RunningTally {
     counts.totalMatchCount += unit.matches;
     counts.fileCount += unit.rows.length / 4;
     const tally = this.#tallies[unit.shard]!;
-    tally.hasUnit = true;
+    tally.unitCount++;
     if (this.#hidesDocs(unit.shard)) return;
     counts.filesConsidered += unit.considered;
     counts.regexpsConsidered += unit.regexps;
@@ -116,6 +117,17 @@ export class RunningTally {
     if (tally.isFailed) return false;
     tally.isFailed = true;
     return true;
+  }
+
+  /** How many of the eligible shards the search is through with. */
+  get progress(): { readonly shardsDone: number; readonly shardsEligible: number } {
+    const done = this.#tallies.filter(
+      ({ binding, unitCount, isFailed }) =>
+        isFailed ||
+        (binding !== undefined && (binding.candidateDocs === 0 || unitCount >= binding.unitCount)),
+    );
+    const shardsEligible = this.#tallies.length + this.#quarantined.length;
+    return { shardsDone: done.length, shardsEligible };
   }
 
   /** Puts each shard into one of the four classes of API.md 7.1. Once, at the end. */
@@ -140,11 +152,11 @@ export class RunningTally {
     else counts.shardsScanned++;
   }
 
-  #classify({ binding, hasUnit, considered, isFailed }: ShardTally, docCount: number): void {
+  #classify({ binding, unitCount, considered, isFailed }: ShardTally, docCount: number): void {
     const { counts } = this;
     const candidates = binding?.candidateDocs ?? 0;
     const isRuledOut = binding !== undefined && candidates === 0;
-    if (!isRuledOut && !hasUnit && !isFailed) {
+    if (!isRuledOut && unitCount === 0 && !isFailed) {
       counts.shardsSkipped++;
       counts.filesSkipped += docCount;
       return;

@@ -159,6 +159,12 @@ export class ShardTables {
     return Buffer.from(bytes).toString('hex');
   }
 
+  /** Size of the file of a doc, as in `doc`, without looking at the rest. */
+  sizeOf(docId: number): number {
+    const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
+    return this.#view.getUint32(row + format.DOC_SIZE_OFFSET, true);
+  }
+
   /** Row of the language of a doc, for `languageName`, without looking at the rest. */
   languageOf(docId: number): number {
     const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;

@@ -29,7 +29,7 @@ import {
   prepareSearch,
   type SearchRequest,
 } from '../../../daemon/engine/search/prepare.ts';
-import { explain, type Explanation } from '../../../daemon/engine/search/explain.ts';
+import { explain, type Explanation, type ShardRow } from '../../../daemon/engine/search/explain.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
 import {
   type LiveShard,
@@ -414,11 +414,18 @@ export class Engine {
     }
   }
 
-  explain(query: string, request: Partial<SearchRequest> = {}): Promise<Explanation> {
+  async explain(
+    query: string,
+    request: Partial<SearchRequest> = {},
+    sight = SEES_ALL,
+    isWhole = true,
+  ): Promise<Explanation & { readonly shards: readonly ShardRow[] }> {
     const { signal } = new AbortController();
     const { contexts } = this;
-    const environment = { signal, baseUrl: 'http://localhost', sight: SEES_ALL, contexts };
-    return explain(this.parts, { ...DEFAULTS, ...request, query }, environment);
+    const environment = { signal, baseUrl: 'http://localhost', sight, contexts };
+    const call = { ...DEFAULTS, ...request, query };
+    const explained = await explain(this.parts, call, environment, isWhole);
+    return { ...explained, shards: explained.shards ?? [] };
   }
 
   async close(): Promise<void> {

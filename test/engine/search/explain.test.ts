@@ -62,7 +62,7 @@ function withoutTimes(stats: object): Record<string, number> {
 }
 
 /** Checks that the rows of an explanation add up to its numbers, and the classes to their counts. */
-function checkSums({ shards: rows, stats, totals }: Explanation): void {
+function checkSums({ shards: rows = [], stats, totals }: Explanation): void {
   const counts = countsIn(stats);
   for (const [field, value] of Object.entries(counts)) {
     const sum = rows.reduce((total, row) => total + countsIn(row.stats)[field]!, 0);
@@ -387,4 +387,25 @@ void test('a bad query is refused as in a search', async () => {
   const engine = newEngine();
   engine.publish([fruit], REPOS);
   await assert.rejects(engine.explain('file:'), { name: 'QueryError' });
+});
+
+void test('who does not see all docs of a shard is not told what its index holds of the others', async () => {
+  const engine = newEngine();
+  const shared = engine.sharedShardOf([
+    { repoId: 1, name: FRUIT.name, docs: FRUITS },
+    { repoId: 2, name: CODE.name, docs: [doc('secret', 'plum plum sauce\n')] },
+  ]);
+  engine.publish([shared], REPOS);
+  const narrow = { base: new Set([1]), extra: new Set<number>() };
+  const told = await engine.explain('plum file:.', {}, narrow, false);
+  assert.doesNotMatch(JSON.stringify(told.plan), /"(?:blocks|docs|shardsScanned)"/);
+  assert.equal(told.plan.estimatedBytes, 0);
+  assert.deepEqual(told.shards, []);
+  const { docsInScope, bytesInScope, totalMatchCount, ngramMatches } = told.totals;
+  assert.deepEqual([docsInScope, bytesInScope, totalMatchCount, ngramMatches], [3, 47, 2, 0]);
+  const own = engine.sharedShardOf([{ repoId: 1, name: FRUIT.name, docs: FRUITS }]);
+  engine.publish([own], REPOS);
+  const whole = await engine.explain('plum file:.', {}, narrow, false);
+  assert.match(JSON.stringify(whole.plan), /"blocks":2/);
+  assert.ok(whole.plan.estimatedBytes > 0);
 });

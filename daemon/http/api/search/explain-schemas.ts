@@ -90,9 +90,12 @@ export const explanation = z
       shardsEligible: integer('Shards with a file in scope.'),
       shardsOutOfScope: integer('Shards without.'),
       docsInScope: integer('Files in scope.'),
+      bytesInScope: integer(
+        'Bytes of the files of the default revisions in scope whose content is searched.',
+      ),
       ...statsNumbers,
     }),
-    shards: z.array(shardReport),
+    shards: z.array(shardReport).optional().meta({ description: 'For owners only.' }),
     stats,
     ...exhaustiveness,
   })

@@ -3,6 +3,7 @@
 
 import { ORG } from '../../../accounts/audit-trail.ts';
 import type { Accounts } from '../../../accounts/accounts.ts';
+import { hasOwnerRole } from '../../../accounts/caller.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import type { CallContext, HeaderShape } from '../shapes/endpoint.ts';
 import { ApiError, toApiError } from '../shapes/api-error.ts';
@@ -127,18 +128,21 @@ export const explainSearch = endpoint(
     operationId: 'explainSearch',
     method: 'POST',
     path: '/api/explain',
-    access: 'owner',
+    access: 'user',
     isForLocal: true,
     tag: 'System',
     summary: 'Explain a search',
-    description: 'Runs the search and tells how it was planned and what each shard added.',
+    description:
+      'Runs the search over what the caller sees, and tells how it was planned; owners are told what each shard added, too.',
     isSearch: true,
     input: { body: searchBody },
     responses: { 200: { description: 'How the search went.', body: explanation } },
     errors: SEARCH_ERRORS,
   },
   async ({ body }, context) => {
-    const found = context.services.search.explain(callOf(body, context), context);
+    const { caller, services } = context;
+    const isWhole = hasOwnerRole(caller) || caller?.source === 'local';
+    const found = services.search.explain(callOf(body, context), context, isWhole);
     return ok(await withContexts(context.accounts, found));
   },
 );

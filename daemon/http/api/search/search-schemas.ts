@@ -238,6 +238,13 @@ const chunkEvent = z
     type: z.literal('chunk'),
     stats: stats.meta({ description: 'What happened since the previous event.' }),
     ...results,
+    progress: z
+      .object({
+        shardsDone: integer('Shards that the search is through with.'),
+        shardsEligible: integer('Shards with a file in scope.'),
+      })
+      .optional()
+      .meta({ description: 'How far the search is.' }),
   })
   .meta({ id: 'ChunkEvent', description: 'Results, as found.' });
 

@@ -31,8 +31,11 @@ export interface SearchService {
   /** @returns  the complete response object of the search endpoint as UTF-8 JSON */
   search(call: SearchCall, context: SearchEnvironment): Promise<{ json: Uint8Array | LazyBytes }>;
   stream(call: SearchCall, context: StreamEnvironment): Promise<EventStream>;
-  /** @returns  the complete response object of the explain endpoint */
-  explain(call: SearchCall, context: SearchEnvironment): Promise<object>;
+  /**
+   * @param isWhole  the caller may know of shards and of docs that nobody sees
+   * @returns        the complete response object of the explain endpoint
+   */
+  explain(call: SearchCall, context: SearchEnvironment, isWhole: boolean): Promise<object>;
   /** @returns  the complete response object of the endpoint */
   navigate(kind: NavigationKind, call: NavigationCall, context: SearchEnvironment): Promise<object>;
   suggest(call: SuggestCall, context: SearchEnvironment): Promise<readonly Suggestion[]>;

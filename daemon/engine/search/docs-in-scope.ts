@@ -1,0 +1,76 @@
+// What there is in the part of the index that a search looks at, from the tables of the shards: of the parts that are seen, and
+// of what the default revision holds.
+
+import { Breather } from '../../base/next-turn.ts';
+import { holdsDoc } from '../shards/bits.ts';
+import type { ShardTables } from '../shards/tables.ts';
+import type { ScopeView } from './scope.ts';
+import type { LiveShard } from './snapshot.ts';
+
+/** Visits the docs of a shard. Errors: AbortError when the client is gone. Cost: a look at each doc's row, other work in between. */
+async function visitDocs(
+  { parts }: LiveShard,
+  signal: AbortSignal,
+  visit: (docId: number) => void,
+): Promise<void> {
+  const breather = new Breather();
+  for (const { docStart, docEnd, revisions } of parts) {
+    const live = revisions?.docsIn([0]) ?? 'all';
+    for (let docId = docStart; docId < docEnd; docId++) {
+      if (!holdsDoc(live, docId - docStart)) continue;
+      visit(docId);
+      const pause = breather.pause();
+      if (pause !== undefined) await pause;
+    }
+    signal.throwIfAborted();
+  }
+}
+
+/** How many files there are of each language; of whole shards that were looked at where `timeMs` was not enough. */
+export async function languagesOf(
+  shards: readonly LiveShard[],
+  view: ScopeView,
+  timeMs: number,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const endMs = performance.now() + timeMs;
+  const counts = new Map<string, number>();
+  for (const [index, shard] of shards.entries()) {
+    const tables = view.tablesOf(index);
+    const inShard = new Map<number, number>();
+    await visitDocs(shard, signal, (docId) => {
+      const language = tables.languageOf(docId);
+      inShard.set(language, (inShard.get(language) ?? 0) + 1);
+    });
+    addNamed(counts, inShard, tables);
+    if (performance.now() > endMs) break;
+  }
+  return counts;
+}
+
+function addNamed(
+  counts: Map<string, number>,
+  inShard: ReadonlyMap<number, number>,
+  tables: ShardTables,
+): void {
+  for (const [language, count] of inShard) {
+    const name = tables.languageName(language);
+    if (name !== '') counts.set(name, (counts.get(name) ?? 0) + count);
+  }
+}
+
+/** Bytes of the files whose content is searched. */
+export async function bytesOf(
+  shards: readonly LiveShard[],
+  view: ScopeView,
+  signal: AbortSignal,
+): Promise<number> {
+  let bytes = 0;
+  for (const [index, shard] of shards.entries()) {
+    const tables = view.tablesOf(index);
+    await visitDocs(shard, signal, (docId) => {
+      if (tables.hasBlob(docId)) bytes += tables.sizeOf(docId);
+    });
+  }
+  return bytes;
+}
