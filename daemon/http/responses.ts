@@ -208,7 +208,7 @@ async function toAssetResponse(
     'Cache-Control': 'no-cache',
     ...asset.headers,
     ...more,
-    ETag: asset.etag,
+    ...(asset.etag === undefined ? {} : { ETag: asset.etag }),
     Vary: 'Accept-Encoding',
   };
   if (isUnchanged(asset, request.header('if-none-match'))) {

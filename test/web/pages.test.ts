@@ -2,6 +2,7 @@
 // hostile names and contents, which are shown and never run.
 
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { before, test } from 'node:test';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
@@ -22,9 +23,14 @@ const FILES = {
   'src/deep/er/pear.py': 'def pear():\n    return "plumtree"\n',
   [HOSTILE_NAME]: HOSTILE_TEXT,
   'long.txt': `plumtree ${'x'.repeat(200_000)}\n`,
+  'many.txt': Array.from({ length: 1000 }, (_, row) => `row ${row}\n`).join(''),
+  'words.txt': 'eat all the apples\n',
+  'space.txt': 'two words\n',
 };
 
 let served: Served;
+/** Name of the repository, behind `local/`. */
+let repoName = '';
 before(async () => {
   if (NO_BROWSER !== false) return;
   const repo = makeRepo({});
@@ -32,6 +38,9 @@ before(async () => {
   commitAll(repo);
   writeFiles(repo, { 'src/plum.ts': `${FILES['src/plum.ts']}// changedtree\n` });
   commitAll(repo, 'second change');
+  writeFiles(repo, { 'words.txt': 'eat all the pears\n', 'space.txt': 'two   words\n' });
+  commitAll(repo, 'third');
+  repoName = path.basename(repo);
   served = await serveIndexed(temporaryFolder(), [repo]);
 });
 
@@ -183,7 +192,51 @@ void test(
     await page.getByRole('row').nth(1).getByRole('link').click();
     await page.getByText('1 file +1 −0').waitFor();
     assert.equal(await page.locator('.diff-added .diff-text').innerText(), '// changedtree');
+    assert.equal(await page.locator('.diff-pair').count(), 4);
+    await page.keyboard.press('u');
+    await page.waitForURL(/diff=unified/);
+    assert.equal(await page.locator('.diff-pair').count(), 0);
+    assert.equal(await page.locator('.diff-line').count(), 4);
     assert.deepEqual(await findingsOf(page), []);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'a commit of new files, large ones folded; words that changed; white space; the first commit',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    const commits = await fetch(`${served.url}/api/commits?repo=local%2F${repoName}`);
+    const hashes = ((await commits.json()) as { hash: string }[]).map(({ hash }) => hash);
+    const [changed = '', , first = ''] = hashes;
+    await page.goto(`/browse/local/${repoName}/-/commit/${first}`);
+    await page.getByText(`${Object.keys(FILES).length} files`).waitFor();
+    const fold = page.getByRole('button', { name: 'Show this file (1,000 lines)' });
+    await page.getByRole('button', { name: /^many\.txt/ }).click();
+    await fold.click();
+    await page.getByText('row 0', { exact: true }).waitFor();
+    // What is far from the window is not drawn.
+    assert.ok((await page.locator('.diff-added').count()) < 500);
+    await page.keyboard.press('n');
+    assert.deepEqual(await findingsOf(page), []);
+
+    await page.goto(`/browse/local/${repoName}/-/commit/${changed}`);
+    await page.getByText('2 files +2 −2').waitFor();
+    const marks = page.locator('.diff-added mark');
+    await marks.first().waitFor();
+    assert.deepEqual(await marks.allInnerTexts(), ['   ', 'pears']);
+    await page.getByLabel('Ignore white space').check();
+    await page.getByText('2 files +1 −1').waitFor();
+    await page.getByText('No lines differ: the name, the mode or white space.').waitFor();
+    assert.match(page.url(), /\?ws=1$/);
+    // What makes repositories begins with an empty commit.
+    await page.goto(`/browse/local/${repoName}/-/commit/${hashes.at(-1) ?? ''}`);
+    await page.getByText('the first commit: all files are new').waitFor();
+    await page.getByText('Nothing differs.').waitFor();
+    await page.goto(`/browse/local/${repoName}/-/commit/${changed}?path=words.txt&base=${first}`);
+    await page.getByText('Only words.txt.').waitFor();
+    await page.getByText('1 file +1 −1').waitFor();
     assert.deepEqual(complaints, []);
   },
 );
@@ -250,6 +303,7 @@ void test('the policy of a page: only what is ours, a fresh nonce each time', as
     assert.doesNotMatch(policy, /unsafe|\*|http:/);
   }
   assert.notEqual(policies[0], policies[1]);
+  assert.equal((await fetch(`${url}/`)).headers.get('etag'), null);
   const page = await fetch(`${url}/nowhere`, { headers: { Accept: 'text/html' } });
   assert.equal(page.status, 404);
   assert.match(page.headers.get('content-type') ?? '', /^text\/html/);

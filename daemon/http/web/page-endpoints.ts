@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { builtFile } from '../../base/program-files.ts';
-import { makeAsset } from '../api/shapes/asset.ts';
 import type { AssetFiles } from '../api/shapes/asset.ts';
 import { endpoint } from '../api/shapes/endpoint.ts';
 import type { Answer, CallContext, Endpoint } from '../api/shapes/endpoint.ts';
@@ -133,7 +132,8 @@ function answerPage(status: number, { baseUrl }: CallContext): Answer {
   return {
     status,
     headers: { 'Cache-Control': 'no-store', 'Content-Security-Policy': policyOf(nonce) },
-    content: { asset: makeAsset(bytes, 'text/html; charset=utf-8') },
+    // Never the same twice: it has a nonce.
+    content: { asset: { bytes, contentType: 'text/html; charset=utf-8', headers: {} } },
   };
 }
 

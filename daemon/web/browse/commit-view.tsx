@@ -1,79 +1,153 @@
-// A commit: who, when, why, and what it changed, file by file.
+// A commit: who, when, why, and what it changed against its first parent, or against `base` of the address.
 
+import { Copy } from 'lucide-react';
 import { Link } from 'wouter';
+import { useAddressParameters } from '../data/address-parameters.ts';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
-import { counted } from '../parts/words.ts';
+import { useIsNarrow } from '../parts/window-width.ts';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
-import { FileChanges } from './file-changes.tsx';
-import { useCommit } from './history-reading.ts';
-import type { FileDiff } from './history-reading.ts';
+import { DiffList } from './diff-list.tsx';
+import { useCommit, useDiff } from './history-reading.ts';
+import type { Commit } from './history-reading.ts';
+import '../styles/diff.css';
 
-/** Files whose lines are drawn at once; the others are opened one by one. */
-const OPEN_MAX = 50;
+const SHORT_ID = 7;
+const PARAMETERS = ['diff', 'path', 'base', 'ws'];
 
-export interface LineCounts {
-  readonly added: number;
-  readonly removed: number;
-}
-
-export function countsOf({ hunks }: FileDiff): LineCounts {
-  const markers = hunks.flatMap(({ body }) => body.split('\n').map((line) => line[0]));
-  return {
-    added: markers.filter((marker) => marker === '+').length,
-    removed: markers.filter((marker) => marker === '-').length,
-  };
-}
-
-function Totals({ files }: { readonly files: readonly FileDiff[] }) {
-  const counts = files.map(countsOf);
-  const added = counts.reduce((sum, one) => sum + one.added, 0);
-  const removed = counts.reduce((sum, one) => sum + one.removed, 0);
+function CommitFacts({ commit, place }: { readonly commit: Commit; readonly place: Place }) {
+  const { hash, message, body, authorName, authorEmail, date, parents } = commit;
   return (
-    <p>
-      {counted(files.length, 'file')} <span className="added">+{added}</span>{' '}
-      <span className="removed">−{removed}</span>
-    </p>
-  );
-}
-
-export function CommitView({ place }: { readonly place: Place }) {
-  const { commit, diff } = useCommit(place.repo, place.path);
-  if (commit.error !== null) return <Notice kind="danger" title={commit.error.message} />;
-  if (commit.data === undefined) return null;
-  const { hash, message, body, authorName, authorEmail, date, parents } = commit.data;
-  return (
-    <article className="history">
-      <h2 className="commit-title">{message}</h2>
+    <>
+      <h2 className="commit-title">
+        <bdi>{message}</bdi>
+      </h2>
       {body !== '' && <pre className="commit-body">{body}</pre>}
       <p className="faint">
-        <bdi title={authorEmail}>{authorName}</bdi> · <When at={date} /> · <code>{hash}</code>
+        <bdi title={authorEmail}>{authorName}</bdi> · <When at={date} /> ·{' '}
+        <code>{hash.slice(0, SHORT_ID)}</code>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Copy the id of the commit"
+          title={hash}
+          onClick={() => void navigator.clipboard?.writeText(hash)}
+        >
+          <Copy size={16} strokeWidth={1.5} aria-hidden />
+        </button>
         {parents.map((parent) => (
           <span key={parent}>
             {' '}
             · parent{' '}
             <Link href={addressOf({ ...place, path: parent })}>
-              <code>{parent.slice(0, 7)}</code>
+              <code>{parent.slice(0, SHORT_ID)}</code>
             </Link>
           </span>
         ))}
+        {parents.length === 0 && ' · the first commit: all files are new'}
       </p>
-      {parents.length === 0 && <Notice kind="info" title="The first commit: all files are new." />}
-      {diff.error !== null && <Notice kind="danger" title={diff.error.message} />}
-      {diff.data !== undefined && (
+    </>
+  );
+}
+
+interface ControlsProps {
+  readonly isSplit: boolean;
+  /** Is there room for two columns? */
+  readonly canSplit: boolean;
+  readonly choose: (isSplit: boolean) => void;
+  readonly ignoresSpace: boolean;
+  readonly setIgnoresSpace: (isOn: boolean) => void;
+}
+
+function Controls(props: ControlsProps) {
+  const { isSplit, canSplit, choose, ignoresSpace, setIgnoresSpace } = props;
+  return (
+    <div className="diff-controls">
+      {canSplit && (
         <>
-          <Totals files={diff.data.files} />
-          {diff.data.files.map((file, index) => (
-            <FileChanges
-              key={`${file.oldPath ?? ''} ${file.newPath ?? ''}`}
-              place={{ ...place, revision: hash }}
-              file={file}
-              isOpenAtFirst={index < OPEN_MAX}
-            />
-          ))}
+          <button
+            type="button"
+            className="button"
+            aria-pressed={isSplit}
+            onClick={() => choose(true)}
+          >
+            Split
+          </button>
+          <button
+            type="button"
+            className="button"
+            aria-pressed={!isSplit}
+            onClick={() => choose(false)}
+          >
+            Unified
+          </button>
         </>
       )}
-    </article>
+      <label className="choice">
+        <input
+          type="checkbox"
+          checked={ignoresSpace}
+          onChange={(event) => setIgnoresSpace(event.target.checked)}
+        />
+        Ignore white space
+      </label>
+    </div>
+  );
+}
+
+export function CommitView({ place }: { readonly place: Place }) {
+  const { valueOf, change } = useAddressParameters(PARAMETERS);
+  const isNarrow = useIsNarrow();
+  const [path, base] = [valueOf('path'), valueOf('base')];
+  const ignoresSpace = valueOf('ws') === '1';
+  const isSplit = !isNarrow && valueOf('diff') !== 'unified';
+  const commit = useCommit(place.repo, place.path);
+  const diff = useDiff({ repo: place.repo, head: place.path, base, path, ignoresSpace });
+  const choose = (isChosen: boolean): void => change({ diff: isChosen ? '' : 'unified' });
+  if (commit.error !== null) return <Notice kind="danger" title={commit.error.message} />;
+  const head = (
+    <>
+      {commit.data !== undefined && <CommitFacts commit={commit.data} place={place} />}
+      {base !== undefined && (
+        <Notice kind="info" title={`Compared with ${base}, not with its parent.`}>
+          <button
+            type="button"
+            className="link-button"
+            onClick={() => change({ base: '' }, 'step')}
+          >
+            Compare with its parent
+          </button>
+        </Notice>
+      )}
+      {path !== undefined && (
+        <Notice kind="info" title={`Only ${path}.`}>
+          <button
+            type="button"
+            className="link-button"
+            onClick={() => change({ path: '' }, 'step')}
+          >
+            Show all files
+          </button>
+        </Notice>
+      )}
+      <Controls
+        isSplit={isSplit}
+        canSplit={!isNarrow}
+        choose={choose}
+        ignoresSpace={ignoresSpace}
+        setIgnoresSpace={(isOn) => change({ ws: isOn ? '1' : '' })}
+      />
+    </>
+  );
+  return (
+    <DiffList
+      key={`${place.repo} ${place.path} ${base ?? ''} ${path ?? ''}`}
+      place={{ ...place, revision: commit.data?.hash ?? place.path }}
+      head={head}
+      diff={diff}
+      isSplit={isSplit}
+      switchSplit={() => choose(!isSplit)}
+    />
   );
 }

@@ -1,26 +1,53 @@
-// From the hunks of a difference to rows with line numbers on both sides. Pure.
+// From the files that differ to the items that are drawn one below the other: a head for each file, then its lines with their
+// numbers, in one column or in two. Pure.
 
 import type { FileDiff } from './history-reading.ts';
 
 type Hunk = FileDiff['hunks'][number];
 
-export interface DiffRow {
+export interface DiffLine {
   readonly kind: 'added' | 'removed' | 'same' | 'note';
   /** 1-based; undefined: not on that side. */
   readonly oldNumber: number | undefined;
   readonly newNumber: number | undefined;
   /** Without its marker. */
   readonly text: string;
+  /** Text of the line that it takes the place of, or that takes its place. */
+  readonly partner?: string | undefined;
 }
 
-const KINDS: Readonly<Record<string, DiffRow['kind']>> = {
+export type DiffItem = { readonly key: string } & (
+  | { readonly kind: 'file'; readonly file: FileDiff; readonly isOpen: boolean }
+  | { readonly kind: 'fold'; readonly file: FileDiff; readonly lineCount: number }
+  | { readonly kind: 'silent'; readonly file: FileDiff }
+  | { readonly kind: 'gap'; readonly count: number; readonly heading: string | undefined }
+  | { readonly kind: 'line'; readonly line: DiffLine }
+  | {
+      readonly kind: 'pair';
+      readonly left: DiffLine | undefined;
+      readonly right: DiffLine | undefined;
+    }
+);
+
+const KINDS: Readonly<Record<string, DiffLine['kind']>> = {
   '+': 'added',
   '-': 'removed',
   '\\': 'note',
 };
 
-/** Rows of a hunk, in order. */
-export function rowsOf({ oldRange, newRange, body }: Hunk): DiffRow[] {
+/** A file whose changes have more lines is folded until it is asked for. */
+const OPEN_LINES_MAX = 400;
+
+export function keyOf({ oldPath, newPath }: FileDiff): string {
+  return `${oldPath ?? ''}\0${newPath ?? ''}`;
+}
+
+export function pathOf({ oldPath, newPath }: FileDiff): string {
+  return newPath ?? oldPath ?? '';
+}
+
+/** Lines of a hunk, in order. */
+function linesOf({ oldRange, newRange, body }: Hunk): DiffLine[] {
   let oldNumber = oldRange.start;
   let newNumber = newRange.start;
   const lines = body.split('\n');
@@ -36,4 +63,114 @@ export function rowsOf({ oldRange, newRange, body }: Hunk): DiffRow[] {
       text: line.slice(1),
     };
   });
+}
+
+/** What stands beside each other; undefined: nothing. */
+type Pair = readonly [left: DiffLine | undefined, right: DiffLine | undefined];
+
+/** Lines that stand beside each other: each removed one with the added one that takes its place. */
+function pairsOf(lines: readonly DiffLine[]): Pair[] {
+  const pairs: Pair[] = [];
+  let [removed, added]: [DiffLine[], DiffLine[]] = [[], []];
+  const flush = (): void => {
+    for (let index = 0; index < Math.max(removed.length, added.length); index++) {
+      const [left, right] = [removed[index], added[index]];
+      pairs.push([
+        left && { ...left, partner: right?.text },
+        right && { ...right, partner: left?.text },
+      ]);
+    }
+    [removed, added] = [[], []];
+  };
+  for (const line of lines) {
+    if (line.kind === 'removed' && added.length > 0) flush();
+    if (line.kind === 'removed') removed.push(line);
+    else if (line.kind === 'added') added.push(line);
+    else if (line.kind === 'same') {
+      flush();
+      pairs.push([line, line]);
+    } else {
+      // Says something of the line before it.
+      const side = added.length > 0 ? added : removed;
+      side.push(line);
+    }
+  }
+  flush();
+  return pairs;
+}
+
+function hunkItems(hunk: Hunk, key: string, isSplit: boolean): DiffItem[] {
+  const pairs = pairsOf(linesOf(hunk));
+  if (isSplit)
+    return pairs.map(([left, right], index) => ({
+      key: `${key}:${index}`,
+      kind: 'pair',
+      left,
+      right,
+    }));
+  return inOneColumn(pairs).map((line, index) => ({ key: `${key}:${index}`, kind: 'line', line }));
+}
+
+/** Of each run of changes first what was removed, then what was added. */
+function inOneColumn(pairs: readonly Pair[]): DiffLine[] {
+  const lines: DiffLine[] = [];
+  let added: DiffLine[] = [];
+  for (const [left, right] of pairs) {
+    if (left?.kind === 'same') {
+      lines.push(...added, left);
+      added = [];
+      continue;
+    }
+    if (left !== undefined) lines.push(left);
+    if (right !== undefined) added.push(right);
+  }
+  return [...lines, ...added];
+}
+
+/** Lines between two hunks that are the same, or before the first one. */
+function gapBefore(hunk: Hunk, before: Hunk | undefined): number {
+  const end = before === undefined ? 1 : before.newRange.start + before.newRange.lines;
+  return Math.max(0, hunk.newRange.start - end);
+}
+
+export interface DiffView {
+  readonly isSplit: boolean;
+  /** Files that were opened or closed by hand, by key. */
+  readonly opened: ReadonlyMap<string, boolean>;
+}
+
+/** Whether the lines of a file are drawn. */
+export function isOpen(file: FileDiff, { opened }: DiffView): boolean {
+  return opened.get(keyOf(file)) ?? file.additions + file.deletions <= OPEN_LINES_MAX;
+}
+
+/** What is new, or gone, would leave one of two columns empty. */
+function hasTwoSides({ status }: FileDiff): boolean {
+  return status === 'modified' || status === 'renamed';
+}
+
+function fileItems(file: FileDiff, view: DiffView): DiffItem[] {
+  const key = keyOf(file);
+  const head = { key, kind: 'file', file, isOpen: isOpen(file, view) } as const;
+  const lineCount = file.additions + file.deletions;
+  if (!head.isOpen)
+    return view.opened.has(key)
+      ? [head]
+      : [head, { key: `${key}\0fold`, kind: 'fold', file, lineCount }];
+  if (file.hunks.length === 0) return [head, { key: `${key}\0silent`, kind: 'silent', file }];
+  return [
+    head,
+    ...file.hunks.flatMap((hunk, index): DiffItem[] => {
+      const count = gapBefore(hunk, file.hunks[index - 1]);
+      const at = `${key}\0${index}`;
+      const gap = { key: `${at}:gap`, kind: 'gap', count, heading: hunk.heading } as const;
+      const lines = hunkItems(hunk, at, view.isSplit && hasTwoSides(file));
+      return count === 0 && hunk.heading === undefined ? lines : [gap, ...lines];
+    }),
+  ];
+}
+
+/** All that is drawn of these files, from top to bottom. */
+export function itemsOf(files: readonly FileDiff[], view: DiffView): DiffItem[] {
+  return files.flatMap((file) => fileItems(file, view));
 }

@@ -1,6 +1,7 @@
 // What is read of the history of a repository.
 
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import type { getBlame } from '../../http/api/history/blame-endpoints.ts';
 import type { getCommit } from '../../http/api/history/commit-endpoints.ts';
 import type { getCommits } from '../../http/api/history/commit-list-endpoints.ts';
@@ -11,6 +12,7 @@ import { BASE_PATH } from '../data/place.ts';
 import type { Place } from './address.ts';
 
 export type Blame = AnswerOf<typeof getBlame>;
+export type Commit = AnswerOf<typeof getCommit>;
 export type FileDiff = AnswerOf<typeof getDiff>['files'][number];
 
 export const COMMITS_PER_PAGE = 50;
@@ -43,25 +45,52 @@ export function useCommits({ repo, revision, path }: Place, filter: CommitFilter
   });
 }
 
-/** A commit, and how it differs from its first parent; of a root commit there is no difference to be had. */
 export function useCommit(repo: string, ref: string) {
-  const commit = useQuery({
+  return useQuery({
     queryKey: ['commit', repo, ref],
     queryFn: ({ signal }) =>
       call<typeof getCommit>('/api/commit', { base: BASE_PATH, query: { repo, ref }, signal }),
   });
-  const parent = commit.data?.parents[0];
-  const diff = useQuery({
-    queryKey: ['diff', repo, parent, ref],
-    queryFn: ({ signal }) =>
-      call<typeof getDiff>('/api/diff', {
+}
+
+/** Files that are compared at a time. */
+const FILES_PER_PAGE = 25;
+
+interface DiffQuestion {
+  readonly repo: string;
+  readonly head: string;
+  /** Undefined: its first parent; of a commit without one that is nothing. */
+  readonly base: string | undefined;
+  /** Undefined: all files. */
+  readonly path: string | undefined;
+  readonly ignoresSpace: boolean;
+}
+
+/** What differs, page by page. */
+export function useDiff({ repo, head, base = `${head}^`, path, ignoresSpace }: DiffQuestion) {
+  const query = useInfiniteQuery({
+    queryKey: ['diff', repo, base, head, path, ignoresSpace],
+    queryFn: ({ signal, pageParam: page }) =>
+      callPage<typeof getDiff>('/api/diff', {
         base: BASE_PATH,
-        query: { repo, base: parent, head: ref },
+        query: {
+          repo,
+          base,
+          head,
+          path,
+          ignoreWhitespace: ignoresSpace ? true : undefined,
+          page,
+          perPage: FILES_PER_PAGE,
+        },
         signal,
       }),
-    enabled: parent !== undefined,
+    initialPageParam: 1,
+    getNextPageParam: ({ total = 0 }, pages) =>
+      pages.length * FILES_PER_PAGE < total ? pages.length + 1 : undefined,
   });
-  return { commit, diff };
+  const { data, error, hasNextPage, fetchNextPage, isFetching } = query;
+  const files = useMemo(() => data?.pages.flatMap(({ items }) => items.files) ?? [], [data]);
+  return { files, total: data?.pages[0]?.total, error, hasNextPage, fetchNextPage, isFetching };
 }
 
 /** @param isOn  nobody pays for blame that is not shown */

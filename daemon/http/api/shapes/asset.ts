@@ -8,8 +8,8 @@ import path from 'node:path';
 export interface Asset {
   readonly bytes: Uint8Array;
   readonly contentType: string;
-  /** As in the header, quotes included. Weak, as it stands for all codings of the bytes. */
-  readonly etag: string;
+  /** As in the header, quotes included. Weak, as it stands for all codings of the bytes. Absent: nobody keeps it. */
+  readonly etag?: string;
   /** Of each answer with it. */
   readonly headers: Readonly<Record<string, string>>;
   /** The bytes in codings that the build made; others are made when they are asked for. */
@@ -115,7 +115,7 @@ async function readPlain(place: string | URL): Promise<Buffer> {
 
 /** Does the value of If-None-Match name the asset? */
 export function isUnchanged({ etag }: Asset, ifNoneMatch: string | undefined): boolean {
-  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === undefined || etag === undefined) return false;
   const asked = ifNoneMatch.split(',').map(opaqueTag);
   return asked.includes('*') || asked.includes(opaqueTag(etag));
 }

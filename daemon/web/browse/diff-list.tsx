@@ -1,0 +1,196 @@
+// All that differs, file by file, below what is said of it: drawn as far as it is near the window, asked for page by page. The list
+// of files beside it follows; `n` and `p` go to the next file and the one before, `j` and `k` to changes.
+
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { ReactNode, RefObject } from 'react';
+import { Virtualizer } from 'virtua';
+import type { VirtualizerHandle } from 'virtua';
+import { Notice } from '../parts/notice.tsx';
+import { count, counted } from '../parts/words.ts';
+import type { Place } from './address.ts';
+import { Counts, Item } from './diff-item.tsx';
+import { itemsOf, keyOf, pathOf } from './diff-rows.ts';
+import type { DiffItem } from './diff-rows.ts';
+import { useWordCompare } from './diff-words.ts';
+import type { FileDiff, useDiff } from './history-reading.ts';
+
+/** px drawn above and below the window. */
+const BUFFER_SIZE = 600;
+
+interface DiffListProps {
+  readonly place: Place;
+  readonly head: ReactNode;
+  readonly diff: ReturnType<typeof useDiff>;
+  readonly isSplit: boolean;
+  readonly switchSplit: () => void;
+}
+
+function Totals({ diff }: Pick<DiffListProps, 'diff'>) {
+  const { files, total } = diff;
+  const sum = (of: (file: FileDiff) => number): string =>
+    count(files.reduce((all, file) => all + of(file), 0));
+  return (
+    <p className="diff-totals">
+      {counted(total ?? 0, 'file')} <span className="added">+{sum((one) => one.additions)}</span>{' '}
+      <span className="removed">−{sum((one) => one.deletions)}</span>
+      {files.length < (total ?? 0) && (
+        <span className="faint"> in the first {count(files.length)}</span>
+      )}
+    </p>
+  );
+}
+
+interface FileListProps {
+  readonly files: readonly FileDiff[];
+  readonly current: string | undefined;
+  readonly go: (file: FileDiff) => void;
+}
+
+function FileList({ files, current, go }: FileListProps) {
+  return (
+    <ul className="diff-files" aria-label="Files">
+      {files.map((file) => (
+        <li key={keyOf(file)}>
+          <button
+            type="button"
+            className="diff-file-link"
+            aria-current={keyOf(file) === current}
+            title={pathOf(file)}
+            onClick={() => go(file)}
+          >
+            <bdi className="diff-file-name">{pathOf(file).split('/').at(-1)}</bdi>
+            <Counts file={file} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Asks for the next page as soon as it comes near the window. */
+function More({ diff }: Pick<DiffListProps, 'diff'>) {
+  const { fetchNextPage, error, isFetching } = diff;
+  useEffect(() => {
+    if (error === null) void fetchNextPage();
+  }, [fetchNextPage, error]);
+  if (error !== null)
+    return (
+      <Notice
+        kind="danger"
+        title={error.message}
+        action={{ label: 'Try again', run: () => void fetchNextPage() }}
+      />
+    );
+  return <p className="empty">{isFetching ? 'More files are being compared.' : ''}</p>;
+}
+
+/** Is it the first line of a run of changes? */
+function isChange(item: DiffItem | undefined): boolean {
+  if (item?.kind === 'line') return item.line.kind !== 'same';
+  return item?.kind === 'pair' && item.left?.kind !== 'same';
+}
+
+interface Steps {
+  readonly items: readonly DiffItem[];
+  /** Index of the first item in the window. */
+  readonly at: () => number;
+  readonly go: (index: number) => void;
+  readonly switchSplit: () => void;
+}
+
+function useDiffKeys(steps: Steps): void {
+  const latest = useRef(steps);
+  latest.current = steps;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { items, at, go, switchSplit } = latest.current;
+      const isField =
+        event.target instanceof Element && event.target.closest('input, textarea, select') !== null;
+      if (isField || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
+        return;
+      const isFile = (index: number): boolean => items[index]?.kind === 'file';
+      const isHunk = (index: number): boolean =>
+        isChange(items[index]) && !isChange(items[index - 1]);
+      const next = (is: (index: number) => boolean): number =>
+        items.findIndex((_, index) => index > at() && is(index));
+      const before = (is: (index: number) => boolean): number =>
+        items.findLastIndex((_, index) => index < at() && is(index));
+      if (event.key === 'n') go(next(isFile));
+      else if (event.key === 'p') go(before(isFile));
+      else if (event.key === 'j') go(next(isHunk));
+      else if (event.key === 'k') go(before(isHunk));
+      else if (event.key === 'u') switchSplit();
+      else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
+
+/** The file whose lines are at the top of the window. */
+function useCurrent(items: readonly DiffItem[], handle: RefObject<VirtualizerHandle | null>) {
+  const [current, setCurrent] = useState<string>();
+  const look = (): void => {
+    if (handle.current === null) return;
+    // The first item is the head.
+    const top = handle.current.findItemIndex(handle.current.scrollOffset + 1) - 1;
+    const file = items.slice(0, Math.max(1, top + 1)).findLast(({ kind }) => kind === 'file');
+    setCurrent(file?.key);
+  };
+  return { current, look };
+}
+
+export function DiffList({ place, head, diff, isSplit, switchSplit }: DiffListProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const handle = useRef<VirtualizerHandle>(null);
+  const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const words = useWordCompare();
+  const { files, hasNextPage } = diff;
+  const items = useMemo(() => itemsOf(files, { isSplit, opened }), [files, isSplit, opened]);
+  const { current, look } = useCurrent(items, handle);
+  const toggle = (file: FileDiff, isOpen: boolean): void =>
+    setOpened((before) => new Map(before).set(keyOf(file), isOpen));
+  const go = (index: number): void => {
+    if (index >= 0) handle.current?.scrollToIndex(index + 1, { align: 'start' });
+  };
+  const at = (): number => {
+    const { current: list } = handle;
+    return list === null ? -1 : list.findItemIndex(list.scrollOffset + 1) - 1;
+  };
+  useDiffKeys({ items, at, go, switchSplit });
+  const context = { place, words, toggle };
+  return (
+    <div className="diff">
+      <aside className="diff-list" aria-label="Files that differ" tabIndex={0}>
+        <FileList
+          files={files}
+          current={current ?? items[0]?.key}
+          go={(file) => go(items.findIndex(({ key }) => key === keyOf(file)))}
+        />
+      </aside>
+      <div
+        ref={scroller}
+        className={isSplit ? 'diff-scroller diff-split' : 'diff-scroller'}
+        tabIndex={0}
+        role="region"
+        aria-label="Changes"
+      >
+        <Virtualizer ref={handle} scrollRef={scroller} bufferSize={BUFFER_SIZE} onScroll={look}>
+          <div className="diff-top">
+            {head}
+            {diff.total !== undefined && <Totals diff={diff} />}
+            {diff.error !== null && files.length === 0 && (
+              <Notice kind="danger" title={diff.error.message} />
+            )}
+            {diff.total === 0 && <p className="faint">Nothing differs.</p>}
+          </div>
+          {items.map((item) => (
+            <Item key={item.key} item={item} context={context} />
+          ))}
+          {hasNextPage && <More key={`more ${files.length}`} diff={diff} />}
+        </Virtualizer>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+// The words of a line that differ from the line in whose place it stands. What compares them is loaded with the first difference.
+
+import { useEffect, useState } from 'react';
+import type { Mark } from '../code/marks.ts';
+
+/** UTF-16 units; longer lines have no marks. */
+const LINE_SIZE_MAX = 1000;
+/** A line that has less than this in common with the other is another line: marks would say nothing. */
+const COMMON_MIN = 0.25;
+
+type Compare = typeof import('diff').diffWordsWithSpace;
+
+let compare: Compare | undefined;
+
+/** Undefined: it is being loaded. */
+export function useWordCompare(): Compare | undefined {
+  const [known, setKnown] = useState(() => compare);
+  useEffect(() => {
+    if (known !== undefined) return;
+    let isOver = false;
+    const load = async (): Promise<void> => {
+      compare = (await import('diff')).diffWordsWithSpace;
+      if (!isOver) setKnown(() => compare);
+    };
+    // Without it lines have no marks.
+    load().catch(() => {});
+    return () => {
+      isOver = true;
+    };
+  }, [known]);
+  return known;
+}
+
+/** Stretches of `text` that `partner` has not. */
+export function wordMarks(
+  text: string,
+  partner: string | undefined,
+  words: Compare | undefined,
+): readonly Mark[] {
+  if (partner === undefined || words === undefined) return [];
+  if (text.length > LINE_SIZE_MAX || partner.length > LINE_SIZE_MAX) return [];
+  const marks: Mark[] = [];
+  let from = 0;
+  let commonSize = 0;
+  for (const { value, added, removed } of words(partner, text)) {
+    if (removed) continue;
+    const to = from + value.length;
+    if (added) marks.push({ from, to });
+    else commonSize += value.trim().length;
+    from = to;
+  }
+  const size = Math.max(1, text.trim().length, partner.trim().length);
+  return commonSize / size < COMMON_MIN ? [] : marks;
+}
