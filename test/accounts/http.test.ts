@@ -460,6 +460,20 @@ onBothAdapters('accounts', (kind) => {
         'INVALID_QUERY_PARAMS',
       );
     assert.deepEqual((await ask('GET', '/api/ee/audit?until=2020-01-01', ownerKey)).json(), []);
+    const chosen = await ask(
+      'GET',
+      `/api/ee/audit?action=user&actor=${member.id}&page=1`,
+      ownerKey,
+    );
+    assert.deepEqual(
+      chosen.json(),
+      records.filter(
+        ({ action, actorId }) => actorId === member.id && String(action).startsWith('user.'),
+      ),
+    );
+    assert.equal((chosen.json() as unknown as unknown[]).length > 0, true);
+    const none = await ask('GET', '/api/ee/audit?action=nothing', ownerKey);
+    assert.deepEqual(none.json(), []);
   });
 
   test('guests and members see by visibility and configured grants; without the entitlement grants give nothing', async () => {

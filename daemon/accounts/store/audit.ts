@@ -42,6 +42,9 @@ export interface AuditQuery extends Window {
   readonly since?: number | undefined;
   /** Exclusive. */
   readonly until?: number | undefined;
+  /** An action, or the group before its dot. */
+  readonly action?: string | undefined;
+  readonly actorId?: string | undefined;
 }
 
 export interface Audit {
@@ -92,16 +95,62 @@ interface Period {
   readonly until: number;
 }
 
-async function list(
-  db: Kysely<Schema>,
-  { since = 0, until = Number.MAX_SAFE_INTEGER, offset, limit }: AuditQuery,
-): Promise<Page<AuditRecord>> {
+async function list(db: Kysely<Schema>, query: AuditQuery): Promise<Page<AuditRecord>> {
+  const { since = 0, until = Number.MAX_SAFE_INTEGER, offset, limit, action, actorId } = query;
   const period = { since, until };
+  if (action !== undefined || actorId !== undefined) return listChosen(db, period, query);
   const { count: total } = await pass(db, period, Infinity);
   if (offset >= total) return { total, rows: [] };
   const { last } = await pass(db, period, offset);
   const rows = await newestFirst(db, period, last).selectAll().limit(limit).execute();
   return { total, rows: rows.map(recordOf) };
+}
+
+/** Goes through all of the period, so many at a time: nothing leads to the records of an action, or of an actor. */
+async function listChosen(
+  db: Kysely<Schema>,
+  period: Period,
+  query: AuditQuery,
+): Promise<Page<AuditRecord>> {
+  const { offset, limit } = query;
+  const rows: Row[] = [];
+  let total = 0;
+  let after: Key | undefined;
+  for (; ; await nextTurn()) {
+    const step = newestFirst(db, period, after);
+    const [end] = await step
+      .select(['timestamp', 'ordinal', 'id'])
+      .offset(STEP_COUNT - 1)
+      .limit(1)
+      .execute();
+    const chosen = chosenOf(end === undefined ? step : step.where(besides(end, '>=')), query);
+    const count = await countOf(chosen);
+    if (rows.length < limit && offset < total + count) {
+      const part = chosen.offset(Math.max(0, offset - total)).limit(limit - rows.length);
+      rows.push(...(await part.selectAll().execute()));
+    }
+    total += count;
+    if (end === undefined) return { total, rows: rows.map(recordOf) };
+    after = end;
+  }
+}
+
+function chosenOf(
+  query: SelectQueryBuilder<Schema, 'audit', object>,
+  { action, actorId }: AuditQuery,
+): SelectQueryBuilder<Schema, 'audit', object> {
+  const ofActor = actorId === undefined ? query : query.where('actor_id', '=', actorId);
+  if (action === undefined) return ofActor;
+  const group = `${action}.`;
+  const start = sql<string>`substr(action, 1, ${sql.lit(group.length)})`;
+  return ofActor.where((is) => is.or([is('action', '=', action), is(start, '=', group)]));
+}
+
+/** Compares a record with one of this key, in the order of the list backwards. */
+function besides(key: Key, operator: '<' | '>=') {
+  const columns = sql.join(['timestamp', 'ordinal', 'id'].map((column) => sql.ref(column)));
+  const values = sql.join([key.timestamp, key.ordinal, key.id]);
+  return sql<SqlBool>`(${columns}) ${sql.raw(operator)} (${values})`;
 }
 
 function newestFirst(
@@ -117,9 +166,7 @@ function newestFirst(
     .orderBy('id', 'desc');
   if (after === undefined) return query.where('timestamp', '<', until);
   // Why instead: given both, SQLite would begin at `until` and pass what lies before `after`.
-  const columns = sql.join(['timestamp', 'ordinal', 'id'].map((column) => sql.ref(column)));
-  const values = sql.join([after.timestamp, after.ordinal, after.id]);
-  return query.where(sql<SqlBool>`(${columns}) < (${values})`);
+  return query.where(besides(after, '<'));
 }
 
 /**

@@ -1,61 +1,117 @@
-// The audit log: who did what to what, newest first, between two times.
+// The audit log: who did what to what, newest first; between two days, of an action or a group of them, of one actor.
 
 import { useQuery } from '@tanstack/react-query';
-import { useSearchParams } from 'wouter';
 import type { listAuditRecords } from '../../http/api/accounts/audit-endpoints.ts';
+import { useAddressParameters } from '../data/address-parameters.ts';
+import type { AddressParameters } from '../data/address-parameters.ts';
 import { ApiFailure, callPage } from '../data/api.ts';
+import type { AnswerOf } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
+import type { Column } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
+import { Link } from 'wouter';
+
+type AuditRecord = AnswerOf<typeof listAuditRecords>[number];
 
 const PER_PAGE = 50;
+const PARAMETERS = ['since', 'until', 'action', 'actor', 'page'];
+const DAY_MS = 86_400_000;
 
-/** The start of a day, as the API takes it. */
-function instantOf(day: string | null): string | undefined {
-  return day === null || day === '' ? undefined : `${day}T00:00:00.000Z`;
+/** The start of a day, as the API takes it. @param days  later */
+function instantOf(day: string | undefined, days = 0): string | undefined {
+  if (day === undefined) return undefined;
+  const ms = Date.parse(`${day}T00:00:00.000Z`);
+  return Number.isNaN(ms) ? undefined : new Date(ms + days * DAY_MS).toISOString();
+}
+
+function useAudit({ page, valueOf }: AddressParameters) {
+  const query = {
+    // The last day counts whole.
+    since: instantOf(valueOf('since')),
+    until: instantOf(valueOf('until'), 1),
+    action: valueOf('action'),
+    actor: valueOf('actor'),
+    page,
+    perPage: PER_PAGE,
+  };
+  return useQuery({
+    queryKey: ['audit', query],
+    queryFn: ({ signal }) =>
+      callPage<typeof listAuditRecords>('/api/ee/audit', { base: BASE_PATH, query, signal }),
+    placeholderData: (before) => before,
+  });
+}
+
+function columnsFor({ change }: AddressParameters): Column<AuditRecord>[] {
+  const choose = (name: string, value: string, text: string) => (
+    <button
+      type="button"
+      className="link-button"
+      title={`Only ${value}`}
+      onClick={() => change({ [name]: value }, 'step')}
+    >
+      <bdi>{text}</bdi>
+    </button>
+  );
+  return [
+    { name: 'When', cell: (row) => <When at={row.timestamp} /> },
+    { name: 'What', cell: (row) => choose('action', row.action, row.action) },
+    {
+      name: 'Who',
+      cell: (row) => choose('actor', row.actorId, `${row.actorType} ${row.actorId}`),
+    },
+    { name: 'To what', cell: (row) => <bdi>{`${row.targetType} ${row.targetId}`}</bdi> },
+    {
+      name: 'Facts',
+      cell: (row) => (row.metadata === null ? '' : <code>{JSON.stringify(row.metadata)}</code>),
+    },
+  ];
+}
+
+function Empty({ change }: AddressParameters) {
+  const since = new Date(Date.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  return (
+    <>
+      No events in this span.{' '}
+      <button
+        type="button"
+        className="link-button"
+        onClick={() => change({ since, until: '', action: '', actor: '' }, 'step')}
+      >
+        Last 30 days
+      </button>
+    </>
+  );
 }
 
 export function Audit() {
-  const [parameters, setParameters] = useSearchParams();
-  const page = Math.max(1, Number(parameters.get('page') ?? 1) || 1);
-  const [since, until] = [parameters.get('since'), parameters.get('until')];
-  const { data, error, refetch } = useQuery({
-    queryKey: ['audit', page, since, until],
-    queryFn: ({ signal }) =>
-      callPage<typeof listAuditRecords>('/api/ee/audit', {
-        base: BASE_PATH,
-        query: { page, perPage: PER_PAGE, since: instantOf(since), until: instantOf(until) },
-        signal,
-      }),
-    placeholderData: (before) => before,
-  });
-  const change = (name: string, value: string): void =>
-    setParameters((before) => {
-      const after = new URLSearchParams(before);
-      if (name !== 'page') after.delete('page');
-      if (value === '') after.delete(name);
-      else after.set(name, value);
-      return after;
-    });
+  const address = useAddressParameters(PARAMETERS);
+  const { page, valueOf, change, go } = address;
+  const { data, error, refetch } = useAudit(address);
   if (error instanceof ApiFailure && error.statusCode === 403)
-    return <Notice kind="info" title="The audit log needs the audit licence." />;
+    return (
+      <Notice kind="info" title="This needs the audit licence.">
+        <Link href="/settings/license">Licence</Link>
+      </Notice>
+    );
+  const field = (name: string, label: string, type = 'search') => (
+    <Field
+      label={label}
+      type={type}
+      value={valueOf(name) ?? ''}
+      onChange={(event) => change({ [name]: event.target.value })}
+    />
+  );
   return (
     <>
       <div className="form-row">
-        <Field
-          label="From (UTC day)"
-          type="date"
-          value={since ?? ''}
-          onChange={(event) => change('since', event.target.value)}
-        />
-        <Field
-          label="Until (UTC day)"
-          type="date"
-          value={until ?? ''}
-          onChange={(event) => change('until', event.target.value)}
-        />
+        {field('since', 'From (UTC day)', 'date')}
+        {field('until', 'Until (UTC day)', 'date')}
+        {field('action', 'Action or group')}
+        {field('actor', 'Who (id)')}
       </div>
       <DataTable
         label="Audit records"
@@ -63,25 +119,10 @@ export function Audit() {
         keyOf={({ id }) => id}
         error={error}
         retry={() => void refetch()}
-        empty="No events in this span."
-        columns={[
-          { name: 'When', cell: (row) => <When at={row.timestamp} /> },
-          { name: 'What', cell: (row) => <code>{row.action}</code> },
-          { name: 'Who', cell: (row) => <bdi>{`${row.actorType} ${row.actorId}`}</bdi> },
-          { name: 'To what', cell: (row) => <bdi>{`${row.targetType} ${row.targetId}`}</bdi> },
-          {
-            name: 'Facts',
-            cell: (row) =>
-              row.metadata === null ? '' : <code>{JSON.stringify(row.metadata)}</code>,
-          },
-        ]}
+        empty={<Empty {...address} />}
+        columns={columnsFor(address)}
       />
-      <Pager
-        page={page}
-        perPage={PER_PAGE}
-        total={data?.total}
-        go={(next) => change('page', String(next))}
-      />
+      <Pager page={page} perPage={PER_PAGE} total={data?.total} go={go} />
     </>
   );
 }

@@ -9,9 +9,9 @@ import { BASE_PATH } from '../data/place.ts';
 import { useRemembered } from '../data/remembered.ts';
 import type { Theme } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
-import { PasswordField } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { accountChanged } from '../sign-in/account-form.tsx';
+import { CurrentPasswordField, NewPasswordField } from '../sign-in/credential-fields.tsx';
 
 function Password() {
   const [currentPassword, setCurrent] = useState('');
@@ -37,21 +37,8 @@ function Password() {
       }}
     >
       <h2>Password</h2>
-      <PasswordField
-        label="Password now"
-        autoComplete="current-password"
-        required
-        value={currentPassword}
-        onChange={(event) => setCurrent(event.target.value)}
-      />
-      <PasswordField
-        label="New password"
-        autoComplete="new-password"
-        minLength={8}
-        required
-        value={newPassword}
-        onChange={(event) => setNew(event.target.value)}
-      />
+      <CurrentPasswordField label="Password now" value={currentPassword} change={setCurrent} />
+      <NewPasswordField label="New password" value={newPassword} change={setNew} />
       {error !== null && <Notice kind="danger" title={error.message} />}
       {isSuccess && <Notice kind="ok" title="Changed. Your other sessions have ended." />}
       <button type="submit" className="button" disabled={isPending}>

@@ -5,9 +5,9 @@ import { useLocation, useSearchParams } from 'wouter';
 import type { logIn } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
-import { Field, PasswordField } from '../parts/field.tsx';
 import { useTitle } from '../parts/title.ts';
 import { AccountForm, accountChanged, returnPath } from './account-form.tsx';
+import { CurrentPasswordField, EmailField } from './credential-fields.tsx';
 
 export default function LoginPage() {
   useTitle('Sign in');
@@ -27,22 +27,8 @@ export default function LoginPage() {
   return (
     <div className="card-page">
       <AccountForm title="Sign in to Trawl" button="Sign in" submit={submit}>
-        <Field
-          label="E-mail"
-          type="email"
-          autoComplete="username"
-          required
-          autoFocus
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-        />
-        <PasswordField
-          label="Password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
+        <EmailField value={email} change={setEmail} isFirst />
+        <CurrentPasswordField value={password} change={setPassword} />
       </AccountForm>
       <p className="faint">No account? Ask an owner.</p>
     </div>

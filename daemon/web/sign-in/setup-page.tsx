@@ -7,10 +7,11 @@ import { useQuery } from '@tanstack/react-query';
 import type { getLink, setUp } from '../../http/api/accounts/account-endpoints.ts';
 import { ApiFailure, call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
-import { Field, PasswordField } from '../parts/field.tsx';
+import { Field } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
 import { AccountForm, accountChanged } from './account-form.tsx';
+import { EmailField, NewPasswordField } from './credential-fields.tsx';
 
 const OLD_LINK = 'This link was used or is too old. Start Trawl again to get a new one.';
 
@@ -78,25 +79,8 @@ export default function SetupPage() {
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        {invited === undefined && (
-          <Field
-            label="E-mail"
-            type="email"
-            autoComplete="username"
-            required
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-        )}
-        <PasswordField
-          label="Password"
-          autoComplete="new-password"
-          placeholder="8 or more characters"
-          minLength={8}
-          required
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
+        {invited === undefined && <EmailField value={email} change={setEmail} />}
+        <NewPasswordField value={password} change={setPassword} />
       </AccountForm>
     </div>
   );

@@ -107,6 +107,31 @@ onBothEngines('audit', ({ withStore }) => {
       assert.equal(await audit.prune(2_400), 0);
       assert.equal((await audit.list({ offset: 0, limit: 1 })).total, 100);
     }));
+
+  test('records of an action, of a group of actions, of an actor: of more than one step', () =>
+    withStore(async ({ audit }) => {
+      const every = 1_000;
+      await audit.append(
+        range(0, 10_500).map((at) =>
+          newRecord(at, {
+            targetId: String(at),
+            action: at % every === 0 ? 'key.made' : 'keys.made',
+            actorId: at % 2 === 0 ? 'even' : 'odd',
+          }),
+        ),
+      );
+      const chosen = async (query: object, offset = 0, limit = 3) => {
+        const { total, rows } = await audit.list({ ...query, offset, limit });
+        return [total, ...rows.map(({ targetId }) => Number(targetId))];
+      };
+      assert.deepEqual(await chosen({ action: 'key' }), [11, 10_000, 9_000, 8_000]);
+      assert.deepEqual(await chosen({ action: 'key.made' }, 9), [11, 1_000, 0]);
+      assert.deepEqual(await chosen({ action: 'key.made', actorId: 'odd' }), [0]);
+      assert.deepEqual(await chosen({ action: 'k_y' }), [0]);
+      assert.deepEqual(await chosen({ actorId: 'even', since: 3, until: 9 }), [3, 8, 6, 4]);
+      // Over the end of a step: the newest 10,000.
+      assert.deepEqual(await chosen({ actorId: 'odd' }, 4_999), [5_250, 501, 499, 497]);
+    }));
 });
 
 onBothEngines('settings', ({ withStore }) => {

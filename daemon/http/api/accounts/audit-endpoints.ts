@@ -44,6 +44,10 @@ export const listAuditRecords = endpoint(
       query: z.object({
         since: instantText().optional().meta({ description: 'Only records from then on.' }),
         until: instantText().optional().meta({ description: 'Only records before then.' }),
+        action: z.string().optional().meta({
+          description: 'Only this action, or all of a group, for example `api_key`.',
+        }),
+        actor: z.string().optional().meta({ description: 'Only what this user or API key did.' }),
         ...pageFields(50),
       }),
     },
@@ -60,11 +64,19 @@ export const listAuditRecords = endpoint(
     const until = query.until === undefined ? undefined : Date.parse(query.until);
     if (since !== undefined && until !== undefined && since >= until)
       throw new ApiError('INVALID_QUERY_PARAMS', 'since: not earlier than until');
-    const { total, rows } = await accounts.store.audit.list({ since, until, ...windowOf(query) });
+    const { total, rows } = await accounts.store.audit.list({
+      since,
+      until,
+      action: query.action === '' ? undefined : query.action,
+      actorId: query.actor === '' ? undefined : query.actor,
+      ...windowOf(query),
+    });
     accounts.trail.note(actor, 'audit.fetch', ORG);
     const { headers } = pageOf(total, query, `${baseUrl}${PATH}`, {
       since: query.since,
       until: query.until,
+      action: query.action,
+      actor: query.actor,
     });
     return ok(
       rows.map((row) => ({
