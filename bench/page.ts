@@ -27,12 +27,14 @@ const FILES: Readonly<Record<string, string>> = {
   'line.js': `var a=[${'0x1f,"text",'.repeat(400_000)}];\n`,
 };
 
+function lineAt(index: number): string {
+  return index % 10 === 0
+    ? `/** Adds ${index} to what it is given. */`
+    : `export const add${index} = (value: number) => value + ${index};`;
+}
+
 function linesOf(count: number): string {
-  const line = (index: number): string =>
-    index % 10 === 0
-      ? `/** Adds ${index} to what it is given. */`
-      : `export const add${index} = (value: number) => value + ${index};`;
-  return `${Array.from({ length: count }, (_, index) => line(index)).join('\n')}\n`;
+  return `${Array.from({ length: count }, (_, index) => lineAt(index)).join('\n')}\n`;
 }
 
 /** A repository with the files, and one whose lines come from many commits. */

@@ -209,6 +209,10 @@ void test(
   async () => {
     const { page, complaints } = await visit({ url: served.url });
     await openCode(page, addressOf('src/use.ts'));
+    // Its colours are there: they exchange the words under the pointer.
+    const coloured = () =>
+      page.locator('.cm-line', { hasText: 'import' }).locator('.code-keyword').first().waitFor();
+    await coloured();
     const use = page.locator('.cm-line').nth(2).getByText('plumTree').first();
     await use.hover();
     const card = page.locator('.name-card');
@@ -218,10 +222,12 @@ void test(
     await page.waitForURL(/src\/plum\.ts\?highlightRange=2$/);
     await page.locator('.linked-line').waitFor();
     await page.goBack();
+    await coloured();
     await use.click();
     await page.keyboard.press('Alt+F12');
     await page.waitForURL(/src\/plum\.ts\?highlightRange=2$/);
     await page.goBack();
+    await coloured();
     await use.click();
     await page.keyboard.press('Alt+Shift+F12');
     const panel = page.getByRole('region', { name: 'plumTree', exact: true });

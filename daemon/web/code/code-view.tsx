@@ -1,7 +1,6 @@
-// A file as code, to be read: CodeMirror, which draws and parses only what is near the window, so that 50,000 lines scroll as
+// A file as code, to be read: CodeMirror, which draws only what is near the window, so that 50,000 lines scroll as
 // fast as fifty. Numbers link to lines; a range of lines is marked.
 
-import { LRLanguage, Language, syntaxHighlighting } from '@codemirror/language';
 import {
   gotoLine,
   highlightSelectionMatches,
@@ -28,17 +27,14 @@ import {
   lineNumbers,
 } from '@codemirror/view';
 import type { DecorationSet } from '@codemirror/view';
-import { LRParser } from '@lezer/lr';
-import { defineLanguageFacet } from '@codemirror/language';
 import { useEffect, useRef } from 'react';
 import type { RefObject } from 'react';
 import { blameGutter } from './blame-gutter.ts';
 import type { BlameStretch } from './blame-gutter.ts';
 import type { LineRange } from './line-range.ts';
 import { STYLE_NONCE } from '../data/place.ts';
+import { colouring } from './colouring.ts';
 import { HIDDEN, codeOf } from './hidden-characters.ts';
-import { highlighter } from './highlighter.ts';
-import { parserOf } from './languages.ts';
 import { matchField, offsetOf, setMatches } from './match-marks.ts';
 import type { FileMatch } from './match-marks.ts';
 import { CARET_KEYS, nameAt, nameCards, nameClicks } from './names.ts';
@@ -98,14 +94,6 @@ interface CodeViewProps {
   /** To the definition of a name. */
   readonly goToName: (place: NamePlace) => void;
   readonly handle: RefObject<CodeHandle | null>;
-}
-
-/** The language of a parser for the view. */
-async function languageOf(name: string): Promise<Extension> {
-  const parser = await parserOf(name);
-  if (parser === undefined) return [];
-  if (parser instanceof LRParser) return LRLanguage.define({ parser });
-  return new Language(defineLanguageFacet(), parser);
 }
 
 function numbers(onRange: (range: LineRange) => void, anchor: { current: number }): Extension {
@@ -168,7 +156,6 @@ function makeState(
       nameClicks((place) => told.current.goToName(place)),
       rangeField,
       matchField,
-      syntaxHighlighting(highlighter),
       colours.of([]),
     ],
   });
@@ -253,16 +240,8 @@ export function CodeView(props: CodeViewProps) {
   }, [text, language, path]);
 
   useEffect(() => {
-    let isOver = false;
-    const colourIt = async (): Promise<void> => {
-      const extension = await languageOf(language);
-      if (!isOver)
-        view.current?.dispatch({ effects: parts.current.colours.reconfigure(extension) });
-    };
-    if (isColoured) void colourIt();
-    return () => {
-      isOver = true;
-    };
+    const colours = isColoured ? colouring(language) : [];
+    view.current?.dispatch({ effects: parts.current.colours.reconfigure(colours) });
   }, [isColoured, text, language, path]);
 
   const blamed = JSON.stringify(blame);

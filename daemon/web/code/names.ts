@@ -1,11 +1,11 @@
 // Names in the code: what stands under the pointer or the caret, the card that opens there, and the keys that move the caret in
 // a text that cannot be edited.
 
-import { syntaxTree } from '@codemirror/language';
 import { EditorSelection } from '@codemirror/state';
 import type { EditorState, Extension, SelectionRange } from '@codemirror/state';
 import { EditorView, hoverTooltip, keymap } from '@codemirror/view';
 import type { KeyBinding, Tooltip } from '@codemirror/view';
+import { colourAt } from './colouring.ts';
 
 /** A name in a file. */
 export interface NamePlace {
@@ -19,16 +19,15 @@ export interface NamePlace {
 /** Draws what is said of a name into an element; what it returns takes that away. */
 export type ShowCard = (element: HTMLElement, place: NamePlace) => () => void;
 
-/** Nodes that hold words, not names; a keyword is a node with the name of itself. */
-const NO_NAMES = /comment|string|number|regexp|keyword/i;
+/** Colours of words that are no names. */
+const NO_NAMES = /code-(?:comment|string|number|keyword|constant)/;
 
 /** The range of the name at a position. Undefined: there is none. */
 function nameRange(state: EditorState, position: number): SelectionRange | undefined {
   const word = state.wordAt(position);
   if (word === null) return undefined;
   const text = state.sliceDoc(word.from, word.to);
-  const node = syntaxTree(state).resolveInner(word.from, 1);
-  const isName = /^[\p{L}_$]/u.test(text) && node.name !== text && !NO_NAMES.test(node.name);
+  const isName = /^[\p{L}_$]/u.test(text) && !NO_NAMES.test(colourAt(state, word.from));
   return isName ? word : undefined;
 }
 
