@@ -1,17 +1,30 @@
 // The first account: the link of the start leads to the page, the page to an owner, the owner to keys; signing out and in.
 
 import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
 import { test } from 'node:test';
 import { serveIndexed } from '../e2e/daemon.ts';
+import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
 import { commitAll, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { NO_BROWSER, findingsOf, visit } from './browser.ts';
 
 const PERSON = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' };
 
+const SECONDS = Math.floor(Date.now() / 1000);
+const LICENCE = {
+  TRAWL_LICENSE_PUBLIC_KEY: PAIR.publicKey,
+  TRAWL_LICENSE_KEY: token(HEADER, {
+    ...CLAIMS,
+    iat: SECONDS - 10,
+    exp: SECONDS + 10 * 86_400,
+    entitlements: ['audit', 'org-management'],
+  }),
+};
+
 void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async () => {
   const repo = makeRepo({ 'a.txt': 'plumtree\n', 'the.bin': 'a\0b' });
   commitAll(repo);
-  const served = await serveIndexed(temporaryFolder(), [repo]);
+  const served = await serveIndexed(temporaryFolder(), [repo], { env: LICENCE });
   const { page, complaints } = await visit({ url: served.url });
   const [, path = ''] = (await served.process.until(/(\/setup\?token=\S+)/)) ?? [];
   await page.goto(path);
@@ -42,6 +55,7 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
     'tokens',
     'usage',
     'security',
+    'members',
     'connections',
     'license',
     'audit',
@@ -52,6 +66,26 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
     await page.waitForLoadState('networkidle');
     assert.deepEqual(await findingsOf(page), [], section);
   }
+
+  await page.goto('/settings/license');
+  await page.getByText('The licence ends soon').waitFor();
+  await page.goto('/settings/audit');
+  await page.getByRole('button', { name: 'api_key.created' }).first().click();
+  await page.waitForURL(/\?action=api_key\.created$/);
+  await page.getByLabel('Action or group').fill('nothing');
+  await page.getByText('No events in this span.').waitFor();
+  await page.goto('/settings/members');
+  await page.getByLabel('E-mail of a new member').fill('bob@example.com');
+  await page.getByRole('button', { name: 'Invite' }).click();
+  const row = page.getByRole('row', { name: /bob@example\.com/ });
+  await row.getByRole('combobox').selectOption('unlimited');
+  await row.getByRole('button', { name: 'Remove' }).click();
+  const dialog = page.getByRole('dialog');
+  const remove = dialog.getByRole('button', { name: 'Remove' });
+  assert.equal(await remove.isDisabled(), true);
+  await dialog.getByLabel('Type bob@example.com').fill('bob@example.com');
+  await remove.click();
+  await row.waitFor({ state: 'detached' });
 
   await page.goto('/settings/health');
   await page.getByText(/^All well · \d+ shards?, 1 repository$/).waitFor();
@@ -79,6 +113,21 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   assert.match(page.url(), /\?state=failed&open=/);
   await page.goBack();
   await page.getByRole('row', { name: /Ready/ }).waitFor();
+
+  // What fails says why, and how to go on.
+  renameSync(repo, `${repo}-away`);
+  await page.goto('/repos');
+  // The daemon may have seen it by itself.
+  await page.getByRole('button', { name: /^(?:Index now|Try again): / }).click();
+  await page.getByText('1 repository failed.').waitFor();
+  await page.getByRole('link', { name: 'Show' }).click();
+  await page.waitForURL(/\?state=failed$/);
+  await page.getByRole('row', { name: /Failed/ }).waitFor();
+  await page.getByRole('button', { name: /^About/ }).click();
+  await page.getByRole('log').getByText('indexing failed').first().waitFor();
+  renameSync(`${repo}-away`, repo);
+  await page.getByRole('button', { name: /^(?:Try again|Index now)$/ }).click();
+  await page.getByText('1 repository failed.').waitFor({ state: 'detached' });
 
   await page.goto(path);
   await page.getByText('This link was used or is too old.').waitFor();

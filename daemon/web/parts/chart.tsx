@@ -27,11 +27,12 @@ export interface ChartProps {
 
 const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 2], [8, 2, 2, 2]];
 /** Steps between labels: of time in seconds, of whole numbers. */
-const TIME_STEPS = [60, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600];
+const TIME_STEPS = [1, 5, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600];
 const WHOLE_STEPS = [1, 2, 5].flatMap((one) =>
   [0, 1, 2, 3, 4, 5, 6].map((power) => one * 10 ** power),
 );
 const TIME = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hour12: false });
+const SECONDS = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hour12: false });
 const EXACT = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** Times and values for uPlot: a point without values stands in each gap. */
@@ -69,9 +70,13 @@ function optionsOf(
       {
         ...axis,
         size: 24,
-        space: 64,
+        space: 72,
         incrs: TIME_STEPS,
-        values: (_, ticks) => ticks.map((seconds) => TIME.format(seconds * 1000)),
+        values: (_, ticks) => {
+          const step = (ticks[1] ?? Infinity) - (ticks[0] ?? 0);
+          const format = step < 60 ? SECONDS : TIME;
+          return ticks.map((seconds) => format.format(seconds * 1000));
+        },
       },
       {
         ...axis,

@@ -2,6 +2,7 @@
 
 import { Dialog, DialogDismiss, DialogHeading } from '@ariakit/react';
 import { useState } from 'react';
+import { Field } from './field.tsx';
 
 interface ConfirmButtonProps {
   readonly label: string;
@@ -9,10 +10,14 @@ interface ConfirmButtonProps {
   readonly text: string;
   readonly run: () => void;
   readonly isDisabled?: boolean;
+  /** To be typed first, where a wrong row would cost much. */
+  readonly phrase?: string;
 }
 
-export function ConfirmButton({ label, title, text, run, isDisabled = false }: ConfirmButtonProps) {
+export function ConfirmButton(props: ConfirmButtonProps) {
+  const { label, title, text, run, isDisabled = false, phrase } = props;
   const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState('');
   return (
     <>
       <button type="button" className="button" disabled={isDisabled} onClick={() => setOpen(true)}>
@@ -20,17 +25,29 @@ export function ConfirmButton({ label, title, text, run, isDisabled = false }: C
       </button>
       <Dialog
         open={isOpen}
-        onClose={() => setOpen(false)}
+        onClose={() => {
+          setOpen(false);
+          setTyped('');
+        }}
         className="dialog"
         backdrop={<div className="backdrop" />}
       >
         <DialogHeading className="dialog-title">{title}</DialogHeading>
         <p>{text}</p>
+        {phrase !== undefined && (
+          <Field
+            label={`Type ${phrase}`}
+            autoComplete="off"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        )}
         <div className="dialog-end">
           <DialogDismiss className="button">Cancel</DialogDismiss>
           <button
             type="button"
             className="button button-danger"
+            disabled={phrase !== undefined && typed !== phrase}
             onClick={() => {
               setOpen(false);
               run();

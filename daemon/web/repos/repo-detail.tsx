@@ -89,7 +89,7 @@ export function RepoDetail({ repo, isOwner, close }: RepoDetailProps) {
               disabled={indexNow.isPending}
               onClick={() => indexNow.mutate(repo.repoId)}
             >
-              {job?.status === 'FAILED' ? 'Try again' : 'Index now'}
+              {repo.state === 'failed' ? 'Try again' : 'Index now'}
             </button>
           )}
           {isOwner && (

@@ -21,7 +21,9 @@ const WINDOWS = [
   { window: '86400', label: '24 h', stepMs: 360_000 },
 ] as const;
 
-function tenths(value: number): string {
+/** Three figures are enough. */
+function short(value: number): string {
+  if (value > 0 && value < 1) return value.toFixed(2);
   return value < 10 ? value.toFixed(1) : count(Math.round(value));
 }
 
@@ -40,12 +42,12 @@ const CHARTS: readonly {
       { name: 'half within', of: ({ p50Ms }) => p50Ms },
       { name: '99 of 100 within', of: ({ p99Ms }) => p99Ms },
     ],
-    format: (value) => `${tenths(value)} ms`,
+    format: (value) => `${short(value)} ms`,
   },
   {
     title: 'Searches a second',
     lines: [{ name: 'searches', of: ({ searchesPerSecond }) => searchesPerSecond }],
-    format: tenths,
+    format: short,
   },
   {
     title: 'Searches that wait',

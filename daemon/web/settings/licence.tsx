@@ -13,6 +13,13 @@ import { count } from '../parts/words.ts';
 
 const KEY = ['licence'] as const;
 
+/** Before then another key is due. */
+const WARNING_MS = 30 * 86_400_000;
+
+function endsSoon(expiresAt: string | undefined): boolean {
+  return expiresAt !== undefined && Date.parse(expiresAt) - Date.now() < WARNING_MS;
+}
+
 export function Licence() {
   const [key, setKey] = useState('');
   const { data, error } = useQuery({
@@ -32,6 +39,9 @@ export function Licence() {
   if (data === undefined) return null;
   return (
     <>
+      {endsSoon(data.expiresAt) && (
+        <Notice kind="warn" title="The licence ends soon, or has ended: set another key." />
+      )}
       <dl className="facts">
         <dt>State</dt>
         <dd>{data.state}</dd>

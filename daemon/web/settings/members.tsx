@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import type {
   createUser,
   deleteUser,
@@ -17,6 +18,7 @@ import { DataTable } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
+import { count } from '../parts/words.ts';
 
 type Member = AnswerOf<typeof listUsers>[number];
 type Changes = NonNullable<BodyOf<typeof updateUser>>;
@@ -80,6 +82,41 @@ function Invite() {
   );
 }
 
+/** Requests a day that can be chosen; others are set by `trawl user set`. */
+const LIMITS = [1000, 10_000, 100_000] as const;
+
+interface LimitChoiceProps {
+  readonly email: string;
+  readonly choose: (limit: number | 'unlimited' | null) => void;
+}
+
+/** Sets how many requests a member has each day. What it was is not told. */
+function LimitChoice({ email, choose }: LimitChoiceProps) {
+  const pick = (value: string): void => {
+    if (value === 'default') choose(null);
+    else choose(value === 'unlimited' ? value : Number(value));
+  };
+  return (
+    <select
+      className="input page-choice"
+      aria-label={`Requests a day of ${email}`}
+      value=""
+      onChange={(event) => pick(event.target.value)}
+    >
+      <option value="" disabled>
+        Limit…
+      </option>
+      <option value="default">as everybody</option>
+      {LIMITS.map((limit) => (
+        <option key={limit} value={limit}>
+          {count(limit)} requests a day
+        </option>
+      ))}
+      <option value="unlimited">no limit</option>
+    </select>
+  );
+}
+
 export function Members() {
   const { data, error, refetch } = useQuery({
     queryKey: KEY,
@@ -105,7 +142,11 @@ export function Members() {
     onSettled: changed,
   });
   if (error instanceof ApiFailure && error.statusCode === 403)
-    return <Notice kind="info" title="Managing members needs the org-management licence." />;
+    return (
+      <Notice kind="info" title="This needs the org-management licence.">
+        <Link href="/settings/license">Licence</Link>
+      </Notice>
+    );
   const refusal = change.error ?? remove.error;
   return (
     <>
@@ -149,10 +190,17 @@ export function Members() {
                 >
                   {row.suspendedAt === null ? 'Suspend' : 'Let in again'}
                 </button>
+                <LimitChoice
+                  email={row.email}
+                  choose={(requestsPerDay) =>
+                    change.mutate({ userId: row.id, body: { requestsPerDay } })
+                  }
+                />
                 <ConfirmButton
                   label="Remove"
                   title={`Remove ${row.email}?`}
                   text="Sessions, keys and tokens of this member end at once."
+                  phrase={row.email}
                   run={() => remove.mutate(row.id)}
                 />
               </span>
