@@ -12,6 +12,7 @@ import './styles/parts.css';
 import './styles/shell.css';
 import './styles/search.css';
 import './styles/query.css';
+import './styles/results.css';
 import './styles/code.css';
 
 const root = document.querySelector('#root');

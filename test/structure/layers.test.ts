@@ -286,8 +286,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/http/web': ['daemon/base', 'daemon/http/api/shapes'],
   // Run by browsers: of the daemon they take types alone, and how a query is cut into words.
   'daemon/web/data': ['daemon/http/api/shapes', 'daemon/http/api/accounts'],
-  'daemon/web/parts': ['daemon/web/styles'],
-  'daemon/web/code': ['daemon/web/data'],
+  // Keys can be switched off by who is here.
+  'daemon/web/parts': ['daemon/web/data', 'daemon/web/styles'],
+  'daemon/web/code': ['daemon/web/data', 'daemon/web/styles'],
   'daemon/web/search': [
     'daemon/engine/query',
     'daemon/engine/regex',
@@ -330,10 +331,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/web/data',
     'daemon/web/jobs',
     'daemon/web/parts',
-    'daemon/web/sign-in',
     'daemon/web/styles',
   ],
   'daemon/web/shell': [
+    'daemon/http/api/accounts',
+    'daemon/http/api/instance',
+    'daemon/http/api/sources',
     'daemon/web/browse',
     'daemon/web/data',
     'daemon/web/parts',
@@ -341,6 +344,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/web/search',
     'daemon/web/settings',
     'daemon/web/sign-in',
+    'daemon/web/styles',
   ],
   'daemon/web': ['daemon/web/data', 'daemon/web/shell', 'daemon/web/styles'],
 };

@@ -57,7 +57,7 @@ void test(
     const results = page.getByRole('article');
     assert.equal(await results.count(), 4);
     assert.match(
-      await page.getByRole('status').first().innerText(),
+      await page.locator('#search-summary [role=status]').innerText(),
       /^\d+ matches in 4 files of 1 repository · that is all$/,
     );
     await page.getByRole('link', { name: /^line 1: export function/ }).click();

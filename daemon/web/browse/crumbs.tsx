@@ -66,7 +66,7 @@ export function Crumbs({ place, toggleTree, find }: CrumbsProps) {
             className="icon-button"
             aria-label="Copy the path"
             title="Copy the path"
-            onClick={() => void copyText(path)}
+            onClick={() => void copyText(path, 'Path')}
           >
             <Copy size={16} strokeWidth={1.5} aria-hidden />
           </button>

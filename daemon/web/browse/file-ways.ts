@@ -43,8 +43,6 @@ export function useFileWays(place: Place, language: string, say: (text: string) 
     navigate(`${addressOf({ ...place, revision })}${rest}`, { replace: true });
     say('The address names the commit');
   };
-  const copy = async (text: string, what: string): Promise<void> =>
-    say((await copyText(text)) ? `${what} copied` : `Copying is not allowed here: ${text}`);
   const told = (doing: Promise<void>): void => {
     doing.catch((error: unknown) => say(error instanceof Error ? error.message : String(error)));
   };
@@ -52,10 +50,10 @@ export function useFileWays(place: Place, language: string, say: (text: string) 
     goToDefinition: (at: NamePlace) => told(goToDefinition(at)),
     findReferences: (at: NamePlace) => explore('references', at),
     pin: () => told(pin()),
-    copyLink: () => told(copy(location.href, 'Link')),
+    copyLink: () => void copyText(location.href, 'Link'),
     copyPlace: () => {
       const line = lineRangeOf(parameters.get('highlightRange'))?.from;
-      told(copy(`${place.path}${line === undefined ? '' : `:${line}`}`, 'Path'));
+      void copyText(`${place.path}${line === undefined ? '' : `:${line}`}`, 'Path');
     },
   };
 }

@@ -39,6 +39,7 @@ import { matchField, offsetOf, setMatches } from './match-marks.ts';
 import type { FileMatch } from './match-marks.ts';
 import { CARET_KEYS, nameAt, nameCards, nameClicks } from './names.ts';
 import type { NamePlace, ShowCard } from './names.ts';
+import '../styles/code-view.css';
 
 /** Files above this many characters get their colours only when asked for. */
 export const COLOURED_SIZE_MAX = 5_000_000;

@@ -12,7 +12,7 @@ export function VisibleText({ text }: { readonly text: string }) {
     index % 2 === 0 ? (
       <Fragment key={index}>{piece}</Fragment>
     ) : (
-      <span key={index} className="hidden-character" title={codeOf(piece)}>
+      <span key={index} className="hidden-character" title={codeOf(piece)} data-text={piece}>
         {codeOf(piece)}
       </span>
     ),

@@ -66,12 +66,27 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Called where a call is refused for want of a session; true: it is worth another try. */
+let refused: (() => Promise<boolean>) | undefined;
+
+export function heedRefusals(heed: () => Promise<boolean>): void {
+  refused = heed;
+}
+
 /** The response to a call that was not refused. Errors: ApiFailure; OfflineError; AbortError. */
 export async function fetchApi(path: string, options: CallOptions): Promise<Response> {
+  let response = await send(path, options);
+  // Signing in itself is refused for other reasons.
+  const isSessionLost = response.status === 401 && !path.startsWith('/api/auth/');
+  if (isSessionLost && (await refused?.()) === true) response = await send(path, options);
+  if (!response.ok) throw await toFailure(response);
+  return response;
+}
+
+async function send(path: string, options: CallOptions): Promise<Response> {
   const { base, method = 'GET', query, body, signal, headers } = options;
-  let response: Response;
   try {
-    response = await fetch(apiAddress(base, path, query), {
+    return await fetch(apiAddress(base, path, query), {
       method,
       headers: {
         ...SOURCE_HEADER,
@@ -85,8 +100,6 @@ export async function fetchApi(path: string, options: CallOptions): Promise<Resp
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new OfflineError();
   }
-  if (!response.ok) throw await toFailure(response);
-  return response;
 }
 
 async function toFailure(response: Response): Promise<ApiFailure> {

@@ -1,45 +1,56 @@
 // What this browser remembers for its person: settings and what was asked before. Never a secret. Works without storage, for
-// as long as the page is open.
+// as long as the page is open. Other tabs of the same person hear of the theme and of signing out at once.
 
 import { create } from 'zustand';
+import { createJSONStorage, persist } from 'zustand/middleware';
 import { BASE_PATH } from './place.ts';
 
 const PREFIX = `trawl:${BASE_PATH}:`;
 const HISTORY_MAX = 200;
 
-function read<Value>(name: string, fallback: Value): Value {
+export type Theme = 'system' | 'light' | 'dark';
+
+/** What is remembered for each person, with what holds until they choose. */
+const DEFAULTS = {
+  /** Queries, the newest first. */
+  queries: [] as readonly string[],
+  isTypingSearch: true,
+  contextLines: 1,
+  /** Keys without mod or alt outside of fields. */
+  hasSingleKeys: true,
+  areFiltersShown: true,
+  /** Width of the preview, in % of the results. */
+  previewShare: 45,
+};
+
+type Settings = Readonly<typeof DEFAULTS>;
+
+interface Remembered extends Settings {
+  readonly theme: Theme;
+  readonly setTheme: (theme: Theme) => void;
+  readonly noteQuery: (query: string) => void;
+  readonly forgetQuery: (query: string) => void;
+  readonly setTypingSearch: (isOn: boolean) => void;
+  readonly setContextLines: (count: number) => void;
+  readonly set: (settings: Partial<Settings>) => void;
+  /** All of it but for the theme. */
+  readonly forget: () => void;
+}
+
+function read(name: string): string | undefined {
   try {
-    const text = localStorage.getItem(PREFIX + name);
-    // Safety: only `write` below puts values there; a wrong one is at worst not obeyed.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return text === null ? fallback : (JSON.parse(text) as Value);
+    return localStorage.getItem(PREFIX + name) ?? undefined;
   } catch {
-    return fallback;
+    return undefined;
   }
 }
 
-function write(name: string, value: unknown): void {
+function write(name: string, value: string): void {
   try {
-    localStorage.setItem(PREFIX + name, JSON.stringify(value));
+    localStorage.setItem(PREFIX + name, value);
   } catch {
     // No storage, or none left.
   }
-}
-
-export type Theme = 'system' | 'light' | 'dark';
-
-interface Remembered {
-  readonly theme: Theme;
-  /** Queries, the newest first. */
-  readonly queries: readonly string[];
-  readonly isTypingSearch: boolean;
-  readonly contextLines: number;
-  readonly setTheme: (theme: Theme) => void;
-  readonly noteQuery: (query: string) => void;
-  readonly setTypingSearch: (isOn: boolean) => void;
-  readonly setContextLines: (count: number) => void;
-  /** All of it, on signing out. */
-  readonly forget: () => void;
 }
 
 /** The theme is read by theme.ts before anything else runs, as bare text. */
@@ -52,46 +63,76 @@ function applyTheme(theme: Theme): void {
   const { dataset } = document.documentElement;
   if (theme === 'system') delete dataset['theme'];
   else dataset['theme'] = theme;
-  try {
-    localStorage.setItem(`${PREFIX}theme`, theme);
-  } catch {
-    // No storage.
-  }
 }
 
-export const useRemembered = create<Remembered>()((set, get) => ({
-  theme: storedTheme(),
-  queries: read<readonly string[]>('queries', []),
-  isTypingSearch: read('typing', true),
-  contextLines: read('context', 1),
-  setTheme: (theme) => {
-    applyTheme(theme);
-    set({ theme });
-  },
-  noteQuery: (query) => {
-    const queries = [query, ...get().queries.filter((other) => other !== query)].slice(
-      0,
-      HISTORY_MAX,
-    );
-    write('queries', queries);
-    set({ queries });
-  },
-  setTypingSearch: (isTypingSearch) => {
-    write('typing', isTypingSearch);
-    set({ isTypingSearch });
-  },
-  setContextLines: (contextLines) => {
-    write('context', contextLines);
-    set({ contextLines });
-  },
-  forget: () => {
-    for (const name of ['queries', 'typing', 'context']) {
-      try {
-        localStorage.removeItem(PREFIX + name);
-      } catch {
-        // No storage.
-      }
-    }
-    set({ queries: [] });
-  },
-}));
+/** Who used this browser last: their settings are there before the daemon has said who is here. */
+function nameFor(person: string): string {
+  return `${PREFIX}${person}:remembered`;
+}
+
+export const useRemembered = create<Remembered>()(
+  persist(
+    (set, get) => ({
+      ...DEFAULTS,
+      theme: storedTheme(),
+      setTheme: (theme) => {
+        applyTheme(theme);
+        write('theme', theme);
+        set({ theme });
+        tabs?.postMessage({ theme } satisfies Word);
+      },
+      noteQuery: (query) => {
+        const others = get().queries.filter((other) => other !== query);
+        set({ queries: [query, ...others].slice(0, HISTORY_MAX) });
+      },
+      forgetQuery: (query) => set({ queries: get().queries.filter((other) => other !== query) }),
+      setTypingSearch: (isTypingSearch) => set({ isTypingSearch }),
+      setContextLines: (contextLines) => set({ contextLines }),
+      set: (settings) => set(settings),
+      forget: () => set(DEFAULTS),
+    }),
+    {
+      name: nameFor(read('person') ?? 'guest'),
+      // Without storage nothing is kept, and nothing fails.
+      storage: createJSONStorage(() => localStorage),
+      partialize: (all): Settings =>
+        // Safety: the names are those of the defaults.
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+        Object.fromEntries(
+          Object.entries(all).filter(([name]) => name in DEFAULTS),
+        ) as unknown as Settings,
+      // Why: of another person nothing may stay.
+      merge: (stored, current) => ({ ...current, ...DEFAULTS, ...Object(stored) }),
+    },
+  ),
+);
+
+/** From now on what is remembered is that of this person. */
+export function rememberFor(person: string): void {
+  const name = nameFor(person);
+  if (useRemembered.persist.getOptions().name === name) return;
+  write('person', person);
+  useRemembered.persist.setOptions({ name });
+  void useRemembered.persist.rehydrate();
+}
+
+/** What tabs tell each other. */
+interface Word {
+  readonly theme?: Theme;
+  readonly isSignedOut?: true;
+}
+
+const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel(PREFIX) : undefined;
+
+tabs?.addEventListener('message', ({ data }: MessageEvent<Word>) => {
+  if (data.theme !== undefined) {
+    applyTheme(data.theme);
+    useRemembered.setState({ theme: data.theme });
+  }
+  if (data.isSignedOut === true) location.reload();
+});
+
+/** Other tabs of this instance show nothing more of the person. */
+export function tellSignedOut(): void {
+  tabs?.postMessage({ isSignedOut: true } satisfies Word);
+}

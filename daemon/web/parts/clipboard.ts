@@ -1,25 +1,30 @@
-// Copies text, also where the window has no clipboard, as over plain http.
+// Copies text; where the browser allows it only by older ways, or not at all, too.
 
-/** Whether it was copied. */
-export async function copyText(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return copyBySelection(text);
-  }
+import { toast } from './toasts.ts';
+
+/** Without a secure context there is no clipboard to write to. */
+function copyBySelection(text: string): boolean {
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'visually-hidden';
+  const focused = document.activeElement;
+  document.body.append(area);
+  area.select();
+  const isDone = document.execCommand('copy');
+  area.remove();
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+  return isDone;
 }
 
-function copyBySelection(text: string): boolean {
-  const field = document.createElement('textarea');
-  field.value = text;
-  field.className = 'visually-hidden';
-  const before = document.activeElement;
-  document.body.append(field);
-  field.select();
-  // Why the old way: it is the only one outside of a secure context.
-  const isCopied = document.execCommand('copy');
-  field.remove();
-  if (before instanceof HTMLElement) before.focus();
-  return isCopied;
+/** @param what  what was copied, for the word that confirms it: `Link` */
+export async function copyText(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    if (!copyBySelection(text)) {
+      prompt('Copy this:', text);
+      return;
+    }
+  }
+  toast(`${what} copied`);
 }

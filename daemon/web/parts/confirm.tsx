@@ -3,6 +3,7 @@
 import { Dialog, DialogDismiss, DialogHeading } from '@ariakit/react';
 import { useState } from 'react';
 import { Field } from './field.tsx';
+import '../styles/overlays.css';
 
 interface ConfirmButtonProps {
   readonly label: string;

@@ -24,7 +24,22 @@ export type ToWorker =
       readonly isPreview: boolean;
     }
   | { readonly type: 'stop'; readonly id: number }
-  | ColourRequest;
+  | ColourRequest
+  | DownloadRequest;
+
+export type DownloadFormat = 'json' | 'csv';
+
+/** A search whose whole answer becomes a file. */
+export interface DownloadRequest {
+  readonly type: 'download';
+  readonly id: number;
+  readonly search: Search;
+  readonly base: string;
+  readonly format: DownloadFormat;
+  /** What the answer is narrowed to, as the page is; an empty list: not at all. */
+  readonly repositories: readonly string[];
+  readonly languages: readonly string[];
+}
 
 /** Runs of lines of a file that is on the screen. */
 export interface ColourRequest {
@@ -33,6 +48,12 @@ export interface ColourRequest {
   readonly language: string;
   /** Lines that follow one another in the file. */
   readonly runs: readonly (readonly string[])[];
+}
+
+/** How far a search is through the index. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
 }
 
 /** Whether an answer is all, and what the search cost. */
@@ -59,8 +80,11 @@ export interface SearchFailure {
 /** From the worker; `id` is of the search. */
 export type FromWorker =
   | { readonly type: 'files'; readonly id: number; readonly files: readonly ResultFile[] }
+  | { readonly type: 'progress'; readonly id: number; readonly progress: Progress }
   | { readonly type: 'end'; readonly id: number; readonly outcome: Outcome }
   | { readonly type: 'failed'; readonly id: number; readonly failure: SearchFailure }
+  | { readonly type: 'downloaded'; readonly id: number; readonly name: string; readonly file: Blob }
+  | { readonly type: 'download-failed'; readonly id: number; readonly failure: SearchFailure }
   | {
       readonly type: 'coloured';
       readonly key: string;

@@ -6,6 +6,7 @@ import { useEffect, useId, useRef, useState } from 'react';
 import type { RefObject } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { useRemembered } from '../data/remembered.ts';
+import { useKey } from '../parts/keys.ts';
 import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
 import { BoxInput } from './box-input.tsx';
 import { QueryLayer } from './query-layer.tsx';
@@ -119,19 +120,10 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
     setTyped(false);
   }, [askedQuery]);
   usePreview(text, switches, isTyped && isTypingSearch && isOnSearchPage, contextLines);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const target = event.target instanceof HTMLElement ? event.target : undefined;
-      const isField = target?.matches('input, textarea, [contenteditable="true"]') === true;
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isField && !(target === input.current && input.current?.value === '')) return;
-      event.preventDefault();
-      input.current?.focus();
-      input.current?.select();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
+  useKey('query', () => {
+    input.current?.focus();
+    input.current?.select();
+  });
 
   const submit = (changed: Partial<Switches> = {}): void => {
     setTyped(false);
@@ -142,6 +134,13 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
     setSwitches({ ...switches, ...changed });
     if (isOnSearchPage) submit(changed);
   };
+  const inBox = (name: keyof Switches) => () => {
+    if (document.activeElement !== input.current) return false;
+    toggle(name);
+    return true;
+  };
+  useKey('regex', inBox('isRegexEnabled'));
+  useKey('case', inBox('isCaseSensitivityEnabled'));
   const failedQuery = useSearch((state) => state.asked?.query);
   const fault = failure !== undefined && failedQuery === text ? positionOf(failure) : undefined;
   const hasFault = fault !== undefined;
@@ -183,12 +182,7 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
           onScroll={(event) => {
             if (layer.current !== null) layer.current.scrollLeft = event.currentTarget.scrollLeft;
           }}
-          onKeyDown={(event) => {
-            if (event.altKey && event.code === 'KeyR') toggle('isRegexEnabled');
-            else if (event.altKey && event.code === 'KeyC') toggle('isCaseSensitivityEnabled');
-            else return;
-            event.preventDefault();
-          }}
+          data-untouched={text === '' ? '' : undefined}
         />
       </span>
       {text !== '' && (

@@ -1,17 +1,21 @@
 // One file of the results: its head, its matched lines in the order of the file, and what is left out between them.
 
-import { ExternalLink } from 'lucide-react';
-import { memo, useState } from 'react';
+import { ChevronDown, ChevronRight, ChevronUp, Copy, ExternalLink } from 'lucide-react';
+import { memo, useLayoutEffect } from 'react';
+import type { MouseEvent } from 'react';
 import { Link } from 'wouter';
 import { MarkedText } from '../code/marked-text.tsx';
-import { useColours } from './colours.ts';
-import type { Colour } from '../code/marks.ts';
-import type { ResultFile, ResultLine } from './rows.ts';
-import { useSearch } from './search-store.ts';
+import { copyText } from '../parts/clipboard.ts';
 import { counted } from '../parts/words.ts';
-
-/** Matched lines of a file that are shown at first. */
-const LINES_SHOWN = 8;
+import { GAP_STEP, MATCHED_FIRST, gapSpan, headOf, hiddenOf, rowsOf } from './card-rows.ts';
+import type { CardRow, CardState, Span } from './card-rows.ts';
+import { useCard, useCards } from './cards.ts';
+import { useColours } from './colours.ts';
+import { useFileSource } from './file-source.ts';
+import { addressOf, shortRevision } from './result-address.ts';
+import { LineRow } from './result-line.tsx';
+import type { ResultFile } from './rows.ts';
+import { noteSeen } from './search-store.ts';
 
 interface ResultCardProps {
   readonly file: ResultFile;
@@ -20,58 +24,32 @@ interface ResultCardProps {
   readonly total: number;
 }
 
-/** The address of a file or a line in this instance, below the base path; the file steps through the matches of the query. */
-function addressOf(file: ResultFile, line?: ResultLine): string {
-  const { pathname } = new URL(file.webUrl);
-  const { shown } = useSearch.getState();
-  const parameters = new URLSearchParams();
-  if (line !== undefined) parameters.set('highlightRange', String(line.number));
-  if (shown !== undefined) parameters.set('query', shown.query);
-  if (shown?.isRegexEnabled === true) parameters.set('isRegexEnabled', 'true');
-  if (shown?.isCaseSensitivityEnabled === true) parameters.set('isCaseSensitivityEnabled', 'true');
-  return `${pathname.slice(pathname.indexOf('/browse/'))}?${parameters.toString()}`;
+const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;
+
+interface GapProps {
+  readonly gap: Span;
+  readonly open: (span: Span) => void;
 }
 
-/** The lines to show at first: up to as many matched ones as fit, with what stands around them. */
-function headOf(lines: readonly ResultLine[]): readonly ResultLine[] {
-  let matched = 0;
-  const end = lines.findIndex((line) => line.marks.length > 0 && ++matched > LINES_SHOWN);
-  return end < 0 ? lines : lines.slice(0, end);
-}
-
-interface LineProps {
-  readonly file: ResultFile;
-  readonly line: ResultLine;
-  readonly colours: readonly Colour[] | undefined;
-}
-
-function Line({ file, line, colours }: LineProps) {
-  const label = `line ${line.number}: ${line.text.trim()}`;
+/** Lines that are not shown; alt and a click show all of them. */
+function Gap({ gap, open }: GapProps) {
+  const count = gap.to - gap.from + 1;
+  const show = (side: 'below' | 'above') => (event: MouseEvent) =>
+    open(gapSpan(gap, event.altKey ? 'all' : side));
+  const isSmall = count <= GAP_STEP;
   return (
-    <Link href={addressOf(file, line)} className="result-line" aria-label={label}>
-      <span className="line-number">{line.number}</span>
-      <MarkedText className="line-text" text={line.text} marks={line.marks} colours={colours} />
-    </Link>
+    <div className="result-gap">
+      <span className="gap-count">{counted(count, 'line')}</span>
+      <button type="button" className="gap-button" onClick={show('below')}>
+        <ChevronDown {...ICON} /> {isSmall ? 'Show' : `${GAP_STEP} below`}
+      </button>
+      {!isSmall && (
+        <button type="button" className="gap-button" onClick={show('above')}>
+          <ChevronUp {...ICON} /> {GAP_STEP} above
+        </button>
+      )}
+    </div>
   );
-}
-
-function Gap({ count }: { readonly count: number }) {
-  return <div className="result-gap">{counted(count, 'line')}</div>;
-}
-
-function rowsOf(
-  file: ResultFile,
-  lines: readonly ResultLine[],
-  colours: readonly (readonly Colour[])[] | undefined,
-) {
-  return lines.flatMap((line, index) => {
-    const before = lines[index - 1];
-    const skipped = before === undefined ? 0 : line.number - before.number - 1;
-    return [
-      ...(skipped > 0 ? [<Gap key={`gap-${line.number}`} count={skipped} />] : []),
-      <Line key={line.number} file={file} line={line} colours={colours?.[index]} />,
-    ];
-  });
 }
 
 /** The folders of a path, which may be cut in the middle, and its name, which never is. */
@@ -84,7 +62,7 @@ function PathLink({ file }: { readonly file: ResultFile }) {
   }));
   return (
     <h2 className="file-title">
-      <Link href={addressOf(file)} className="file-link">
+      <Link href={addressOf(file)} className="file-link" title={file.path}>
         <bdi className="file-repo">{file.repository}</bdi>
         <span className="faint" aria-hidden>
           {' ▸ '}
@@ -100,56 +78,161 @@ function PathLink({ file }: { readonly file: ResultFile }) {
   );
 }
 
+interface HeadProps {
+  readonly file: ResultFile;
+  readonly isFolded: boolean;
+  readonly fold: () => void;
+}
+
+function CardHead({ file, isFolded, fold }: HeadProps) {
+  const Fold = isFolded ? ChevronRight : ChevronDown;
+  const [revision] = file.revisions;
+  return (
+    <header className="file-head">
+      <button
+        type="button"
+        className="fold-button"
+        aria-expanded={!isFolded}
+        aria-label={`Lines of ${file.path}`}
+        onClick={fold}
+      >
+        <Fold {...ICON} />
+      </button>
+      <PathLink file={file} />
+      <span className="file-facts">
+        {file.language !== '' && <span className="file-language">{file.language}</span>}
+        {revision !== undefined && revision !== 'HEAD' && (
+          <bdi className="file-revision" title={file.revisions.join(', ')}>
+            {shortRevision(revision)}
+          </bdi>
+        )}
+        <span>{counted(file.matchCount, 'match', 'matches')}</span>
+        <button
+          type="button"
+          className="head-button"
+          aria-label="Copy the path"
+          title="Copy the path"
+          onClick={() => void copyText(file.path, 'Path')}
+        >
+          <Copy {...ICON} />
+        </button>
+        {file.externalUrl !== undefined && (
+          <a
+            href={file.externalUrl}
+            rel="noopener noreferrer"
+            target="_blank"
+            aria-label="At the code host"
+            title={URL.canParse(file.externalUrl) ? new URL(file.externalUrl).host : ''}
+          >
+            <ExternalLink {...ICON} />
+          </a>
+        )}
+      </span>
+    </header>
+  );
+}
+
 const SKIPPED: Readonly<Record<string, string>> = {
   too_large: 'larger than 2 MB',
   too_many_trigrams: 'too many different grams',
   binary: 'binary',
 };
 
-export const ResultCard = memo(function ResultCard({ file, place, total }: ResultCardProps) {
-  const [isOpen, setOpen] = useState(false);
-  const colours = useColours(file);
-  const head = headOf(file.lines);
-  const lines = isOpen ? file.lines : head;
-  const more = file.lines.slice(head.length).filter((line) => line.marks.length > 0).length;
+interface PartProps {
+  readonly file: ResultFile;
+  readonly card: CardState;
+  readonly change: (change: (before: CardState) => CardState) => void;
+}
+
+function Rows({ file, card, change }: PartProps) {
+  const source = useFileSource(file, card.opened.length > 0);
+  const rows = rowsOf(file, card, source.lines);
+  const colours = useColours(file, rows.flatMap(lineOf));
+  const open = (span: Span): void =>
+    change((before) => ({ ...before, opened: [...before.opened, span] }));
   return (
-    <article className="result-card" aria-posinset={place} aria-setsize={total}>
-      <header className="file-head">
-        <PathLink file={file} />
-        <span className="file-facts">
-          {file.language !== '' && <span>{file.language}</span>}
-          <span>{counted(file.matchCount, 'match', 'matches')}</span>
-          {file.externalUrl !== undefined && (
-            <a
-              href={file.externalUrl}
-              rel="noopener noreferrer"
-              target="_blank"
-              aria-label="At the code host"
-            >
-              <ExternalLink size={16} strokeWidth={1.5} aria-hidden />
-            </a>
-          )}
-        </span>
-      </header>
+    <>
+      {source.fault !== undefined && <p className="result-note">{source.fault}</p>}
+      {rows.length > 0 && (
+        <div className="result-code" tabIndex={-1}>
+          <div className="result-rows">
+            {rows.map((row) =>
+              row.kind === 'gap' ? (
+                <Gap key={`gap-${row.from}`} gap={row} open={open} />
+              ) : (
+                <LineRow
+                  key={row.line.number}
+                  file={file}
+                  line={row.line}
+                  colours={colours.get(row.line.number)}
+                />
+              ),
+            )}
+          </div>
+        </div>
+      )}
+    </>
+  );
+}
+
+function lineOf(row: CardRow) {
+  return row.kind === 'line' ? [row.line] : [];
+}
+
+/** The way to matches that are not shown at first. */
+function More({ file, card, change }: PartProps) {
+  const { lines } = file;
+  const { matches, nextMax, isAll } = hiddenOf(lines, card.matchedMax);
+  const isLong = headOf(lines, MATCHED_FIRST).length < lines.length;
+  if (!isLong) return null;
+  const fewer = matches === 0;
+  const label = isAll
+    ? `Show ${counted(matches, 'more match', 'more matches')} in this file`
+    : `Show more of ${counted(matches, 'more match', 'more matches')} in this file`;
+  return (
+    <button
+      type="button"
+      className="result-more"
+      aria-expanded={fewer}
+      onClick={() =>
+        change((before) => ({ ...before, matchedMax: fewer ? MATCHED_FIRST : nextMax }))
+      }
+    >
+      {fewer ? 'Show fewer' : label}
+    </button>
+  );
+}
+
+export const ResultCard = memo(function ResultCard({ file, place, total }: ResultCardProps) {
+  const { key } = file;
+  const card = useCard(key);
+  const change = (how: (before: CardState) => CardState): void =>
+    useCards.getState().change(key, how);
+  useLayoutEffect(() => noteSeen(key), [key]);
+  const part = { file, card, change };
+  return (
+    <article
+      className="result-card"
+      aria-posinset={place}
+      aria-setsize={total}
+      aria-label={file.path}
+      data-key={key}
+    >
+      <CardHead
+        file={file}
+        isFolded={card.isFolded}
+        fold={() => change((before) => ({ ...before, isFolded: !before.isFolded }))}
+      />
       {file.skipReason !== undefined && (
         <p className="result-skipped">
           Not searched: {SKIPPED[file.skipReason] ?? file.skipReason}.
         </p>
       )}
-      {lines.length > 0 && (
-        <div className="result-code" tabIndex={-1}>
-          <div className="result-rows">{rowsOf(file, lines, colours)}</div>
-        </div>
-      )}
-      {more > 0 && (
-        <button
-          type="button"
-          className="result-more"
-          onClick={() => setOpen(!isOpen)}
-          aria-expanded={isOpen}
-        >
-          {isOpen ? 'Show fewer' : `Show ${counted(more, 'more matched line')} of this file`}
-        </button>
+      {!card.isFolded && (
+        <>
+          <Rows {...part} />
+          <More {...part} />
+        </>
       )}
     </article>
   );

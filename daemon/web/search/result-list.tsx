@@ -1,9 +1,19 @@
 // The list of files with matches. Only what is near the window is in the page; a file has its final height from the first
-// paint, so that nothing moves while others come in.
+// paint, and stays where it is while others come in.
 
-import { useRef } from 'react';
+import { LRUCache } from 'lru-cache';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { RefObject } from 'react';
 import { Virtualizer } from 'virtua';
+import type { CacheSnapshot, VirtualizerHandle } from 'virtua';
+import { copyCode } from './copy-code.ts';
+import { Nothing } from './nothing.tsx';
+import { PrintedResults } from './printed-results.tsx';
+import { keepPlace, takePlace } from './place.ts';
+import type { ResultPlace } from './place.ts';
 import { ResultCard } from './result-card.tsx';
+import { focusedOf, useResultKeys } from './result-keys.ts';
+import type { Focused } from './result-keys.ts';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
 
@@ -11,14 +21,159 @@ interface ResultListProps {
   readonly files: readonly ResultFile[];
   /** Before they were narrowed. */
   readonly loadedCount: number;
+  /** Something of a file got the focus. */
+  readonly onFocus: (focused: Focused) => void;
 }
 
 /** px drawn above and below the window. */
 const BUFFER_SIZE = 600;
+/** Rest after which the place of the list is kept, in ms. */
+const PLACE_REST_MS = 100;
 
-export function ResultList({ files, loadedCount }: ResultListProps) {
+/** Heights of lists that were left, by what was in them, for the way back. */
+const heights = new LRUCache<string, CacheSnapshot>({ max: 5 });
+
+function useListName(files: readonly ResultFile[]): string {
+  const { shown, sort } = useSearch.getState();
+  return JSON.stringify([shown, sort, files.length, files[0]?.key]);
+}
+
+interface Parts {
+  readonly scroller: RefObject<HTMLDivElement | null>;
+  readonly list: RefObject<VirtualizerHandle | null>;
+  readonly files: readonly ResultFile[];
+}
+
+/** Frames to wait for a card that was scrolled to. */
+const FRAMES_MAX = 30;
+
+/** Gives the focus back, once what had it is in the page. */
+function focusPlace(scroller: Element, { key, line }: ResultPlace, frames = 0): void {
+  if (key === undefined || frames > FRAMES_MAX || !scroller.isConnected) return;
+  const article = scroller.querySelector(`article[data-key="${CSS.escape(key)}"]`);
+  const stop = article?.querySelector<HTMLElement>(
+    line === 0 ? '.file-link' : `.result-line[data-line="${line}"]`,
+  );
+  if (stop !== null && stop !== undefined) stop.focus({ preventScroll: true });
+  else requestAnimationFrame(() => focusPlace(scroller, { offset: 0, key, line }, frames + 1));
+}
+
+/** Goes to the place that the history knows, once there is enough to scroll. */
+function useReturn({ scroller, list, files }: Parts): void {
+  const isOver = useSearch(({ state }) => state !== 'running');
+  const [place, setPlace] = useState(takePlace);
+  useLayoutEffect(() => {
+    const handle = list.current;
+    if (place === undefined || handle === null || files.length === 0) return;
+    if (!isOver && handle.scrollSize < place.offset + handle.viewportSize) return;
+    setPlace(undefined);
+    handle.scrollTo(place.offset);
+    if (scroller.current !== null) focusPlace(scroller.current, place);
+  }, [place, files.length, isOver, list, scroller]);
+}
+
+/** Keeps in the history where the list is and what has the focus. */
+function useKeptPlace({ scroller, list, files }: Parts): () => void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const latest = useRef(files);
+  latest.current = files;
+  const keep = (): void => {
+    clearTimeout(timer.current);
+    const { shown, asked } = useSearch.getState();
+    if (list.current === null || shown !== asked) return;
+    const focused = focusedOf({ scroller, files: latest.current });
+    const { scrollOffset: offset } = list.current;
+    keepPlace({ offset, key: focused?.file.key, line: focused?.line ?? 0 });
+  };
+  const kept = useRef(keep);
+  kept.current = keep;
+  useEffect(() => {
+    // Before another page comes. Only for links: the router hears of it, and a box that is being ticked would lose its tick.
+    const now = ({ target }: MouseEvent): void => {
+      if (target instanceof Element && target.closest('a') !== null) kept.current();
+    };
+    addEventListener('click', now, { capture: true });
+    return () => {
+      removeEventListener('click', now, { capture: true });
+      clearTimeout(timer.current);
+    };
+  }, []);
+  return () => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => kept.current(), PLACE_REST_MS);
+  };
+}
+
+/** Files that stay in the page however far they are: that with the focus and its neighbours, and those with selected text. */
+function useKeptFiles({ scroller, files }: Omit<Parts, 'list'>) {
+  const [focusedKey, setFocused] = useState<string>();
+  const [selected, setSelected] = useState<readonly string[]>([]);
+  useEffect(() => {
+    const look = (): void => {
+      const selection = getSelection();
+      const ends =
+        selection?.isCollapsed === false ? [selection.anchorNode, selection.focusNode] : [];
+      const keys = ends.flatMap((node) => {
+        const element = node instanceof Element ? node : node?.parentElement;
+        const article = element?.closest('article[data-key]');
+        return article instanceof HTMLElement && scroller.current?.contains(article) === true
+          ? [article.dataset['key'] ?? '']
+          : [];
+      });
+      setSelected((before) => (before.join() === keys.join() ? before : keys));
+    };
+    document.addEventListener('selectionchange', look);
+    return () => document.removeEventListener('selectionchange', look);
+  }, [scroller]);
+  const at = focusedKey === undefined ? -1 : files.findIndex(({ key }) => key === focusedKey);
+  const near = at < 0 ? [] : [at - 1, at, at + 1];
+  const others = selected.map((key) => files.findIndex((file) => file.key === key));
+  const keepMounted = [...new Set([...near, ...others])]
+    .filter((index) => index >= 0 && index < files.length)
+    .toSorted((a, b) => a - b);
+  return { keepMounted, setFocused };
+}
+
+/** With another order the file that was looked at keeps its place in the window. */
+function useSortAnchor({ scroller, list, files }: Parts): void {
+  const sort = useSearch((state) => state.sort);
+  const before = useRef({ sort, files });
+  useLayoutEffect(() => {
+    const handle = list.current;
+    const { sort: sortBefore, files: filesBefore } = before.current;
+    before.current = { sort, files };
+    if (sortBefore === sort || handle === null) return;
+    const focused = focusedOf({ scroller, files: filesBefore });
+    const index = handle.findItemIndex(handle.scrollOffset);
+    const anchor = focused?.file ?? filesBefore[index];
+    const place = files.findIndex(({ key }) => key === anchor?.key);
+    if (place < 0 || anchor === undefined) return;
+    const was = filesBefore.indexOf(anchor);
+    const offset = handle.scrollOffset - handle.getItemOffset(was);
+    handle.scrollToIndex(place, { align: 'start', offset });
+  }, [sort, files, list, scroller]);
+}
+
+function Feed({ files, loadedCount, onFocus }: ResultListProps) {
   const scroller = useRef<HTMLDivElement>(null);
+  const list = useRef<VirtualizerHandle>(null);
   const { state, shown, asked } = useSearch();
+  const parts = { scroller, list, files };
+  const name = useListName(files);
+  const [cache] = useState(() => heights.get(name));
+  const { keepMounted, setFocused } = useKeptFiles(parts);
+  const latestName = useRef(name);
+  latestName.current = name;
+  useLayoutEffect(() => {
+    const handle = list.current;
+    return () => {
+      if (handle !== null) heights.set(latestName.current, handle.cache);
+    };
+  }, []);
+  useReturn(parts);
+  useSortAnchor(parts);
+  useResultKeys(parts);
+  const keepSoon = useKeptPlace(parts);
   const isOld = shown !== asked && state === 'running';
   return (
     <div
@@ -28,40 +183,43 @@ export function ResultList({ files, loadedCount }: ResultListProps) {
       role="feed"
       aria-label="Results"
       aria-busy={state === 'running'}
+      onCopy={copyCode}
+      onFocus={() => {
+        const focused = focusedOf(parts);
+        setFocused(focused?.file.key);
+        if (focused !== undefined) onFocus(focused);
+        keepSoon();
+      }}
     >
       {files.length === 0 && loadedCount > 0 && (
         <p className="empty">All {loadedCount} loaded files are filtered out.</p>
       )}
       {files.length === 0 && loadedCount === 0 && state === 'done' && <Nothing />}
-      <Virtualizer scrollRef={scroller} bufferSize={BUFFER_SIZE}>
-        {files.map((file, index) => (
+      <Virtualizer
+        ref={list}
+        data={files}
+        scrollRef={scroller}
+        bufferSize={BUFFER_SIZE}
+        keepMounted={keepMounted}
+        onScroll={keepSoon}
+        {...(cache === undefined ? {} : { cache })}
+      >
+        {(file, index) => (
           <ResultCard
             key={file.key}
             file={file}
             place={index + 1}
             total={state === 'done' ? files.length : -1}
           />
-        ))}
+        )}
       </Virtualizer>
+      <PrintedResults files={files} />
     </div>
   );
 }
 
-/** Where there is nothing: what the query may have meant. */
-function Nothing() {
-  const hints = useSearch((state) => state.outcome?.hints ?? []);
-  return (
-    <div className="empty">
-      <p>No matches.</p>
-      {hints.length > 0 && (
-        <ul>
-          {hints.map(({ message, query }) => (
-            <li key={message}>
-              {message} {query !== undefined && <code>{query}</code>}
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
-  );
+/** A list that has nothing to do with the one before begins at its top. */
+export function ResultList(props: ResultListProps) {
+  const viewId = useSearch((state) => state.viewId);
+  return <Feed key={viewId} {...props} />;
 }

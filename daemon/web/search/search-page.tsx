@@ -1,32 +1,122 @@
-// The page of results: the search of the address, its summary, and the list.
+// The page of results: the search of the address, its summary, filters, the list, and a look into the file beside it.
 
-import { useEffect } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { useRemembered } from '../data/remembered.ts';
+import { useKey } from '../parts/keys.ts';
+import { Separator } from '../parts/separator.tsx';
 import { useTitle } from '../parts/title.ts';
+import { useIsNarrow } from '../parts/window-width.ts';
 import { MATCHES_MAX, parametersOf, searchOf } from './address.ts';
-import { Facets } from './facets.tsx';
+import { FilterPanel } from './filter-panel.tsx';
 import { narrow, useFacetChoice } from './facet-choice.ts';
+import type { Search } from './messages.ts';
+import { isSortOrder } from './order.ts';
+import { keepPlace, placeOfEntry, wantPlace } from './place.ts';
+import { previewName } from './result-address.ts';
 import { ResultList } from './result-list.tsx';
+import type { Focused } from './result-keys.ts';
+import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
 import { Summary } from './summary.tsx';
+import { Toolbar } from './toolbar.tsx';
+
+const PreviewPanel = lazy(() => import('./preview-panel.tsx'));
+
+const PREVIEW_SHARE = { min: 25, max: 70, initial: 45 };
+
+/** Shows the search of the address: from memory where one was here before, else by asking. */
+function useAskedSearch(search: Search | undefined): void {
+  const key = JSON.stringify(search);
+  useEffect(() => {
+    const { asked, shown, isPreview, state, start, restore, clear } = useSearch.getState();
+    const place = placeOfEntry();
+    wantPlace(place);
+    // Who comes back to this entry finds it marked as visited.
+    if (place === undefined) keepPlace({ offset: 0, key: undefined, line: 0 });
+    if (search === undefined) {
+      clear();
+      return;
+    }
+    const isShown = !isPreview && state !== 'failed' && JSON.stringify(asked) === key;
+    if (isShown) return;
+    if (place !== undefined && restore(search)) return;
+    // More of what is shown is added to it.
+    const isMore =
+      shown !== undefined &&
+      !isPreview &&
+      search.matches > shown.matches &&
+      JSON.stringify({ ...shown, matches: search.matches }) === key;
+    if (isMore) useSearch.getState().extend(search);
+    else start(search);
+    // `search` is made anew each time; `key` says whether it is another one.
+  }, [key]);
+}
+
+/** The file that the address names for the preview; undefined: none, or it is not among the results. */
+function usePreview(files: readonly ResultFile[]) {
+  const [parameters, setParameters] = useSearchParams();
+  const name = parameters.get('preview');
+  const focused = useRef<Focused>(undefined);
+  const show = (wanted: string | undefined): void =>
+    setParameters(
+      (before) => {
+        const after = new URLSearchParams(before);
+        if (wanted === undefined) after.delete('preview');
+        else after.set('preview', wanted);
+        return after;
+      },
+      { replace: true },
+    );
+  const file = name === null ? undefined : files.find((one) => previewName(one) === name);
+  const follow = (now: Focused): void => {
+    focused.current = now;
+    if (name !== null && previewName(now.file) !== name) show(previewName(now.file));
+  };
+  const close = (): void => {
+    show(undefined);
+    focused.current?.element.focus();
+  };
+  useKey('preview', () => {
+    const wanted = focused.current?.file ?? files[0];
+    if (name === null && wanted === undefined) return false;
+    if (name !== null) close();
+    else if (wanted !== undefined) show(previewName(wanted));
+    return true;
+  });
+  return { file, follow, close, line: focused.current?.line };
+}
+
+/** Filters beside the results, or above them where there is little room. */
+function useFilters() {
+  const isNarrow = useIsNarrow();
+  const areShown = useRemembered((state) => state.areFiltersShown);
+  const drawer = useRef<HTMLDialogElement>(null);
+  const toggle = (): void => {
+    if (!isNarrow) useRemembered.getState().set({ areFiltersShown: !areShown });
+    else if (drawer.current?.open === true) drawer.current.close();
+    else drawer.current?.showModal();
+  };
+  useKey('filters', toggle);
+  return { isNarrow, areShown, drawer, toggleFilters: toggle };
+}
 
 export function SearchPage() {
   const [parameters] = useSearchParams();
   const [, navigate] = useLocation();
   const contextLines = useRemembered((state) => state.contextLines);
   const search = searchOf(parameters, contextLines);
-  const key = JSON.stringify(search);
   useTitle(search?.query ?? 'Search');
-  useEffect(() => {
-    const { asked, isPreview, state, start, clear } = useSearch.getState();
-    if (search === undefined) clear();
-    else if (isPreview || state === 'failed' || JSON.stringify(asked) !== key) start(search);
-    // `search` is made anew each time; `key` says whether it is another one.
-  }, [key]);
+  useAskedSearch(search);
+  const sort = parameters.get('sort');
+  const setSort = useSearch((state) => state.setSort);
+  useEffect(() => setSort(isSortOrder(sort) ? sort : 'score'), [sort, setSort]);
   const files = useSearch((state) => state.files);
   const choice = useFacetChoice();
   const shown = narrow(files, choice.chosen);
+  const { toggleFilters, ...place } = useFilters();
+  const preview = usePreview(shown);
+  const share = useRemembered((state) => state.previewShare);
   const loadMore =
     search === undefined || search.matches >= MATCHES_MAX
       ? undefined
@@ -35,15 +125,49 @@ export function SearchPage() {
           navigate(`/search?${parametersOf(more, parameters).toString()}`, { replace: true });
         };
   return (
-    <div className="search">
+    <div className={place.areShown && !place.isNarrow ? 'search with-filters' : 'search'}>
       <h1 className="visually-hidden">Results</h1>
-      <Facets files={files} {...choice} />
+      <FilterPanel files={files} {...choice} {...place} />
       <div className="results">
-        <Summary
-          loadMore={loadMore}
-          nextMatches={Math.min((search?.matches ?? 0) * 2, MATCHES_MAX)}
-        />
-        <ResultList files={shown} loadedCount={files.length} />
+        <div className="summary">
+          <Summary
+            loadMore={loadMore}
+            nextMatches={Math.min((search?.matches ?? 0) * 2, MATCHES_MAX)}
+            shownFiles={shown.length}
+          />
+          <Toolbar
+            chosen={choice.chosen}
+            areFiltersOpen={place.areShown && !place.isNarrow}
+            toggleFilters={toggleFilters}
+          />
+        </div>
+        <div className="result-panels">
+          <ResultList files={shown} loadedCount={files.length} onFocus={preview.follow} />
+          {preview.file !== undefined && (
+            <>
+              <Separator
+                label="Width of the preview"
+                value={share}
+                {...PREVIEW_SHARE}
+                onChange={(previewShare) => useRemembered.getState().set({ previewShare })}
+              />
+              <aside
+                className="preview"
+                aria-label="Preview"
+                style={place.isNarrow ? undefined : { flexBasis: `${share}%` }}
+              >
+                <Suspense fallback={null}>
+                  <PreviewPanel
+                    key={preview.file.key}
+                    file={preview.file}
+                    line={preview.line}
+                    close={preview.close}
+                  />
+                </Suspense>
+              </aside>
+            </>
+          )}
+        </div>
       </div>
     </div>
   );

@@ -2,8 +2,14 @@
 // the new one has some, or is over.
 
 import { create } from 'zustand';
+import { noteOffline, useConnection } from '../data/connection.ts';
 import { BASE_PATH } from '../data/place.ts';
-import type { FromWorker, Outcome, Search, SearchFailure } from './messages.ts';
+import { noteExpired, onSignedIn } from '../data/session.ts';
+import { setCards, useCards } from './cards.ts';
+import { keepSearch, keptSearch } from './memory.ts';
+import type { FromWorker, Outcome, Progress, Search, SearchFailure } from './messages.ts';
+import { addFiles, sortFiles, waterLine } from './order.ts';
+import type { SortOrder } from './order.ts';
 import type { ResultFile } from './rows.ts';
 import { hear, post } from './worker-link.ts';
 
@@ -15,66 +21,182 @@ interface SearchView {
   readonly shown: Search | undefined;
   readonly asked: Search | undefined;
   readonly isPreview: boolean;
+  /** Goes up with each list that has nothing to do with the one before. */
+  readonly viewId: number;
+  /** In the order of `sort`, as far as nobody had looked at them. */
   readonly files: readonly ResultFile[];
+  readonly sort: SortOrder;
   readonly matchCount: number;
+  readonly progress: Progress | undefined;
   readonly outcome: Outcome | undefined;
   readonly failure: SearchFailure | undefined;
   /** ms from the start to the first results, and to the end. */
   readonly firstMs: number | undefined;
   readonly allMs: number | undefined;
   readonly start: (search: Search, isPreview?: boolean) => void;
+  /** Searches again, for more or for what is missing; what is shown stays. */
+  readonly extend: (search: Search) => void;
+  /** Takes the results from memory; false: they are not there. */
+  readonly restore: (search: Search) => boolean;
+  readonly setSort: (sort: SortOrder) => void;
   readonly stop: () => void;
   readonly clear: () => void;
 }
 
+/** After a refusal for want of room nothing is asked for while typing, in ms. */
+const PREVIEW_REST_MS = 60_000;
+const BUSY_TRIES_MAX = 3;
+/** In an order that was chosen the first files are shown when all have come, or after this, in ms. */
+const ORDER_WAIT_MS = 500;
+
 let lastId = 0;
 let startedAt = 0;
-/** Results that came since the last frame. */
+/** Results that came since the last frame, and the keys of all that came. */
 let waiting: ResultFile[] = [];
+let arrived = new Set<string>();
 let frame = 0;
+/** Does what is shown stay, so that the answer is added to it? */
+let isExtending = false;
+/** Files that were in or near the window. */
+let seen = new Set<string>();
+let previewRestUntil = 0;
+let busyTries = 0;
+let retryTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** A file is in or near the window: from now on it stays where it is. */
+export function noteSeen(key: string): void {
+  seen.add(key);
+}
 
 function countMatches(files: readonly ResultFile[]): number {
   return files.reduce((sum, file) => sum + file.matchCount, 0);
 }
 
+/** What a list that replaces the one before begins with. */
+function newView(): Pick<SearchView, 'viewId' | 'files' | 'matchCount' | 'outcome'> {
+  seen = new Set();
+  setCards(new Map());
+  const viewId = useSearch.getState().viewId + 1;
+  return { viewId, files: [], matchCount: 0, outcome: undefined };
+}
+
+/** What has been painted stays where it is, so that a list by name waits for what may come before it. */
+function paintSoon(): void {
+  const { shown, asked, sort } = useSearch.getState();
+  const isEarly = performance.now() < startedAt + ORDER_WAIT_MS;
+  if (sort !== 'score' && shown !== asked && isEarly) frame = requestAnimationFrame(paintSoon);
+  else paint();
+}
+
 /** Puts what has come since the last frame onto the page: the first results of a search replace those of the one before. */
 function paint(): void {
+  cancelAnimationFrame(frame);
   frame = 0;
-  const { shown, asked, files, matchCount, firstMs } = useSearch.getState();
+  const { shown, asked, sort, firstMs } = useSearch.getState();
   if (waiting.length === 0) return;
-  const isFirst = shown !== asked;
-  const news = waiting;
+  const isFirst = shown !== asked && !isExtending;
+  const view = isFirst ? newView() : {};
+  const before = isFirst ? [] : useSearch.getState().files;
+  const files = addFiles(before, waiting, seen, sort);
   waiting = [];
   useSearch.setState({
+    ...view,
     shown: asked,
-    files: isFirst ? news : [...files, ...news],
-    matchCount: (isFirst ? 0 : matchCount) + countMatches(news),
-    ...(isFirst ? { outcome: undefined } : {}),
-    firstMs: isFirst || firstMs === undefined ? performance.now() - startedAt : firstMs,
+    files,
+    matchCount: countMatches(files),
+    firstMs: firstMs ?? performance.now() - startedAt,
   });
 }
 
-function take(message: FromWorker): void {
-  if (message.type === 'coloured' || message.id !== lastId) return;
-  if (message.type === 'files') {
-    waiting.push(...message.files);
-    frame ||= requestAnimationFrame(paint);
-    return;
-  }
-  paint();
-  const allMs = performance.now() - startedAt;
-  if (message.type === 'failed') {
-    useSearch.setState({ state: 'failed', failure: message.failure, allMs });
-    return;
-  }
-  const { shown, asked } = useSearch.getState();
-  const isEmpty = shown !== asked;
+/** Below the water line files that the new answer does not have go. */
+function withoutOld(files: readonly ResultFile[]): readonly ResultFile[] {
+  const line = waterLine(files, seen);
+  return files.filter((file, index) => index < line || arrived.has(file.key));
+}
+
+function finish(outcome: Outcome): void {
+  const { shown, asked, files } = useSearch.getState();
+  const isEmpty = shown !== asked && !isExtending;
+  const left = isExtending ? withoutOld(files) : files;
   useSearch.setState({
     state: 'done',
-    outcome: message.outcome,
-    allMs,
-    ...(isEmpty ? { shown: asked, files: [], matchCount: 0 } : {}),
+    shown: asked,
+    files: left,
+    matchCount: countMatches(left),
+    ...(isEmpty ? newView() : {}),
+    outcome,
+    allMs: performance.now() - startedAt,
   });
+}
+
+function fail(failure: SearchFailure): void {
+  useSearch.setState({ state: 'failed', failure, allMs: performance.now() - startedAt });
+  if (failure.statusCode === 0) noteOffline();
+  if (failure.statusCode === 401) noteExpired();
+  if (failure.errorCode !== 'SERVER_OVERLOADED') return;
+  previewRestUntil = performance.now() + PREVIEW_REST_MS;
+  const { isPreview } = useSearch.getState();
+  if (isPreview || busyTries >= BUSY_TRIES_MAX) return;
+  busyTries++;
+  retryTimer = setTimeout(searchAgain, (failure.retryAfter ?? 1) * 1000);
+}
+
+/** The search that did not come to its end; what there is of it stays. */
+function searchAgain(): void {
+  const { state, asked, isPreview } = useSearch.getState();
+  if (state === 'failed' && asked !== undefined && !isPreview) begin(asked, false, true);
+}
+
+function take(message: FromWorker): void {
+  if (message.type === 'files' && message.id === lastId) {
+    waiting.push(...message.files);
+    for (const { key } of message.files) arrived.add(key);
+    frame ||= requestAnimationFrame(paintSoon);
+  }
+  if (message.type === 'progress' && message.id === lastId)
+    useSearch.setState({ progress: message.progress });
+  if ((message.type !== 'end' && message.type !== 'failed') || message.id !== lastId) return;
+  paint();
+  if (message.type === 'end') finish(message.outcome);
+  else fail(message.failure);
+}
+
+/** Keeps what is shown for the way back, if it is a search that came to its end. */
+function keepShown(): void {
+  const { state, shown, asked, isPreview, files, sort, outcome, firstMs, allMs } =
+    useSearch.getState();
+  if (shown === undefined || shown !== asked || isPreview) return;
+  if (state !== 'done' && state !== 'stopped') return;
+  const { cards } = useCards.getState();
+  keepSearch({ search: shown, state, files, sort, seen, cards, outcome, firstMs, allMs });
+}
+
+/** Forgets what runs. */
+function drop(): void {
+  if (useSearch.getState().state === 'running') post({ type: 'stop', id: lastId });
+  clearTimeout(retryTimer);
+  waiting = [];
+  arrived = new Set();
+  lastId++;
+}
+
+function begin(search: Search, isPreview: boolean, extending: boolean): void {
+  drop();
+  startedAt = performance.now();
+  const { shown, asked } = useSearch.getState();
+  // What is of another search is replaced.
+  isExtending = extending && shown === asked;
+  useSearch.setState({
+    state: 'running',
+    asked: search,
+    ...(isExtending ? { shown: search } : {}),
+    isPreview,
+    progress: undefined,
+    failure: undefined,
+    firstMs: undefined,
+    allMs: undefined,
+  });
+  post({ type: 'start', id: lastId, search, base: BASE_PATH, isPreview });
 }
 
 export const useSearch = create<SearchView>()((set, get) => ({
@@ -82,46 +204,62 @@ export const useSearch = create<SearchView>()((set, get) => ({
   shown: undefined,
   asked: undefined,
   isPreview: false,
+  viewId: 0,
   files: [],
+  sort: 'score',
   matchCount: 0,
+  progress: undefined,
   outcome: undefined,
   failure: undefined,
   firstMs: undefined,
   allMs: undefined,
   start: (search, isPreview = false) => {
-    waiting = [];
-    lastId++;
-    startedAt = performance.now();
-    set({
-      state: 'running',
-      asked: search,
-      isPreview,
-      failure: undefined,
-      firstMs: undefined,
-      allMs: undefined,
-    });
-    post({ type: 'start', id: lastId, search, base: BASE_PATH, isPreview });
+    if (isPreview && performance.now() < previewRestUntil) return;
+    keepShown();
+    busyTries = 0;
+    begin(search, isPreview, false);
+  },
+  extend: (search) => {
+    busyTries = 0;
+    begin(search, false, true);
+  },
+  restore: (search) => {
+    const kept = keptSearch(search);
+    if (kept === undefined) return false;
+    keepShown();
+    drop();
+    const { cards, seen: wasSeen, search: shown, ...rest } = kept;
+    const { viewId } = newView();
+    seen = new Set(wasSeen);
+    setCards(cards);
+    const matchCount = countMatches(kept.files);
+    set({ ...rest, shown, asked: shown, isPreview: false, failure: undefined, viewId, matchCount });
+    return true;
+  },
+  setSort: (sort) => {
+    if (sort === get().sort) return;
+    seen = new Set();
+    set({ sort, files: sortFiles(get().files, sort) });
   },
   stop: () => {
     if (get().state !== 'running') return;
-    post({ type: 'stop', id: lastId });
     paint();
-    lastId++;
-    set({ state: 'stopped', allMs: performance.now() - startedAt });
+    drop();
+    set({ state: 'stopped', outcome: undefined, allMs: performance.now() - startedAt });
   },
   clear: () => {
-    if (get().state === 'running') post({ type: 'stop', id: lastId });
-    waiting = [];
-    lastId++;
-    set({
-      state: 'idle',
-      shown: undefined,
-      asked: undefined,
-      files: [],
-      matchCount: 0,
-      outcome: undefined,
-    });
+    keepShown();
+    drop();
+    set({ ...newView(), state: 'idle', shown: undefined, asked: undefined, failure: undefined });
   },
 }));
 
 hear(take);
+// What broke off because nobody answered, or the session ended, goes on by itself.
+useConnection.subscribe(({ state }, before) => {
+  if (state === 'back' && before.state !== 'back' && useSearch.getState().failure?.statusCode === 0)
+    searchAgain();
+});
+onSignedIn(() => {
+  if (useSearch.getState().failure?.statusCode === 401) searchAgain();
+});

@@ -8,7 +8,16 @@ import type { SearchEvent } from '../../http/api/search/search-schemas.ts';
 import { ApiFailure, OfflineError, fetchApi } from '../data/api.ts';
 import { coloursOf } from '../code/highlighter.ts';
 import { parserOf } from '../code/languages.ts';
-import type { ColourRequest, FromWorker, Outcome, SearchFailure, ToWorker } from './messages.ts';
+import { download } from './download.ts';
+import type {
+  ColourRequest,
+  DownloadRequest,
+  FromWorker,
+  Outcome,
+  Progress,
+  SearchFailure,
+  ToWorker,
+} from './messages.ts';
 import { toResultFile } from './rows.ts';
 
 /** Files in a message, at most: the page takes one message a frame. */
@@ -48,8 +57,20 @@ function outcomeOf({
   };
 }
 
-function tellFiles(id: number, event: Extract<SearchEvent, { readonly type: 'chunk' }>): void {
-  const files = event.files.map(toResultFile);
+type ChunkEvent = Extract<SearchEvent, { readonly type: 'chunk' }>;
+
+/** How far the search is, where the daemon says it. */
+function progressOf(event: ChunkEvent): Progress | undefined {
+  if (!('progress' in event)) return undefined;
+  const { shardsDone: done, shardsEligible: total } = Object(event.progress);
+  return typeof done === 'number' && typeof total === 'number' ? { done, total } : undefined;
+}
+
+/** @param count  files of the search that came before */
+function tellFiles(id: number, event: ChunkEvent, count: number): void {
+  const progress = progressOf(event);
+  if (progress !== undefined) tell({ type: 'progress', id, progress });
+  const files = event.files.map((file, index) => toResultFile(file, count + index));
   for (let from = 0; from < files.length; from += MESSAGE_FILES_MAX)
     tell({ type: 'files', id, files: files.slice(from, from + MESSAGE_FILES_MAX) });
 }
@@ -63,6 +84,7 @@ async function readEvents(
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream());
   let outcome: Outcome | undefined;
+  let count = 0;
   for await (const { data } of events) {
     if (data === '[DONE]') {
       if (outcome !== undefined) tell({ type: 'end', id, outcome });
@@ -71,8 +93,10 @@ async function readEvents(
     // Safety: the daemon's tests hold every event to its schema.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const event = JSON.parse(data) as SearchEvent;
-    if (event.type === 'chunk') tellFiles(id, event);
-    else if (event.type === 'final') outcome = outcomeOf(event);
+    if (event.type === 'chunk') {
+      tellFiles(id, event, count);
+      count += event.files.length;
+    } else if (event.type === 'final') outcome = outcomeOf(event);
     else throw new ApiFailure(event.error.statusCode, event.error.errorCode, event.error.message);
   }
   throw new Error('the stream ended early');
@@ -103,9 +127,22 @@ async function colour({ key, language, runs }: ColourRequest): Promise<void> {
   tell({ type: 'coloured', key, colours: runs.flatMap((lines) => coloursOf(parser, lines)) });
 }
 
+async function makeFile(request: DownloadRequest): Promise<void> {
+  const { id } = request;
+  try {
+    tell({ type: 'downloaded', id, ...(await download(request)) });
+  } catch (error) {
+    tell({ type: 'download-failed', id, failure: toFailure(error) });
+  }
+}
+
 self.addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
   if (data.type === 'colour') {
     void colour(data);
+    return;
+  }
+  if (data.type === 'download') {
+    void makeFile(data);
     return;
   }
   if (data.type === 'stop' && running?.id !== data.id) return;

@@ -1,15 +1,29 @@
-// One line above the results: how many, and in plain words whether that is all. Same place and height in every state.
+// One line above the results: how many, and in plain words whether that is all. Same place and height in every state. Who
+// cannot see it hears the count once, at the end, and every few seconds of a long search.
 
 import { CircleAlert, TriangleAlert } from 'lucide-react';
-import { useSearch } from './search-store.ts';
+import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import { useAccount } from '../data/session.ts';
 import { count, counted, milliseconds } from '../parts/words.ts';
-import { failureWords, isLimited, lossOf } from './words.ts';
+import type { Outcome } from './messages.ts';
+import type { ResultFile } from './rows.ts';
+import { useSearch } from './search-store.ts';
+import { failureWords, isLimited, lossesOf } from './words.ts';
 
-interface SummaryProps {
+export interface SummaryProps {
   /** Asks for more matches; undefined: no more can be asked for. */
   readonly loadMore: (() => void) | undefined;
   readonly nextMatches: number;
+  /** Files that the filters leave. */
+  readonly shownFiles: number;
 }
+
+/** ms between two counts that are shown, and between two that are said. */
+const COUNT_MS = 100;
+const SAID_MS = 5000;
+
+const ICON = { size: 16, strokeWidth: 1.5 } as const;
 
 function Times() {
   const firstMs = useSearch((state) => state.firstMs);
@@ -24,90 +38,187 @@ function Times() {
   );
 }
 
-function Ended({ loadMore, nextMatches }: SummaryProps) {
-  const { outcome, matchCount, files, state, isPreview } = useSearch();
-  const where = `in ${counted(files.length, 'file')} of ${counted(
-    new Set(files.map((file) => file.repositoryId)).size,
-    'repository',
-    'repositories',
-  )}`;
-  if (state === 'stopped')
-    return (
-      <span>
-        {counted(matchCount, 'match', 'matches')} so far {where} · you stopped the search
+function repositoryCount(files: readonly ResultFile[]): number {
+  return new Set(files.map((file) => file.repositoryId)).size;
+}
+
+function inFiles(files: readonly ResultFile[]): string {
+  return `in ${counted(files.length, 'file')}`;
+}
+
+function inRepositories(files: readonly ResultFile[]): string {
+  return `${inFiles(files)} of ${counted(repositoryCount(files), 'repository', 'repositories')}`;
+}
+
+/** The same search once more; what is there stays. */
+function again(): void {
+  const { asked, extend } = useSearch.getState();
+  if (asked !== undefined) extend(asked);
+}
+
+interface ActionProps {
+  readonly label: string;
+  readonly run: () => void;
+}
+
+function Action({ label, run }: ActionProps) {
+  return (
+    <button type="button" className="button summary-button" onClick={run}>
+      {label}
+    </button>
+  );
+}
+
+/** What is missing beside what a limit cut, each in a sentence, and the step that mends the first. */
+function Losses({ outcome }: { readonly outcome: Outcome }) {
+  const { data: account } = useAccount();
+  const losses = lossesOf(outcome);
+  const [first] = losses;
+  if (first === undefined) return null;
+  const sentences = losses.map(({ text }) => text).join(' ');
+  return (
+    <>
+      <span className="summary-sentence" title={sentences}>
+        · <TriangleAlert {...ICON} className="inline-icon warn" aria-label="Not all:" /> {sentences}
       </span>
-    );
-  if (outcome === undefined) return null;
-  const loss = lossOf(outcome);
-  if (isLimited(outcome))
+      {first.step === 'again' && <Action label="Search again" run={again} />}
+      {first.step === 'health' && account?.user?.role === 'OWNER' && (
+        <Link href="/settings/health" className="button summary-button">
+          Health
+        </Link>
+      )}
+    </>
+  );
+}
+
+function Limited({ outcome, loadMore, nextMatches }: SummaryProps & { readonly outcome: Outcome }) {
+  const { matchCount, files, isPreview } = useSearch();
+  const first = `First ${counted(matchCount, 'match', 'matches')}`;
+  if (isPreview) return <span>{first} · press return for all</span>;
+  const more =
+    outcome.totalMatches > matchCount
+      ? `there are at least ${count(outcome.totalMatches)}`
+      : 'there may be more';
+  return (
+    <>
+      <span>
+        {first} {inFiles(files)} · {more}
+      </span>
+      {loadMore !== undefined && <Action label={`Show ${count(nextMatches)}`} run={loadMore} />}
+    </>
+  );
+}
+
+function Ended(props: SummaryProps) {
+  const { outcome, matchCount, files, state } = useSearch();
+  const matches = counted(matchCount, 'match', 'matches');
+  const filtered =
+    props.shownFiles === files.length
+      ? ''
+      : ` · filters leave ${counted(props.shownFiles, 'file')}`;
+  if (state === 'stopped')
     return (
       <>
         <span>
-          First {counted(matchCount, 'match', 'matches')} {where}
-          {isPreview
-            ? ' · press return for all'
-            : ` · there are at least ${count(outcome.totalMatches)}`}
+          {matches} so far {inFiles(files)} · you stopped the search{filtered}
         </span>
-        {loadMore !== undefined && !isPreview && (
-          <button type="button" className="button" onClick={loadMore}>
-            Show {count(nextMatches)}
-          </button>
-        )}
+        <Action label="Go on" run={again} />
       </>
     );
-  if (loss !== undefined)
-    return (
-      <span>
-        {counted(matchCount, 'match', 'matches')} {where} ·{' '}
-        <TriangleAlert
-          size={16}
-          strokeWidth={1.5}
-          className="inline-icon warn"
-          aria-label="Not all:"
-        />{' '}
-        {loss}
-      </span>
-    );
-  if (matchCount === 0)
-    return (
-      <span>
-        No matches in {counted(Number(outcome.stats['shardFilesConsidered'] ?? 0), 'file')} · that
-        is all
-      </span>
-    );
+  if (outcome === undefined) return null;
+  const considered = counted(Number(outcome.stats['shardFilesConsidered'] ?? 0), 'file');
   return (
-    <span>
-      {counted(matchCount, 'match', 'matches')} {where} · that is all
-    </span>
+    <>
+      {isLimited(outcome) ? (
+        <Limited {...props} outcome={outcome} />
+      ) : (
+        <span>
+          {matchCount === 0 ? `No matches in ${considered}` : `${matches} ${inRepositories(files)}`}
+          {outcome.isAll && ' · that is all'}
+          {filtered}
+        </span>
+      )}
+      <Losses outcome={outcome} />
+    </>
+  );
+}
+
+/** A count that changes no more often than one can read. */
+function useSlowly<Value>(value: Value, pauseMs: number): Value {
+  const [shown, setShown] = useState({ value, at: 0 });
+  useEffect(() => {
+    const wait = Math.max(0, shown.at + pauseMs - performance.now());
+    const timer = setTimeout(() => setShown({ value, at: performance.now() }), wait);
+    return () => clearTimeout(timer);
+  }, [value, pauseMs, shown.at]);
+  return shown.value;
+}
+
+function Running() {
+  const matchCount = useSlowly(
+    useSearch((state) => state.matchCount),
+    COUNT_MS,
+  );
+  const fileCount = useSlowly(
+    useSearch((state) => state.files.length),
+    COUNT_MS,
+  );
+  const said = useSlowly(matchCount, SAID_MS);
+  const progress = useSearch((state) => state.progress);
+  const share =
+    progress === undefined || progress.total === 0 ? undefined : progress.done / progress.total;
+  return (
+    <>
+      <span aria-hidden>
+        <span className="summary-number">{count(matchCount)}</span>{' '}
+        {matchCount === 1 ? 'match' : 'matches'} so far in{' '}
+        <span className="summary-number">{count(fileCount)}</span>{' '}
+        {fileCount === 1 ? 'file' : 'files'}
+      </span>
+      <span className="visually-hidden">{said > 0 && `${count(said)} matches so far`}</span>
+      {share !== undefined && (
+        <span className="summary-progress" aria-hidden>
+          <progress value={share} max={1} aria-label="Part of the index looked at" />
+          {Math.floor(share * 100)} % of the index looked at
+        </span>
+      )}
+    </>
+  );
+}
+
+function Failure() {
+  const failure = useSearch((state) => state.failure);
+  if (failure === undefined) return null;
+  return (
+    <>
+      <span className="danger summary-sentence" title={failureWords(failure)}>
+        <CircleAlert {...ICON} className="inline-icon" aria-hidden /> {failureWords(failure)}
+      </span>
+      {failure.statusCode >= 500 && <Action label="Try again" run={again} />}
+    </>
   );
 }
 
 export function Summary(props: SummaryProps) {
-  const { state, shown, asked, matchCount, files, failure, stop } = useSearch();
+  const { state, shown, asked, stop } = useSearch();
   const isWaiting = state === 'running' && shown !== asked;
   return (
-    <div className="summary" id="search-summary">
-      <div className="summary-text" role="status" aria-atomic="true">
-        {state === 'failed' && failure !== undefined && (
-          <span className="danger">
-            <CircleAlert size={16} strokeWidth={1.5} className="inline-icon" aria-hidden />{' '}
-            {failureWords(failure)}
-          </span>
-        )}
-        {state === 'running' && !isWaiting && (
-          <span aria-hidden>
-            {counted(matchCount, 'match', 'matches')} so far in {counted(files.length, 'file')}
-          </span>
-        )}
+    <div className="summary-text" id="search-summary">
+      <div className="summary-status" role="status" aria-atomic="true">
+        {state === 'failed' && <Failure />}
+        {state === 'running' && !isWaiting && <Running />}
         {isWaiting && <span className="faint">Searching</span>}
         {(state === 'done' || state === 'stopped') && <Ended {...props} />}
       </div>
       <Times />
-      {state === 'running' && (
-        <button type="button" className="button" onClick={stop}>
-          Stop
-        </button>
-      )}
+      <button
+        type="button"
+        className="button summary-button summary-stop"
+        onClick={stop}
+        disabled={state !== 'running'}
+      >
+        Stop
+      </button>
     </div>
   );
 }

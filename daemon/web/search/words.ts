@@ -1,19 +1,50 @@
 // What the page says of a search, in plain sentences: how many, and whether that is all.
 
+import { counted } from '../parts/words.ts';
 import type { Outcome, SearchFailure } from './messages.ts';
 
-const REASONS: Readonly<Record<string, string>> = {
-  deadline: 'the search reached its time limit',
-  shard_crashed: 'parts of the index failed during this search, files in them are missing',
-  shard_quarantined: 'parts of the index are out of service, files in them are missing',
-  symbols_missing: 'symbols are not ready in every repository yet',
-  internal_error: 'a piece of the answer was lost on the way',
-};
+/** Why an answer is not all, as a sentence, and what mends it. */
+interface Loss {
+  readonly text: string;
+  readonly step: 'again' | 'health' | undefined;
+}
 
-/** Why an answer is not all, but for the limit that was asked for; the first reason that says most. */
-export function lossOf({ reasons }: Outcome): string | undefined {
-  const [first] = reasons.filter((reason) => reason !== 'match_limit');
-  return first === undefined ? undefined : (REASONS[first] ?? first);
+const SECOND_NS = 1_000_000_000;
+
+function partsOf(count: number): string {
+  return counted(count, 'part of the index', 'parts of the index');
+}
+
+function lossFor(reason: string, { stats }: Outcome): Loss {
+  switch (reason) {
+    case 'deadline':
+      return {
+        text: `Stopped after ${Math.round(Number(stats['duration']) / SECOND_NS)} s.`,
+        step: 'again',
+      };
+    case 'shard_crashed': {
+      const text = `${partsOf(Number(stats['crashes']))} failed during this search; files in them are missing.`;
+      return { text, step: 'again' };
+    }
+    case 'shard_quarantined':
+      return {
+        text: 'Parts of the index are out of service; they are being rebuilt.',
+        step: 'health',
+      };
+    case 'symbols_missing':
+      return { text: 'Symbols are not ready in every repository yet.', step: undefined };
+    case 'internal_error':
+      return { text: 'A piece of the answer was lost on the way.', step: 'again' };
+    default:
+      return { text: `Matches may be missing: ${reason}.`, step: 'again' };
+  }
+}
+
+/** Why an answer is not all, but for the limit that was asked for. */
+export function lossesOf(outcome: Outcome): Loss[] {
+  return outcome.reasons
+    .filter((reason) => reason !== 'match_limit')
+    .map((reason) => lossFor(reason, outcome));
 }
 
 export function isLimited({ reasons }: Outcome): boolean {

@@ -2,15 +2,14 @@
 
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link } from 'wouter';
 import type { changePassword, logOut } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
-import { useRemembered } from '../data/remembered.ts';
+import { tellSignedOut, useRemembered } from '../data/remembered.ts';
 import type { Theme } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
-import { accountChanged } from '../sign-in/account-form.tsx';
 import { CurrentPasswordField, NewPasswordField } from '../sign-in/credential-fields.tsx';
 
 function Password() {
@@ -98,14 +97,14 @@ function Look() {
 
 export function General() {
   const { data: account } = useAccount();
-  const [, navigate] = useLocation();
   const forget = useRemembered((state) => state.forget);
   const { mutate, isPending } = useMutation({
     mutationFn: () => call<typeof logOut>('/api/auth/logout', { base: BASE_PATH, method: 'POST' }),
-    onSuccess: async () => {
+    onSuccess: () => {
       forget();
-      await accountChanged();
-      navigate('/');
+      tellSignedOut();
+      // Anew: nothing that was shown stays in the memory of the page.
+      location.assign(`${BASE_PATH}/`);
     },
   });
   const user = account?.user;

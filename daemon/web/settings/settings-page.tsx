@@ -12,32 +12,28 @@ import { General } from './general.tsx';
 import { Health } from './health.tsx';
 import { Licence } from './licence.tsx';
 import { Members } from './members.tsx';
+import { SECTIONS } from './sections.ts';
+import type { SectionId } from './sections.ts';
 import { Security } from './security.tsx';
 import { Tokens } from './tokens.tsx';
 import { Usage } from './usage.tsx';
 import '../styles/tables.css';
 import '../styles/jobs.css';
 
-interface Section {
-  /** As in the address (API.md 23.1). */
-  readonly id: string;
-  readonly title: string;
-  readonly Body: ComponentType;
-  readonly isForOwners?: boolean;
-}
+const BODIES: Readonly<Record<SectionId, ComponentType>> = {
+  general: General,
+  apiKeys: ApiKeys,
+  tokens: Tokens,
+  usage: Usage,
+  security: Security,
+  members: Members,
+  connections: Connections,
+  license: Licence,
+  audit: Audit,
+  health: Health,
+};
 
-const SECTIONS: readonly Section[] = [
-  { id: 'general', title: 'General', Body: General },
-  { id: 'apiKeys', title: 'API keys', Body: ApiKeys },
-  { id: 'tokens', title: 'Scoped tokens', Body: Tokens },
-  { id: 'usage', title: 'Usage', Body: Usage },
-  { id: 'security', title: 'Security', Body: Security, isForOwners: true },
-  { id: 'members', title: 'Members', Body: Members, isForOwners: true },
-  { id: 'connections', title: 'Connections', Body: Connections, isForOwners: true },
-  { id: 'license', title: 'Licence', Body: Licence, isForOwners: true },
-  { id: 'audit', title: 'Audit log', Body: Audit, isForOwners: true },
-  { id: 'health', title: 'Health', Body: Health, isForOwners: true },
-];
+type Section = (typeof SECTIONS)[number];
 
 function SectionBody({ section }: { readonly section: Section }) {
   const { data: account, error, isPending } = useAccount();
@@ -49,9 +45,10 @@ function SectionBody({ section }: { readonly section: Section }) {
         <Link href={`/login?return=/settings/${section.id}`}>Sign in</Link>
       </Notice>
     );
-  if (section.isForOwners === true && account.user?.role !== 'OWNER')
+  if ('isForOwners' in section && account.user?.role !== 'OWNER')
     return <Notice kind="info" title="Only owners can do this." />;
-  return <section.Body />;
+  const Body = BODIES[section.id];
+  return <Body />;
 }
 
 export default function SettingsPage() {

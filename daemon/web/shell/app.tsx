@@ -1,12 +1,18 @@
 // The frame of all pages: header, the page of the address, and what is said when a page fails.
 
-import { Component, Suspense } from 'react';
+import { Component, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
-import { Router, Switch, Route } from 'wouter';
+import { Router, Switch, Route, useLocation } from 'wouter';
 import { BASE_PATH } from '../data/place.ts';
+import { rememberFor } from '../data/remembered.ts';
+import { useAccount } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
+import { ConnectionBar } from './connection-bar.tsx';
 import { Header } from './header.tsx';
+import { Overlays } from './overlays.tsx';
 import { ROUTES, UnknownPage } from './routes.tsx';
+import { Toasts } from './toasts.tsx';
+import { UpdateBar } from './update-bar.tsx';
 
 /** Shows a page that failed as such; the rest of the window stays. */
 class PageGuard extends Component<{ readonly children: ReactNode }, { readonly error?: Error }> {
@@ -32,6 +38,34 @@ class PageGuard extends Component<{ readonly children: ReactNode }, { readonly e
   }
 }
 
+/** Each person has settings of their own. */
+function Person() {
+  const { data: account } = useAccount();
+  const id = account?.user?.id;
+  useEffect(() => {
+    if (account !== undefined) rememberFor(id ?? 'guest');
+  }, [account, id]);
+  return null;
+}
+
+/** Another page gets the focus at its heading; the start page and results have theirs in the box or the list. */
+function PageFocus() {
+  const [path] = useLocation();
+  const page = path.split('/')[1] ?? '';
+  const before = useRef(page);
+  // Runs once the page is there, also if it had to be loaded.
+  useLayoutEffect(() => {
+    if (before.current === page) return;
+    before.current = page;
+    const heading = document.querySelector<HTMLElement>('#content h1');
+    if (page === '' || page === 'search' || heading === null) return;
+    if (document.activeElement?.closest('#content [autofocus], #content input') !== null) return;
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true });
+  });
+  return null;
+}
+
 export function App() {
   return (
     <Router base={BASE_PATH}>
@@ -39,9 +73,12 @@ export function App() {
         Skip to the content
       </a>
       <Header />
+      <ConnectionBar />
+      <UpdateBar />
       <main id="content" className="page" tabIndex={-1}>
         <PageGuard>
           <Suspense fallback={null}>
+            <PageFocus />
             <Switch>
               {ROUTES.map(({ path, page: Page }) => (
                 <Route key={path} path={path}>
@@ -55,6 +92,9 @@ export function App() {
           </Suspense>
         </PageGuard>
       </main>
+      <Toasts />
+      <Overlays />
+      <Person />
     </Router>
   );
 }

@@ -1,0 +1,58 @@
+// Is the daemon there? Once a request got no answer, it is asked again and again; meanwhile other requests wait.
+
+import { onlineManager } from '@tanstack/react-query';
+import { create } from 'zustand';
+import { BASE_PATH } from './place.ts';
+
+interface Connection {
+  /** `starting`: it answers, but cannot search yet. `back`: it is there again, just now. */
+  readonly state: 'online' | 'offline' | 'starting' | 'back';
+  /** When it is asked next, in ms of the clock. */
+  readonly tryAt: number;
+}
+
+/** Seconds between one try and the next; the last one goes on. */
+const PAUSES = [1, 2, 4, 8, 15];
+const BACK_MS = 4000;
+
+export const useConnection = create<Connection>()(() => ({ state: 'online', tryAt: 0 }));
+
+let tries = 0;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+function tryLater(state: 'offline' | 'starting'): void {
+  const pause = (PAUSES[tries] ?? PAUSES.at(-1) ?? 1) * 1000;
+  tries++;
+  clearTimeout(timer);
+  timer = setTimeout(() => void tryNow(), pause);
+  useConnection.setState({ state, tryAt: Date.now() + pause });
+}
+
+function isBack(): void {
+  useConnection.setState({ state: 'back' });
+  // Queries that waited go on.
+  onlineManager.setOnline(true);
+  timer = setTimeout(() => {
+    if (useConnection.getState().state === 'back') useConnection.setState({ state: 'online' });
+  }, BACK_MS);
+}
+
+export async function tryNow(): Promise<void> {
+  clearTimeout(timer);
+  try {
+    const answer = await fetch(`${BASE_PATH}/api/ready`);
+    if (answer.ok) isBack();
+    else tryLater('starting');
+  } catch {
+    tryLater('offline');
+  }
+}
+
+/** A request got no answer. */
+export function noteOffline(): void {
+  const { state } = useConnection.getState();
+  if (state === 'offline' || state === 'starting') return;
+  tries = 0;
+  onlineManager.setOnline(false);
+  tryLater('offline');
+}

@@ -1,0 +1,134 @@
+// What a card of the results shows of its file: matched lines with what stands around them, further lines that were asked for,
+// and gaps between. Pure.
+
+import { cutLine } from './rows.ts';
+import type { ResultFile, ResultLine } from './rows.ts';
+
+/** Lines of a file, 1-based, both inclusive. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What was asked of one card. */
+export interface CardState {
+  readonly isFolded: boolean;
+  /** Matched lines that are shown, at most. */
+  readonly matchedMax: number;
+  /** Further lines, of the file as it is. */
+  readonly opened: readonly Span[];
+}
+
+/** Matched lines of a file that are shown at first, and further ones at a time. */
+export const MATCHED_FIRST = 8;
+const MATCHED_STEP = 200;
+/** Lines that a gap gives at a time; all of it, at most. */
+export const GAP_STEP = 20;
+const GAP_MAX = 2000;
+
+export const NEW_CARD: CardState = { isFolded: false, matchedMax: MATCHED_FIRST, opened: [] };
+
+export type CardRow =
+  { readonly kind: 'line'; readonly line: ResultLine } | ({ readonly kind: 'gap' } & Span);
+
+/** The first lines: up to as many matched ones as fit, with what stands around them. */
+export function headOf(lines: readonly ResultLine[], matchedMax: number): readonly ResultLine[] {
+  let matched = 0;
+  const end = lines.findIndex((line) => line.marks.length > 0 && ++matched > matchedMax);
+  return end < 0 ? lines : lines.slice(0, end);
+}
+
+/** Matches of a file that are not shown yet, and how many of their lines the next step shows. */
+export function hiddenOf(
+  lines: readonly ResultLine[],
+  matchedMax: number,
+): { readonly matches: number; readonly nextMax: number; readonly isAll: boolean } {
+  const hidden = lines
+    .slice(headOf(lines, matchedMax).length)
+    .filter((line) => line.marks.length > 0);
+  return {
+    matches: hidden.reduce((sum, { begins }) => sum + begins, 0),
+    nextMax: matchedMax + MATCHED_STEP,
+    isAll: hidden.length <= MATCHED_STEP,
+  };
+}
+
+/** The lines of a text, without their ends. */
+export function linesOfText(text: string): string[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+}
+
+/** Do the lines in hand stand in the file as it is now? */
+export function isSameFile(lines: readonly ResultLine[], source: readonly string[]): boolean {
+  return lines.every(({ number, text, cut }) => {
+    const now = source[number - 1];
+    if (now === undefined) return false;
+    if (cut === undefined) return now === text;
+    return now.length === cut.lineLength && now.startsWith(text, cut.from);
+  });
+}
+
+function numbersOf({ from, to }: Span): number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+}
+
+/** Rows from the top to the bottom. @param source  lines of the file; undefined: not known, nothing more can be shown */
+export function rowsOf(
+  { lines }: ResultFile,
+  { isFolded, matchedMax, opened }: CardState,
+  source: readonly string[] | undefined,
+): CardRow[] {
+  if (isFolded) return [];
+  const shown = new Map(headOf(lines, matchedMax).map((line) => [line.number, line]));
+  if (source !== undefined) addOpened(shown, lines, opened, source);
+  const rows: CardRow[] = [];
+  let last: number | undefined;
+  for (const line of [...shown.values()].toSorted((a, b) => a.number - b.number)) {
+    if (last !== undefined && line.number > last + 1)
+      rows.push({ kind: 'gap', from: last + 1, to: line.number - 1 });
+    rows.push({ kind: 'line', line });
+    last = line.number;
+  }
+  return rows;
+}
+
+/** Adds the lines of the spans; those with matches as the answer has them. */
+function addOpened(
+  shown: Map<number, ResultLine>,
+  lines: readonly ResultLine[],
+  opened: readonly Span[],
+  source: readonly string[],
+): void {
+  const matched = new Map(lines.map((line) => [line.number, line]));
+  for (const number of opened.flatMap(numbersOf)) {
+    const text = source[number - 1];
+    if (shown.has(number) || text === undefined || number < 1) continue;
+    const plain = { number, column: 0, begins: 0, ...cutLine(text, []) };
+    shown.set(number, matched.get(number) ?? plain);
+  }
+}
+
+/** The lines of a gap that a click shows: below what stands above it, or above what stands below it, or all. */
+export function gapSpan({ from, to }: Span, side: 'below' | 'above' | 'all'): Span {
+  if (side === 'all') return { from, to: Math.min(to, from + GAP_MAX - 1) };
+  if (side === 'below') return { from, to: Math.min(to, from + GAP_STEP - 1) };
+  return { from: Math.max(from, to - GAP_STEP + 1), to };
+}
+
+/** More lines above and below those that stand together with a line. */
+export function spansAround({ lines }: ResultFile, card: CardState, number: number): Span[] {
+  const shown = new Set([
+    ...headOf(lines, card.matchedMax).map((line) => line.number),
+    ...card.opened.flatMap(numbersOf),
+  ]);
+  let first = number;
+  while (shown.has(first - 1)) first--;
+  let last = number;
+  while (shown.has(last + 1)) last++;
+  return [
+    { from: Math.max(1, first - GAP_STEP), to: first - 1 },
+    { from: last + 1, to: last + GAP_STEP },
+  ];
+}

@@ -1,0 +1,44 @@
+// The text of a file of the results, for lines that the answer does not have.
+
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { getSource } from '../../http/api/sources/source-endpoints.ts';
+import { call } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { isSameFile, linesOfText } from './card-rows.ts';
+import type { ResultFile } from './rows.ts';
+
+/** As the file's own page asks for it, so that both have one answer. */
+export function sourceOf(repo: string, revision: string | undefined, path: string) {
+  return queryOptions({
+    queryKey: ['source', repo, revision, path],
+    queryFn: ({ signal }) =>
+      call<typeof getSource>('/api/source', {
+        base: BASE_PATH,
+        query: { repo, path, ref: revision },
+        signal,
+      }),
+  });
+}
+
+interface FileSource {
+  /** Undefined: not known, or another text than the one that was searched. */
+  readonly lines: readonly string[] | undefined;
+  /** Why there is none. */
+  readonly fault: string | undefined;
+}
+
+/** @param isOn  is it needed? */
+export function useFileSource(file: ResultFile, isOn: boolean): FileSource {
+  const options = sourceOf(file.repository, file.revisions[0], file.path);
+  const { data, error } = useQuery({ ...options, enabled: isOn });
+  const source = data?.source;
+  return useMemo(() => {
+    if (error !== null) return { lines: undefined, fault: error.message };
+    if (source === undefined) return { lines: undefined, fault: undefined };
+    const lines = linesOfText(source);
+    return isSameFile(file.lines, lines)
+      ? { lines, fault: undefined }
+      : { lines: undefined, fault: 'The file changed since it was indexed.' };
+  }, [source, error, file.lines]);
+}

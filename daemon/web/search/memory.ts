@@ -1,0 +1,46 @@
+// The last searches with their results, for the way back and forward: no request, the same rows.
+
+import { LRUCache } from 'lru-cache';
+import type { Cards } from './cards.ts';
+import type { Outcome, Search } from './messages.ts';
+import type { SortOrder } from './order.ts';
+import type { ResultFile } from './rows.ts';
+
+/** A search that is over, as the page showed it. */
+export interface KeptSearch {
+  readonly search: Search;
+  readonly state: 'done' | 'stopped';
+  readonly files: readonly ResultFile[];
+  readonly sort: SortOrder;
+  readonly seen: ReadonlySet<string>;
+  readonly cards: Cards;
+  readonly outcome: Outcome | undefined;
+  readonly firstMs: number | undefined;
+  readonly allMs: number | undefined;
+}
+
+const KEPT_MAX = 5;
+/** Bytes that all take together, about. */
+const KEPT_SIZE_MAX = 60_000_000;
+/** About what a line takes beside its text. */
+const LINE_SIZE = 200;
+
+function sizeOf({ files }: KeptSearch): number {
+  let size = 1;
+  for (const { lines } of files) for (const { text } of lines) size += LINE_SIZE + 2 * text.length;
+  return size;
+}
+
+const kept = new LRUCache<string, KeptSearch>({
+  max: KEPT_MAX,
+  maxSize: KEPT_SIZE_MAX,
+  sizeCalculation: sizeOf,
+});
+
+export function keepSearch(search: KeptSearch): void {
+  kept.set(JSON.stringify(search.search), search);
+}
+
+export function keptSearch(search: Search): KeptSearch | undefined {
+  return kept.get(JSON.stringify(search));
+}

@@ -1,0 +1,60 @@
+// The order of the files on the page. What somebody has looked at stays where it is: above the water line, the lowest file
+// that was ever in or near the window, nothing comes, goes or changes place; below it files are in order.
+
+import type { ResultFile } from './rows.ts';
+
+export const SORT_ORDERS = ['score', 'repo', 'path'] as const;
+export type SortOrder = (typeof SORT_ORDERS)[number];
+
+export function isSortOrder(text: string | null): text is SortOrder {
+  return SORT_ORDERS.some((order) => order === text);
+}
+
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+type Compare = (a: ResultFile, b: ResultFile) => number;
+
+const byScore: Compare = (a, b) => b.score - a.score || a.order - b.order;
+const byRepository: Compare = (a, b) => compareTexts(a.repository, b.repository);
+const byPath: Compare = (a, b) => compareTexts(a.path, b.path);
+
+const COMPARE: Readonly<Record<SortOrder, Compare>> = {
+  score: byScore,
+  repo: (a, b) => byRepository(a, b) || byPath(a, b) || byScore(a, b),
+  path: (a, b) => byPath(a, b) || byRepository(a, b) || byScore(a, b),
+};
+
+/** All anew, at the wish of the user. */
+export function sortFiles(files: readonly ResultFile[], sort: SortOrder): ResultFile[] {
+  return files.toSorted(COMPARE[sort]);
+}
+
+/** How many files, from the top, may not move any more. */
+export function waterLine(files: readonly ResultFile[], seen: ReadonlySet<string>): number {
+  return files.findLastIndex(({ key }) => seen.has(key)) + 1;
+}
+
+/**
+ * The files of the page and those that came. One that is there already, as a search that asks for more brings it again, is
+ * not drawn again above the water line, unless it has other matches now: the last file of a limited answer was cut.
+ */
+export function addFiles(
+  files: readonly ResultFile[],
+  news: readonly ResultFile[],
+  seen: ReadonlySet<string>,
+  sort: SortOrder,
+): ResultFile[] {
+  const fresh = new Map(news.map((file) => [file.key, file]));
+  const line = waterLine(files, seen);
+  const kept = files.map((file, index) => {
+    const again = fresh.get(file.key);
+    if (again === undefined) return file;
+    fresh.delete(file.key);
+    return index < line && again.matchCount === file.matchCount ? file : again;
+  });
+  const below = [...kept.slice(line), ...fresh.values()].toSorted(COMPARE[sort]);
+  return [...kept.slice(0, line), ...below];
+}

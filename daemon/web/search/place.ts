@@ -1,0 +1,42 @@
+// Where one is in the results: kept in the entry of the browser's history, so that back, forward and reload find it again.
+
+/** How far the list is scrolled, in px, and what has the focus. */
+export interface ResultPlace {
+  readonly offset: number;
+  readonly key: string | undefined;
+  /** 0: the head of the file. */
+  readonly line: number;
+}
+
+interface EntryState {
+  readonly results?: ResultPlace;
+}
+
+/** Only `keepPlace` writes there. */
+function entryState(): EntryState {
+  const state: unknown = history.state;
+  return typeof state === 'object' && state !== null ? state : {};
+}
+
+/** Of this entry of the history; undefined: it is visited for the first time. */
+export function placeOfEntry(): ResultPlace | undefined {
+  return entryState().results;
+}
+
+export function keepPlace(place: ResultPlace): void {
+  history.replaceState({ ...entryState(), results: place }, '');
+}
+
+let wanted: ResultPlace | undefined;
+
+/** The list that comes next goes to this place; undefined: to its top. */
+export function wantPlace(place: ResultPlace | undefined): void {
+  wanted = place;
+}
+
+/** What was wanted, once. */
+export function takePlace(): ResultPlace | undefined {
+  const place = wanted;
+  wanted = undefined;
+  return place;
+}

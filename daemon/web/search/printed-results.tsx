@@ -1,0 +1,46 @@
+// What is printed of the results: all that is loaded, as plain text. In the page only while it is printed.
+
+import { useEffect, useState } from 'react';
+import { flushSync } from 'react-dom';
+import type { ResultFile } from './rows.ts';
+
+/** Lines that are printed, at most. */
+const LINES_MAX = 20_000;
+
+/** Files with as many lines as are printed of them. */
+function printed(files: readonly ResultFile[]): readonly ResultFile[] {
+  let left = LINES_MAX;
+  return files.flatMap((file) => {
+    if (left <= 0) return [];
+    const lines = file.lines.slice(0, left);
+    left -= Math.max(1, lines.length);
+    return [{ ...file, lines }];
+  });
+}
+
+export function PrintedResults({ files }: { readonly files: readonly ResultFile[] }) {
+  const [isPrinting, setPrinting] = useState(false);
+  useEffect(() => {
+    const begin = (): void => flushSync(() => setPrinting(true));
+    const end = (): void => setPrinting(false);
+    addEventListener('beforeprint', begin);
+    addEventListener('afterprint', end);
+    return () => {
+      removeEventListener('beforeprint', begin);
+      removeEventListener('afterprint', end);
+    };
+  }, []);
+  if (!isPrinting) return null;
+  return (
+    <div className="printed">
+      {printed(files).map(({ key, repository, path, lines }) => (
+        <section key={key}>
+          <h2>
+            {repository} ▸ {path}
+          </h2>
+          <pre>{lines.map(({ number, text }) => `${number}\t${text}`).join('\n')}</pre>
+        </section>
+      ))}
+    </div>
+  );
+}

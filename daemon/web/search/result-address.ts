@@ -1,0 +1,26 @@
+// Addresses of what the results name.
+
+import type { ResultFile, ResultLine } from './rows.ts';
+import { useSearch } from './search-store.ts';
+
+/** Of a file or a line in this instance, below the base path; the file steps through the matches of the query. */
+export function addressOf(file: ResultFile, line?: Pick<ResultLine, 'number'>): string {
+  const { pathname } = new URL(file.webUrl);
+  const { shown } = useSearch.getState();
+  const parameters = new URLSearchParams();
+  if (line !== undefined) parameters.set('highlightRange', String(line.number));
+  if (shown !== undefined) parameters.set('query', shown.query);
+  if (shown?.isRegexEnabled === true) parameters.set('isRegexEnabled', 'true');
+  if (shown?.isCaseSensitivityEnabled === true) parameters.set('isCaseSensitivityEnabled', 'true');
+  return `${pathname.slice(pathname.indexOf('/browse/'))}?${parameters.toString()}`;
+}
+
+/** `refs/heads/main` as people say it. */
+export function shortRevision(revision: string): string {
+  return revision.replace(/^refs\/(?:heads|tags)\//, '');
+}
+
+/** As `preview` has it in the address of a search: `repo@rev:path`. */
+export function previewName({ repository, revisions, path }: ResultFile): string {
+  return `${repository}${revisions[0] === undefined ? '' : `@${revisions[0]}`}:${path}`;
+}

@@ -1,0 +1,46 @@
+// A line of a card: a link to it in the file. A click opens it, a drag selects text.
+
+import { Link } from 'wouter';
+import type { Colour } from '../code/marks.ts';
+import { MarkedText } from '../code/marked-text.tsx';
+import { size } from '../parts/words.ts';
+import { addressOf } from './result-address.ts';
+import type { ResultFile, ResultLine } from './rows.ts';
+
+interface LineRowProps {
+  readonly file: ResultFile;
+  readonly line: ResultLine;
+  readonly colours: readonly Colour[] | undefined;
+}
+
+/** Is text selected in the page? Then the pointer was let go after a drag. */
+function isSelecting(): boolean {
+  return getSelection()?.isCollapsed === false;
+}
+
+export function LineRow({ file, line, colours }: LineRowProps) {
+  const { number, text, marks, cut } = line;
+  return (
+    <Link
+      href={addressOf(file, line)}
+      className="result-line"
+      draggable={false}
+      data-line={number}
+      data-match={marks.length > 0 ? '' : undefined}
+      aria-label={`line ${number}: ${text.trim()}`}
+      onClick={(event) => {
+        if (isSelecting()) event.preventDefault();
+      }}
+    >
+      <span className="line-number">{number}</span>
+      {cut !== undefined && cut.from > 0 && <span className="line-cut">…</span>}
+      <MarkedText className="line-text" text={text} marks={marks} colours={colours} />
+      {cut !== undefined && (
+        <span className="line-cut">
+          {cut.from + text.length < cut.lineLength && '… '}
+          line of {size(cut.lineLength)}, show
+        </span>
+      )}
+    </Link>
+  );
+}

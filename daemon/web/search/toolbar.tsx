@@ -1,0 +1,103 @@
+// What can be done with results: order, filters, files to keep, a link.
+
+import { Download, Link as LinkIcon, SlidersHorizontal } from 'lucide-react';
+import { useSearchParams } from 'wouter';
+import { copyText } from '../parts/clipboard.ts';
+import { startDownload, useDownload } from './download-state.ts';
+import type { FacetChoice } from './facet-choice.ts';
+import type { DownloadFormat } from './messages.ts';
+import { isSortOrder } from './order.ts';
+import type { SortOrder } from './order.ts';
+import { useSearch } from './search-store.ts';
+
+const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;
+
+const SORT_NAMES: readonly (readonly [SortOrder, string])[] = [
+  ['score', 'Best'],
+  ['repo', 'Repository'],
+  ['path', 'Path'],
+];
+
+function SortChoice() {
+  const [parameters, setParameters] = useSearchParams();
+  const sort = parameters.get('sort');
+  const choose = (wanted: string): void =>
+    setParameters((before) => {
+      const after = new URLSearchParams(before);
+      if (wanted === 'score') after.delete('sort');
+      else after.set('sort', wanted);
+      return after;
+    });
+  return (
+    <select
+      className="input toolbar-select"
+      aria-label="Order"
+      value={isSortOrder(sort) ? sort : 'score'}
+      onChange={(event) => choose(event.target.value)}
+    >
+      {SORT_NAMES.map(([order, name]) => (
+        <option key={order} value={order}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function DownloadButton({ format, chosen }: { readonly format: DownloadFormat } & Narrowing) {
+  const isBusy = useDownload((state) => state.isBusy);
+  const shown = useSearch((state) => state.shown);
+  const name = format.toUpperCase();
+  return (
+    <button
+      type="button"
+      className="icon-button toolbar-text"
+      disabled={isBusy || shown === undefined}
+      title={`Download the results as ${name}`}
+      aria-label={`Download the results as ${name}`}
+      onClick={() => {
+        if (shown !== undefined) startDownload(shown, format, [...chosen.repo], [...chosen.lang]);
+      }}
+    >
+      <Download {...ICON} /> {name}
+    </button>
+  );
+}
+
+type Narrowing = Pick<FacetChoice, 'chosen'>;
+
+interface ToolbarProps extends Narrowing {
+  readonly areFiltersOpen: boolean;
+  readonly toggleFilters: () => void;
+}
+
+export function Toolbar({ chosen, areFiltersOpen, toggleFilters }: ToolbarProps) {
+  const filterCount = Object.values(chosen).reduce((sum, { size }) => sum + size, 0);
+  return (
+    <div className="toolbar" role="toolbar" aria-label="Results">
+      <button
+        type="button"
+        className="icon-button toolbar-text"
+        aria-expanded={areFiltersOpen}
+        title="Filters (f)"
+        onClick={toggleFilters}
+      >
+        <SlidersHorizontal {...ICON} /> Filters{filterCount === 0 ? '' : ` (${filterCount})`}
+      </button>
+      <SortChoice />
+      <span className="toolbar-end">
+        <DownloadButton format="json" chosen={chosen} />
+        <DownloadButton format="csv" chosen={chosen} />
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Copy a link to this search"
+          title="Copy a link to this search"
+          onClick={() => void copyText(location.href, 'Link')}
+        >
+          <LinkIcon {...ICON} />
+        </button>
+      </span>
+    </div>
+  );
+}

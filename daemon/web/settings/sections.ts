@@ -1,0 +1,22 @@
+// The sections of the settings, in their order; ids are those of their addresses (API.md 23.1).
+
+interface SectionName {
+  readonly id: string;
+  readonly title: string;
+  readonly isForOwners?: boolean;
+}
+
+export const SECTIONS = [
+  { id: 'general', title: 'General' },
+  { id: 'apiKeys', title: 'API keys' },
+  { id: 'tokens', title: 'Scoped tokens' },
+  { id: 'usage', title: 'Usage' },
+  { id: 'security', title: 'Security', isForOwners: true },
+  { id: 'members', title: 'Members', isForOwners: true },
+  { id: 'connections', title: 'Connections', isForOwners: true },
+  { id: 'license', title: 'Licence', isForOwners: true },
+  { id: 'audit', title: 'Audit log', isForOwners: true },
+  { id: 'health', title: 'Health', isForOwners: true },
+] as const satisfies readonly SectionName[];
+
+export type SectionId = (typeof SECTIONS)[number]['id'];

@@ -1,0 +1,42 @@
+// The bar under the header while the daemon cannot be reached, and a moment after it can again.
+
+import { useEffect, useState } from 'react';
+import { tryNow, useConnection } from '../data/connection.ts';
+
+/** Seconds until a time, counted down. */
+function useSecondsUntil(at: number): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return Math.max(0, Math.ceil((at - now) / 1000));
+}
+
+function Waiting({ state, tryAt }: { readonly state: string; readonly tryAt: number }) {
+  const seconds = useSecondsUntil(tryAt);
+  return (
+    <>
+      <span>{state === 'starting' ? 'Trawl is starting.' : 'Trawl cannot be reached.'}</span>
+      {/* Who hears the page need not hear each second. */}
+      <span aria-hidden>Trying again in {seconds} s.</span>
+      <button type="button" className="button" onClick={() => void tryNow()}>
+        Try now
+      </button>
+    </>
+  );
+}
+
+export function ConnectionBar() {
+  const { state, tryAt } = useConnection();
+  return (
+    <div role="status">
+      {state === 'back' && <div className="bar bar-ok">Trawl is back.</div>}
+      {(state === 'offline' || state === 'starting') && (
+        <div className="bar bar-warn">
+          <Waiting state={state} tryAt={tryAt} />
+        </div>
+      )}
+    </div>
+  );
+}

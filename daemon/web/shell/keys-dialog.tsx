@@ -1,0 +1,56 @@
+// What keys do: the table that binds them, as people read it.
+
+import { useRemembered } from '../data/remembered.ts';
+import { IS_MAC, KEYS } from '../parts/keys.ts';
+import { Modal } from '../parts/modal.tsx';
+
+const NAMES: Readonly<Record<string, string>> = {
+  mod: IS_MAC ? 'Cmd' : 'Ctrl',
+  alt: IS_MAC ? 'Option' : 'Alt',
+  shift: 'Shift',
+  arrowdown: '↓',
+  arrowup: '↑',
+  escape: 'Esc',
+};
+
+/** `mod+k` as `Ctrl` `K`. */
+function Chord({ chord }: { readonly chord: string }) {
+  return chord
+    .split(/[+ ]/)
+    .map((key, index) => (
+      <kbd key={index}>{NAMES[key] ?? (chord.includes('+') ? key.toUpperCase() : key)}</kbd>
+    ));
+}
+
+const ENTRIES = Object.values(KEYS);
+const PLACES = [...new Set(ENTRIES.map(({ where }) => where))];
+
+export default function KeysDialog({ close }: { readonly close: () => void }) {
+  const hasSingleKeys = useRemembered((state) => state.hasSingleKeys);
+  return (
+    <Modal title="Keys" close={close}>
+      {!hasSingleKeys && <p className="faint">Single keys are switched off in the settings.</p>}
+      <div className="key-tables" tabIndex={0} role="region" aria-label="All keys">
+        {PLACES.map((place) => (
+          <table key={place} className="key-table">
+            <caption>{place}</caption>
+            <tbody>
+              {ENTRIES.filter(({ where }) => where === place).map(({ chords, does }) => (
+                <tr key={does}>
+                  <th scope="row">
+                    {chords.map((chord) => (
+                      <span key={chord} className="key-chord">
+                        <Chord chord={chord} />
+                      </span>
+                    ))}
+                  </th>
+                  <td>{does}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        ))}
+      </div>
+    </Modal>
+  );
+}

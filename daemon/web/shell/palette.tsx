@@ -1,0 +1,153 @@
+// The palette: pages, repositories, settings and the theme by a few letters of their names.
+
+import { Dialog } from '@ariakit/react';
+import { useQuery } from '@tanstack/react-query';
+import { Command } from 'cmdk';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
+import { callPage } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { useRemembered } from '../data/remembered.ts';
+import type { Theme } from '../data/remembered.ts';
+import { useAccount } from '../data/session.ts';
+import { showSyntax } from '../search/syntax.ts';
+import { SECTIONS } from '../settings/sections.ts';
+import '../styles/overlays.css';
+
+interface PaletteProps {
+  readonly close: () => void;
+  readonly showKeys: () => void;
+}
+
+const REPOS_SHOWN = 8;
+
+const PAGES = [
+  { title: 'Search', path: '/' },
+  { title: 'Repositories', path: '/repos' },
+] as const;
+
+const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
+
+/** Repositories whose names hold a text; the path of each within this instance. */
+function useRepos(wanted: string) {
+  return useQuery({
+    queryKey: ['repos', 'palette', wanted],
+    queryFn: ({ signal }) =>
+      callPage<typeof listRepos>('/api/repos', {
+        base: BASE_PATH,
+        query: { query: wanted === '' ? undefined : wanted, perPage: REPOS_SHOWN },
+        signal,
+      }),
+    placeholderData: (before) => before,
+    retry: false,
+  });
+}
+
+interface ItemsProps {
+  readonly title: string;
+  readonly items: readonly {
+    readonly key: string;
+    readonly text: string;
+    readonly run: () => void;
+  }[];
+}
+
+function Items({ title, items }: ItemsProps) {
+  if (items.length === 0) return null;
+  return (
+    <Command.Group heading={title}>
+      {items.map(({ key, text, run }) => (
+        <Command.Item key={key} value={`${title} ${key} ${text}`} onSelect={run}>
+          <bdi>{text}</bdi>
+        </Command.Item>
+      ))}
+    </Command.Group>
+  );
+}
+
+export default function Palette({ close, showKeys }: PaletteProps) {
+  const [wanted, setWanted] = useState('');
+  const [, navigate] = useLocation();
+  const { data: account } = useAccount();
+  const { data: repos } = useRepos(wanted.trim());
+  const setTheme = useRemembered((state) => state.setTheme);
+  const isOwner = account?.user?.role === 'OWNER';
+  const go = (path: string) => () => {
+    close();
+    navigate(path);
+  };
+  const settings = SECTIONS.filter((one) => isOwner || !('isForOwners' in one));
+  return (
+    <Dialog
+      open
+      onClose={close}
+      className="dialog palette"
+      aria-label="Go to"
+      backdrop={<div className="backdrop" />}
+    >
+      <Command label="Go to" loop>
+        <Command.Input
+          className="input"
+          placeholder="Page, repository, setting"
+          value={wanted}
+          onValueChange={setWanted}
+        />
+        <Command.List className="palette-list" label="Places">
+          <Command.Empty>Nothing is called so.</Command.Empty>
+          <Items
+            title="Pages"
+            items={PAGES.map(({ title, path }) => ({ key: path, text: title, run: go(path) }))}
+          />
+          <Items
+            title="Repositories"
+            items={(repos?.items ?? []).map(({ repoName, webUrl }) => ({
+              key: repoName,
+              text: repoName,
+              run: go(pathBelow(webUrl)),
+            }))}
+          />
+          <Items
+            title="Settings"
+            items={settings.map(({ id, title }) => ({
+              key: id,
+              text: title,
+              run: go(`/settings/${id}`),
+            }))}
+          />
+          <Items
+            title="Theme"
+            items={THEMES.map((theme) => ({
+              key: theme,
+              text: `Theme: ${theme}`,
+              run: () => {
+                setTheme(theme);
+                close();
+              },
+            }))}
+          />
+          <Items
+            title="Help"
+            items={[
+              { key: 'keys', text: 'Keys', run: showKeys },
+              {
+                key: 'syntax',
+                text: 'Syntax of queries',
+                run: () => {
+                  close();
+                  showSyntax();
+                },
+              },
+            ]}
+          />
+        </Command.List>
+      </Command>
+    </Dialog>
+  );
+}
+
+/** The path of a page of this instance, as the router has it. */
+function pathBelow(url: string): string {
+  const { pathname } = new URL(url);
+  return pathname.slice(pathname.indexOf('/browse/'));
+}

@@ -1,0 +1,64 @@
+// Signing in again over the page, where a session ended. What was refused is asked again; another account begins anew.
+
+import { Dialog } from '@ariakit/react';
+import { useState } from 'react';
+import type { logIn } from '../../http/api/accounts/account-endpoints.ts';
+import { call } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { endExpiry, useSession } from '../data/session.ts';
+import { Field, PasswordField } from '../parts/field.tsx';
+import { AccountForm, accountChanged } from '../sign-in/account-form.tsx';
+import '../styles/overlays.css';
+
+export default function SessionDialog() {
+  const email = useSession((state) => state.email);
+  const [asked, setAsked] = useState(email ?? '');
+  const [password, setPassword] = useState('');
+  const submit = async (): Promise<void> => {
+    const body = { email: asked, password };
+    const user = await call<typeof logIn>('/api/auth/login', {
+      base: BASE_PATH,
+      method: 'POST',
+      body,
+    });
+    if (user.email !== email) {
+      location.reload();
+      return;
+    }
+    endExpiry(true);
+    await accountChanged();
+  };
+  return (
+    <Dialog
+      open
+      onClose={() => endExpiry(false)}
+      className="dialog dialog-bare"
+      aria-label="Your session ended."
+      backdrop={<div className="backdrop" />}
+    >
+      <AccountForm
+        title="Your session ended."
+        lead="Sign in to go on; nothing on this page is lost."
+        button="Sign in"
+        submit={submit}
+      >
+        <Field
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          value={asked}
+          onChange={(event) => setAsked(event.target.value)}
+        />
+        <PasswordField
+          label="Password"
+          autoComplete="current-password"
+          required
+          autoFocus
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+      </AccountForm>
+    </Dialog>
+  );
+}

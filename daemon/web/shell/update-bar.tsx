@@ -1,0 +1,45 @@
+// Says that the daemon was updated, so that the page is an old one: its version changed, or a part of the page is gone.
+
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import type { getVersion } from '../../http/api/instance/system-endpoints.ts';
+import { call } from '../data/api.ts';
+import { useConnection } from '../data/connection.ts';
+import { BASE_PATH } from '../data/place.ts';
+
+export function UpdateBar() {
+  const [isOld, setOld] = useState(false);
+  const [first, setFirst] = useState<string>();
+  const state = useConnection((connection) => connection.state);
+  const { data, refetch } = useQuery({
+    queryKey: ['version'],
+    queryFn: ({ signal }) => call<typeof getVersion>('/api/version', { base: BASE_PATH, signal }),
+    refetchOnWindowFocus: true,
+  });
+  useEffect(() => {
+    if (state === 'back') void refetch();
+  }, [state, refetch]);
+  const version = data?.version;
+  useEffect(() => {
+    if (version === undefined) return;
+    if (first === undefined) setFirst(version);
+    else if (version !== first) setOld(true);
+  }, [version, first]);
+  useEffect(() => {
+    const note = (): void => setOld(true);
+    addEventListener('vite:preloadError', note);
+    return () => removeEventListener('vite:preloadError', note);
+  }, []);
+  return (
+    <div role="status">
+      {isOld && (
+        <div className="bar bar-info">
+          <span>Trawl was updated.</span>
+          <button type="button" className="button" onClick={() => location.reload()}>
+            Reload
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

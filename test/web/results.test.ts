@@ -1,0 +1,394 @@
+// The page of results in a real browser: what streams in stands still, more of a file is shown in place, the keys, the way
+// back, files to keep, a look into a file; and what somebody may not see is nowhere.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { serveIndexed } from '../e2e/daemon.ts';
+import type { Served } from '../e2e/daemon.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { NO_BROWSER, findingsOf, visit } from './browser.ts';
+import { openSlowDoor } from './slow-stream.ts';
+import type { SlowDoor } from './slow-stream.ts';
+
+const FILLER = 'nothing to be found in this line of the file\n';
+
+/** Enough text for several events of a stream, which has one for each 256 KiB. */
+function manyFiles(): Record<string, string> {
+  const files: Record<string, string> = {};
+  for (let number = 0; number < 300; number++) {
+    const name = `many/${String(number).padStart(3, '0')}.txt`;
+    files[name] = `${`plumtree ${number} ${'x'.repeat(90)}\n`.repeat(60)}${FILLER.repeat(3)}`;
+  }
+  return files;
+}
+
+const WIDE = [
+  '// begins here: quince',
+  ...Array.from({ length: 70 }, (_, index) => `const filler${index} = ${index};`),
+  '// ends here: quince',
+  '',
+].join('\n');
+const DOZEN = 'damson\n'.repeat(12);
+
+let served: Served;
+let door: SlowDoor;
+before(async () => {
+  if (NO_BROWSER !== false) return;
+  const repo = makeRepo({});
+  writeFiles(repo, {
+    ...manyFiles(),
+    'wide.ts': WIDE,
+    'dozen.txt': DOZEN,
+    'formula.csv': '=damson(1),"damson"\n',
+    'long.txt': `${'y'.repeat(1_500_000)} medlar ${'z'.repeat(300_000)}\n`,
+    'two.ts': 'quince\n',
+    'tall.txt': `${FILLER.repeat(100)}loquat\n${FILLER.repeat(100)}`,
+  });
+  commitAll(repo);
+  served = await serveIndexed(temporaryFolder(), [repo]);
+  door = await openSlowDoor(served.url);
+});
+
+async function search(page: Page, query: string): Promise<void> {
+  await page.goto(`/search?${query}`);
+  await page.getByText('that is all').waitFor();
+}
+
+function summary(page: Page): Promise<string> {
+  return page.locator('#search-summary [role=status]').innerText();
+}
+
+/** Waits until an expression holds; the policy of the page lets no text be run in it in other ways. */
+async function until(page: Page, expression: string): Promise<void> {
+  for (let tries = 0; !(await page.evaluate<boolean>(expression)); tries++) {
+    assert.ok(tries < 500, expression);
+    await page.waitForTimeout(20);
+  }
+}
+
+/** Where each painted file is. */
+function placesOf(page: Page): Promise<Record<string, string>> {
+  return page.evaluate(`Object.fromEntries(
+    [...document.querySelectorAll('article')].map((article) => {
+      const { left, top, width, height } = article.getBoundingClientRect();
+      return [article.dataset.key, [left, top, width, height].join()];
+    }),
+  )`);
+}
+
+void test('what streams in moves nothing that was painted', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: door.url });
+  await page.addInitScript(`
+    self.shifts = [];
+    new PerformanceObserver((list) => {
+      for (const { value, sources } of list.getEntries())
+        for (const { node } of sources)
+          if (node?.parentElement?.closest('.result-scroller')) self.shifts.push(value);
+    }).observe({ type: 'layout-shift', buffered: true });
+  `);
+  door.letPass(1);
+  await page.goto('/search?query=plumtree&matches=20000');
+  await page.getByRole('article').first().waitFor();
+  let steps = 0;
+  while (!(await summary(page)).includes('that is all')) {
+    const places = await placesOf(page);
+    assert.ok(Object.keys(places).length > 0);
+    assert.ok(steps < 100);
+    door.letPass(1);
+    await page.waitForTimeout(100);
+    const after = await placesOf(page);
+    for (const [key, place] of Object.entries(places)) assert.equal(after[key], place, key);
+    // Somebody looks further down.
+    await page.mouse.move(640, 500);
+    await page.mouse.wheel(0, 700);
+    await page.waitForTimeout(100);
+    steps++;
+  }
+  assert.ok(steps >= 4, `${steps} steps`);
+  assert.match(await summary(page), /^18,000 matches in 300 files of 1 repository · that is all$/);
+  assert.deepEqual(await page.evaluate('self.shifts'), []);
+  assert.deepEqual(complaints, []);
+});
+
+void test(
+  'a search that is stopped keeps what is there, and goes on when asked',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: door.url });
+    door.letPass(2);
+    await page.goto('/search?query=plumtree&matches=20000');
+    await page.getByRole('article').first().waitFor();
+    const ended = door.left.count;
+    await page.getByRole('button', { name: 'Stop' }).click();
+    assert.match(
+      await summary(page),
+      /^[\d,]+ matches so far in \d+ files · you stopped the search/,
+    );
+    const places = await placesOf(page);
+    while (door.left.count === ended) await page.waitForTimeout(20);
+    door.letPass(Infinity);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('that is all').waitFor();
+    assert.match(await summary(page), /^18,000 matches in 300 files/);
+    assert.deepEqual(await placesOf(page), places);
+  },
+);
+
+void test('a limit is said, and more comes below what is there', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url });
+  await page.goto('/search?query=plumtree&matches=5000');
+  await page.getByText(/^First 5,000 matches in \d+ files · there/).waitFor();
+  const places = await placesOf(page);
+  await page.getByRole('button', { name: 'Show 10,000' }).click();
+  await page.getByText(/^First 10,000 matches/).waitFor();
+  assert.match(page.url(), /matches=10000|query=plumtree$/);
+  const after = await placesOf(page);
+  for (const [key, place] of Object.entries(places)) assert.equal(after[key], place, key);
+});
+
+void test(
+  'more lines, in place: of a gap, around a match, of a file',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await search(page, 'query=quince');
+    const card = page.getByRole('article').filter({ hasText: 'wide.ts' });
+    assert.equal(await card.locator('.result-line').count(), 4);
+    await card.getByRole('button', { name: '20 below' }).click();
+    await card.getByText('const filler20 = 20;').waitFor();
+    assert.equal(await card.locator('.result-line').count(), 24);
+    await card.getByText('48 lines').waitFor();
+    await card.getByRole('button', { name: '20 above' }).click({ modifiers: ['Alt'] });
+    await card.getByText('const filler40 = 40;').waitFor();
+    assert.equal(await card.locator('.result-gap').count(), 0);
+    // The key does the same around the match that has the focus, which stays where it is.
+    await page.keyboard.press('x');
+    await page.getByRole('link', { name: /^line 1: quince/ }).focus();
+    await search(page, 'query=damson');
+    const dozen = page.getByRole('article').filter({ hasText: 'dozen.txt' });
+    assert.equal(await dozen.locator('.result-line').count(), 8);
+    await dozen.getByRole('button', { name: 'Show 4 more matches in this file' }).click();
+    assert.equal(await dozen.locator('.result-line').count(), 12);
+    await dozen.getByRole('button', { name: 'Show fewer' }).click();
+    assert.equal(await dozen.locator('.result-line').count(), 8);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'a key shows more around a match, which stays where it is',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: served.url });
+    await page.setViewportSize({ width: 1280, height: 400 });
+    await search(page, 'query=loquat');
+    await page.keyboard.press('j');
+    const top = () =>
+      page.evaluate<number>('Math.round(document.activeElement.getBoundingClientRect().top)');
+    const before = await top();
+    for (const [lines, last] of [
+      [43, 122],
+      [83, 142],
+    ]) {
+      await page.keyboard.press('e');
+      await page.locator(`.result-line[data-line="${last}"]`).waitFor({ state: 'attached' });
+      await until(page, `document.querySelectorAll('.result-line').length === ${lines}`);
+      await page.waitForTimeout(100);
+      assert.equal(await top(), before);
+    }
+  },
+);
+
+void test('a long line is cut around its match', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url });
+  await search(page, 'query=medlar');
+  const line = page.locator('.result-line[data-match]');
+  assert.equal(await line.locator('mark').innerText(), 'medlar');
+  assert.match(await line.innerText(), /line of 1\.8 MB, show$/);
+  assert.ok((await line.innerText()).length < 700);
+});
+
+void test('from match to match, file to file, by keys alone', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: served.url });
+  const focused = () => page.evaluate<string>('document.activeElement.getAttribute("aria-label")');
+  const file = () =>
+    page.evaluate<string>('document.activeElement.closest("article")?.getAttribute("aria-label")');
+  await search(page, 'query=quince');
+  await page.keyboard.press('j');
+  const [first, second] =
+    (await file()) === 'two.ts' ? ['two.ts', 'wide.ts'] : ['wide.ts', 'two.ts'];
+  await page.keyboard.press('Shift+J');
+  assert.equal(await file(), second);
+  await page.keyboard.press('k');
+  assert.equal(await file(), first);
+  await page.getByRole('link', { name: 'line 1: // begins here: quince' }).focus();
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await focused(), 'line 72: // ends here: quince');
+  await page.keyboard.press('x');
+  await page.getByText('// ends here: quince').waitFor({ state: 'detached' });
+  assert.equal(await file(), 'wide.ts');
+  await page.keyboard.press('x');
+  await page.keyboard.press('g');
+  await page.keyboard.press('g');
+  assert.equal(await file(), first);
+  await page.keyboard.press('Shift+G');
+  assert.equal(await file(), second);
+  // The preview follows the focus, and steps on its own.
+  await page.getByRole('link', { name: 'line 72: // ends here: quince' }).focus();
+  await page.keyboard.press('v');
+  const preview = page.getByRole('complementary', { name: 'Preview' });
+  await preview.locator('.linked-line').waitFor();
+  assert.equal(await preview.locator('.linked-line').innerText(), '// ends here: quince');
+  assert.match(page.url(), /preview=/);
+  await preview.getByRole('button', { name: 'Previous match' }).click();
+  assert.equal(await preview.locator('.linked-line').innerText(), '// begins here: quince');
+  assert.deepEqual(await findingsOf(page), []);
+  await preview.getByRole('button', { name: 'Close the preview' }).click();
+  await preview.waitFor({ state: 'detached' });
+  assert.equal(await focused(), 'line 72: // ends here: quince');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/wide\.ts\?highlightRange=72$/);
+  assert.deepEqual(complaints, []);
+});
+
+void test(
+  'back and forward bring rows, scroll and focus, without a request; a reload asks again',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: served.url });
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/stream_search')) asked.push(request.url());
+    });
+    await search(page, 'query=plumtree&matches=20000&sort=path');
+    const offset = () =>
+      page.evaluate<number>('document.querySelector(".result-scroller").scrollTop');
+    await page.evaluate('document.querySelector(".result-scroller").scrollTop = 4000');
+    const card = page.locator('article[aria-posinset="19"]');
+    await card.locator('.result-line').nth(2).focus();
+    await page.waitForTimeout(200);
+    const was = await offset();
+    assert.ok(was > 3000);
+    const places = await placesOf(page);
+    const key = () =>
+      page.evaluate<string>('document.activeElement.closest("article")?.dataset.key');
+    const focused = await key();
+    await page.getByRole('textbox', { name: 'Query' }).fill('quince');
+    await page.keyboard.press('Enter');
+    await page.getByText(/^3 matches in 2 files/).waitFor();
+    const count = asked.length;
+    await page.goBack();
+    await page.getByText(/^18,000 matches/).waitFor();
+    await until(page, `document.activeElement.closest('article') !== null`);
+    assert.equal(await offset(), was);
+    const after = await placesOf(page);
+    assert.ok(Object.keys(after).length >= 4);
+    for (const [name, place] of Object.entries(after)) assert.equal(place, places[name], name);
+    assert.equal(await key(), focused);
+    await page.goForward();
+    await page.getByText(/^3 matches in 2 files/).waitFor();
+    await page.getByRole('link', { name: /two\.ts$/ }).click();
+    await page.locator('.cm-content').waitFor();
+    await page.goBack();
+    await page.getByText(/^3 matches in 2 files/).waitFor();
+    assert.equal(asked.length, count);
+    await page.goBack();
+    await page.getByText(/^18,000 matches/).waitFor();
+    assert.equal(asked.length, count);
+    await page.reload();
+    await page.getByText(/^18,000 matches/).waitFor();
+    assert.equal(asked.length, count + 1);
+    assert.equal(await offset(), was);
+  },
+);
+
+void test('results can be kept as JSON and as a table', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url });
+  const saved = async (format: string): Promise<readonly [string, string]> => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: `Download the results as ${format}` }).click(),
+    ]);
+    return [download.suggestedFilename(), readFileSync(await download.path(), 'utf8')];
+  };
+  await search(page, 'query=damson+file%3Aformula');
+  const [name, table] = await saved('CSV');
+  assert.equal(name, 'trawl-damson-file-formula-all.csv');
+  const [head, first, second, end] = table.split('\r\n');
+  assert.equal(head, 'repository,revision,path,line,column,end line,end column,text,link');
+  assert.match(first ?? '', /,HEAD|,refs\/heads\/main/);
+  assert.match(first ?? '', /,formula\.csv,1,2,1,8,"'=damson\(1\),""damson""",http:/);
+  assert.match(second ?? '', /,formula\.csv,1,13,1,19,/);
+  assert.equal(end, '');
+  await page.goto('/search?query=damson&matches=3');
+  await page.getByText(/^First 3 matches/).waitFor();
+  const [cutName, json] = await saved('JSON');
+  assert.equal(cutName, 'trawl-damson-first-3.json');
+  const { files, isSearchExhaustive } = JSON.parse(json) as {
+    files: unknown[];
+    isSearchExhaustive: boolean;
+  };
+  assert.equal(isSearchExhaustive, false);
+  assert.ok(files.length > 0);
+});
+
+void test('what is copied is code alone', { skip: NO_BROWSER }, async () => {
+  const { page, context } = await visit({ url: served.url });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await search(page, 'query=quince+file%3Awide');
+  const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()');
+  await page.evaluate(`
+    const lines = document.querySelectorAll('.result-line');
+    getSelection().setBaseAndExtent(lines[0], 0, lines[3], lines[3].childNodes.length);
+    document.execCommand('copy');
+  `);
+  assert.equal(
+    await clipboard(),
+    '// begins here: quince\nconst filler0 = 0;\n⋯\nconst filler69 = 69;\n// ends here: quince',
+  );
+  await page.evaluate('getSelection().removeAllRanges()');
+  await page.getByRole('link', { name: 'line 72: // ends here: quince' }).focus();
+  await page.keyboard.press('Shift+C');
+  await page.getByText('Place copied').waitFor();
+  assert.equal(await clipboard(), 'wide.ts:72');
+  await page.keyboard.press('c');
+  await page.getByText('Link copied').waitFor();
+  assert.match(await clipboard(), /^http:.*\/wide\.ts\?highlightRange=72$/);
+});
+
+void test(
+  'order by path; filters in a drawer where there is little room',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await search(page, 'query=quince');
+    await page.getByLabel('Order').selectOption('path');
+    const titles = () =>
+      page.evaluate<string[]>(
+        `[...document.querySelectorAll('article')].map((one) => one.getAttribute('aria-label'))`,
+      );
+    assert.deepEqual(await titles(), ['two.ts', 'wide.ts']);
+    assert.match(page.url(), /sort=path/);
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.getByRole('button', { name: 'Filters' }).click();
+    const drawer = page.getByRole('dialog', { name: 'Filters' });
+    await drawer.getByRole('checkbox', { name: /^TypeScript/ }).check();
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Filters (1)' }).waitFor();
+    assert.deepEqual(await findingsOf(page), []);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test('what is printed is all that is loaded', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url });
+  await search(page, 'query=plumtree&matches=20000');
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+  assert.equal(await page.locator('.printed section').count(), 300);
+  await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+  assert.equal(await page.locator('.printed').count(), 0);
+});

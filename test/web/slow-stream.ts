@@ -1,0 +1,93 @@
+// A door before a daemon that lets the events of streamed answers through one by one, when a test says so: what a slow search
+// looks like to a page. Everything else goes through as it is.
+
+import { createServer, request } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after } from 'node:test';
+
+export interface SlowDoor {
+  readonly url: string;
+  /** How many events may pass from now on, in all streams together; Infinity: all. */
+  readonly letPass: (count: number) => void;
+  /** Streams that the page ended before their end. */
+  readonly left: { count: number };
+}
+
+const servers = new Set<Server>();
+
+after(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** The bodies of a stream, cut behind each event. */
+async function* eventsOf(body: IncomingMessage): AsyncGenerator<string> {
+  let text = '';
+  for await (const piece of body.setEncoding('utf8')) {
+    text += String(piece);
+    const events = text.split('\n\n');
+    text = events.pop() ?? '';
+    for (const event of events) yield `${event}\n\n`;
+  }
+}
+
+/** Opens the door. @param url  address of the daemon. It is closed at the end of the file. */
+export async function openSlowDoor(url: string): Promise<SlowDoor> {
+  const gate = { allowed: 0, wake: (): void => {} };
+  const left = { count: 0 };
+  const mayPass = async (): Promise<void> => {
+    while (gate.allowed <= 0)
+      await new Promise<void>((resolve) => {
+        gate.wake = resolve;
+      });
+    gate.allowed--;
+  };
+  const answer = async (reply: IncomingMessage, response: ServerResponse): Promise<void> => {
+    response.writeHead(reply.statusCode ?? 502, reply.headers);
+    const isStream = reply.headers['content-type']?.startsWith('text/event-stream') === true;
+    if (!isStream) {
+      reply.pipe(response);
+      return;
+    }
+    response.flushHeaders();
+    for await (const event of eventsOf(reply)) {
+      await mayPass();
+      response.write(event);
+    }
+    response.end();
+  };
+  const server = createServer((asked, response) => {
+    const { host, origin } = new URL(url);
+    const passed = request(
+      `${url}${asked.url}`,
+      {
+        method: asked.method,
+        headers: { ...asked.headers, host, origin, 'accept-encoding': 'identity' },
+      },
+      (reply) => void answer(reply, response).catch(() => response.destroy()),
+    );
+    passed.on('error', () => response.destroy());
+    response.on('close', () => {
+      if (response.writableEnded) return;
+      left.count++;
+      passed.destroy();
+    });
+    asked.pipe(passed);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  servers.add(server);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    letPass: (count) => {
+      gate.allowed = count;
+      gate.wake();
+    },
+    left,
+  };
+}
