@@ -29,7 +29,6 @@ interface Remembered extends Settings {
   readonly theme: Theme;
   readonly setTheme: (theme: Theme) => void;
   readonly noteQuery: (query: string) => void;
-  readonly forgetQuery: (query: string) => void;
   readonly setTypingSearch: (isOn: boolean) => void;
   readonly setContextLines: (count: number) => void;
   readonly set: (settings: Partial<Settings>) => void;
@@ -85,7 +84,6 @@ export const useRemembered = create<Remembered>()(
         const others = get().queries.filter((other) => other !== query);
         set({ queries: [query, ...others].slice(0, HISTORY_MAX) });
       },
-      forgetQuery: (query) => set({ queries: get().queries.filter((other) => other !== query) }),
       setTypingSearch: (isTypingSearch) => set({ isTypingSearch }),
       setContextLines: (contextLines) => set({ contextLines }),
       set: (settings) => set(settings),

@@ -11,6 +11,7 @@ import type { Theme } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
 import { CurrentPasswordField, NewPasswordField } from '../sign-in/credential-fields.tsx';
+import { counted } from '../parts/words.ts';
 
 function Password() {
   const [currentPassword, setCurrent] = useState('');
@@ -52,6 +53,7 @@ const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 function Look() {
   const { theme, setTheme, isTypingSearch, setTypingSearch, contextLines, setContextLines } =
     useRemembered();
+  const { hasSingleKeys, queries, set, forget } = useRemembered();
   return (
     <section>
       <h2>Look and search</h2>
@@ -78,6 +80,14 @@ function Look() {
         Search while typing
       </label>
       <label className="choice">
+        <input
+          type="checkbox"
+          checked={hasSingleKeys}
+          onChange={(event) => set({ hasSingleKeys: event.target.checked })}
+        />
+        Single keys, such as j and k in results
+      </label>
+      <label className="choice">
         Lines shown around a match{' '}
         <select
           className="input page-filter"
@@ -91,6 +101,9 @@ function Look() {
           ))}
         </select>
       </label>
+      <button type="button" className="button" onClick={forget}>
+        Forget what this browser remembers ({counted(queries.length, 'query', 'queries')})
+      </button>
     </section>
   );
 }

@@ -1,0 +1,120 @@
+// What the page makes of results before it paints them: rows, their order, more lines of a file, tables to keep.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  NEW_CARD,
+  gapSpan,
+  isSameFile,
+  rowsOf,
+  spansAround,
+} from '../../daemon/web/search/card-rows.ts';
+import { csvOf } from '../../daemon/web/search/csv.ts';
+import { addFiles, sortFiles } from '../../daemon/web/search/order.ts';
+import { toResultFile } from '../../daemon/web/search/rows.ts';
+import type { ResultFile } from '../../daemon/web/search/rows.ts';
+import type { FileResult } from '../../daemon/http/api/search/search-schemas.ts';
+
+/** A file whose line holds one match, from a column to another one. */
+function found(path: string, text: string, from: number, to: number, lineNumber = 1): FileResult {
+  const at = (column: number) => ({ byteOffset: 0, lineNumber, column });
+  return {
+    fileName: { text: path, matchRanges: [] },
+    webUrl: `http://127.0.0.1/browse/local/a@HEAD/-/blob/${path}`,
+    repository: 'local/a',
+    repositoryId: 1,
+    language: '',
+    branches: ['HEAD'],
+    chunks: [
+      {
+        content: `${text}\n`,
+        contentStart: at(1),
+        matchRanges: [{ start: at(from), end: at(to) }],
+      },
+    ],
+  };
+}
+
+function file(path: string, score: number, order: number): ResultFile {
+  return { ...toResultFile(found(path, 'plum', 1, 5), order), score };
+}
+
+test('columns are code points, marks are UTF-16 units', () => {
+  const { lines } = toResultFile(found('a', '😀😀plum😀', 3, 7), 0);
+  assert.deepEqual(lines[0]?.marks, [{ from: 4, to: 8 }]);
+  assert.equal(lines[0].begins, 1);
+});
+
+test('a long line is cut around its first match, through no character', () => {
+  const text = `${'😀'.repeat(1000)}plum${'😀'.repeat(1000)}`;
+  const [line] = toResultFile(found('a', text, 1001, 1005), 0).lines;
+  assert.ok(line?.cut !== undefined);
+  const [mark] = line.marks;
+  assert.equal(line.text.slice(mark?.from, mark?.to), 'plum');
+  assert.ok(line.text.length <= 502);
+  assert.equal(line.cut.lineLength, text.length);
+  assert.ok(!/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/.test(line.text));
+  assert.ok(isSameFile([line], [text]));
+  assert.ok(!isSameFile([line], [`x${text}`]));
+});
+
+test('above the water line nothing comes, goes or moves; below it the best are first', () => {
+  const first = addFiles([], [file('b', 2, 0), file('a', 1, 1)], new Set(), 'score');
+  const seen = new Set(first.slice(0, 2).map(({ key }) => key));
+  const second = addFiles(first, [file('c', 9, 2), file('d', 3, 3)], seen, 'score');
+  const third = addFiles(second, [file('e', 5, 4), file('b', 2, 5)], seen, 'score');
+  assert.deepEqual(
+    third.map(({ path }) => path),
+    ['b', 'a', 'c', 'e', 'd'],
+  );
+  assert.equal(third[0], first[0]);
+  assert.deepEqual(
+    sortFiles(third, 'path').map(({ path }) => path),
+    ['a', 'b', 'c', 'd', 'e'],
+  );
+});
+
+test('a file that comes again with more matches takes the place of the cut one', () => {
+  const cut = file('a', 1, 0);
+  const whole = { ...file('a', 1, 1), matchCount: 2 };
+  assert.deepEqual(addFiles([cut], [whole], new Set([cut.key]), 'score'), [whole]);
+});
+
+test('lines between are shown from either side, or all', () => {
+  const one = { ...toResultFile(found('a', 'plum', 1, 5, 1), 0) };
+  const two = toResultFile(found('a', 'plum', 1, 5, 60), 0);
+  const both: ResultFile = { ...one, lines: [...one.lines, ...two.lines] };
+  const source = Array.from({ length: 60 }, (_, index) =>
+    [0, 59].includes(index) ? 'plum' : `${index}`,
+  );
+  const kinds = (opened: readonly { from: number; to: number }[]) =>
+    rowsOf(both, { ...NEW_CARD, opened }, source).map((row) =>
+      row.kind === 'gap' ? [row.from, row.to] : row.line.number,
+    );
+  assert.deepEqual(kinds([]), [1, [2, 59], 60]);
+  const gap = { from: 2, to: 59 };
+  assert.equal(kinds([gapSpan(gap, 'below')]).length, 23);
+  assert.deepEqual(kinds([gapSpan(gap, 'above')]).slice(0, 3), [1, [2, 39], 40]);
+  assert.equal(kinds([gapSpan(gap, 'all')]).length, 60);
+  assert.deepEqual(spansAround(both, NEW_CARD, 60), [
+    { from: 40, to: 59 },
+    { from: 61, to: 80 },
+  ]);
+  assert.deepEqual(rowsOf(both, { ...NEW_CARD, isFolded: true }, source), []);
+});
+
+test('cells of a table are text, whatever they hold', () => {
+  for (const [text, cell] of [
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@a', "'@a"],
+    ['\ta', "'\ta"],
+    ['a,"b"', '"a,""b"""'],
+    ['plain', 'plain'],
+  ] as const)
+    assert.equal(
+      csvOf([found('a.txt', text, 1, 2)])[1],
+      `local/a,HEAD,a.txt,1,1,1,2,${cell},http://127.0.0.1/browse/local/a@HEAD/-/blob/a.txt?highlightRange=1\r\n`,
+    );
+});
