@@ -105,14 +105,17 @@ function bodies(all: readonly Values[]): Ask[] {
   return all.map((body) => ({ body }));
 }
 
-const NAVIGATION: readonly Ask[] = bodies(
-  ['plum', 'hiddenName', 'hidden_name'].flatMap((symbolName) => [
+const NAVIGATION: readonly Ask[] = bodies([
+  ...['plum', 'hiddenName', 'hidden_name'].flatMap((symbolName) => [
     { symbolName, revisionName: 'HEAD' },
     { symbolName, revisionName: 'HEAD', repoName: NAME },
     { symbolName, revisionName: 'hidden-branch', repoName: OPEN_NAME },
     { symbolName, revisionName: 'main', repoName: OPEN_NAME, language: 'TypeScript' },
   ]),
-);
+  ...['secret.ts', 'a.ts'].flatMap((path) =>
+    ofRepos((repo, ref) => ({ position: { repo, ref, path, line: 1, column: 14 } })),
+  ),
+]);
 
 const NOTHING: readonly Ask[] = [{}];
 const USER = { userId: '00000000-0000-4000-8000-000000000000' };
@@ -130,6 +133,10 @@ const ASKED: Readonly<Record<string, readonly Ask[]>> = {
     ),
   ),
   'GET /api/source': queries([
+    ...ofRepos((repo, ref) => ({ repo, ref, path: 'secret.ts' })),
+    ...ofRepos((repo) => ({ repo, path: 'a.ts' })),
+  ]),
+  'GET /api/raw': queries([
     ...ofRepos((repo, ref) => ({ repo, ref, path: 'secret.ts' })),
     ...ofRepos((repo) => ({ repo, path: 'a.ts' })),
   ]),
