@@ -13,6 +13,7 @@ import './styles/shell.css';
 import './styles/search.css';
 import './styles/query.css';
 import './styles/results.css';
+import './styles/plan.css';
 import './styles/code.css';
 
 const root = document.querySelector('#root');

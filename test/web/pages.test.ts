@@ -50,6 +50,7 @@ void test(
   async () => {
     const { page, complaints } = await visit({ url: served.url });
     await page.goto('/');
+    await page.locator('.box-input:focus').waitFor();
     await page.keyboard.type('plumTree');
     await page.keyboard.press('Enter');
     await page.getByText('that is all').waitFor();
@@ -166,6 +167,71 @@ void test('facets narrow what is shown and live in the address', { skip: NO_BROW
   await page.getByRole('button', { name: 'Clear filters' }).click();
   assert.equal(await page.getByRole('article').count(), 4);
 });
+
+void test(
+  'where the answer was not all the daemon is asked for what is chosen; counts are lower bounds meanwhile',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    const asked: unknown[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/stream_search')) asked.push(request.postDataJSON());
+    });
+    await page.goto('/search?query=plumtree&matches=2');
+    await page.getByText('there are at least').waitFor();
+    const shown = page.getByRole('checkbox', { name: /, at least \d+ match/ });
+    assert.equal((await shown.count()) > 1, true);
+    await page.getByRole('checkbox', { name: /^local/ }).check();
+    await page.goto('/search?query=plumtree&matches=2&lang=Python');
+    await page.getByText('1 match in 1 file of 1 repository · that is all').waitFor();
+    assert.equal(await page.getByRole('article').count(), 1);
+    const filters = asked.map((body) => Object(body).filter as string | undefined);
+    assert.equal(filters.at(-1), 'lang:Python');
+    assert.match(
+      filters.find((filter) => filter?.startsWith('repo:')) ?? '',
+      /^repo:\^local\/.*\$$/,
+    );
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'the plan is a picture and a table of what was left out',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto('/search?query=plumtree');
+    await page.getByRole('button', { name: 'Plan' }).click();
+    const plan = page.getByRole('region', { name: 'Plan' });
+    await plan.getByText('text:"plumtree"').waitFor();
+    assert.match(page.url(), /plan=1/);
+    assert.match(await plan.innerText(), /Files\n+\d+ looked at.*4 match/);
+    assert.deepEqual(await findingsOf(page), []);
+    await plan.getByRole('button', { name: 'Show as table' }).click();
+    assert.equal(await plan.getByRole('row').count(), 5);
+    assert.match(await plan.getByRole('row', { name: /^Bytes/ }).innerText(), /read of/);
+    assert.deepEqual(await findingsOf(page), []);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'the start page offers queries of this index, which find something',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: served.url });
+    await page.goto('/');
+    const examples = page.locator('section', { hasText: 'Try' }).getByRole('link');
+    await examples.nth(2).waitFor();
+    const queries = await examples.locator('code').allInnerTexts();
+    assert.equal(queries.length, 3);
+    for (const query of queries) {
+      await page.goto(`/search?query=${encodeURIComponent(query)}`);
+      await page.getByText('that is all').waitFor();
+      assert.ok((await page.getByRole('article').count()) > 0, query);
+    }
+  },
+);
 
 void test(
   'history of a file, a commit with its changes, blame beside the code',

@@ -1,8 +1,9 @@
 // The field of the query box. It works at once; completion is loaded when the page has nothing else to do, and takes over the
 // text, the caret and the focus.
 
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { ComponentType, RefObject } from 'react';
+import { flushSync } from 'react-dom';
 import type { BoxInputProps } from './box-props.ts';
 
 /** What completes, once it is there: for every box that comes later too. */
@@ -22,14 +23,10 @@ function whenIdle(run: () => void): () => void {
   return () => cancelIdleCallback(handle);
 }
 
-/** Where the caret was in the plain field; undefined: it had no focus. */
-type Caret = readonly [start: number | null, end: number | null] | undefined;
-
 /** Loads what completes; never while a character is being composed. */
 function useCompletion(input: RefObject<HTMLInputElement | null>) {
   const [Completing, setCompleting] = useState(() => loaded);
   const isComposing = useRef(false);
-  const caret = useRef<Caret>(undefined);
   useEffect(() => {
     if (Completing !== undefined) return undefined;
     let isGone = false;
@@ -41,25 +38,20 @@ function useCompletion(input: RefObject<HTMLInputElement | null>) {
         return;
       }
       const isFocused = document.activeElement === field;
-      caret.current = isFocused ? [field.selectionStart, field.selectionEnd] : undefined;
+      const { selectionStart, selectionEnd } = field;
       const found = loaded;
-      setCompleting(() => found);
+      // Why at once: a key that comes in between would be lost.
+      flushSync(() => setCompleting(() => found));
+      if (!isFocused) return;
+      input.current?.focus();
+      input.current?.setSelectionRange(selectionStart, selectionEnd);
     };
-    const cancel = whenIdle(() => {
-      // What cannot be had now comes with the next box.
-      void load().then(swap, () => {});
-    });
+    // What cannot be had now comes with the next box.
+    const cancel = whenIdle(() => void load().then(swap, () => {}));
     return () => {
       isGone = true;
       cancel();
     };
-  }, [Completing, input]);
-  useLayoutEffect(() => {
-    if (caret.current === undefined) return;
-    const [start, end] = caret.current;
-    caret.current = undefined;
-    input.current?.focus();
-    input.current?.setSelectionRange(start, end);
   }, [Completing, input]);
   return { Completing, isComposing };
 }

@@ -1,7 +1,9 @@
 // Facets: what results can be narrowed to, how many there are of each, and what is chosen, which lives in the address.
 
+import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { ResultFile } from './rows.ts';
+import { useSearch } from './search-store.ts';
 
 export const FACETS = ['repo', 'lang'] as const;
 export type Facet = (typeof FACETS)[number];
@@ -26,24 +28,63 @@ export function narrow(
 export interface FacetValue {
   readonly value: string;
   readonly matches: number;
+  /** It is not in what is here now, but was in the answer before it was narrowed. */
+  readonly isOfBefore: boolean;
 }
 
-/** Values of a facet in files that fit the other facets; chosen ones stay, whatever their number. Most matches first. */
-export function valuesOf(facet: Facet, files: readonly ResultFile[], chosen: Chosen): FacetValue[] {
-  const counts = new Map<string, number>([...chosen[facet]].map((value) => [value, 0]));
+function countsOf(
+  facet: Facet,
+  files: readonly ResultFile[],
+  chosen: Chosen,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
   for (const file of narrow(files, chosen, facet)) {
     const value = VALUE[facet](file);
     counts.set(value, (counts.get(value) ?? 0) + file.matchCount);
   }
-  return [...counts]
-    .map(([value, matches]) => ({ value, matches }))
+  return counts;
+}
+
+/**
+ * Values of a facet in files that fit the other facets, and in the answer before it was narrowed; chosen ones stay, whatever
+ * their number. Most matches first.
+ */
+export function valuesOf(
+  facet: Facet,
+  files: readonly ResultFile[],
+  { chosen, before }: Pick<FacetChoice, 'chosen' | 'before'>,
+): FacetValue[] {
+  const now = countsOf(facet, files, chosen);
+  const earlier = countsOf(facet, before, chosen);
+  return [...new Set([...now.keys(), ...earlier.keys(), ...chosen[facet]])]
+    .map((value) => ({
+      value,
+      matches: now.get(value) ?? earlier.get(value) ?? 0,
+      isOfBefore: !now.has(value) && earlier.has(value),
+    }))
     .toSorted((a, b) => b.matches - a.matches || (a.value < b.value ? -1 : 1));
 }
 
 export interface FacetChoice {
   readonly chosen: Chosen;
+  /** Results of the last answer that the daemon did not narrow. */
+  readonly before: readonly ResultFile[];
   readonly toggle: (facet: Facet, value: string) => void;
   readonly clear: () => void;
+}
+
+/** What was there before the daemon narrowed it, while the query is the same. */
+function useBefore(): readonly ResultFile[] {
+  const shown = useSearch((state) => state.shown);
+  const files = useSearch((state) => state.files);
+  const [last, setLast] = useState<{
+    readonly query: string | undefined;
+    readonly files: readonly ResultFile[];
+  }>({ query: undefined, files: [] });
+  useEffect(() => {
+    if (shown?.filter === undefined) setLast({ query: shown?.query, files });
+  }, [shown, files]);
+  return shown?.filter !== undefined && shown.query === last.query ? last.files : [];
 }
 
 /** The choice of the address. Each change is a step of the history. */
@@ -53,8 +94,10 @@ export function useFacetChoice(): FacetChoice {
     repo: new Set(parameters.getAll('repo')),
     lang: new Set(parameters.getAll('lang')),
   };
+  const before = useBefore();
   return {
     chosen,
+    before,
     toggle: (facet, value) =>
       setParameters((before) => {
         const after = new URLSearchParams(before);

@@ -19,10 +19,10 @@ interface GroupProps extends FacetsProps {
   readonly isExact: boolean;
 }
 
-function Group({ facet, files, chosen, toggle, isExact }: GroupProps) {
+function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
   const [isOpen, setOpen] = useState(false);
   const [wanted, setWanted] = useState('');
-  const all = valuesOf(facet, files, chosen);
+  const all = valuesOf(facet, files, { chosen, before });
   const fitting = all.filter(({ value }) => value.toLowerCase().includes(wanted.toLowerCase()));
   const shown = isOpen ? fitting : fitting.slice(0, SHOWN);
   return (
@@ -40,20 +40,20 @@ function Group({ facet, files, chosen, toggle, isExact }: GroupProps) {
           onChange={(event) => setWanted(event.target.value)}
         />
       )}
-      {shown.map(({ value, matches }) => (
+      {shown.map(({ value, matches, isOfBefore }) => (
         <label key={value} className="facet-row">
           <input
             type="checkbox"
             checked={chosen[facet].has(value)}
             onChange={() => toggle(facet, value)}
-            aria-label={`${value || 'none'}, ${isExact ? '' : 'at least '}${count(matches)} matches`}
+            aria-label={`${value || 'none'}, ${isExact && !isOfBefore ? '' : 'at least '}${count(matches)} matches`}
           />
           <bdi className="facet-value" title={value}>
             {value || 'none'}
           </bdi>
           <span className="facet-count">
             {count(matches)}
-            {isExact ? '' : '+'}
+            {isExact && !isOfBefore ? '' : '+'}
           </span>
         </label>
       ))}

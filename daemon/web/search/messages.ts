@@ -7,6 +7,8 @@ import type { ResultFile } from './rows.ts';
 /** What is searched, as the body of the request has it. */
 export interface Search {
   readonly query: string;
+  /** What narrows it as a whole; absent: nothing. */
+  readonly filter?: string;
   readonly matches: number;
   readonly contextLines: number;
   readonly isRegexEnabled: boolean;

@@ -14,6 +14,8 @@ import type { Search } from './messages.ts';
 import { isSortOrder } from './order.ts';
 import { keepPlace, placeOfEntry, wantPlace } from './place.ts';
 import { previewName } from './result-address.ts';
+import { useNarrowed } from './narrowing.ts';
+import { Plan } from './plan-button.tsx';
 import { ResultList } from './result-list.tsx';
 import type { Focused } from './result-keys.ts';
 import type { ResultFile } from './rows.ts';
@@ -105,14 +107,14 @@ export function SearchPage() {
   const [parameters] = useSearchParams();
   const [, navigate] = useLocation();
   const contextLines = useRemembered((state) => state.contextLines);
-  const search = searchOf(parameters, contextLines);
+  const choice = useFacetChoice();
+  const search = useNarrowed(searchOf(parameters, contextLines), choice.chosen);
   useTitle(search?.query ?? 'Search');
   useAskedSearch(search);
   const sort = parameters.get('sort');
   const setSort = useSearch((state) => state.setSort);
   useEffect(() => setSort(isSortOrder(sort) ? sort : 'score'), [sort, setSort]);
   const files = useSearch((state) => state.files);
-  const choice = useFacetChoice();
   const shown = narrow(files, choice.chosen);
   const { toggleFilters, ...place } = useFilters();
   const preview = usePreview(shown);
@@ -141,6 +143,7 @@ export function SearchPage() {
             toggleFilters={toggleFilters}
           />
         </div>
+        <Plan />
         <div className="result-panels">
           <ResultList files={shown} loadedCount={files.length} onFocus={preview.follow} />
           {preview.file !== undefined && (

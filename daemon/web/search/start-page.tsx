@@ -1,6 +1,6 @@
 // The first page: the box, queries made of what is indexed, what was asked before, and how far the index is.
 
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
 import { callPage } from '../data/api.ts';
@@ -9,7 +9,9 @@ import { useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
 import { useTitle } from '../parts/title.ts';
 import { MATCHES_DEFAULT, parametersOf } from './address.ts';
+import { writtenValue } from './completion.ts';
 import { QueryBox } from './query-box.tsx';
+import { suggestionsQuery } from './suggesting.ts';
 import { counted } from '../parts/words.ts';
 
 function addressOf(query: string): string {
@@ -22,12 +24,6 @@ function addressOf(query: string): string {
   };
   return `/search?${parametersOf(search, new URLSearchParams()).toString()}`;
 }
-
-const EXAMPLES: readonly (readonly [query: string, what: string])[] = [
-  ['TODO', 'a word, in every file'],
-  ['sym:main', 'a definition by its name'],
-  ['file:README "how to"', 'text in files of a name'],
-];
 
 const RECENT_SHOWN = 5;
 
@@ -78,10 +74,39 @@ function IndexLine() {
   );
 }
 
+type Example = readonly [query: string, what: string];
+
+/** How often it is looked for what was not there yet, in ms: nothing is indexed, or the daemon had no time. */
+const LOOK_AGAIN_MS = 2000;
+
+/** Queries of what is in this index: a definition, its name as a word, and a file. */
+function useExamples(): readonly Example[] {
+  const [symbols, files] = useQueries({
+    queries: (['sym', 'file'] as const).map((kind) => ({
+      ...suggestionsQuery(kind, '', undefined, 1),
+      refetchInterval: (query: {
+        readonly state: { readonly data: readonly unknown[] | undefined };
+      }) => query.state.data?.length === 0 && LOOK_AGAIN_MS,
+    })),
+  });
+  const symbol = symbols?.data?.[0]?.value;
+  const file = files?.data?.[0]?.value;
+  const examples: Example[] = [];
+  if (symbol !== undefined)
+    examples.push(
+      [`sym:${writtenValue('sym', symbol)}`, 'a definition by its name'],
+      [/^\w+$/.test(symbol) ? symbol : JSON.stringify(symbol), 'a word, in every file'],
+    );
+  if (file !== undefined)
+    examples.push([`file:${writtenValue('file', file)}`, 'a file by its path']);
+  return examples;
+}
+
 export function StartPage() {
   useTitle('');
   const recent = useRemembered((state) => state.queries).slice(0, RECENT_SHOWN);
   const { data: account } = useAccount();
+  const examples = useExamples();
   return (
     <div className="start">
       <h1 className="start-name">Trawl</h1>
@@ -93,7 +118,7 @@ export function StartPage() {
         </p>
       )}
       <div className="start-lists">
-        <QueryList title="Try" rows={EXAMPLES} />
+        <QueryList title="Try" rows={examples} />
         <QueryList title="Asked before" rows={recent.map((query) => [query, ''] as const)} />
       </div>
     </div>

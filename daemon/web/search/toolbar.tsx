@@ -7,6 +7,7 @@ import { startDownload, useDownload } from './download-state.ts';
 import type { FacetChoice } from './facet-choice.ts';
 import type { DownloadFormat } from './messages.ts';
 import { isSortOrder } from './order.ts';
+import { PlanButton } from './plan-button.tsx';
 import type { SortOrder } from './order.ts';
 import { useSearch } from './search-store.ts';
 
@@ -86,6 +87,7 @@ export function Toolbar({ chosen, areFiltersOpen, toggleFilters }: ToolbarProps)
       </button>
       <SortChoice />
       <span className="toolbar-end">
+        <PlanButton />
         <DownloadButton format="json" chosen={chosen} />
         <DownloadButton format="csv" chosen={chosen} />
         <button

@@ -72,6 +72,8 @@ const shardReport = z
   })
   .meta({ id: 'ShardReport', description: 'What became of an eligible shard.' });
 
+export type { ConditionNode };
+
 export type ShardRow = z.infer<typeof shardReport>;
 
 export const explanation = z

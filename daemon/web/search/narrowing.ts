@@ -1,0 +1,40 @@
+// What is asked of the daemon where filters are chosen: an answer that is all is narrowed here; where it was not all, the daemon is
+// asked with the same filter.
+
+import { useEffect, useState } from 'react';
+import { writtenValue } from './completion.ts';
+import type { SuggestionKind } from './completion.ts';
+import type { Chosen } from './facet-choice.ts';
+import type { Search } from './messages.ts';
+import { useSearch } from './search-store.ts';
+
+/** Values of a prefix, any of which will do. */
+function anyOf(kind: SuggestionKind, values: ReadonlySet<string>): string[] {
+  // What has no language is found by no filter.
+  if (values.size === 0 || values.has('')) return [];
+  const terms = [...values].map((value) => `${kind}:${writtenValue(kind, value)}`);
+  return [terms.length === 1 ? terms.join('') : `(${terms.join(' or ')})`];
+}
+
+/** What is chosen as a query; undefined: nothing, or nothing that a query can say. */
+export function filterOf({ repo, lang }: Chosen): string | undefined {
+  const terms = [...anyOf('repo', repo), ...anyOf('lang', lang)];
+  return terms.length === 0 ? undefined : terms.join(' ');
+}
+
+/** The search of the address with what is chosen, as it is to be asked. */
+export function useNarrowed(search: Search | undefined, chosen: Chosen): Search | undefined {
+  const key = JSON.stringify(search);
+  const isPartial = useSearch(
+    ({ shown, state, outcome }) =>
+      state === 'done' && outcome?.isAll === false && JSON.stringify(shown) === key,
+  );
+  // Why kept: the narrowed answer takes the place of the one that said so.
+  const [partial, setPartial] = useState<string>();
+  useEffect(() => {
+    if (isPartial) setPartial(key);
+  }, [isPartial, key]);
+  const filter = filterOf(chosen);
+  if (search === undefined || filter === undefined) return search;
+  return isPartial || partial === key ? { ...search, filter } : search;
+}

@@ -1,0 +1,97 @@
+// The numbers of a search as the stages of a funnel, each with what it left out and why, in words.
+
+import type { Explanation } from '../../http/api/search/explain-schemas.ts';
+import { count } from '../parts/words.ts';
+
+export type Stats = Explanation['stats'];
+
+/** What was looked at of what there was. */
+export interface Stage {
+  readonly name: string;
+  readonly part: number;
+  readonly total: number;
+  readonly words: string;
+}
+
+const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+
+export function bytesText(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  for (; value >= 1000 && unit < UNITS.length - 1; unit++) value /= 1000;
+  return `${unit === 0 ? count(value) : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** The parts of a sentence that say something. */
+function joined(parts: readonly (string | false)[]): string {
+  return parts.filter((part) => part !== false).join(', ');
+}
+
+function shardsOf(stats: Stats): Stage {
+  const { shardsScanned, shardsSkippedFilter, shardsSkipped, crashes } = stats;
+  return {
+    name: 'Parts of the index',
+    part: shardsScanned + crashes,
+    total: shardsScanned + shardsSkippedFilter + shardsSkipped + crashes,
+    words: joined([
+      `${count(shardsScanned)} looked at`,
+      shardsSkippedFilter > 0 &&
+        `${count(shardsSkippedFilter)} left out: nothing in them can match`,
+      shardsSkipped > 0 && `${count(shardsSkipped)} not reached before the end`,
+      crashes > 0 && `${count(crashes)} failed`,
+    ]),
+  };
+}
+
+function filesOf(stats: Stats): Stage {
+  const { filesConsidered, shardFilesConsidered, filesSkipped, fileCount } = stats;
+  const leftOut = Math.max(shardFilesConsidered - filesConsidered - filesSkipped, 0);
+  return {
+    name: 'Files',
+    part: filesConsidered,
+    total: shardFilesConsidered,
+    words: joined([
+      `${count(filesConsidered)} looked at`,
+      leftOut > 0 && `${count(leftOut)} left out: the index or a filter rules them out`,
+      filesSkipped > 0 && `${count(filesSkipped)} not reached before the end`,
+      `${count(fileCount)} match`,
+    ]),
+  };
+}
+
+/** About the size of a block. */
+const BLOCK_SIZE = 4096;
+
+function blocksOf({ ngramMatches, ngramLookups }: Stats, bytesInScope: number | undefined): Stage {
+  const name = 'Blocks of text';
+  if (ngramLookups === 0)
+    return { name, part: 0, total: 0, words: 'no part of the query was looked up in the index' };
+  const total = Math.max(Math.ceil((bytesInScope ?? 0) / BLOCK_SIZE), ngramMatches);
+  const of = bytesInScope === undefined ? '' : ` of about ${count(total)}`;
+  const words = `${count(ngramMatches)}${of} blocks of some 4 KB have the three-character pieces that were looked up`;
+  return { name, part: ngramMatches, total, words };
+}
+
+function bytesOf({ contentBytesLoaded }: Stats, totals: Explanation['totals'] | undefined): Stage {
+  const total = totals?.bytesInScope ?? contentBytesLoaded;
+  const share = total === 0 ? 0 : (contentBytesLoaded / total) * 100;
+  const of =
+    totals === undefined
+      ? ''
+      : ` of ${bytesText(total)} (${share < 0.1 ? '< 0.1' : share.toFixed(1)} %)`;
+  return {
+    name: 'Bytes',
+    part: contentBytesLoaded,
+    total,
+    words: `${bytesText(contentBytesLoaded)} read${of}`,
+  };
+}
+
+/** From what there is to what was read. @param totals  of an explanation; undefined: none */
+export function funnelOf(stats: Stats, totals: Explanation['totals'] | undefined): Stage[] {
+  return [
+    shardsOf(stats),
+    filesOf(stats),
+    blocksOf(stats, totals?.bytesInScope),
+    bytesOf(stats, totals),
+  ];
+}
