@@ -331,6 +331,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/web/data',
     'daemon/web/jobs',
     'daemon/web/parts',
+    'daemon/web/sign-in',
     'daemon/web/styles',
   ],
   'daemon/web/shell': [

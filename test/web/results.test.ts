@@ -249,7 +249,7 @@ void test('from match to match, file to file, by keys alone', { skip: NO_BROWSER
   await preview.waitFor({ state: 'detached' });
   assert.equal(await focused(), 'line 72: // ends here: quince');
   await page.keyboard.press('Enter');
-  await page.waitForURL(/wide\.ts\?highlightRange=72$/);
+  await page.waitForURL(/wide\.ts\?highlightRange=72&query=quince/);
   assert.deepEqual(complaints, []);
 });
 
@@ -275,7 +275,7 @@ void test(
     const key = () =>
       page.evaluate<string>('document.activeElement.closest("article")?.dataset.key');
     const focused = await key();
-    await page.getByRole('textbox', { name: 'Query' }).fill('quince');
+    await page.getByRole('combobox', { name: 'Query' }).fill('quince');
     await page.keyboard.press('Enter');
     await page.getByText(/^3 matches in 2 files/).waitFor();
     const count = asked.length;
@@ -355,7 +355,7 @@ void test('what is copied is code alone', { skip: NO_BROWSER }, async () => {
   assert.equal(await clipboard(), 'wide.ts:72');
   await page.keyboard.press('c');
   await page.getByText('Link copied').waitFor();
-  assert.match(await clipboard(), /^http:.*\/wide\.ts\?highlightRange=72$/);
+  assert.match(await clipboard(), /^http:.*\/wide\.ts\?highlightRange=72&query=quince/);
 });
 
 void test(

@@ -57,7 +57,7 @@ void test(
     // A daemon that is away, and its search when it is back.
     const { port } = new URL(served.url);
     await served.process.stop('SIGKILL');
-    await page.getByRole('textbox', { name: 'Query' }).fill('quince');
+    await page.getByRole('combobox', { name: 'Query' }).fill('quince');
     await page.keyboard.press('Enter');
     await page.getByText('Trawl cannot be reached.').first().waitFor();
     await page.getByRole('article').getByText('plumtree').first().waitFor();
