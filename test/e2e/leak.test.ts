@@ -161,6 +161,8 @@ const ASKED: Readonly<Record<string, readonly Ask[]>> = {
     { perPage: '1', page: '2' },
     { perPage: '1', page: '3' },
     { sort: 'pushed' },
+    { name: NAME },
+    { state: 'ready' },
   ]),
   'GET /api/connections': queries([{}, { perPage: '1' }, { query: 'hidden' }]),
   'POST /api/connection-sync-status': bodies([
@@ -212,6 +214,7 @@ const ASKED: Readonly<Record<string, readonly Ask[]>> = {
   'GET /api/instance': NOTHING,
   'PATCH /api/instance': bodies([{ anonymousAccess: true }]),
   'GET /api/health': NOTHING,
+  'GET /api/health/series': queries([{}, { window: '86400' }]),
   'GET /api/ready': NOTHING,
   'GET /api/version': NOTHING,
   'GET /schemas/config.json': NOTHING,
