@@ -94,6 +94,8 @@ export class Connections {
   #isStarted = false;
   readonly #syncTimes: DueTimes;
   readonly #fetchTimes: DueTimes;
+  /** When a host said of a repo alone that fewer may see it, by repoId; `performance.now()`. */
+  readonly #narrowedMs = new Map<number, number>();
   /** What was decided on repos and could not be kept yet. */
   readonly #owed = { changedIds: new Set<number>(), dueIds: new Set<number>() };
   #ticking: NodeJS.Timeout | undefined;
@@ -147,6 +149,7 @@ export class Connections {
       digestOf: (connectionId) => this.#targetOf(connectionId)?.rules.digest,
       targetOf: (connectionId) => this.#targetOf(connectionId),
       obey,
+      isNarrowedSince: (repoId, ms) => (this.#narrowedMs.get(repoId) ?? -Infinity) > ms,
       onEnd: () => {
         this.#onListed();
         this.#cleanUp();
@@ -362,6 +365,7 @@ export class Connections {
     isNews: boolean,
   ): Promise<void> {
     const { register } = this.#options;
+    this.#narrowedMs.set(repoId, performance.now());
     let isNarrowed = true;
     try {
       isNarrowed = await register.decide((book) => narrowed(book, repoId, visibility));

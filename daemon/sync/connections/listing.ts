@@ -39,6 +39,8 @@ export interface ListingOptions {
   /** What a part of the listing said is kept: has it hold. */
   readonly obey: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
   /** Told of repos listed so far. */
+  /** Whether a repo was hidden from some after this time, `performance.now()`, by what its host said of it alone. */
+  readonly isNarrowedSince: (repoId: number, ms: number) => boolean;
   readonly onCount: (count: number) => void;
 }
 
@@ -131,8 +133,9 @@ function newState(
 async function listPages(options: ListingOptions, from: ListingState): Promise<ListingState> {
   const { host, signal, rows, connectionId } = options;
   let state = from;
+  const startMs = performance.now();
   let gathered: HostRepo[] = [];
-  let sinceMs = performance.now();
+  let sinceMs = startMs;
   try {
     for await (const page of host.list(from.next, signal)) {
       signal.throwIfAborted();
@@ -145,7 +148,7 @@ async function listPages(options: ListingOptions, from: ListingState): Promise<L
       const isDue = gathered.length >= GATHERED_MAX || performance.now() - sinceMs > GATHER_MS;
       if (state.isOver === true) break;
       if (!isDue) continue;
-      await keep(options, state, gathered);
+      await keep(options, state, gathered, startMs);
       gathered = [];
       sinceMs = performance.now();
     }
@@ -157,7 +160,7 @@ async function listPages(options: ListingOptions, from: ListingState): Promise<L
   }
   if (state.isOver !== true)
     throw new Error(`${host.nameHost} ended its listing in the middle; nothing was removed`);
-  await keep(options, state, gathered);
+  await keep(options, state, gathered, startMs);
   return state;
 }
 
@@ -200,13 +203,15 @@ async function keep(
   options: ListingOptions,
   state: ListingState,
   gathered: readonly HostRepo[],
+  startMs: number,
 ): Promise<void> {
   const { register, rows, host, connectionId, onCount } = options;
   const { nameHost, codeHostType } = host;
   const { listing } = state;
   // Pages that shift have some twice; what was said last is newer.
   const repos = [...new Map(gathered.map((repo) => [repo.hostId, repo])).values()];
-  const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos };
+  const isNarrowed = (repoId: number): boolean => options.isNarrowedSince(repoId, startMs);
+  const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos, isNarrowed };
   // Why first without the store: most listings say what the one before said.
   const { result: known } = admitListed(register.book, listed);
   const repoIds = known.repos.map(({ repoId }) => repoId);
@@ -226,7 +231,8 @@ async function admit(
 ): Promise<void> {
   try {
     const { changedIds, dueIds } = await register.decide((book) => admitListed(book, listed));
-    const shown = register.unhide(known.repos.map(({ repoId }) => repoId));
+    const repoIds = known.repos.map(({ repoId }) => repoId);
+    const shown = register.unhide(repoIds.filter((repoId) => !listed.isNarrowed(repoId)));
     await obey({ changedIds: new Set([...changedIds, ...shown]), dueIds });
   } catch (error) {
     const narrowed = known.repos.filter(({ repoId, visibility }) => {

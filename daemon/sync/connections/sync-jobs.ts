@@ -48,6 +48,7 @@ export interface SyncJobsOptions {
   /** Undefined: it is in the configuration no more. */
   readonly targetOf: (connectionId: number) => SyncTarget | undefined;
   readonly obey: ListingOptions['obey'];
+  readonly isNarrowedSince: ListingOptions['isNarrowedSince'];
   /** A listing came to its end. */
   readonly onEnd: () => void;
 }
@@ -102,7 +103,7 @@ export class SyncJobs {
   }
 
   async #list(job: SyncJob): Promise<SyncResult> {
-    const { register, rows, hostOf, digestOf, obey, onEnd } = this.#options;
+    const { register, rows, hostOf, digestOf, obey, isNarrowedSince, onEnd } = this.#options;
     const startMs = performance.now();
     const { connectionId, name } = job.target;
     this.runner.keep(job);
@@ -117,6 +118,7 @@ export class SyncJobs {
       isCurrent: () => digestOf(connectionId) === digest,
       signal: job.signal,
       obey,
+      isNarrowedSince,
       onCount: (count) => this.#options.log.debug('listing', { connection: name, count }),
     });
     const issues = [...outcome.issues, ...emptyIssue(name, outcome)];

@@ -10,6 +10,7 @@ import type { CodeHostType } from '../../repos/records.ts';
 import { freeRepoName } from '../../repos/repo-name.ts';
 import { LinkBook } from './link-book.ts';
 import { underRules } from './rules.ts';
+import { isStricter } from './whose-fetch.ts';
 
 /** Repositories that a listing came upon, each once, and where. */
 export interface Listed {
@@ -20,6 +21,8 @@ export interface Listed {
   readonly nameHost: string;
   readonly codeHostType: CodeHostType;
   readonly repos: readonly HostRepo[];
+  /** Whether fewer may see a repo than before by what its host has said since the listing began, which no page of it may undo. */
+  readonly isNarrowed: (repoId: number) => boolean;
 }
 
 /** What is to be kept of them. */
@@ -105,11 +108,14 @@ function described(
   before: StoredRepo | undefined,
   repoId: number,
   repo: HostRepo,
-  { codeHostType }: Listed,
+  { codeHostType, isNarrowed }: Listed,
   { address }: StoredConnection,
 ): StoredRepo {
   const known = before ?? { repoId, name: '', enforcement: 'none' };
-  const { hostId, visibility } = repo;
+  const { hostId } = repo;
+  const isOlder = before !== undefined && isNarrowed(repoId);
+  const isWider = isOlder && isStricter(before.visibility, repo.visibility);
+  const { visibility } = isWider ? before : repo;
   const facts = factsOf(codeHostType, repo);
   const was = before?.host?.facts.source;
   // Why: where its git is gone, files that git ignored are not to be searched. Its job says so.

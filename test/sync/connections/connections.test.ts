@@ -367,6 +367,49 @@ test('what came to the address of a public repository is not shown as that, befo
   await index.close();
 });
 
+test('a page that was read before a repository turned private does not show it again', async () => {
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  host.pageSize = 1;
+  host.repos = [hostedRepo('1', folder), hostedRepo('2', makeRepo({ 'b.txt': 'sloe\n' }))];
+  const settings = { c: settingsOf({ enforcePermissions: true }) };
+  const index = await openConnected(temporaryFolder(), host, settings);
+  const guest = guestOf(index);
+  const guestFinds = async (): Promise<number> =>
+    (await index.search('plum', {}, guest.ofGuest())).files.length;
+  await index.settle();
+  assert.equal(await guestFinds(), 1);
+  // The first page is read, and kept with the second, which is waited for.
+  const [begun, release] = [deferred(), deferred()];
+  let pages = 0;
+  host.beforePage = async () => {
+    pages++;
+    // The next listing says nothing.
+    if (pages === 3) host.failAt = 0;
+    if (pages !== 2) return;
+    begun.resolve();
+    await release.promise;
+  };
+  const listing = index.sync('c');
+  await begun.promise;
+  host.repos[0] = hostedRepo('1', folder, { visibility: 'private' });
+  writeFiles(folder, { 'c.txt': 'plum\n' });
+  commitAll(folder);
+  index.connections.askHost(1);
+  while ((await guestFinds()) > 0) await sleep(5);
+  release.resolve();
+  await listing;
+  assert.ok(pages >= 3);
+  assert.equal(await guestFinds(), 0);
+  host.beforePage = undefined;
+  host.failAt = undefined;
+  host.repos[0] = hostedRepo('1', folder);
+  await index.sync('c');
+  await index.settle();
+  assert.ok((await guestFinds()) > 0, 'a listing that began later says what it says');
+  await index.close();
+});
+
 /** What guests of an index see. */
 function guestOf(index: ConnectedIndex): Sights {
   const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);

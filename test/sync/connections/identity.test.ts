@@ -189,7 +189,9 @@ class World {
       visibility: isPrivate ? ('private' as const) : ('public' as const),
       topics: [],
     }));
-    const listed = { connectionId, listing, nameHost: host, codeHostType: 'gitea', repos } as const;
+    const isNarrowed = (): boolean => false;
+    const given = { connectionId, listing, nameHost: host, repos, isNarrowed };
+    const listed = { ...given, codeHostType: 'gitea' } as const;
     const { repos: admitted } = this.#keep(admitListed(this.book, listed));
     for (const [index, { repoId }] of admitted.entries()) {
       const key = `${host} ${page[index]!.hostId}`;
