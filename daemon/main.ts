@@ -472,7 +472,7 @@ function jobServiceOf(instance: Instance): JobService {
     index: async (repoId) => {
       const repo = catalog.repo(repoId);
       if (repo === undefined) return undefined;
-      connections?.clones.markStale(repoId);
+      connections?.clones.owe(repoId);
       return desk.index(repo.record);
     },
     latest: (repoIds) => desk.latest(repoIds),
@@ -487,7 +487,7 @@ function jobServiceOf(instance: Instance): JobService {
       const { docCount: docs, contentSize, shardSize } = repoSizes(catalog, repo);
       return { docs, contentBytes: contentSize, shardBytes: shardSize };
     },
-    askedAt: (repoId) => connections?.clones.fetchedAt(repoId),
+    askedAt: (repoId) => connections?.clones.lastFetch(repoId).fetchedAt,
   };
 }
 

@@ -17,7 +17,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { IndexContext } from '../jobs/index-repo.ts';
 import type { FetchStep } from '../jobs/job-step.ts';
 import type { RepoRegister } from '../register/register.ts';
-import { checkWhose, OtherRepositoryError } from './whose-fetch.ts';
+import { checkWhose, newsOf, OtherRepositoryError } from './whose-fetch.ts';
 
 /** Makes or updates a bare clone. Errors: why it cannot be; the clone that was there stays. */
 export type FetchClone = (options: {
@@ -72,6 +72,10 @@ const stampSchema = z.strictObject({
   hostId: z.string(),
   /** Milliseconds since the epoch; null: never. */
   fetchedAt: z.number().nullable(),
+  /** `newsOf` of what its host had said of it when it was fetched. */
+  news: z.string().optional(),
+  /** Somebody was promised that it is fetched again. */
+  isOwed: z.literal(true).optional(),
 });
 type Stamp = z.infer<typeof stampSchema>;
 
@@ -95,6 +99,21 @@ export class Clones {
     this.#stale.add(repoId);
   }
 
+  /** As `markStale`, and whatever ends this process, the next one fetches it. Errors: none; where that is not kept, the log says so. */
+  owe(repoId: number): void {
+    this.markStale(repoId);
+    const repo = this.#options.register.byId(repoId);
+    const stamp = this.#readStamp(repoId);
+    // One that was never fetched is fetched in any case.
+    if (!hasClone(repo) || !isOf(stamp, repo.host) || stamp.isOwed === true) return;
+    try {
+      this.#writeStamp(repoId, { ...stamp, isOwed: true });
+    } catch (error) {
+      const fields = { repo: repo.name, error: messageOf(error) };
+      this.#options.log.warn('that a repository is to be fetched could not be kept', fields);
+    }
+  }
+
   /** Told why a job failed. What git could not read is to be checked before the next one. */
   noteFailure(repoId: number, error: unknown): void {
     const isOfGit = error instanceof GitError && error.failure === 'exit';
@@ -116,11 +135,19 @@ export class Clones {
     }
   }
 
-  /** When a repo was fetched last, milliseconds since the epoch; undefined: never. */
-  fetchedAt(repoId: number): number | undefined {
+  /**
+   * When a repo was fetched last, milliseconds since the epoch; undefined: never. `isBehind`: since then its host has said that
+   * there is something new, or somebody was promised that it is fetched.
+   */
+  lastFetch(repoId: number): {
+    readonly fetchedAt: number | undefined;
+    readonly isBehind: boolean;
+  } {
     const host = this.#options.register.byId(repoId)?.host;
     const stamp = this.#readStamp(repoId);
-    return host !== undefined && isOf(stamp, host) ? (stamp?.fetchedAt ?? undefined) : undefined;
+    if (host === undefined || !isOf(stamp, host)) return { fetchedAt: undefined, isBehind: false };
+    const { fetchedAt, news = newsOf(host.facts), isOwed = false } = stamp;
+    return { fetchedAt: fetchedAt ?? undefined, isBehind: isOwed || news !== newsOf(host.facts) };
   }
 
   /**
@@ -138,9 +165,9 @@ export class Clones {
     const folder = this.#options.catalog.clonePath(repoId);
     await mkdir(this.#options.catalog.cloneFolder, { recursive: true, mode: 0o700 });
     // One that never became whole is begun anew.
-    if (this.fetchedAt(repoId) === undefined) {
+    if (this.lastFetch(repoId).fetchedAt === undefined) {
       await rm(folder, { recursive: true, force: true });
-      this.#writeStamp(repoId, host, null);
+      this.#writeStamp(repoId, { ...idOf(host), fetchedAt: null });
     }
     const isThere = existsSync(folder);
     if (isThere && !this.#stale.has(repoId)) return;
@@ -157,7 +184,8 @@ export class Clones {
       this.#stale.add(repoId);
       throw error;
     }
-    this.#writeStamp(repoId, host, Date.now());
+    const stamp = { ...idOf(host), fetchedAt: Date.now(), news: newsOf(host.facts) };
+    this.#writeStamp(repoId, this.#stale.has(repoId) ? { ...stamp, isOwed: true } : stamp);
     this.#options.onFetched(repoId);
   }
 
@@ -262,8 +290,7 @@ export class Clones {
     }
   }
 
-  #writeStamp(repoId: number, { address, hostId }: RepoHost, fetchedAt: number | null): void {
-    const stamp: Stamp = { address, hostId, fetchedAt };
+  #writeStamp(repoId: number, stamp: Stamp): void {
     replaceOwn(this.#stampPath(repoId), `${JSON.stringify(stamp)}\n`);
   }
 }
@@ -287,6 +314,10 @@ function hasClone(repo: StoredRepo | undefined): repo is StoredRepo & { readonly
   return repo?.host !== undefined && source === undefined && submodule === undefined;
 }
 
-function isOf(stamp: Stamp | undefined, { address, hostId }: RepoHost): boolean {
+function idOf({ address, hostId }: RepoHost): Pick<Stamp, 'address' | 'hostId'> {
+  return { address, hostId };
+}
+
+function isOf(stamp: Stamp | undefined, { address, hostId }: RepoHost): stamp is Stamp {
   return stamp?.address === address && stamp.hostId === hostId;
 }

@@ -123,6 +123,7 @@ export class Connections {
     this.pushes = new Pushes({
       register,
       has: (repoId) => this.has(repoId) === true,
+      owe: (repoId) => this.#clones.owe(repoId),
       askHost: (repoId) => this.askHost(repoId),
       secret,
       log,
@@ -301,7 +302,7 @@ export class Connections {
 
   /** Lists, fetches and removes from now on, when each is due. What the process before has left undone is taken up. */
   async start(): Promise<void> {
-    const { book, register, served, jobs } = this.#options;
+    const { book, register, served } = this.#options;
     const left = await book.read();
     const nameOf = (id: number): string | undefined => this.#targetOf(id)?.name;
     this.#sync.runner.recall(left, nameOf);
@@ -310,11 +311,13 @@ export class Connections {
     this.#isStarted = true;
     this.#resume(new Set());
     this.#sync.runner.forgetLeft();
-    const unfinished = new Set(jobs.left.map(({ targetId }) => targetId));
-    for (const { repoId, indexedAt } of served.records) {
+    // Why all: what was fetched may not have been indexed any more; a job that finds nothing new takes 0.2 ms.
+    for (const { repoId } of served.records) {
       if (this.has(repoId) === undefined) continue;
-      this.#fetchTimes.resume(repoId, this.#clones.fetchedAt(repoId));
-      if (indexedAt === undefined || unfinished.has(repoId)) this.#index(repoId);
+      const { fetchedAt, isBehind } = this.#clones.lastFetch(repoId);
+      this.#fetchTimes.resume(repoId, fetchedAt);
+      if (isBehind) this.#clones.markStale(repoId);
+      this.#index(repoId);
     }
     this.#cleanUp();
     this.#cleanup.runner.forgetLeft();
@@ -355,6 +358,7 @@ export class Connections {
   /** Has a repo fetched and indexed, as its host may have something new. */
   askHost(repoId: number): void {
     this.#clones.markStale(repoId);
+    this.#fetchTimes.restart(repoId);
     this.#index(repoId);
   }
 
@@ -364,13 +368,17 @@ export class Connections {
     { visibility }: OtherRepositoryError,
     isNews: boolean,
   ): Promise<void> {
-    const { register } = this.#options;
+    const { register, log } = this.#options;
     this.#narrowedMs.set(repoId, performance.now());
     let isNarrowed = true;
     try {
       isNarrowed = await register.decide((book) => narrowed(book, repoId, visibility));
-    } catch {
-      // The next listing has it known; until then it is for owners alone.
+    } catch (error) {
+      // The next listing has it known.
+      log.warn('who may see a repository could not be kept: it is for owners alone until it can', {
+        repo: register.byId(repoId)?.name,
+        error: messageOf(error),
+      });
       register.hide([repoId]);
     }
     if (isNarrowed) await this.#obey({ changedIds: new Set([repoId]), dueIds: new Set() });
@@ -379,9 +387,7 @@ export class Connections {
 
   #index(repoId: number): void {
     const record = this.#options.served.record(repoId);
-    if (record === undefined) return;
-    this.#fetchTimes.restart(repoId);
-    this.#options.jobs.ask(record);
+    if (record !== undefined) this.#options.jobs.ask(record);
   }
 
   /** Has a connection listed, for a user; the id of the job. Undefined: there is none of this id. Errors: it is being closed. */

@@ -12,6 +12,8 @@ export interface PushesOptions {
   readonly register: Pick<RepoRegister, 'all'>;
   /** Whether a connection has a repo. */
   readonly has: (repoId: number) => boolean;
+  /** Has a repo fetched some time, whatever ends this process. */
+  readonly owe: (repoId: number) => void;
   /** Has a repo fetched and indexed. */
   readonly askHost: (repoId: number) => void;
   /** As the configuration has it now; undefined: no delivery is taken. Errors: it cannot be read. */
@@ -100,6 +102,7 @@ export class Pushes {
 
   /** False: it is asked for again when the time of repeats is over. */
   #ask(repoId: number): boolean {
+    this.#options.owe(repoId);
     const recent = this.#recent.get(repoId);
     if (recent !== undefined) {
       recent.isRepeated = true;

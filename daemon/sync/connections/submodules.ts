@@ -99,14 +99,17 @@ export class Submodules {
   /** Repos, or what a connection wants, may have changed: looks soon. */
   note(): void {
     if (this.#isClosed || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#looking = this.#looking
-        .then(() => this.#look())
-        .catch((error: unknown) => {
-          this.#options.log.error('submodules could not be looked at', { error: messageOf(error) });
-        });
-    }, PAUSE_MS).unref();
+    this.#timer = setTimeout(() => this.#begin(), PAUSE_MS).unref();
+  }
+
+  #begin(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#looking = this.#looking
+      .then(() => this.#look())
+      .catch((error: unknown) => {
+        this.#options.log.error('submodules could not be looked at', { error: messageOf(error) });
+      });
   }
 
   async #look(): Promise<void> {
@@ -240,9 +243,9 @@ export class Submodules {
     await this.#looking;
   }
 
-  /** Resolves when nothing is to be looked at. */
+  /** Resolves when nothing is to be looked at; what would be looked at soon is now. */
   async whenIdle(): Promise<void> {
-    for (; this.#timer !== undefined;) await new Promise((resolve) => setTimeout(resolve, 10));
+    if (this.#timer !== undefined) this.#begin();
     await this.#looking;
   }
 }

@@ -10,7 +10,7 @@ import type { CodeHostType } from '../../repos/records.ts';
 import { freeRepoName } from '../../repos/repo-name.ts';
 import { LinkBook } from './link-book.ts';
 import { underRules } from './rules.ts';
-import { isStricter } from './whose-fetch.ts';
+import { isStricter, newsOf } from './whose-fetch.ts';
 
 /** Repositories that a listing came upon, each once, and where. */
 export interface Listed {
@@ -77,15 +77,11 @@ export function admitListed(book: RepoBook, listed: Listed): RepoDecision<Admitt
   };
 }
 
-/**
- * Whether a repo was pushed to, has another address, or other revisions or files of it are wanted. Why the address: another
- * repository may have been at the former one when it was fetched.
- */
+/** Whether there may be something to fetch of a repo, or other revisions or files of it are wanted. */
 function hasNews(before: StoredRepo | undefined, now: StoredRepo): boolean {
   const [was, is] = [before?.host?.facts, now.host?.facts];
   return (
-    was?.pushedAt !== is?.pushedAt ||
-    was?.cloneUrl !== is?.cloneUrl ||
+    (was && newsOf(was)) !== (is && newsOf(is)) ||
     !isDeepStrictEqual(was?.source, is?.source) ||
     !isDeepStrictEqual(before?.selection, now.selection)
   );

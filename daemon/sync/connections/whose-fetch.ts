@@ -1,7 +1,13 @@
 // Whether what was fetched is of the repo that it was fetched for. Git fetches by address, and since the last listing another
 // repository may have come to that, or this one may have turned private: its host is asked, before anything of it can be read.
 
-import type { RepoBook, RepoDecision, RepoHost, StoredRepo } from '../../accounts/store/repos.ts';
+import type {
+  HostFacts,
+  RepoBook,
+  RepoDecision,
+  RepoHost,
+  StoredRepo,
+} from '../../accounts/store/repos.ts';
 import { type Host, HostError, type HostRepo } from '../../hosts/host.ts';
 
 type Visibility = StoredRepo['visibility'];
@@ -45,6 +51,14 @@ export async function checkWhose(
       `${path} was ${visibility} and is ${there.visibility} now; ${left}`,
       there.visibility,
     );
+}
+
+/**
+ * What is to be fetched again where it changes: the last push, and where the repo is. Why where: another repository may have
+ * been there when it was fetched, or was found there and nothing was taken over.
+ */
+export function newsOf({ pushedAt, cloneUrl, path }: HostFacts): string {
+  return JSON.stringify([pushedAt, cloneUrl, path]);
 }
 
 async function foundOrNone(asked: Promise<HostRepo>): Promise<HostRepo | undefined> {

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   readdirSync,
   readFileSync,
@@ -18,6 +19,7 @@ import test from 'node:test';
 import { deferred } from '../../../daemon/base/deferred.ts';
 import { indexerOf } from '../../../daemon/instance.ts';
 import { HostError } from '../../../daemon/hosts/host.ts';
+import type { PushedRepository } from '../../../daemon/hosts/webhook.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 import {
   commitAll,
@@ -795,5 +797,103 @@ test('what was fetched from an address that another repository had taken goes wi
   host.repos = [hostedRepo('1', two), hostedRepo('2', one)];
   await index.sync('c');
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+  await index.close();
+});
+
+test('what is to be fetched is fetched by the next process: a push that a listing told of, and one that was promised', async () => {
+  const dataDir = temporaryFolder();
+  const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
+  const host = localHost();
+  host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
+  const pushed: PushedRepository = {
+    codeHostType: 'gitea',
+    hostId: '2',
+    path: 'o/2',
+    hosts: [],
+    cloneUrls: [],
+  };
+  const fetched: string[] = [];
+  let isDown = false;
+  const fetchClone: FetchClone = async (options) => {
+    if (isDown) throw new Error('the host is down');
+    fetched.push(path.basename(options.folder));
+    return fetchLocal(options);
+  };
+  const first = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+  await first.settle();
+  for (const folder of [one, two]) {
+    writeFiles(folder, { 'new.txt': 'plum\n' });
+    commitAll(folder);
+  }
+  isDown = true;
+  host.repos = [{ ...host.repos[0]!, pushedAt: '2026-01-01T00:00:00Z' }, host.repos[1]!];
+  await first.sync('c');
+  assert.equal(first.connections.pushes.note(pushed), 1);
+  // Before anything else is kept of it.
+  const copy = path.join(temporaryFolder(), 'copy');
+  cpSync(path.join(dataDir, 'clones'), copy, { recursive: true });
+  await first.settle();
+  await first.close();
+  rmSync(path.join(dataDir, 'clones'), { recursive: true });
+  renameSync(copy, path.join(dataDir, 'clones'));
+
+  [isDown, host.failAt] = [false, 0];
+  fetched.length = 0;
+  const files = ['host/o/1:a.txt', 'host/o/1:new.txt', 'host/o/2:b.txt', 'host/o/2:new.txt'];
+  for (const expected of [['1.git', '2.git'], []]) {
+    const next = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+    await next.settle();
+    assert.deepEqual(fetched.sort(), expected);
+    assert.deepEqual(await found(next, 'plum'), files);
+    await next.close();
+    fetched.length = 0;
+  }
+});
+
+test('what was fetched and not indexed any more is indexed by the next process', async () => {
+  const dataDir = temporaryFolder();
+  const one = makeRepo({ 'a.txt': 'plum\n' });
+  const host = localHost();
+  host.repos = [hostedRepo('1', one)];
+  const first = await openConnected(dataDir, host, { c: settingsOf() });
+  await first.settle();
+  await first.close();
+  writeFiles(one, { 'new.txt': 'plum\n' });
+  commitAll(one);
+  git(path.join(dataDir, 'clones/1.git'), 'fetch', '-q', one, '+refs/*:refs/*');
+  host.failAt = 0;
+  const fetchClone = (): Promise<never> => Promise.reject(new Error('the host is down'));
+  const next = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+  await next.settle();
+  assert.deepEqual(await found(next, 'plum'), ['host/o/1:a.txt', 'host/o/1:new.txt']);
+  await next.close();
+});
+
+test('what was refused at a path that another repository had taken is fetched where its host has it now', async () => {
+  const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
+  const host = localHost();
+  host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
+  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
+  await index.settle();
+  writeFiles(one, { 'new.txt': 'plum\n' });
+  commitAll(one);
+  const exchanged = [hostedRepo('1', one, { path: 'o/2' }), hostedRepo('2', two, { path: 'o/1' })];
+  let isListed = false;
+  host.beforePage = async () => {
+    // The listing that follows fails, too.
+    if (!isListed) throw new HostError('HOST_UNAVAILABLE', 'the host is down');
+    return Promise.resolve();
+  };
+  host.repos = exchanged;
+  index.connections.askHost(1);
+  await index.settle();
+  assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+  isListed = true;
+  await index.sync('c');
+  assert.deepEqual(await found(index, 'plum'), [
+    'host/o/1:b.txt',
+    'host/o/2:a.txt',
+    'host/o/2:new.txt',
+  ]);
   await index.close();
 });
