@@ -76,7 +76,7 @@ port.on('message', (message: ToBuildWorker) => {
     return;
   }
   if (message.kind === 'letGo') {
-    void closeReader().then(message.isOver ? () => port.close() : rest);
+    void closeReader().then(message.isOver ? end : rest);
     return;
   }
   // Why: an error must end the thread, so that the build sees it.
@@ -101,6 +101,12 @@ function rest(): void {
   onAnswer = undefined;
   keeping = setTimeout(dropBuilder, KEPT_MS);
   tell({ kind: 'rested' });
+}
+
+function end(): void {
+  // What is kept would keep the thread.
+  clearTimeout(keeping);
+  port.close();
 }
 
 function dropBuilder(): void {
