@@ -130,10 +130,11 @@ async function targetsOf({
     { name: defaultRevision, commit: isCommitted ? spec.commit : undefined },
     ...(spec.revisions ?? []),
   ];
+  const basisOf = basesOf(known);
   const placed = wanted.map(({ name, commit }, index) => {
     const isOnDisk = index === 0 && !isCommitted;
     if (isOnDisk) return { commit, basis: 0 };
-    return { commit, basis: commit === undefined ? undefined : basisOf(known, name) };
+    return { commit, basis: commit === undefined ? undefined : basisOf(name) };
   });
   const commits = [...known.revisions, ...wanted].flatMap(({ commit }) => commit ?? []);
   const [rules, isThere] = await Promise.all([
@@ -161,12 +162,12 @@ async function targetsOf({
   return targets;
 }
 
-/** The known revision that one of this name is told from: itself, else the default one. */
-function basisOf({ revisions }: KnownIndex, name: string): number | undefined {
-  const same = revisions.findIndex((one) => one.name === name && one.commit !== undefined);
-  if (same >= 0) return same;
-  const any = revisions.findIndex(({ commit }) => commit !== undefined);
-  return any < 0 ? undefined : any;
+/** The known revision that one of a name is told from: itself, else the default one. Why a map: there may be 100,000. */
+function basesOf({ revisions }: KnownIndex): (name: string) => number | undefined {
+  const placed = [...revisions.entries()].filter(([, { commit }]) => commit !== undefined);
+  const byName = new Map(placed.toReversed().map(([index, { name }]) => [name, index]));
+  const first = placed[0]?.[0];
+  return (name) => byName.get(name) ?? first;
 }
 
 async function rulesOf(

@@ -897,3 +897,33 @@ test('what was refused at a path that another repository had taken is fetched wh
   ]);
   await index.close();
 });
+
+test('a repository of 100,000 refs: what is wanted of them is searched, and a push to one is found', async () => {
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  const commit = git(folder, 'rev-parse', 'HEAD').trim();
+  const numbers = Array.from({ length: 50_000 }, (_, index) => index);
+  const names = numbers.flatMap((one) => [`refs/heads/b/${one}`, `refs/tags/t${one}`]).sort();
+  const lines = names.map((name) => `${commit} ${name}\n`).join('');
+  writeFileSync(
+    path.join(folder, '.git/packed-refs'),
+    `# pack-refs with: peeled fully-peeled sorted \n${lines}`,
+  );
+  const host = localHost();
+  host.repos = [hostedRepo('1', folder)];
+  const settings = settingsOf({ revisions: { tags: ['t49*'] } });
+  const index = await openConnected(temporaryFolder(), host, { c: settings });
+  await index.settle();
+  const revisionsOf = (): readonly string[] =>
+    index.instance.parts.snapshots.current.repos[0]!.revisions!;
+  // The default one; 49, 490 to 499 and so on.
+  assert.equal(revisionsOf().length, 1 + 1 + 10 + 100 + 1_000);
+  writeFiles(folder, { 'new.txt': 'plum\n' });
+  commitAll(folder);
+  git(folder, 'tag', '-f', 't49000');
+  index.connections.askHost(1);
+  await index.settle();
+  for (const query of ['plum', 'plum rev:t49000'])
+    assert.deepEqual(await found(index, query), ['host/o/1:a.txt', 'host/o/1:new.txt']);
+  assert.deepEqual(await found(index, 'plum rev:t49001'), ['host/o/1:a.txt']);
+  await index.close();
+});
