@@ -79,7 +79,15 @@ async function turnsOf(promise: Promise<unknown>): Promise<number> {
 test('a text is measured once for all who are sent it, one window a turn', async () => {
   const windowCount = 40;
   const bytes = Buffer.alloc(windowCount * WINDOW_SIZE, 'a\n');
-  const all = Array.from({ length: 20 }, () => longTextJson('source', bytes, { size: 1 }, FOR_ONE));
+  // Each request has a signal of its own.
+  const all = Array.from({ length: 20 }, () =>
+    longTextJson(
+      'source',
+      bytes,
+      { size: 1 },
+      { ...FOR_ONE, signal: new AbortController().signal },
+    ),
+  );
   const turnCount = await turnsOf(Promise.all(all));
   assert.ok(turnCount >= windowCount, `${turnCount} turns`);
   assert.ok(turnCount < 2 * windowCount, `${turnCount} turns`);
