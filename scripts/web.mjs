@@ -27,12 +27,16 @@ function keptText() {
   ).join('');
 }
 
+/** Distances, figures of one width, accents; no ligatures: `!==` is three characters wherever it stands. */
+const KEPT_FEATURES = ['kern', 'tnum', 'ccmp', 'mark'];
+
 /** Writes the Latin part of a face with fewer characters and weights from 400 to 600. */
 async function cutFace(name, file) {
   const source = createRequire(import.meta.url).resolve(`${name}/files/${file}`);
   const cut = await subsetFont(readFileSync(source), keptText(), {
     targetFormat: 'woff2',
     variationAxes: { wght: { min: 400, max: 600 } },
+    keepFeatures: KEPT_FEATURES,
   });
   writeFileSync(path.join(FACES, file), cut);
 }

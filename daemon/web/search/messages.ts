@@ -76,6 +76,7 @@ export interface SearchFailure {
   readonly statusCode: number;
   readonly errorCode: string;
   readonly message: string;
+  /** Seconds until it is asked again; undefined: it is not. */
   readonly retryAfter: number | undefined;
 }
 

@@ -1,18 +1,77 @@
-// Where nothing was found: what the query may have meant, and what might find more.
+// Where there is nothing to show: what the query may have meant, and what might find more. Nothing was found, nothing is left by
+// the filters, or the query could not be read.
 
 import { Link, useSearchParams } from 'wouter';
+import { count } from '../parts/words.ts';
 import { parametersOf } from './address.ts';
+import { useFacetChoice } from './facet-choice.ts';
+import type { Search } from './messages.ts';
 import { useSearch } from './search-store.ts';
 import { showSyntax } from './syntax.ts';
+
+/** The address of the same search but for what is changed. */
+function useChanged(search: Search | undefined): (changed: Partial<Search>) => string {
+  const [parameters] = useSearchParams();
+  return (changed) =>
+    search === undefined
+      ? ''
+      : `/search?${parametersOf({ ...search, ...changed }, parameters).toString()}`;
+}
+
+function AsItStands({ search }: { readonly search: Search | undefined }) {
+  const addressOf = useChanged(search);
+  if (search?.isRegexEnabled !== true) return null;
+  return (
+    <p>
+      <Link href={addressOf({ isRegexEnabled: false })}>Search for the text as it stands</Link>
+    </p>
+  );
+}
+
+function SyntaxGuide() {
+  return (
+    <p>
+      <button type="button" className="link-button" onClick={showSyntax}>
+        Syntax of queries
+      </button>
+    </p>
+  );
+}
+
+/** The query could not be read; the line above says where. */
+export function Unread() {
+  const asked = useSearch((state) => state.asked);
+  return (
+    <div className="empty nothing">
+      <AsItStands search={asked} />
+      <p>“Quotes” take what is between them as text.</p>
+      <SyntaxGuide />
+    </div>
+  );
+}
+
+export function FilteredOut({ loadedCount }: { readonly loadedCount: number }) {
+  const { clear } = useFacetChoice();
+  return (
+    <div className="empty nothing">
+      <p>
+        {loadedCount === 1
+          ? 'The one loaded file is filtered out.'
+          : `All ${count(loadedCount)} loaded files are filtered out.`}
+      </p>
+      <p>
+        <button type="button" className="button" onClick={clear}>
+          Clear filters
+        </button>
+      </p>
+    </div>
+  );
+}
 
 export function Nothing() {
   const hints = useSearch((state) => state.outcome?.hints ?? NO_HINTS);
   const shown = useSearch((state) => state.shown);
-  const [parameters] = useSearchParams();
-  const addressOf = (changed: object): string =>
-    shown === undefined
-      ? ''
-      : `/search?${parametersOf({ ...shown, ...changed }, parameters).toString()}`;
+  const addressOf = useChanged(shown);
   return (
     <div className="empty nothing">
       {hints.length > 0 && (
@@ -36,20 +95,12 @@ export function Nothing() {
           </Link>
         </p>
       )}
-      {shown?.isRegexEnabled === true && (
-        <p>
-          <Link href={addressOf({ isRegexEnabled: false })}>Search for the text as it stands</Link>
-        </p>
-      )}
+      <AsItStands search={shown} />
       <p>
         Words must all occur in one file, in any order; “quotes” keep them together. Files that are
         binary or too large are found by their names alone.
       </p>
-      <p>
-        <button type="button" className="link-button" onClick={showSyntax}>
-          Syntax of queries
-        </button>
-      </p>
+      <SyntaxGuide />
     </div>
   );
 }

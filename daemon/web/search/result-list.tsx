@@ -7,7 +7,7 @@ import type { RefObject } from 'react';
 import { Virtualizer } from 'virtua';
 import type { CacheSnapshot, VirtualizerHandle } from 'virtua';
 import { copyCode } from './copy-code.ts';
-import { Nothing } from './nothing.tsx';
+import { FilteredOut, Nothing, Unread } from './nothing.tsx';
 import { PrintedResults } from './printed-results.tsx';
 import { keepPlace, takePlace } from './place.ts';
 import type { ResultPlace } from './place.ts';
@@ -157,7 +157,8 @@ function useSortAnchor({ scroller, list, files }: Parts): void {
 function Feed({ files, loadedCount, onFocus }: ResultListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
-  const { state, shown, asked } = useSearch();
+  const { state, shown, asked, failure } = useSearch();
+  const isUnread = state === 'failed' && failure?.statusCode === 400;
   const parts = { scroller, list, files };
   const name = useListName(files);
   const [cache] = useState(() => heights.get(name));
@@ -191,10 +192,9 @@ function Feed({ files, loadedCount, onFocus }: ResultListProps) {
         keepSoon();
       }}
     >
-      {files.length === 0 && loadedCount > 0 && (
-        <p className="empty">All {loadedCount} loaded files are filtered out.</p>
-      )}
-      {files.length === 0 && loadedCount === 0 && state === 'done' && <Nothing />}
+      {files.length === 0 && loadedCount > 0 && <FilteredOut loadedCount={loadedCount} />}
+      {loadedCount === 0 && state === 'done' && <Nothing />}
+      {loadedCount === 0 && isUnread && <Unread />}
       <Virtualizer
         ref={list}
         data={files}

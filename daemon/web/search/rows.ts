@@ -40,9 +40,12 @@ export interface ResultFile {
   readonly matchCount: number;
 }
 
-/** Longer lines are cut around their first match; what is shown before that match. In UTF-16 units. */
+/**
+ * Longer lines are cut around their first match; what is shown before that match: so little that the match is to be seen on a
+ * phone. In UTF-16 units.
+ */
 const LINE_LENGTH_MAX = 500;
-const LEAD_LENGTH = 100;
+const LEAD_LENGTH = 24;
 
 const SURROGATE = /[\uD800-\uDFFF]/;
 

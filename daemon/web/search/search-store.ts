@@ -130,15 +130,18 @@ function finish(outcome: Outcome): void {
 }
 
 function fail(failure: SearchFailure): void {
-  useSearch.setState({ state: 'failed', failure, allMs: performance.now() - startedAt });
+  const { isPreview } = useSearch.getState();
+  const isBusy = failure.errorCode === 'SERVER_OVERLOADED';
+  const isTriedAgain = isBusy && !isPreview && busyTries < BUSY_TRIES_MAX;
+  const retryAfter = isTriedAgain ? (failure.retryAfter ?? 1) : undefined;
+  const allMs = performance.now() - startedAt;
+  useSearch.setState({ state: 'failed', failure: { ...failure, retryAfter }, allMs });
   if (failure.statusCode === 0) noteOffline();
   if (failure.statusCode === 401) noteExpired();
-  if (failure.errorCode !== 'SERVER_OVERLOADED') return;
-  previewRestUntil = performance.now() + PREVIEW_REST_MS;
-  const { isPreview } = useSearch.getState();
-  if (isPreview || busyTries >= BUSY_TRIES_MAX) return;
+  if (isBusy) previewRestUntil = performance.now() + PREVIEW_REST_MS;
+  if (retryAfter === undefined) return;
   busyTries++;
-  retryTimer = setTimeout(searchAgain, (failure.retryAfter ?? 1) * 1000);
+  retryTimer = setTimeout(searchAgain, retryAfter * 1000);
 }
 
 /** The search that did not come to its end; what there is of it stays. */

@@ -76,6 +76,19 @@ function IndexLine() {
 
 type Example = readonly [query: string, what: string];
 
+/** Names among which one is looked for that says something; a shorter one may be anything. */
+const NAME_CHOICES = 50;
+const NAME_LENGTH_MIN = 5;
+
+function tellingName(names: readonly string[]): string | undefined {
+  return names.find((name) => name.length >= NAME_LENGTH_MIN) ?? names[0];
+}
+
+/** One that people know by its last name rather than a setting of a tool. */
+function tellingPath(paths: readonly string[]): string | undefined {
+  return paths.find((path) => !/(?:^|\/)\./.test(path)) ?? paths[0];
+}
+
 /** How often it is looked for what was not there yet, in ms: nothing is indexed, or the daemon had no time. */
 const LOOK_AGAIN_MS = 2000;
 
@@ -83,14 +96,14 @@ const LOOK_AGAIN_MS = 2000;
 function useExamples(): readonly Example[] {
   const [symbols, files] = useQueries({
     queries: (['sym', 'file'] as const).map((kind) => ({
-      ...suggestionsQuery(kind, '', undefined, 1),
+      ...suggestionsQuery(kind, '', undefined, NAME_CHOICES),
       refetchInterval: (query: {
         readonly state: { readonly data: readonly unknown[] | undefined };
       }) => query.state.data?.length === 0 && LOOK_AGAIN_MS,
     })),
   });
-  const symbol = symbols?.data?.[0]?.value;
-  const file = files?.data?.[0]?.value;
+  const symbol = tellingName(symbols?.data?.map(({ value }) => value) ?? []);
+  const file = tellingPath(files?.data?.map(({ value }) => value) ?? []);
   const examples: Example[] = [];
   if (symbol !== undefined)
     examples.push(

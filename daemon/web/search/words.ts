@@ -1,6 +1,6 @@
 // What the page says of a search, in plain sentences: how many, and whether that is all.
 
-import { counted } from '../parts/words.ts';
+import { counted, milliseconds } from '../parts/words.ts';
 import type { Outcome, SearchFailure } from './messages.ts';
 
 /** Why an answer is not all, as a sentence, and what mends it. */
@@ -9,17 +9,20 @@ interface Loss {
   readonly step: 'again' | 'health' | undefined;
 }
 
-const SECOND_NS = 1_000_000_000;
-
 function partsOf(count: number): string {
   return counted(count, 'part of the index', 'parts of the index');
+}
+
+/** Whole seconds; what is shorter in milliseconds. */
+function duration(ms: number): string {
+  return ms < 1000 ? milliseconds(ms) : `${Math.round(ms / 1000)} s`;
 }
 
 function lossFor(reason: string, { stats }: Outcome): Loss {
   switch (reason) {
     case 'deadline':
       return {
-        text: `Stopped after ${Math.round(Number(stats['duration']) / SECOND_NS)} s.`,
+        text: `Stopped after ${duration(Number(stats['duration']) / 1e6)}.`,
         step: 'again',
       };
     case 'shard_crashed': {
@@ -65,6 +68,6 @@ export function failureWords({ errorCode, message, retryAfter }: SearchFailure):
   if (errorCode === 'FAILED_TO_PARSE_QUERY')
     return `In the query: ${message.replace(POSITION, (_, at) => `at character ${Number(at) + 1}`)}`;
   if (errorCode === 'SERVER_OVERLOADED')
-    return `Trawl is busy.${retryAfter === undefined ? '' : ` Try again in ${retryAfter} s.`}`;
+    return `Trawl is busy.${retryAfter === undefined ? '' : ` Trying again in ${retryAfter} s.`}`;
   return message;
 }

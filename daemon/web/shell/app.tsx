@@ -14,25 +14,38 @@ import { ROUTES, UnknownPage } from './routes.tsx';
 import { Toasts } from './toasts.tsx';
 import { UpdateBar } from './update-bar.tsx';
 
+interface GuardProps {
+  readonly children: ReactNode;
+  /** Another page may be sound. */
+  readonly path: string;
+}
+
 /** Shows a page that failed as such; the rest of the window stays. */
-class PageGuard extends Component<{ readonly children: ReactNode }, { readonly error?: Error }> {
-  override state: { readonly error?: Error } = {};
+class PageGuard extends Component<GuardProps, { readonly error?: Error | undefined }> {
+  override state: { readonly error?: Error | undefined } = {};
 
   static getDerivedStateFromError(error: Error) {
     return { error };
   }
 
+  override componentDidUpdate({ path }: GuardProps): void {
+    if (path !== this.props.path && this.state.error !== undefined)
+      this.setState({ error: undefined });
+  }
+
   override render(): ReactNode {
     const { error } = this.state;
     if (error === undefined) return this.props.children;
-    const isOld = /dynamically imported module|module script/i.test(error.message);
+    // The bar above says so and has the button.
+    if (/dynamically imported module|module script/i.test(error.message))
+      return <p className="empty">This page comes with the new version; reload to see it.</p>;
     return (
       <Notice
-        kind={isOld ? 'info' : 'danger'}
-        title={isOld ? 'Trawl was updated.' : 'This page failed.'}
+        kind="danger"
+        title="This page failed."
         action={{ label: 'Reload', run: () => location.reload() }}
       >
-        {isOld ? 'The address keeps what you see.' : error.message}
+        {error.message}
       </Notice>
     );
   }
@@ -66,6 +79,11 @@ function PageFocus() {
   return null;
 }
 
+function GuardedPage({ children }: { readonly children: ReactNode }) {
+  const [path] = useLocation();
+  return <PageGuard path={path}>{children}</PageGuard>;
+}
+
 export function App() {
   return (
     <Router base={BASE_PATH}>
@@ -76,7 +94,7 @@ export function App() {
       <ConnectionBar />
       <UpdateBar />
       <main id="content" className="page" tabIndex={-1}>
-        <PageGuard>
+        <GuardedPage>
           <Suspense fallback={null}>
             <PageFocus />
             <Switch>
@@ -90,7 +108,7 @@ export function App() {
               </Route>
             </Switch>
           </Suspense>
-        </PageGuard>
+        </GuardedPage>
       </main>
       <Toasts />
       <Overlays />

@@ -14,7 +14,8 @@ export function UpdateBar() {
   const { data, refetch } = useQuery({
     queryKey: ['version'],
     queryFn: ({ signal }) => call<typeof getVersion>('/api/version', { base: BASE_PATH, signal }),
-    refetchOnWindowFocus: true,
+    // Who comes back to the page learns it at once.
+    refetchOnWindowFocus: 'always',
   });
   useEffect(() => {
     if (state === 'back') void refetch();
