@@ -171,7 +171,7 @@ void test('pictures, drawings and what is no text', { skip: NO_BROWSER }, async 
   await page.getByRole('button', { name: 'Code', exact: true }).click();
   await page.locator('.cm-content').waitFor();
   await page.goto(addressOf('bin.dat'));
-  await page.getByText('2.9 KB · binary').waitFor();
+  await page.getByText('3.0 KB · binary').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Blame' }).count(), 0);
   const raw = await page
     .getByRole('link', { name: 'Raw', exact: true })
@@ -329,6 +329,40 @@ void test('links that last, and the history beside the file', { skip: NO_BROWSER
   assert.deepEqual(await findingsOf(page), []);
   assert.deepEqual(complaints, []);
 });
+
+void test(
+  'keys of files are in the one table, and single ones can be switched off',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await openCode(page, addressOf('src/use.ts'));
+    await page.keyboard.press('?');
+    const keys = page.getByRole('dialog', { name: 'Keys' });
+    const row = (does: string) => keys.getByRole('row').filter({ hasText: does }).first();
+    for (const [does, chords] of [
+      ['Who wrote each line', 'b'],
+      ['Go to the definition', 'dAltF12'],
+      ['One column or two', 'u'],
+      ['Find a file', 'tCtrlP'],
+    ] as const)
+      assert.equal(
+        (await row(does).getByRole('rowheader').innerText()).replaceAll(/\s/g, ''),
+        chords,
+      );
+    await page.keyboard.press('Escape');
+    await keys.waitFor({ state: 'detached' });
+    await page.goto('/settings/general');
+    await page.getByLabel(/^Single keys/).uncheck();
+    await openCode(page, addressOf('src/use.ts'));
+    await page.keyboard.press('b');
+    await page.keyboard.press('Control+Shift+H');
+    await page.getByRole('region', { name: 'History', exact: true }).waitFor();
+    assert.doesNotMatch(page.url(), /blame/);
+    await page.keyboard.press('Escape');
+    await page.waitForURL(/use\.ts$/);
+    assert.deepEqual(complaints, []);
+  },
+);
 
 void test('where nothing is: the next steps', { skip: NO_BROWSER }, async () => {
   const { page } = await visit({ url: served.url });

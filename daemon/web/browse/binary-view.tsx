@@ -1,7 +1,7 @@
 // A file that is no text: its size and type, the picture that it is, and the way to its bytes.
 
+import { size } from '../parts/words.ts';
 import type { Place } from './address.ts';
-import { sizeText } from './file-kind.ts';
 import { rawAddress, useRawFacts } from './reading.ts';
 
 export function BinaryView({ place }: { readonly place: Place }) {
@@ -10,7 +10,7 @@ export function BinaryView({ place }: { readonly place: Place }) {
   if (error === null && data === undefined) return null;
   const isPicture = data?.type.startsWith('image/') === true;
   const facts = [
-    data?.size === undefined ? undefined : sizeText(data.size),
+    data?.size === undefined ? undefined : size(data.size),
     data === undefined || data.type === 'application/octet-stream' ? 'binary' : data.type,
   ];
   return (

@@ -3,6 +3,7 @@
 import { Dialog } from '@ariakit/react';
 import { Suspense, lazy, useEffect, useState } from 'react';
 import { useParams } from 'wouter';
+import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
 import { placeOf } from './address.ts';
@@ -13,7 +14,6 @@ import { Crumbs } from './crumbs.tsx';
 import { FileTree } from './file-tree.tsx';
 import { FileView } from './file-view.tsx';
 import { FolderView } from './folder-view.tsx';
-import { useKeys } from './keys.ts';
 import '../styles/browse.css';
 import '../styles/file.css';
 import '../styles/tables.css';
@@ -60,7 +60,7 @@ function Browse({ place }: { readonly place: Place }) {
     else setDrawerOpen(!isDrawerOpen);
   };
   const find = () => setFinding(true);
-  useKeys({ t: find, 'mod+p': find, 'mod+b': toggleTree });
+  useKeys({ findFile: find, tree: toggleTree });
   return (
     <div className={isTreeOpen ? 'browse' : 'browse browse-bare'}>
       <h1 className="visually-hidden">{path === '' ? repo : path}</h1>

@@ -3,6 +3,8 @@
 import { Copy } from 'lucide-react';
 import { Link } from 'wouter';
 import { useAddressParameters } from '../data/address-parameters.ts';
+import { copyText } from '../parts/clipboard.ts';
+import { IconButton } from '../parts/icon-button.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
 import { useIsNarrow } from '../parts/window-width.ts';
@@ -27,15 +29,12 @@ function CommitFacts({ commit, place }: { readonly commit: Commit; readonly plac
       <p className="faint">
         <bdi title={authorEmail}>{authorName}</bdi> · <When at={date} /> ·{' '}
         <code>{hash.slice(0, SHORT_ID)}</code>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Copy the id of the commit"
-          title={hash}
-          onClick={() => void navigator.clipboard?.writeText(hash)}
-        >
-          <Copy size={16} strokeWidth={1.5} aria-hidden />
-        </button>
+        <IconButton
+          label="Copy the id of the commit"
+          hint={hash}
+          icon={Copy}
+          run={() => void copyText(hash, 'Id')}
+        />
         {parents.map((parent) => (
           <span key={parent}>
             {' '}

@@ -3,6 +3,7 @@
 import { Copy, PanelLeft, Search } from 'lucide-react';
 import { Link } from 'wouter';
 import { copyText } from '../parts/clipboard.ts';
+import { IconButton } from '../parts/icon-button.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { RevisionPicker } from './revision-picker.tsx';
@@ -28,15 +29,7 @@ export function Crumbs({ place, toggleTree, find }: CrumbsProps) {
   const crumbs = kind === 'commit' ? [] : crumbsOf(path);
   return (
     <div className="crumbs">
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Files"
-        title="Files (Ctrl+B)"
-        onClick={toggleTree}
-      >
-        <PanelLeft size={16} strokeWidth={1.5} aria-hidden />
-      </button>
+      <IconButton label="Files" hint="Ctrl+B" icon={PanelLeft} run={toggleTree} />
       <nav aria-label="Path" className="crumb-names">
         <Link href={addressOf({ ...place, kind: 'tree', path: '' })} className="crumb-repo">
           <bdi>{repo}</bdi>
@@ -61,26 +54,10 @@ export function Crumbs({ place, toggleTree, find }: CrumbsProps) {
           );
         })}
         {path !== '' && kind !== 'commit' && (
-          <button
-            type="button"
-            className="icon-button"
-            aria-label="Copy the path"
-            title="Copy the path"
-            onClick={() => void copyText(path, 'Path')}
-          >
-            <Copy size={16} strokeWidth={1.5} aria-hidden />
-          </button>
+          <IconButton label="Copy the path" icon={Copy} run={() => void copyText(path, 'Path')} />
         )}
       </nav>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Find a file"
-        title="Find a file (t)"
-        onClick={find}
-      >
-        <Search size={16} strokeWidth={1.5} aria-hidden />
-      </button>
+      <IconButton label="Find a file" hint="t" icon={Search} run={find} />
       <RevisionPicker place={place} />
     </div>
   );

@@ -4,6 +4,7 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { Link } from 'wouter';
 import { MarkedText } from '../code/marked-text.tsx';
+import { IconButton } from '../parts/icon-button.tsx';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
@@ -59,19 +60,15 @@ interface HeadProps extends ItemContext {
 }
 
 function FileHead({ file, isOpen, place, toggle }: HeadProps) {
-  const Arrow = isOpen ? ChevronDown : ChevronRight;
   const path = pathOf(file);
   return (
     <header className="diff-head" data-file={keyOf(file)}>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label={`${isOpen ? 'Fold' : 'Unfold'} ${path}`}
-        aria-expanded={isOpen}
-        onClick={() => toggle(file, !isOpen)}
-      >
-        <Arrow size={16} strokeWidth={1.5} aria-hidden />
-      </button>
+      <IconButton
+        label={`${isOpen ? 'Fold' : 'Unfold'} ${path}`}
+        icon={isOpen ? ChevronDown : ChevronRight}
+        isExpanded={isOpen}
+        run={() => toggle(file, !isOpen)}
+      />
       <h2 className="file-title">
         <Title file={file} />
       </h2>

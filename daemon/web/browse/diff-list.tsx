@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ReactNode, RefObject } from 'react';
 import { Virtualizer } from 'virtua';
 import type { VirtualizerHandle } from 'virtua';
+import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { count, counted } from '../parts/words.ts';
 import type { Place } from './address.ts';
@@ -98,34 +99,20 @@ interface Steps {
   readonly switchSplit: () => void;
 }
 
-function useDiffKeys(steps: Steps): void {
-  const latest = useRef(steps);
-  latest.current = steps;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const { items, at, go, switchSplit } = latest.current;
-      const isField =
-        event.target instanceof Element && event.target.closest('input, textarea, select') !== null;
-      if (isField || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
-        return;
-      const isFile = (index: number): boolean => items[index]?.kind === 'file';
-      const isHunk = (index: number): boolean =>
-        isChange(items[index]) && !isChange(items[index - 1]);
-      const next = (is: (index: number) => boolean): number =>
-        items.findIndex((_, index) => index > at() && is(index));
-      const before = (is: (index: number) => boolean): number =>
-        items.findLastIndex((_, index) => index < at() && is(index));
-      if (event.key === 'n') go(next(isFile));
-      else if (event.key === 'p') go(before(isFile));
-      else if (event.key === 'j') go(next(isHunk));
-      else if (event.key === 'k') go(before(isHunk));
-      else if (event.key === 'u') switchSplit();
-      else return;
-      event.preventDefault();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
+function useDiffKeys({ items, at, go, switchSplit }: Steps): void {
+  const isFile = (index: number): boolean => items[index]?.kind === 'file';
+  const isHunk = (index: number): boolean => isChange(items[index]) && !isChange(items[index - 1]);
+  const next = (is: (index: number) => boolean) => () =>
+    go(items.findIndex((_, index) => index > at() && is(index)));
+  const before = (is: (index: number) => boolean) => () =>
+    go(items.findLastIndex((_, index) => index < at() && is(index)));
+  useKeys({
+    nextChanged: next(isFile),
+    previousChanged: before(isFile),
+    nextChange: next(isHunk),
+    previousChange: before(isHunk),
+    split: switchSplit,
+  });
 }
 
 /** The file whose lines are at the top of the window. */

@@ -1,17 +1,18 @@
 // The lower panel with the places of a name: its definitions or references, in this repository or in all.
 
 import { useEffect, useRef } from 'react';
-import type { KeyboardEvent } from 'react';
 import { Link } from 'wouter';
 import { MarkedText } from '../code/marked-text.tsx';
 import type { Mark } from '../code/marks.ts';
+import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { count } from '../parts/words.ts';
 import { belowBase } from './address.ts';
 import type { Place } from './address.ts';
+import type { AddressParameters } from '../data/address-parameters.ts';
+import { useFileParameters } from './file-parameters.ts';
 import { Panel } from './panel.tsx';
 import type { Panels } from './panels.ts';
-import { changed, useParameters } from './parameters.ts';
 import { explorationText, usePlaces } from './symbols.ts';
 import type { Exploration, FoundFile, Places } from './symbols.ts';
 
@@ -41,43 +42,39 @@ function linesOf({ matches }: FoundFile): Line[] {
   return [...lines.values()].toSorted((a, b) => a.number - b.number);
 }
 
-/** Down and up the rows, by the keys of lists. */
-function moveInRows(event: KeyboardEvent<HTMLElement>): void {
-  const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
-  if (by === undefined) return;
-  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('.explore-row')];
+/** Down and up the rows; false: the focus is elsewhere. */
+function moveInRows(list: HTMLElement | null, by: 1 | -1): boolean {
+  if (list === null || !list.contains(document.activeElement)) return false;
+  const rows = [...list.querySelectorAll<HTMLElement>('.explore-row')];
   const at = rows.findIndex((row) => row === document.activeElement);
   rows[Math.min(Math.max(at + by, 0), rows.length - 1)]?.focus();
-  event.preventDefault();
+  return true;
 }
 
 interface FileRowsProps {
   readonly file: FoundFile;
-  readonly parameters: URLSearchParams;
+  readonly addressWith: AddressParameters['addressWith'];
 }
 
 /** The panel stays open where a row leads to. */
-function FileRows({ file, parameters }: FileRowsProps) {
+function FileRows({ file, addressWith }: FileRowsProps) {
   return (
     <section className="explore-file">
       <h3 className="explore-file-name">
         <bdi>{file.repository}</bdi> ▸ <bdi>{file.fileName}</bdi>{' '}
         <span className="faint">{count(file.matches.length)}</span>
       </h3>
-      {linesOf(file).map(({ number, text, marks }) => {
-        const address = changed(parameters, { highlightRange: String(number) });
-        return (
-          <Link
-            key={number}
-            href={`${belowBase(file.webUrl)}?${address.toString()}`}
-            className="result-line explore-row"
-            aria-label={`line ${number}: ${text.trim()}`}
-          >
-            <span className="line-number">{number}</span>
-            <MarkedText className="line-text" text={text} marks={marks} />
-          </Link>
-        );
-      })}
+      {linesOf(file).map(({ number, text, marks }) => (
+        <Link
+          key={number}
+          href={addressWith(belowBase(file.webUrl), { highlightRange: String(number) })}
+          className="result-line explore-row"
+          aria-label={`line ${number}: ${text.trim()}`}
+        >
+          <span className="line-number">{number}</span>
+          <MarkedText className="line-text" text={text} marks={marks} />
+        </Link>
+      ))}
     </section>
   );
 }
@@ -102,7 +99,7 @@ interface ExplorePanelProps {
 }
 
 export function ExplorePanel({ place, exploration, panels }: ExplorePanelProps) {
-  const { parameters, change } = useParameters();
+  const { addressWith, change } = useFileParameters();
   const body = useRef<HTMLDivElement>(null);
   const { kind: shownKind, name } = exploration;
   const repo = panels.isWide ? undefined : place.repo;
@@ -110,6 +107,10 @@ export function ExplorePanel({ place, exploration, panels }: ExplorePanelProps) 
   const references = usePlaces({ kind: 'references', name }, repo);
   const shown = shownKind === 'definitions' ? definitions : references;
   useEffect(() => body.current?.focus(), [name]);
+  useKeys({
+    nextPlace: () => moveInRows(body.current, 1),
+    previousPlace: () => moveInRows(body.current, -1),
+  });
   const tab = (kind: Exploration['kind'], label: string, found: Places | undefined) => (
     <button
       type="button"
@@ -125,7 +126,6 @@ export function ExplorePanel({ place, exploration, panels }: ExplorePanelProps) 
       title={name}
       close={panels.close}
       body={body}
-      onKeyDown={moveInRows}
       head={
         <>
           {tab('definitions', 'Definitions', definitions.data)}
@@ -138,7 +138,7 @@ export function ExplorePanel({ place, exploration, panels }: ExplorePanelProps) 
       }
     >
       {shown.error !== null && <Notice kind="danger" title={shown.error.message} />}
-      {shown.data !== undefined && <Found found={shown.data} parameters={parameters} />}
+      {shown.data !== undefined && <Found found={shown.data} addressWith={addressWith} />}
     </Panel>
   );
 }

@@ -1,29 +1,8 @@
 // The bar above a file: what it is, how it is shown, and the ways out of it.
 
 import { ChevronDown, ChevronUp, ExternalLink, Link2, Pin } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { IconButton } from '../parts/icon-button.tsx';
 import { count, counted } from '../parts/words.ts';
-
-interface IconButtonProps {
-  readonly label: string;
-  readonly keys: string;
-  readonly run: () => void;
-  readonly children: ReactNode;
-}
-
-function IconButton({ label, keys, run, children }: IconButtonProps) {
-  return (
-    <button
-      type="button"
-      className="icon-button"
-      aria-label={label}
-      title={`${label} (${keys})`}
-      onClick={run}
-    >
-      {children}
-    </button>
-  );
-}
 
 interface ToggleProps {
   readonly label: string;
@@ -55,12 +34,8 @@ function MatchSteps({ total, current, step }: MatchStepsProps) {
           ? counted(total, 'match', 'matches')
           : `match ${count(current + 1)} of ${count(total)}`}
       </span>
-      <IconButton label="Next match" keys="n" run={() => step(1)}>
-        <ChevronDown size={16} strokeWidth={1.5} aria-hidden />
-      </IconButton>
-      <IconButton label="Previous match" keys="p" run={() => step(-1)}>
-        <ChevronUp size={16} strokeWidth={1.5} aria-hidden />
-      </IconButton>
+      <IconButton label="Next match" hint="n" icon={ChevronDown} run={() => step(1)} />
+      <IconButton label="Previous match" hint="p" icon={ChevronUp} run={() => step(-1)} />
     </span>
   );
 }
@@ -81,12 +56,12 @@ export interface FileBarProps {
   readonly matches: MatchStepsProps;
   readonly copyLink: () => void;
   readonly pin: () => void;
-  /** What was done, or what went wrong. */
-  readonly said: string;
+  /** What went wrong; '': nothing. */
+  readonly fault: string;
 }
 
 export function FileBar(props: FileBarProps) {
-  const { language, lineCount, view, setView, rawAddress, externalAddress, said } = props;
+  const { language, lineCount, view, setView, rawAddress, externalAddress, fault } = props;
   return (
     <div className="file-bar">
       {language !== '' && <span className="bar-fact">{language}</span>}
@@ -105,16 +80,12 @@ export function FileBar(props: FileBarProps) {
         Raw
       </a>
       <MatchSteps {...props.matches} />
-      <span className="bar-said" role="status">
-        {said}
+      <span className="bar-fault" role="status">
+        {fault}
       </span>
       <span className="bar-group">
-        <IconButton label="Copy the link" keys="c" run={props.copyLink}>
-          <Link2 size={16} strokeWidth={1.5} aria-hidden />
-        </IconButton>
-        <IconButton label="Put the commit into the address" keys="y" run={props.pin}>
-          <Pin size={16} strokeWidth={1.5} aria-hidden />
-        </IconButton>
+        <IconButton label="Copy the link" hint="c" icon={Link2} run={props.copyLink} />
+        <IconButton label="Put the commit into the address" hint="y" icon={Pin} run={props.pin} />
         {externalAddress !== undefined && (
           <a
             href={externalAddress}

@@ -13,12 +13,12 @@ import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { BinaryView } from './binary-view.tsx';
 import { isDrawing } from './file-kind.ts';
+import { useFileParameters } from './file-parameters.ts';
 import type { FileWays } from './file-ways.ts';
 import type { Blame } from './history-reading.ts';
 import { MatchRuler } from './match-ruler.tsx';
 import type { MatchSteps } from './match-steps.ts';
 import { cardsOf } from './name-card.tsx';
-import { useParameters } from './parameters.ts';
 
 const MarkdownView = lazy(() => import('./markdown-view.tsx'));
 
@@ -46,7 +46,7 @@ interface FileTextProps {
 }
 
 function FileText({ place, text, lineCount, blame, steps, ways, ...rest }: FileTextProps) {
-  const { parameters, change } = useParameters();
+  const { valueOf, change } = useFileParameters();
   const [isColourAsked, askColour] = useState(false);
   const isLarge = text.length > COLOURED_SIZE_MAX;
   return (
@@ -67,7 +67,7 @@ function FileText({ place, text, lineCount, blame, steps, ways, ...rest }: FileT
           text={text}
           language={rest.language}
           isColoured={!isLarge || isColourAsked}
-          range={lineRangeOf(parameters.get('highlightRange'))}
+          range={lineRangeOf(valueOf('highlightRange'))}
           blame={blame === undefined ? undefined : stretchesOf(blame, place)}
           matches={steps.matches}
           currentMatch={steps.current}

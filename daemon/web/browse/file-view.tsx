@@ -2,8 +2,9 @@
 
 import { ApiFailure } from '../data/api.ts';
 import { Notice } from '../parts/notice.tsx';
+import { size } from '../parts/words.ts';
 import type { Place } from './address.ts';
-import { isPicture, sizeText, tooLargeSize } from './file-kind.ts';
+import { isPicture, tooLargeSize } from './file-kind.ts';
 import { LoadedFile } from './loaded-file.tsx';
 import { Missing } from './missing.tsx';
 import { useSource } from './reading.ts';
@@ -21,9 +22,9 @@ function isMissing(error: Error): boolean {
 
 function Failure({ place, error, retry }: FailureProps) {
   if (isMissing(error)) return <Missing place={place} />;
-  const size = tooLargeSize(error.message);
-  if (size !== undefined)
-    return <Notice kind="info" title={`Too large to show (${sizeText(size)}).`} />;
+  const bytes = tooLargeSize(error.message);
+  if (bytes !== undefined)
+    return <Notice kind="info" title={`Too large to show (${size(bytes)}).`} />;
   return <Notice kind="danger" title={error.message} action={{ label: 'Try again', run: retry }} />;
 }
 

@@ -8,9 +8,10 @@ import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { queryClient } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
+import { toast } from '../parts/toasts.ts';
 import { addressOf, belowBase } from './address.ts';
 import type { Place } from './address.ts';
-import { useParameters } from './parameters.ts';
+import { useFileParameters } from './file-parameters.ts';
 import { explorationText, findDefinitionsAt } from './symbols.ts';
 
 /** The id of the commit that a revision is now. Errors: as `call`. */
@@ -23,9 +24,12 @@ async function commitOf({ repo, revision }: Place): Promise<string> {
   return hash;
 }
 
-/** @param say  tells what was done, or why not */
-export function useFileWays(place: Place, language: string, say: (text: string) => void) {
-  const { parameters, change } = useParameters();
+function told(doing: Promise<void>): void {
+  doing.catch((error: unknown) => toast(error instanceof Error ? error.message : String(error)));
+}
+
+export function useFileWays(place: Place, language: string) {
+  const { valueOf, addressWith, change } = useFileParameters();
   const [, navigate] = useLocation();
   const explore = (kind: 'definitions' | 'references', { name }: NamePlace): void =>
     change({ explore: explorationText({ kind, name }) });
@@ -33,18 +37,14 @@ export function useFileWays(place: Place, language: string, say: (text: string) 
     const { files, stats } = await findDefinitionsAt(place, language, at);
     const [file] = files;
     const line = file?.matches[0]?.range.start.lineNumber;
-    if (file === undefined || line === undefined) say(`No definition of ${at.name} found`);
+    if (file === undefined || line === undefined) toast(`No definition of ${at.name} found`);
     else if (stats.matchCount > 1) explore('definitions', at);
     else navigate(`${belowBase(file.webUrl)}?highlightRange=${line}`);
   };
   const pin = async (): Promise<void> => {
     const revision = await commitOf(place);
-    const rest = parameters.size === 0 ? '' : `?${parameters.toString()}`;
-    navigate(`${addressOf({ ...place, revision })}${rest}`, { replace: true });
-    say('The address names the commit');
-  };
-  const told = (doing: Promise<void>): void => {
-    doing.catch((error: unknown) => say(error instanceof Error ? error.message : String(error)));
+    navigate(addressWith(addressOf({ ...place, revision })), { replace: true });
+    toast('The address names the commit');
   };
   return {
     goToDefinition: (at: NamePlace) => told(goToDefinition(at)),
@@ -52,7 +52,7 @@ export function useFileWays(place: Place, language: string, say: (text: string) 
     pin: () => told(pin()),
     copyLink: () => void copyText(location.href, 'Link'),
     copyPlace: () => {
-      const line = lineRangeOf(parameters.get('highlightRange'))?.from;
+      const line = lineRangeOf(valueOf('highlightRange'))?.from;
       void copyText(`${place.path}${line === undefined ? '' : `:${line}`}`, 'Path');
     },
   };

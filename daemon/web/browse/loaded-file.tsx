@@ -4,7 +4,10 @@ import { useRef } from 'react';
 import type { getSource } from '../../http/api/sources/source-endpoints.ts';
 import type { CodeHandle } from '../code/code-view.tsx';
 import type { NamePlace } from '../code/names.ts';
+import type { AddressParameters } from '../data/address-parameters.ts';
 import type { AnswerOf } from '../data/api.ts';
+import { useKeys } from '../parts/keys.ts';
+import { toast } from '../parts/toasts.ts';
 import type { Place } from './address.ts';
 import { FileBar } from './file-bar.tsx';
 import { FileBody } from './file-body.tsx';
@@ -15,23 +18,21 @@ import type { Panels } from './panels.ts';
 import { useFileWays } from './file-ways.ts';
 import type { FileWays } from './file-ways.ts';
 import { useBlame } from './history-reading.ts';
-import { useKeys } from './keys.ts';
 import { useMatchSteps } from './match-steps.ts';
 import type { MatchSteps } from './match-steps.ts';
-import { useParameters } from './parameters.ts';
+import { useFileParameters } from './file-parameters.ts';
 import { rawAddress } from './reading.ts';
-import { useSaid } from './said.ts';
 
 function countLines(text: string): number {
   return text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
 }
 
 /** How the file is shown; what the address says goes before. A link to a line means the text. */
-function viewOf(path: string, parameters: URLSearchParams): 'code' | 'preview' | undefined {
+function viewOf(path: string, { valueOf }: AddressParameters): 'code' | 'preview' | undefined {
   if (!hasPreview(path)) return undefined;
-  const asked = parameters.get('view');
+  const asked = valueOf('view');
   if (asked === 'code' || asked === 'preview') return asked;
-  const isOfText = ['highlightRange', 'blame', 'query'].some((name) => parameters.has(name));
+  const isOfText = ['highlightRange', 'blame', 'query'].some((name) => valueOf(name) !== undefined);
   return isOfText ? 'code' : 'preview';
 }
 
@@ -41,16 +42,15 @@ interface KeyTargets {
   readonly panels: Panels;
   readonly steps: MatchSteps;
   readonly toggleBlame: (() => void) | undefined;
-  readonly say: (text: string) => void;
 }
 
 /** What the keys of the page do here; `code` is asked when they are pressed. */
 function useFileKeys(targets: () => KeyTargets): void {
-  const { ways, panels, steps, toggleBlame, say } = targets();
+  const { ways, panels, steps, toggleBlame } = targets();
   const { exploration, isHistoryOpen, toggleHistory, toggleWidth, close } = panels;
   const onName = (run: (at: NamePlace) => void) => () => {
     const at = targets().code?.name();
-    if (at === undefined) say('The caret is on no name');
+    if (at === undefined) toast('The caret is on no name');
     else run(at);
   };
   const definition = onName(ways.goToDefinition);
@@ -61,25 +61,28 @@ function useFileKeys(targets: () => KeyTargets): void {
     code.openFind();
     return true;
   };
+  /** In the box above esc is for the box. */
+  const closePanel = ({ target }: KeyboardEvent): boolean => {
+    if (target instanceof Element && target.closest('[role="search"]') !== null) return false;
+    close();
+    return true;
+  };
   useKeys({
-    b: toggleBlame,
-    h: toggleHistory,
-    'mod+shift+h': toggleHistory,
-    'mod+shift+e': exploration === undefined ? references : close,
-    'shift+a': exploration === undefined ? undefined : toggleWidth,
-    y: ways.pin,
-    c: ways.copyLink,
-    'shift+c': ways.copyPlace,
-    d: definition,
-    'alt+F12': definition,
-    r: references,
-    'alt+shift+F12': references,
-    i: () => targets().code?.openCard(),
-    l: () => targets().code?.openGoToLine(),
-    'mod+f': find,
-    n: () => steps.step(1),
-    p: () => steps.step(-1),
-    Escape: exploration !== undefined || isHistoryOpen ? close : undefined,
+    blame: toggleBlame,
+    history: toggleHistory,
+    explore: exploration === undefined ? references : close,
+    allRepos: exploration === undefined ? undefined : toggleWidth,
+    pin: ways.pin,
+    copyLink: ways.copyLink,
+    copyPlace: ways.copyPlace,
+    definition,
+    references,
+    card: () => targets().code?.openCard(),
+    goToLine: () => targets().code?.openGoToLine(),
+    findText: find,
+    nextHit: () => steps.step(1),
+    previousHit: () => steps.step(-1),
+    closePanel: exploration !== undefined || isHistoryOpen ? closePanel : undefined,
   });
 }
 
@@ -90,16 +93,16 @@ interface LoadedFileProps {
 
 export function LoadedFile({ place, source }: LoadedFileProps) {
   const { source: text, language, externalWebUrl } = source;
-  const { parameters, change } = useParameters();
-  const [said, say] = useSaid();
+  const parameters = useFileParameters();
+  const { valueOf, change } = parameters;
   const code = useRef<CodeHandle>(null);
-  const ways = useFileWays(place, language, say);
+  const ways = useFileWays(place, language);
   const panels = usePanels(() => code.current?.focus());
   const steps = useMatchSteps(place, parameters);
   const isText = !isPicture(place.path) && !isBinary(text);
   const lineCount = isText ? countLines(text) : undefined;
   const view = isText ? viewOf(place.path, parameters) : undefined;
-  const isBlamed = isText && parameters.get('blame') === '1';
+  const isBlamed = isText && valueOf('blame') === '1';
   const blame = useBlame(place, isBlamed);
   const toggleBlame = () => change({ blame: isBlamed ? undefined : '1', view: undefined });
   useFileKeys(() => ({
@@ -108,7 +111,6 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
     panels,
     steps,
     toggleBlame: isText ? toggleBlame : undefined,
-    say,
   }));
   return (
     <>
@@ -126,7 +128,7 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
         matches={steps}
         copyLink={ways.copyLink}
         pin={ways.pin}
-        said={blame.error?.message ?? said}
+        fault={blame.error?.message ?? ''}
       />
       <FileBody
         place={place}

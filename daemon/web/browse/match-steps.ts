@@ -3,6 +3,7 @@
 import { useState } from 'react';
 import type { FileMatch } from '../code/match-marks.ts';
 import { lineRangeOf } from '../code/line-range.ts';
+import type { AddressParameters } from '../data/address-parameters.ts';
 import type { Place } from './address.ts';
 import { useMatches } from './matches.ts';
 
@@ -19,11 +20,11 @@ function indexAt(matches: readonly FileMatch[], line: number | undefined): numbe
   return there < 0 ? matches.findLastIndex(({ start }) => start.lineNumber < line) : there;
 }
 
-export function useMatchSteps(place: Place, parameters: URLSearchParams) {
+export function useMatchSteps(place: Place, parameters: AddressParameters) {
   const matches = useMatches(place, parameters);
   const [at, setAt] = useState<At>();
   const current = at?.matches === matches ? at.index : undefined;
-  const line = lineRangeOf(parameters.get('highlightRange'))?.from;
+  const line = lineRangeOf(parameters.valueOf('highlightRange'))?.from;
   const step = (by: 1 | -1): void => {
     if (matches.length === 0) return;
     const from = current ?? indexAt(matches, line);

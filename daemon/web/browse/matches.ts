@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { search } from '../../http/api/search/search-endpoints.ts';
 import type { FileMatch } from '../code/match-marks.ts';
+import type { AddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import type { Place } from './address.ts';
@@ -17,9 +18,9 @@ function exactly(text: string): string {
 }
 
 /** In the order of the file; none where nothing is looked for, or as long as it is not known. */
-export function useMatches({ repo, revision, path }: Place, parameters: URLSearchParams) {
-  const query = parameters.get('query') ?? '';
-  const isOn = (name: string): boolean => parameters.get(name) === 'true';
+export function useMatches({ repo, revision, path }: Place, { valueOf }: AddressParameters) {
+  const query = valueOf('query') ?? '';
+  const isOn = (name: string): boolean => valueOf(name) === 'true';
   const at = revision === undefined ? '' : ` rev:${revision}`;
   const body = {
     query: `(${query}) repo:${exactly(repo)} file:${exactly(path)}${at}`,

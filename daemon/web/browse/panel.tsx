@@ -1,7 +1,8 @@
 // A panel below a file: a head with a title and what belongs to it, and what scrolls below that.
 
 import { X } from 'lucide-react';
-import type { KeyboardEventHandler, ReactNode, RefObject } from 'react';
+import type { ReactNode, RefObject } from 'react';
+import { IconButton } from '../parts/icon-button.tsx';
 
 interface PanelProps {
   readonly title: string;
@@ -10,11 +11,10 @@ interface PanelProps {
   readonly head: ReactNode;
   /** What scrolls. */
   readonly body?: RefObject<HTMLDivElement | null>;
-  readonly onKeyDown?: KeyboardEventHandler<HTMLDivElement>;
   readonly children: ReactNode;
 }
 
-export function Panel({ title, close, head, body, onKeyDown, children }: PanelProps) {
+export function Panel({ title, close, head, body, children }: PanelProps) {
   return (
     <section className="panel" aria-label={title}>
       <header className="panel-head">
@@ -22,15 +22,13 @@ export function Panel({ title, close, head, body, onKeyDown, children }: PanelPr
           <bdi>{title}</bdi>
         </h2>
         {head}
-        <button
-          type="button"
-          className="icon-button panel-close"
-          aria-label="Close the panel"
-          title="Close the panel (esc)"
-          onClick={close}
-        >
-          <X size={16} strokeWidth={1.5} aria-hidden />
-        </button>
+        <IconButton
+          label="Close the panel"
+          hint="esc"
+          icon={X}
+          run={close}
+          className="panel-close"
+        />
       </header>
       <div
         ref={body}
@@ -38,7 +36,6 @@ export function Panel({ title, close, head, body, onKeyDown, children }: PanelPr
         tabIndex={0}
         role="region"
         aria-label={`${title}, list`}
-        onKeyDown={onKeyDown}
       >
         {children}
       </div>

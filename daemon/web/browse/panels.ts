@@ -1,14 +1,14 @@
 // Which panel is open below a file, as the address says.
 
-import { useParameters } from './parameters.ts';
+import { useFileParameters } from './file-parameters.ts';
 import { explorationOf } from './symbols.ts';
 
 /** @param onClose  focus goes back to where it was */
 export function usePanels(onClose: () => void) {
-  const { parameters, change } = useParameters();
-  const exploration = explorationOf(parameters.get('explore'));
-  const isHistoryOpen = exploration === undefined && parameters.get('panel') === 'history';
-  const isWide = parameters.get('scope') === 'all';
+  const { valueOf, change } = useFileParameters();
+  const exploration = explorationOf(valueOf('explore'));
+  const isHistoryOpen = exploration === undefined && valueOf('panel') === 'history';
+  const isWide = valueOf('scope') === 'all';
   return {
     exploration,
     isHistoryOpen,

@@ -21,7 +21,7 @@ export interface Exploration {
   readonly name: string;
 }
 
-export function explorationOf(text: string | null): Exploration | undefined {
+export function explorationOf(text: string | undefined): Exploration | undefined {
   const [, kind, name] = /^(definitions|references):(.+)$/s.exec(text ?? '') ?? [];
   if (name === undefined) return undefined;
   return { kind: kind === 'definitions' ? 'definitions' : 'references', name };

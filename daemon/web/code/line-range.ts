@@ -7,7 +7,7 @@ export interface LineRange {
 }
 
 /** Of `highlightRange`: `12`, `12-20`, `12:5-12:14`. Columns are not kept. */
-export function lineRangeOf(text: string | null): LineRange | undefined {
+export function lineRangeOf(text: string | undefined): LineRange | undefined {
   const found = /^(\d+)(?::\d+)?(?:-(\d+)(?::\d+)?)?$/.exec(text ?? '');
   if (found === null) return undefined;
   const from = Number(found[1]);

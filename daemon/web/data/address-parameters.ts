@@ -16,6 +16,8 @@ export interface AddressParameters {
   /** @param changes  by name; '' or undefined takes it out */
   readonly change: (changes: Changes, kind?: ChangeKind) => void;
   readonly go: (page: number) => void;
+  /** An address with the parameters of this one, some of them changed. */
+  readonly addressWith: (path: string, changes?: Changes) => string;
 }
 
 /** The parameters with some changed: known ones first, in their order, others as they stood. */
@@ -43,5 +45,9 @@ export function useAddressParameters(order: readonly string[]): AddressParameter
     valueOf: (name) => parameters.get(name) ?? undefined,
     change,
     go: (page) => change({ page: page === 1 ? '' : String(page) }, 'step'),
+    addressWith: (path, changes = {}) => {
+      const text = changed(parameters, order, changes).toString();
+      return text === '' ? path : `${path}?${text}`;
+    },
   };
 }

@@ -33,8 +33,34 @@ export const KEYS = {
   fold: { chords: ['x'], where: 'Results', does: 'Fold the file, unfold it' },
   preview: { chords: ['v'], where: 'Results', does: 'Preview of the file' },
   filters: { chords: ['f', 'mod+b'], where: 'Results', does: 'Filters' },
-  copyLink: { chords: ['c'], where: 'Results', does: 'Copy a link to the line' },
-  copyPlace: { chords: ['shift+c'], where: 'Results', does: 'Copy path:line' },
+  copyLink: { chords: ['c'], where: 'Results and files', does: 'Copy a link to the line' },
+  copyPlace: { chords: ['shift+c'], where: 'Results and files', does: 'Copy path:line' },
+  findFile: { chords: ['t', 'mod+p'], where: 'Repository', does: 'Find a file' },
+  tree: { chords: ['mod+b'], where: 'Repository', does: 'Tree of the files' },
+  blame: { chords: ['b'], where: 'File', does: 'Who wrote each line' },
+  history: { chords: ['h', 'mod+shift+h'], where: 'File', does: 'History of the file' },
+  nextHit: { chords: ['n'], where: 'File', does: 'Next match' },
+  previousHit: { chords: ['p'], where: 'File', does: 'Previous match' },
+  findText: { chords: ['mod+f'], where: 'File', does: 'Find in the file' },
+  goToLine: { chords: ['l'], where: 'File', does: 'Go to a line' },
+  pin: { chords: ['y'], where: 'File', does: 'Put the commit into the address' },
+  card: { chords: ['i'], where: 'File, on a name', does: 'What the name is' },
+  definition: { chords: ['d', 'alt+f12'], where: 'File, on a name', does: 'Go to the definition' },
+  references: { chords: ['r', 'alt+shift+f12'], where: 'File, on a name', does: 'References' },
+  explore: { chords: ['mod+shift+e'], where: 'File, on a name', does: 'Panel of its places' },
+  nextPlace: { chords: ['j', 'arrowdown'], where: 'Panel of a file', does: 'Next place' },
+  previousPlace: { chords: ['k', 'arrowup'], where: 'Panel of a file', does: 'Previous place' },
+  allRepos: {
+    chords: ['shift+a'],
+    where: 'Panel of a file',
+    does: 'This repository, or all',
+  },
+  closePanel: { chords: ['escape'], where: 'Panel of a file', does: 'Close the panel' },
+  nextChange: { chords: ['j'], where: 'Commit', does: 'Next change' },
+  previousChange: { chords: ['k'], where: 'Commit', does: 'Previous change' },
+  nextChanged: { chords: ['n'], where: 'Commit', does: 'Next file' },
+  previousChanged: { chords: ['p'], where: 'Commit', does: 'Previous file' },
+  split: { chords: ['u'], where: 'Commit', does: 'One column or two' },
 } as const satisfies Readonly<Record<string, KeyEntry>>;
 
 export type KeyName = keyof typeof KEYS;
@@ -42,7 +68,10 @@ export type KeyName = keyof typeof KEYS;
 /** Runs the key; false: it was not meant here. */
 type Run = (event: KeyboardEvent) => boolean | void;
 
-const bound: { readonly name: KeyName; readonly run: { readonly current: Run } }[] = [];
+/** What keys do; undefined: nothing now. */
+type Runs = Readonly<Partial<Record<KeyName, Run | undefined>>>;
+
+const bound: { readonly current: Runs }[] = [];
 
 export const IS_MAC = /mac|iphone|ipad/i.test(navigator.userAgent);
 /** ms between the two keys of a chord such as `g g`. */
@@ -85,26 +114,36 @@ function onKey(event: KeyboardEvent): void {
   const isSequence = event.timeStamp - lastKey.at < SEQUENCE_MS;
   const chords: readonly string[] = isSequence ? [`${lastKey.chord} ${chord}`, chord] : [chord];
   lastKey = { chord, at: event.timeStamp };
-  for (const { name, run } of bound.toReversed()) {
-    if (!KEYS[name].chords.some((one) => chords.includes(one))) continue;
-    if (run.current(event) === false) continue;
+  const isMeant = (name: KeyName): boolean => KEYS[name].chords.some((one) => chords.includes(one));
+  for (const { current } of bound.toReversed()) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- names of `Runs`
+    const names = (Object.keys(current) as KeyName[]).filter(isMeant);
+    const isDone = names.some((name) => {
+      const run = current[name];
+      return run !== undefined && run(event) !== false;
+    });
+    if (!isDone) continue;
     event.preventDefault();
     lastKey.at = 0;
     return;
   }
 }
 
-/** Binds a key of the table while the component is there; what is bound last is asked first. */
-export function useKey(name: KeyName, run: Run): void {
-  const latest = useRef(run);
-  latest.current = run;
+/** Binds keys of the table while the component is there; what is bound last is asked first. */
+export function useKeys(runs: Runs): void {
+  const latest = useRef(runs);
+  latest.current = runs;
   useEffect(() => {
-    const own = { name, run: latest };
     if (bound.length === 0) addEventListener('keydown', onKey);
-    bound.push(own);
+    bound.push(latest);
     return () => {
-      bound.splice(bound.indexOf(own), 1);
+      bound.splice(bound.indexOf(latest), 1);
       if (bound.length === 0) removeEventListener('keydown', onKey);
     };
-  }, [name]);
+  }, []);
+}
+
+/** As `useKeys`, one of them. */
+export function useKey(name: KeyName, run: Run): void {
+  useKeys({ [name]: run });
 }

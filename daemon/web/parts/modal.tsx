@@ -3,6 +3,7 @@
 import { Dialog, DialogHeading } from '@ariakit/react';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { IconButton } from './icon-button.tsx';
 import '../styles/overlays.css';
 
 interface ModalProps {
@@ -21,9 +22,7 @@ export function Modal({ title, close, children }: ModalProps) {
     >
       <div className="dialog-head">
         <DialogHeading className="dialog-title">{title}</DialogHeading>
-        <button type="button" className="icon-button" aria-label="Close" onClick={close}>
-          <X size={16} strokeWidth={1.5} aria-hidden />
-        </button>
+        <IconButton label="Close" icon={X} run={close} />
       </div>
       {children}
     </Dialog>

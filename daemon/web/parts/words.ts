@@ -17,11 +17,11 @@ export function milliseconds(value: number): string {
 
 const SIZES = ['bytes', 'KB', 'MB', 'GB', 'TB'];
 
-/** "312 bytes", "4.9 MB". */
+/** "312 bytes", "4.9 MB", "80 MB". */
 export function size(bytes: number): string {
   const step = Math.min(SIZES.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
   const value = bytes / 1000 ** step;
-  return `${step === 0 ? value : value.toFixed(1)} ${SIZES[step]}`;
+  return `${step === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${SIZES[step]}`;
 }
 
 /** "20 s", "4 min", "2 h": what is left of something. */

@@ -6,8 +6,8 @@ import type { logIn } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { endExpiry, useSession } from '../data/session.ts';
-import { Field, PasswordField } from '../parts/field.tsx';
 import { AccountForm, accountChanged } from '../sign-in/account-form.tsx';
+import { CurrentPasswordField, EmailField } from '../sign-in/credential-fields.tsx';
 import '../styles/overlays.css';
 
 export default function SessionDialog() {
@@ -42,22 +42,8 @@ export default function SessionDialog() {
         button="Sign in"
         submit={submit}
       >
-        <Field
-          label="E-mail"
-          type="email"
-          autoComplete="username"
-          required
-          value={asked}
-          onChange={(event) => setAsked(event.target.value)}
-        />
-        <PasswordField
-          label="Password"
-          autoComplete="current-password"
-          required
-          autoFocus
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
+        <EmailField value={asked} change={setAsked} />
+        <CurrentPasswordField value={password} change={setPassword} isFirst />
       </AccountForm>
     </Dialog>
   );

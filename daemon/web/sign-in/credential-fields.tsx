@@ -1,5 +1,6 @@
 // Fields of those who sign in: e-mail and password, as browsers and their keepers of passwords know them.
 
+import type { InputHTMLAttributes } from 'react';
 import { Field, PasswordField } from '../parts/field.tsx';
 
 interface CredentialProps {
@@ -22,36 +23,28 @@ export function EmailField({ value, change, isFirst = false }: CredentialProps) 
   );
 }
 
-export function CurrentPasswordField({
-  label = 'Password',
-  value,
-  change,
-}: CredentialProps & { readonly label?: string }) {
-  return (
+interface PasswordProps extends CredentialProps {
+  readonly label?: string;
+}
+
+/** @param kind  what tells the browser which password is meant */
+function passwordField(kind: InputHTMLAttributes<HTMLInputElement>) {
+  return ({ label = 'Password', value, change, isFirst = false }: PasswordProps) => (
     <PasswordField
+      {...kind}
       label={label}
-      autoComplete="current-password"
       required
+      autoFocus={isFirst}
       value={value}
       onChange={(event) => change(event.target.value)}
     />
   );
 }
 
-export function NewPasswordField({
-  label = 'Password',
-  value,
-  change,
-}: CredentialProps & { readonly label?: string }) {
-  return (
-    <PasswordField
-      label={label}
-      autoComplete="new-password"
-      placeholder="8 or more characters"
-      minLength={8}
-      required
-      value={value}
-      onChange={(event) => change(event.target.value)}
-    />
-  );
-}
+export const CurrentPasswordField = passwordField({ autoComplete: 'current-password' });
+
+export const NewPasswordField = passwordField({
+  autoComplete: 'new-password',
+  placeholder: '8 or more characters',
+  minLength: 8,
+});

@@ -1,0 +1,30 @@
+// A button that is a picture, with its name and keys.
+
+import type { LucideIcon } from 'lucide-react';
+
+interface IconButtonProps {
+  readonly label: string;
+  readonly icon: LucideIcon;
+  readonly run: () => void;
+  /** What to press instead, or another word on it. */
+  readonly hint?: string;
+  readonly className?: string;
+  /** Does it fold something, and is that open? */
+  readonly isExpanded?: boolean;
+}
+
+export function IconButton({ label, icon: Icon, run, ...rest }: IconButtonProps) {
+  const { hint, className = '', isExpanded } = rest;
+  return (
+    <button
+      type="button"
+      className={`icon-button ${className}`}
+      aria-label={label}
+      aria-expanded={isExpanded}
+      title={hint === undefined ? label : `${label} (${hint})`}
+      onClick={run}
+    >
+      <Icon size={16} strokeWidth={1.5} aria-hidden />
+    </button>
+  );
+}
