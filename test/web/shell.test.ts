@@ -28,7 +28,7 @@ void test(
     await page.goto('/search?query=plumtree');
     await page.getByText('that is all').waitFor();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('Next match').waitFor();
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('Next match').first().waitFor();
     assert.deepEqual(await findingsOf(page), []);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+/');
