@@ -32,7 +32,7 @@ const SCOPES = ['commander', 'picomatch', 'cli-progress', 'string-width'];
 /** What the daemon indexes: packages of plain, generated and non-ASCII text. */
 const DAEMON_SCOPES = [...SCOPES, 'msgpackr', 'fast-check'];
 const SAMPLE_COUNT = 120;
-const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 120);
+const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 60);
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
 const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
 

@@ -13,6 +13,7 @@ import { Merger } from '../../daemon/sync/merge/merger.ts';
 import { messageOf } from '../../daemon/base/caught.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { coreModule } from '../engine/host/harness.ts';
+import { eventually } from '../http/harness.ts';
 import { repoRecord } from '../repos/record.ts';
 import { commitAll, git, makeRepo, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
@@ -101,6 +102,11 @@ async function fillStepwise(
   const namesBefore = names();
   for (let pagesLeft = 0; ; pagesLeft++) {
     const message = `${pagesLeft} pages left`;
+    // Files that are of no use any more go a little later: they would leave room.
+    await eventually(() => {
+      const { fileNames, shardFolder } = catalog;
+      return readdirSync(shardFolder).length === [...fileNames].length;
+    });
     disk.fill(pagesLeft);
     const error: unknown = await work().then(
       () => undefined,

@@ -18,6 +18,9 @@ import type { Choice, SuggestionKind } from './completion.ts';
 /** Rest after the last key before the daemon is asked, in ms. */
 const PAUSE_MS = 80;
 const STALE_MS = 60_000;
+/** None: also the answer of a daemon that is busy (it takes 100 ms at most). So it is asked again, so often, after so many ms. */
+const NONE_RETRIES = 3;
+const NONE_PAUSE_MS = 1000;
 /** Choices of a kind: where a prefix asks for it, and for a word without one. */
 const COUNT_MAX = 10;
 const BARE_COUNT_MAX = 4;
@@ -32,6 +35,16 @@ function useRested<Value extends string | undefined>(value: Value): Value {
   }, [value]);
   return rested;
 }
+
+/** What is known of a list in the cache. */
+interface Known {
+  readonly state: {
+    readonly data: readonly unknown[] | undefined;
+    readonly dataUpdateCount: number;
+  };
+}
+
+const isNone = ({ state }: Known): boolean => state.data?.length === 0;
 
 /** Asks for suggestions of a kind; what cannot be had is none. */
 export function suggestionsQuery(
@@ -48,7 +61,9 @@ export function suggestionsQuery(
         query: { kind, prefix, query, limit },
         signal,
       }),
-    staleTime: STALE_MS,
+    staleTime: (list: Known) => (isNone(list) ? 0 : STALE_MS),
+    refetchInterval: (list: Known) =>
+      isNone(list) && list.state.dataUpdateCount <= NONE_RETRIES ? NONE_PAUSE_MS : false,
     retry: false,
   };
 }

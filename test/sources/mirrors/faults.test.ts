@@ -1,5 +1,5 @@
 // What goes wrong while a mirror is fetched: hosts that are down, slow or cut their answers, full disks, damaged files, and
-// `kill -9` at any moment. The mirror of before stays, or a whole one takes its place.
+// `kill -9` at any moment (TRAWL_KILLS: how many). The mirror of before stays, or a whole one takes its place.
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
@@ -359,7 +359,7 @@ test('a mirror that was whole, and about to take its place, does', async (t) => 
   assertMirrors(folder, origin.repo);
 });
 
-const KILLS = 100;
+const KILLS = Number(process.env['TRAWL_KILLS'] ?? 30);
 
 test(`kill -9 at ${KILLS} random moments of first and later fetches: then the mirror is whole`, async (t) => {
   const origin = await startOrigin(t);
