@@ -29,6 +29,7 @@ const RIGHT = `{
     "disk": { "type": "git", "url": "file:///srv/*" },
   },
   "settings": { "webhooks": { "secret": { "env": "HOOK" } } },
+  "contexts": { "core": { "include": ["x/*"] } },
   "identityProviders": {
     "sso": { "type": "oidc", "issuer": "https://id", "clientId": "c", "clientSecret": { "env": "SSO" } },
   },
@@ -55,7 +56,9 @@ void test('config check: what each connection selects, and which secrets are the
   ]);
   assert.equal(
     right.stderr,
-    'note: identityProviders have no effect in this version\nright: 1 setting, 3 connections, 0 contexts, 0 grants\n',
+    'note: identityProviders have no effect in this version\n' +
+      'note: contexts need a licence with the entitlement "search-contexts"\n' +
+      'right: 1 setting, 3 connections, 1 context, 0 grants\n',
   );
   assert.equal(right.code, 0);
   const missing = await trawl(['config', 'check', file], { env, cwd: folder });

@@ -78,12 +78,17 @@ function parseText(name: string, text: string): ParsedText {
   }
   const mistakes = errors.map(({ offset, error }) => ({
     offset,
-    text: `the text: ${printParseErrorCode(error)}; expected JSON with comments`,
+    text: `the text: ${wordsOf(printParseErrorCode(error))}; expected JSON with comments`,
   }));
   if (mistakes.length > 0) throw new RefusedFileError(name, mistakeLines(name, text, mistakes));
   if (tree?.type !== 'object')
     throw new RefusedFileError(name, [`${name}:1: the text: expected an object`]);
   return { tree, content };
+}
+
+/** Words of a name: "close brace expected" of CloseBraceExpected. */
+function wordsOf(name: string): string {
+  return name.replaceAll(/\B[A-Z]/g, ' $&').toLowerCase();
 }
 
 /** Keys that an object has twice: the parser would forget the first. */

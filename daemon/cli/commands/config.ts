@@ -26,7 +26,7 @@ async function check(
   const survey = await services.surveyConfiguration(place, online === true);
   const { mistakes, secrets, probed } = survey;
   stdout.write(describeSurvey(survey));
-  for (const notice of survey.file.notices) stderr.write(`note: ${notice}\n`);
+  for (const note of notesOf(survey)) stderr.write(`note: ${note}\n`);
   const missing = secrets.filter(({ problem }) => problem !== undefined);
   const failed = probed.filter(({ state }) => state === 'failed');
   const isRight = mistakes.length + missing.length + failed.length === 0;
@@ -37,6 +37,22 @@ async function check(
   ];
   stderr.write(isRight ? `right: ${describeParts(survey)}\n` : `${counts.join(', ')}\n`);
   context.setExitCode(isRight ? EXIT_OK : EXIT_NONE);
+}
+
+/** What has no effect, or none without a licence. */
+function notesOf({ file }: SurveyedFile): string[] {
+  const licensed = [
+    ['contexts', Object.keys(file.contexts), 'search-contexts'],
+    ['grants', file.permissions.grants, 'permissions'],
+  ] as const;
+  return [
+    ...file.notices,
+    ...licensed
+      .filter(([, entries]) => entries.length > 0)
+      .map(
+        ([what, , entitlement]) => `${what} need a licence with the entitlement "${entitlement}"`,
+      ),
+  ];
 }
 
 /** Its mistakes a line each; else tables of its connections, of what it reads, and of what hosts say. */

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { JobResult } from '../../sync/jobs/jobs.ts';
 import { EXIT_ERROR, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
+import { countOf, formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
 import { addExamples, addSourceOptions, commonOptions, repoChange } from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
@@ -27,9 +27,9 @@ export function describeResult(result: JobResult): string {
   const skipped = formatTally(result.skipped);
   const warnings = result.warnings.map((text) => `\n${repo}: warning: ${escapeControls(text)}`);
   const line = [
-    `${repo}:${result.isUnchanged ? ' unchanged,' : ''} ${formatCount(result.docCount)} docs,`,
+    `${repo}:${result.isUnchanged ? ' unchanged,' : ''} ${countOf(result.docCount, 'doc')},`,
     ...(result.deadCount > 0 ? [`${formatCount(result.deadCount)} that no revision holds,`] : []),
-    ...(result.revisionCount > 1 ? [`${formatCount(result.revisionCount)} revisions,`] : []),
+    ...(result.revisionCount > 1 ? [`${countOf(result.revisionCount, 'revision')},`] : []),
     `${formatBytes(result.contentSize)} of content,`,
     `${formatBytes(result.shardSize)} of shards,`,
     formatDuration(result.durationMs),

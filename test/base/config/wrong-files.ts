@@ -34,8 +34,8 @@ function github(...members: readonly string[]): string {
 }
 
 const TEXTS = [
-  rule('', '1: the text: ValueExpected; expected JSON with comments'),
-  rule('{\n"settings": {', '2: the text: CloseBraceExpected; expected JSON with comments'),
+  rule('', '1: the text: value expected; expected JSON with comments'),
+  rule('{\n"settings": {', '2: the text: close brace expected; expected JSON with comments'),
   rule('{\n"settings": {},\n"settings": {}}', '3: settings: given twice in one object'),
   shape('[]', '1: the text: expected an object'),
   rule(
