@@ -22,6 +22,7 @@ import { deferred } from '../../base/deferred.ts';
 import { isThere, NoFileError } from '../../base/own-file.ts';
 import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import { checkFile, DamageError } from './embedded-check.ts';
+import { breakSeal, seal } from './embedded-seal.ts';
 import type { Engine, Fault, Snapshot } from './engine.ts';
 import { StoreError } from './error.ts';
 import { retried } from './retry.ts';
@@ -68,6 +69,7 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
       await db.destroy();
       // kysely leaves alone what it has never used.
       if (connection.open) connection.close();
+      seal(file, true);
     },
   };
 }
@@ -106,9 +108,19 @@ function checkNotEmptied(file: string): void {
 /** Why once: what is opened later is the same file. */
 function openChecked(file: string): Libsql.Database {
   checkNotEmptied(file);
+  const isSealed = breakSeal(file);
+  try {
+    return openSound(file, isSealed);
+  } catch (error) {
+    seal(file, false);
+    throw error;
+  }
+}
+
+function openSound(file: string, isSealed: boolean): Libsql.Database {
   const connection = openFile(file);
   try {
-    checkFile(connection);
+    if (!isSealed) checkFile(connection);
   } catch (error) {
     connection.close();
     throw error;
