@@ -48,7 +48,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/sources/disk',
     'daemon/sources/languages',
   ],
-  'daemon/sources/history': ['daemon/base', 'daemon/repos', 'daemon/sources/git'],
+  'daemon/sources/history': [
+    'daemon/base',
+    'daemon/repos',
+    'daemon/sources/git',
+    'daemon/sources/languages',
+  ],
   'daemon/engine/host': [BASE, 'daemon/base'],
   'daemon/engine/regex': [BASE],
   'daemon/engine/shards': [BASE, 'daemon/engine/host'],

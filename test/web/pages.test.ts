@@ -6,7 +6,7 @@ import path from 'node:path';
 import { before, test } from 'node:test';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
-import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { NO_BROWSER, findingsOf, visit } from './browser.ts';
 
 const HOSTILE_NAME = '<img src=x onerror=alert(1)>.txt';
@@ -31,6 +31,16 @@ const FILES = {
 let served: Served;
 /** Name of the repository, behind `local/`. */
 let repoName = '';
+/** Of a commit to another branch, which changes two lines of one file. */
+let sideHash = '';
+
+/** Numbered lines of code, 300; those are changed. */
+function tableOf(...changed: readonly number[]): string {
+  return Array.from({ length: 300 }, (_, index) => {
+    const sign = changed.includes(index + 1) ? '-' : '';
+    return `export const row${index + 1} = ${sign}1;\n`;
+  }).join('');
+}
 before(async () => {
   if (NO_BROWSER !== false) return;
   const repo = makeRepo({});
@@ -40,6 +50,13 @@ before(async () => {
   commitAll(repo, 'second change');
   writeFiles(repo, { 'words.txt': 'eat all the pears\n', 'space.txt': 'two   words\n' });
   commitAll(repo, 'third');
+  git(repo, 'checkout', '-q', '-b', 'side');
+  writeFiles(repo, { 'table.ts': tableOf(0) });
+  commitAll(repo);
+  writeFiles(repo, { 'table.ts': tableOf(5, 290) });
+  commitAll(repo);
+  sideHash = git(repo, 'rev-parse', 'HEAD');
+  git(repo, 'checkout', '-q', 'main');
   repoName = path.basename(repo);
   served = await serveIndexed(temporaryFolder(), [repo]);
   await served.process.until(/ symbols found /);
@@ -322,6 +339,40 @@ void test(
     await page.goto(`/browse/local/${repoName}/-/commit/${changed}?path=words.txt&base=${first}`);
     await page.getByText('Only words.txt.').waitFor();
     await page.getByText('1 file +1 −1').waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'lines of a difference are coloured; unchanged ones are shown where they are asked for',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto(`/browse/local/${repoName}/-/commit/${sideHash}`);
+    await page.locator('.diff-added .code-keyword').first().waitFor();
+    assert.deepEqual(await page.locator('.diff-removed .code-keyword').allInnerTexts(), [
+      ...['export', 'const', 'export', 'const'],
+    ]);
+    const numbers = async (): Promise<string[]> => {
+      const rows = await page.locator('.diff-pair').allInnerTexts();
+      return rows.map((row) => row.replaceAll(/\s+/g, ' ').trim());
+    };
+    const before = await numbers();
+    await page.getByRole('button', { name: 'Show 1 unchanged line', exact: true }).click();
+    const first = '1 export const row1 = 1; 1 export const row1 = 1;';
+    await page.locator('.diff-pair', { hasText: 'row1 ' }).waitFor();
+    assert.deepEqual(await numbers(), [first, ...before]);
+    await page.keyboard.press('u');
+    await page.getByRole('button', { name: 'Show 100 of 278 unchanged lines' }).dblclick();
+    const rest = page.getByRole('button', { name: 'Show 100 of 178 unchanged lines' });
+    await rest.waitFor();
+    await page.locator('.diff-line', { hasText: 'row187 ' }).waitFor();
+    assert.equal(await page.locator('.diff-line', { hasText: 'row186 ' }).count(), 0);
+    await rest.press('Enter');
+    await page.getByRole('button', { name: 'Show 78 unchanged lines' }).click();
+    await page.locator('.diff-line', { hasText: /^10\s*10\s.*row10 / }).waitFor();
+    assert.equal(await page.locator('.diff-gap').count(), 0);
+    assert.deepEqual(await findingsOf(page), []);
     assert.deepEqual(complaints, []);
   },
 );

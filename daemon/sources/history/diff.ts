@@ -6,6 +6,7 @@
 import { nextTurn } from '../../base/next-turn.ts';
 import { type NamedPath, REPLACEMENT } from '../../base/paths.ts';
 import { utf8TextOfLatin1 } from '../../base/utf8-text.ts';
+import { detectLanguage } from '../languages/languages.ts';
 import { type HistoryContext, runHistory } from './process.ts';
 import type { DiffWindow } from './calls.ts';
 import { unquoteName } from './quoted.ts';
@@ -42,6 +43,13 @@ export interface FileDiff extends ChangedFile {
   readonly isBinary: boolean;
   /** Empty for binary content, and where only name or mode changed. */
   readonly hunks: readonly Hunk[];
+}
+
+const NO_CONTENT = new Uint8Array();
+
+/** As linguist spells it, of the name alone; "" if unknown. */
+function languageOf({ oldPath, newPath }: ChangedFile): string {
+  return detectLanguage(newPath ?? oldPath ?? '', NO_CONTENT);
 }
 
 /** Bytes of a patch; above, the diff fails. */
@@ -89,7 +97,7 @@ export interface DiffQuestion {
 }
 
 /**
- * Compares two trees: a line with the number of files that differ, and JSON of `{ files: FileDiff[] }`. Others get their turn
+ * Compares two trees: a line with the number of files that differ, and JSON of `{ files: FileDiff[] }`, each with its `language`. Others get their turn
  * while it is made.
  *
  * Errors: GitError; the reason of the signal.
@@ -103,7 +111,9 @@ export async function readDiff(context: HistoryContext, question: DiffQuestion):
   const parts: Buffer[] = [];
   let turnSize = 0;
   for (const file of files) {
-    const part = Buffer.from(`${parts.length === 0 ? '' : ','}${JSON.stringify(file)}`);
+    const part = Buffer.from(
+      `${parts.length === 0 ? '' : ','}${JSON.stringify({ ...file, language: languageOf(file) })}`,
+    );
     parts.push(part);
     turnSize += part.length;
     if (turnSize < TURN_SIZE) continue;

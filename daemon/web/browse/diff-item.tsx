@@ -3,6 +3,8 @@
 
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { Link } from 'wouter';
+import { useLineColours } from '../code/line-colours.ts';
+import type { Lines } from '../code/line-colours.ts';
 import { MarkedText } from '../code/marked-text.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { counted } from '../parts/words.ts';
@@ -32,7 +34,14 @@ export interface ItemContext {
   readonly place: Place;
   readonly words: ReturnType<typeof useWordCompare>;
   readonly toggle: (file: FileDiff, isOpen: boolean) => void;
+  /** Shows unchanged lines of a gap. */
+  readonly open: (gap: GapItem) => void;
 }
+
+export type GapItem = Extract<DiffItem, { kind: 'gap' }>;
+
+/** Unchanged lines that are shown at once. */
+export const SHOWN_AT_ONCE = 100;
 
 function Title({ file: { oldPath, newPath } }: { readonly file: FileDiff }) {
   if (oldPath !== null && newPath !== null && oldPath !== newPath)
@@ -82,11 +91,13 @@ function FileHead({ file, isOpen, place, toggle }: HeadProps) {
 }
 
 interface CellProps {
+  readonly lines: Lines;
   readonly line: DiffLine | undefined;
   readonly words: ItemContext['words'];
 }
 
-function Text({ line, words }: { readonly line: DiffLine; readonly words: ItemContext['words'] }) {
+function Text({ lines, line, words }: CellProps & { readonly line: DiffLine }) {
+  const colours = useLineColours(lines);
   return (
     <>
       <span className="diff-sign">
@@ -97,41 +108,58 @@ function Text({ line, words }: { readonly line: DiffLine; readonly words: ItemCo
         className="diff-text"
         text={line.text}
         marks={wordMarks(line.text, line.partner, words)}
+        colours={line.row === undefined ? undefined : colours?.[line.row]}
       />
     </>
   );
 }
 
 /** A line of one side. */
-function Side({ line, words, number }: CellProps & { readonly number: number | undefined }) {
+function Side({ lines, line, words, number }: CellProps & { readonly number: number | undefined }) {
   if (line === undefined) return <div className="diff-side diff-none" />;
   return (
     <div className={`diff-side diff-${line.kind}`}>
       <span className="diff-number">{number}</span>
-      <Text line={line} words={words} />
+      <Text lines={lines} line={line} words={words} />
     </div>
   );
 }
 
 function Pair({
+  lines,
   left,
   right,
   words,
 }: Extract<DiffItem, { kind: 'pair' }> & Pick<CellProps, 'words'>) {
   return (
     <div className="diff-pair">
-      <Side line={left} words={words} number={left?.oldNumber} />
-      <Side line={right} words={words} number={right?.newNumber} />
+      <Side lines={lines} line={left} words={words} number={left?.oldNumber} />
+      <Side lines={lines} line={right} words={words} number={right?.newNumber} />
     </div>
   );
 }
 
-function Line({ line, words }: { readonly line: DiffLine; readonly words: ItemContext['words'] }) {
+function Line({ lines, line, words }: CellProps & { readonly line: DiffLine }) {
   return (
     <div className={`diff-line diff-${line.kind}`}>
       <span className="diff-number">{line.oldNumber}</span>
       <span className="diff-number">{line.newNumber}</span>
-      <Text line={line} words={words} />
+      <Text lines={lines} line={line} words={words} />
+    </div>
+  );
+}
+
+function Gap({ gap, open }: Pick<ItemContext, 'open'> & { readonly gap: GapItem }) {
+  const all = counted(gap.count, 'unchanged line');
+  const some = gap.count > SHOWN_AT_ONCE ? `${SHOWN_AT_ONCE} of ${all}` : all;
+  return (
+    <div className="diff-gap">
+      {gap.count > 0 && (
+        <button type="button" className="link-button" onClick={() => open(gap)}>
+          Show {some}
+        </button>
+      )}
+      {gap.heading !== undefined && <MarkedText text={gap.heading} marks={[]} />}
     </div>
   );
 }
@@ -162,14 +190,9 @@ export function Item({
         </p>
       );
     case 'gap':
-      return (
-        <div className="diff-gap">
-          {item.count > 0 && <span>{counted(item.count, 'unchanged line')}</span>}
-          {item.heading !== undefined && <MarkedText text={item.heading} marks={[]} />}
-        </div>
-      );
+      return <Gap gap={item} open={context.open} />;
     case 'line':
-      return <Line line={item.line} words={words} />;
+      return <Line lines={item.lines} line={item.line} words={words} />;
     case 'pair':
       return <Pair {...item} words={words} />;
   }

@@ -7,13 +7,16 @@ import { Virtualizer } from 'virtua';
 import type { VirtualizerHandle } from 'virtua';
 import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
+import { toast } from '../parts/toasts.ts';
 import { count, counted } from '../parts/words.ts';
 import type { Place } from './address.ts';
-import { Counts, Item } from './diff-item.tsx';
+import { Counts, Item, SHOWN_AT_ONCE } from './diff-item.tsx';
+import type { GapItem } from './diff-item.tsx';
 import { itemsOf, keyOf, pathOf } from './diff-rows.ts';
 import type { DiffItem } from './diff-rows.ts';
 import { useWordCompare } from './diff-words.ts';
 import type { FileDiff, useDiff } from './history-reading.ts';
+import { readLines } from './reading.ts';
 
 /** px drawn above and below the window. */
 const BUFFER_SIZE = 600;
@@ -128,13 +131,36 @@ function useCurrent(items: readonly DiffItem[], handle: RefObject<VirtualizerHan
   return { current, look };
 }
 
+/** Unchanged lines that were asked for, by gap. */
+function useShown(place: Place) {
+  const [shown, setShown] = useState<ReadonlyMap<string, readonly string[]>>(new Map());
+  const open = async ({ key, file, count, end }: GapItem): Promise<void> => {
+    const start = end - Math.min(count, SHOWN_AT_ONCE) + 1;
+    const known = shown.get(key);
+    try {
+      const texts = await readLines({ ...place, path: pathOf(file) }, start, end);
+      // Asked twice, shown once.
+      setShown((now) =>
+        now.get(key) === known ? new Map(now).set(key, [...texts, ...(known ?? [])]) : now,
+      );
+    } catch (error) {
+      toast(error instanceof Error ? error.message : 'The lines cannot be read.');
+    }
+  };
+  return { shown, open };
+}
+
 export function DiffList({ place, head, diff, isSplit, switchSplit }: DiffListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const handle = useRef<VirtualizerHandle>(null);
   const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map());
   const words = useWordCompare();
   const { files, hasNextPage } = diff;
-  const items = useMemo(() => itemsOf(files, { isSplit, opened }), [files, isSplit, opened]);
+  const { shown, open } = useShown(place);
+  const items = useMemo(
+    () => itemsOf(files, { isSplit, opened, shown }),
+    [files, isSplit, opened, shown],
+  );
   const { current, look } = useCurrent(items, handle);
   const toggle = (file: FileDiff, isOpen: boolean): void =>
     setOpened((before) => new Map(before).set(keyOf(file), isOpen));
@@ -146,7 +172,7 @@ export function DiffList({ place, head, diff, isSplit, switchSplit }: DiffListPr
     return list === null ? -1 : list.findItemIndex(list.scrollOffset + 1) - 1;
   };
   useDiffKeys({ items, at, go, switchSplit });
-  const context = { place, words, toggle };
+  const context = { place, words, toggle, open: (gap: GapItem) => void open(gap) };
   return (
     <div className="diff">
       <aside className="diff-list" aria-label="Files that differ" tabIndex={0}>

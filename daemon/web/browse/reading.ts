@@ -24,6 +24,18 @@ export function useSource({ repo, revision, path }: At, endLine?: number) {
   });
 }
 
+/** Lines `start` to `end` of a file, 1-based. Errors: those of `call`; Error where it has not as many. */
+export async function readLines(at: At, start: number, end: number): Promise<string[]> {
+  const { repo, revision, path } = at;
+  const { source } = await call<typeof getSource>('/api/source', {
+    base: BASE_PATH,
+    query: { repo, path, ref: revision, startLine: start, endLine: end },
+  });
+  const lines = source.split('\n').slice(0, end - start + 1);
+  if (lines.length <= end - start) throw new Error(`${path} has no line ${end}.`);
+  return lines;
+}
+
 /** The address of the bytes of a file. */
 export function rawAddress({ repo, revision, path }: At): string {
   return apiAddress(BASE_PATH, '/api/raw', { repo, path, ref: revision });

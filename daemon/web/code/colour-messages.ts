@@ -1,4 +1,4 @@
-// What the code view and the worker that colours it say to each other.
+// What the page and the workers that colour say to each other: of the code view, and of lines that are drawn one by one.
 
 import type { Colour } from './marks.ts';
 
@@ -9,3 +9,17 @@ export type ToColourer =
 
 /** Colours of the part that was asked for last, in order. */
 export type FromColourer = readonly Colour[];
+
+/** Runs of lines that are on the screen. */
+export interface ToLineColourer {
+  readonly key: string;
+  readonly language: string;
+  /** Lines that follow one another in the file. */
+  readonly runs: readonly (readonly string[])[];
+}
+
+export interface FromLineColourer {
+  readonly key: string;
+  /** For each line of all runs. */
+  readonly colours: readonly (readonly Colour[])[];
+}

@@ -1,7 +1,6 @@
 // What the page and its search worker say to each other.
 
 import type { Hint } from '../../http/api/search/search-schemas.ts';
-import type { Colour } from '../code/marks.ts';
 import type { ResultFile } from './rows.ts';
 
 /** What is searched, as the body of the request has it. */
@@ -26,7 +25,6 @@ export type ToWorker =
       readonly isPreview: boolean;
     }
   | { readonly type: 'stop'; readonly id: number }
-  | ColourRequest
   | DownloadRequest;
 
 export type DownloadFormat = 'json' | 'csv';
@@ -41,15 +39,6 @@ export interface DownloadRequest {
   /** What the answer is narrowed to, as the page is; an empty list: not at all. */
   readonly repositories: readonly string[];
   readonly languages: readonly string[];
-}
-
-/** Runs of lines of a file that is on the screen. */
-export interface ColourRequest {
-  readonly type: 'colour';
-  readonly key: string;
-  readonly language: string;
-  /** Lines that follow one another in the file. */
-  readonly runs: readonly (readonly string[])[];
 }
 
 /** How far a search is through the index. */
@@ -87,10 +76,4 @@ export type FromWorker =
   | { readonly type: 'end'; readonly id: number; readonly outcome: Outcome }
   | { readonly type: 'failed'; readonly id: number; readonly failure: SearchFailure }
   | { readonly type: 'downloaded'; readonly id: number; readonly name: string; readonly file: Blob }
-  | { readonly type: 'download-failed'; readonly id: number; readonly failure: SearchFailure }
-  | {
-      readonly type: 'coloured';
-      readonly key: string;
-      /** For each line of all runs. */
-      readonly colours: readonly (readonly Colour[])[];
-    };
+  | { readonly type: 'download-failed'; readonly id: number; readonly failure: SearchFailure };

@@ -6,11 +6,8 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { SearchEvent } from '../../http/api/search/search-schemas.ts';
 import { ApiFailure, OfflineError, fetchApi } from '../data/api.ts';
-import { coloursOf } from '../code/highlighter.ts';
-import { parserOf } from '../code/languages.ts';
 import { download } from './download.ts';
 import type {
-  ColourRequest,
   DownloadRequest,
   FromWorker,
   Outcome,
@@ -120,13 +117,6 @@ async function run(message: Extract<ToWorker, { readonly type: 'start' }>): Prom
   }
 }
 
-/** Colours come later than text and never change its geometry; a parser that cannot be had leaves the text plain. */
-async function colour({ key, language, runs }: ColourRequest): Promise<void> {
-  const parser = await parserOf(language).catch(() => undefined);
-  if (parser === undefined) return;
-  tell({ type: 'coloured', key, colours: runs.flatMap((lines) => coloursOf(parser, lines)) });
-}
-
 async function makeFile(request: DownloadRequest): Promise<void> {
   const { id } = request;
   try {
@@ -137,10 +127,6 @@ async function makeFile(request: DownloadRequest): Promise<void> {
 }
 
 self.addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
-  if (data.type === 'colour') {
-    void colour(data);
-    return;
-  }
   if (data.type === 'download') {
     void makeFile(data);
     return;

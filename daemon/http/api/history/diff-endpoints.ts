@@ -39,6 +39,7 @@ const fileDiff = z
     additions: integer('Lines that the head has and the base has not.'),
     deletions: integer('Lines that the base has and the head has not.'),
     isBinary: flag('Is it no text, so that there are no lines to show?'),
+    language: text('Name of the language, by the name of the file; "" if unknown.'),
     hunks: z
       .array(hunk)
       .meta({ description: 'Empty for binary files, and where only name or mode changed.' }),
