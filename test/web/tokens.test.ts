@@ -49,6 +49,8 @@ const PAIRS: readonly (readonly [string, readonly string[]])[] = [
   ['info', ['info-bg']],
   ['add-marker', ['add']],
   ['del-marker', ['del']],
+  ...['text', 'text-3', ...CODE].map((name) => [name, ['add', 'del']] as const),
+  ['text', ['add-word', 'del-word']],
 ];
 
 test('texts can be read on every ground, in both themes', () => {
