@@ -133,7 +133,7 @@ function CardHead({ file, isFolded, fold }: HeadProps) {
 }
 
 const SKIPPED: Readonly<Record<string, string>> = {
-  too_large: 'larger than 2 MB',
+  too_large: 'larger than the limit',
   too_many_trigrams: 'too many different grams',
   binary: 'binary',
 };
