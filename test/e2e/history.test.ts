@@ -146,7 +146,7 @@ test('diff', async () => {
     body: ' a\n-c\n+d',
   };
   const paths = { oldPath: 'a.txt', newPath: 'a.txt', status: 'modified' };
-  const counts = { additions: 1, deletions: 1, isBinary: false };
+  const counts = { additions: 1, deletions: 1, isBinary: false, language: 'Text' };
   assert.deepEqual(body, { files: [{ ...paths, ...counts, hunks: [hunk] }] });
   for (const [more, count] of [
     [{ path: 'd' }, 0],
