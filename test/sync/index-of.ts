@@ -19,6 +19,7 @@ import { checkInvariants } from '../engine/host/invariants.ts';
 export interface RevisionResult {
   readonly path: string;
   readonly repository: string;
+  readonly repositoryId: number;
   readonly branches: readonly string[];
   readonly webUrl: string;
   readonly externalWebUrl?: string;

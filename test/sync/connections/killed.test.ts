@@ -125,12 +125,16 @@ async function workAndKill(dataDir: string, host: ChangingHost, afterMs: number)
 
 /** Files that are found, by the id at the host of the repo that they are found in. */
 async function filesFound(index: ConnectedIndex): Promise<Map<string, string[]>> {
+  const before = await index.store.repos.read();
   const { files } = await index.search('plum');
-  const { repos } = await index.store.repos.read();
-  const ids = new Map(repos.map(({ name, host }) => [name, host!.hostId]));
+  const after = await index.store.repos.read();
+  // Why by id: names of the index follow those of the store. Why twice: what left may go meanwhile.
+  const ids = new Map(
+    [...before.repos, ...after.repos].map((one) => [one.repoId, one.host!.hostId]),
+  );
   const found = new Map<string, string[]>();
-  for (const { repository, path: file } of files) {
-    const hostId = ids.get(repository)!;
+  for (const { repository, repositoryId, path: file } of files) {
+    const hostId = ids.get(repositoryId)!;
     assert.ok(file.startsWith(`h${hostId}-`), `${file} in ${repository}, which is ${hostId}`);
     found.set(hostId, [...(found.get(hostId) ?? []), file].sort());
   }
