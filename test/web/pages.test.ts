@@ -6,7 +6,7 @@ import path from 'node:path';
 import { before, test } from 'node:test';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { NO_BROWSER, findingsOf, visit } from './browser.ts';
 
 const HOSTILE_NAME = '<img src=x onerror=alert(1)>.txt';
@@ -31,16 +31,6 @@ const FILES = {
 let served: Served;
 /** Name of the repository, behind `local/`. */
 let repoName = '';
-/** Of a commit to another branch, which changes two lines of one file. */
-let sideHash = '';
-
-/** Numbered lines of code, 300; those are changed. */
-function tableOf(...changed: readonly number[]): string {
-  return Array.from({ length: 300 }, (_, index) => {
-    const sign = changed.includes(index + 1) ? '-' : '';
-    return `export const row${index + 1} = ${sign}1;\n`;
-  }).join('');
-}
 before(async () => {
   if (NO_BROWSER !== false) return;
   const repo = makeRepo({});
@@ -48,15 +38,12 @@ before(async () => {
   commitAll(repo);
   writeFiles(repo, { 'src/plum.ts': `${FILES['src/plum.ts']}// changedtree\n` });
   commitAll(repo, 'second change');
-  writeFiles(repo, { 'words.txt': 'eat all the pears\n', 'space.txt': 'two   words\n' });
+  writeFiles(repo, {
+    'words.txt': 'eat all the pears\n',
+    'space.txt': 'two   words\n',
+    'many.txt': FILES['many.txt'].replace('row 500\n', 'another\n'),
+  });
   commitAll(repo, 'third');
-  git(repo, 'checkout', '-q', '-b', 'side');
-  writeFiles(repo, { 'table.ts': tableOf(0) });
-  commitAll(repo);
-  writeFiles(repo, { 'table.ts': tableOf(5, 290) });
-  commitAll(repo);
-  sideHash = git(repo, 'rev-parse', 'HEAD');
-  git(repo, 'checkout', '-q', 'main');
   repoName = path.basename(repo);
   served = await serveIndexed(temporaryFolder(), [repo]);
   await served.process.until(/ symbols found /);
@@ -299,6 +286,13 @@ void test(
     await page.waitForURL(/diff=unified/);
     assert.equal(await page.locator('.diff-pair').count(), 0);
     assert.equal(await page.locator('.diff-line').count(), 4);
+    assert.equal(await page.locator('.diff-added .code-comment').innerText(), '// changedtree');
+    await page.getByText('2 unchanged lines').waitFor();
+    await page.keyboard.press('e');
+    await page.getByText('2 unchanged lines').waitFor({ state: 'detached' });
+    await page.locator('.diff-line .code-keyword', { hasText: 'function' }).waitFor();
+    const numbers = await page.locator('.diff-number').allInnerTexts();
+    assert.equal(numbers.join(), '1,1,2,2,3,3,4,4,5,5,,6');
     assert.deepEqual(await findingsOf(page), []);
     assert.deepEqual(complaints, []);
   },
@@ -324,12 +318,23 @@ void test(
     assert.deepEqual(await findingsOf(page), []);
 
     await page.goto(`/browse/local/${repoName}/-/commit/${changed}`);
-    await page.getByText('2 files +2 −2').waitFor();
+    await page.getByText('3 files +3 −3').waitFor();
     const marks = page.locator('.diff-added mark');
     await marks.first().waitFor();
     assert.deepEqual(await marks.allInnerTexts(), ['   ', 'pears']);
+    // 497 lines before the change; behind it nobody knows how many.
+    const sides = page.locator('.diff-pair').filter({ hasText: /row \d/ });
+    assert.equal(await sides.count(), 7);
+    await page.getByText('497 unchanged lines').waitFor();
+    await page.getByRole('button', { name: 'Show 20 lines above' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('477 unchanged lines').waitFor();
+    await page.getByText('row 477', { exact: true }).first().waitFor();
+    assert.ok(await page.locator('.diff-more:focus').count());
+    await page.getByRole('button', { name: 'Show 20 lines below' }).click();
+    await page.getByText('row 523', { exact: true }).last().waitFor();
     await page.getByLabel('Ignore white space').check();
-    await page.getByText('2 files +1 −1').waitFor();
+    await page.getByText('3 files +2 −2').waitFor();
     await page.getByText('No lines differ: the name, the mode or white space.').waitFor();
     assert.match(page.url(), /\?ws=1$/);
     // What makes repositories begins with an empty commit.
@@ -339,41 +344,6 @@ void test(
     await page.goto(`/browse/local/${repoName}/-/commit/${changed}?path=words.txt&base=${first}`);
     await page.getByText('Only words.txt.').waitFor();
     await page.getByText('1 file +1 −1').waitFor();
-    assert.deepEqual(complaints, []);
-  },
-);
-
-void test(
-  'lines of a difference are coloured; unchanged ones are shown where they are asked for',
-  { skip: NO_BROWSER },
-  async () => {
-    const { page, complaints } = await visit({ url: served.url });
-    await page.goto(`/browse/local/${repoName}/-/commit/${sideHash}`);
-    await page.locator('.diff-added .code-keyword').first().waitFor();
-    assert.deepEqual(
-      await page.locator('.diff-removed .code-keyword').allInnerTexts(),
-      'export const '.repeat(2).trim().split(' '),
-    );
-    const numbers = async (): Promise<string[]> => {
-      const rows = await page.locator('.diff-pair').allInnerTexts();
-      return rows.map((row) => row.replaceAll(/\s+/g, ' ').trim());
-    };
-    const before = await numbers();
-    await page.getByRole('button', { name: 'Show 1 unchanged line', exact: true }).click();
-    const first = '1 export const row1 = 1; 1 export const row1 = 1;';
-    await page.locator('.diff-pair', { hasText: 'row1 ' }).waitFor();
-    assert.deepEqual(await numbers(), [first, ...before]);
-    await page.keyboard.press('u');
-    await page.getByRole('button', { name: 'Show 100 of 278 unchanged lines' }).dblclick();
-    const rest = page.getByRole('button', { name: 'Show 100 of 178 unchanged lines' });
-    await rest.waitFor();
-    await page.locator('.diff-line', { hasText: 'row187 ' }).waitFor();
-    assert.equal(await page.locator('.diff-line', { hasText: 'row186 ' }).count(), 0);
-    await rest.press('Enter');
-    await page.getByRole('button', { name: 'Show 78 unchanged lines' }).click();
-    await page.locator('.diff-line', { hasText: /^10\s*10\s.*row10 / }).waitFor();
-    assert.equal(await page.locator('.diff-gap').count(), 0);
-    assert.deepEqual(await findingsOf(page), []);
     assert.deepEqual(complaints, []);
   },
 );

@@ -142,7 +142,10 @@ export function CommitView({ place }: { readonly place: Place }) {
   return (
     <DiffList
       key={`${place.repo} ${place.path} ${base ?? ''} ${path ?? ''}`}
-      place={{ ...place, revision: commit.data?.hash ?? place.path }}
+      sides={{
+        place: { ...place, revision: commit.data?.hash ?? place.path },
+        base: base ?? `${place.path}^`,
+      }}
       head={head}
       diff={diff}
       isSplit={isSplit}

@@ -1,15 +1,17 @@
 // One item of a difference: the head of a file, a stretch that is the same, a line or two beside each other. Added and removed are
 // told by sign, bar and colour.
 
-import { ChevronDown, ChevronRight } from 'lucide-react';
+import { ChevronDown, ChevronRight, ChevronUp } from 'lucide-react';
 import { Link } from 'wouter';
-import { useLineColours } from '../code/line-colours.ts';
-import type { Lines } from '../code/line-colours.ts';
 import { MarkedText } from '../code/marked-text.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
-import type { Place } from './address.ts';
+import { colourOf, useDiffColours } from './diff-colours.ts';
+import type { DiffColours, DiffSides } from './diff-colours.ts';
+import type { ShownFile } from './diff-gaps.ts';
+import { STEP } from './diff-growing.ts';
+import type { Way } from './diff-growing.ts';
 import { keyOf, pathOf } from './diff-rows.ts';
 import type { DiffItem, DiffLine } from './diff-rows.ts';
 import { wordMarks } from './diff-words.ts';
@@ -30,18 +32,12 @@ const SPOKEN: Readonly<Record<DiffLine['kind'], string>> = {
 };
 
 export interface ItemContext {
-  /** Of the commit, as a revision. */
-  readonly place: Place;
+  readonly sides: DiffSides;
   readonly words: ReturnType<typeof useWordCompare>;
   readonly toggle: (file: FileDiff, isOpen: boolean) => void;
-  /** Shows unchanged lines of a gap. */
-  readonly open: (gap: GapItem) => void;
+  /** Shows more of the gap above a hunk. */
+  readonly grow: (file: ShownFile, index: number, way: Way) => void;
 }
-
-export type GapItem = Extract<DiffItem, { kind: 'gap' }>;
-
-/** Unchanged lines that are shown at once. */
-export const SHOWN_AT_ONCE = 100;
 
 function Title({ file: { oldPath, newPath } }: { readonly file: FileDiff }) {
   if (oldPath !== null && newPath !== null && oldPath !== newPath)
@@ -68,7 +64,7 @@ interface HeadProps extends ItemContext {
   readonly isOpen: boolean;
 }
 
-function FileHead({ file, isOpen, place, toggle }: HeadProps) {
+function FileHead({ file, isOpen, sides: { place }, toggle }: HeadProps) {
   const path = pathOf(file);
   return (
     <header className="diff-head" data-file={keyOf(file)}>
@@ -90,14 +86,12 @@ function FileHead({ file, isOpen, place, toggle }: HeadProps) {
   );
 }
 
-interface CellProps {
-  readonly lines: Lines;
-  readonly line: DiffLine | undefined;
+interface Looks {
   readonly words: ItemContext['words'];
+  readonly colours: DiffColours | undefined;
 }
 
-function Text({ lines, line, words }: CellProps & { readonly line: DiffLine }) {
-  const colours = useLineColours(lines);
+function Text({ line, words, colours }: Looks & { readonly line: DiffLine }) {
   return (
     <>
       <span className="diff-sign">
@@ -108,58 +102,86 @@ function Text({ lines, line, words }: CellProps & { readonly line: DiffLine }) {
         className="diff-text"
         text={line.text}
         marks={wordMarks(line.text, line.partner, words)}
-        colours={line.row === undefined ? undefined : colours?.[line.row]}
+        colours={colourOf(line, colours)}
       />
     </>
   );
 }
 
+interface SideProps extends Looks {
+  readonly line: DiffLine | undefined;
+  readonly number: number | undefined;
+}
+
 /** A line of one side. */
-function Side({ lines, line, words, number }: CellProps & { readonly number: number | undefined }) {
+function Side({ line, number, ...looks }: SideProps) {
   if (line === undefined) return <div className="diff-side diff-none" />;
   return (
     <div className={`diff-side diff-${line.kind}`}>
       <span className="diff-number">{number}</span>
-      <Text lines={lines} line={line} words={words} />
+      <Text line={line} {...looks} />
     </div>
   );
 }
 
-function Pair({
-  lines,
-  left,
-  right,
-  words,
-}: Extract<DiffItem, { kind: 'pair' }> & Pick<CellProps, 'words'>) {
-  return (
-    <div className="diff-pair">
-      <Side lines={lines} line={left} words={words} number={left?.oldNumber} />
-      <Side lines={lines} line={right} words={words} number={right?.newNumber} />
-    </div>
-  );
+type Of<Kind extends DiffItem['kind']> = Extract<DiffItem, { readonly kind: Kind }>;
+
+interface RowProps {
+  readonly item: Of<'pair'> | Of<'line'>;
+  readonly context: ItemContext;
 }
 
-function Line({ lines, line, words }: CellProps & { readonly line: DiffLine }) {
+/** A line, or two beside each other. */
+function Row({ item, context: { sides, words } }: RowProps) {
+  const looks = { words, colours: useDiffColours(item.file, sides) };
+  if (item.kind === 'pair')
+    return (
+      <div className="diff-pair">
+        <Side line={item.left} number={item.left?.oldNumber} {...looks} />
+        <Side line={item.right} number={item.right?.newNumber} {...looks} />
+      </div>
+    );
+  const { line } = item;
   return (
     <div className={`diff-line diff-${line.kind}`}>
       <span className="diff-number">{line.oldNumber}</span>
       <span className="diff-number">{line.newNumber}</span>
-      <Text lines={lines} line={line} words={words} />
+      <Text line={line} {...looks} />
     </div>
   );
 }
 
-function Gap({ gap, open }: Pick<ItemContext, 'open'> & { readonly gap: GapItem }) {
-  const all = counted(gap.count, 'unchanged line');
-  const some = gap.count > SHOWN_AT_ONCE ? `${SHOWN_AT_ONCE} of ${all}` : all;
+interface GapProps {
+  readonly item: Of<'gap'>;
+  readonly grow: ItemContext['grow'];
+}
+
+/** Lines that are the same on both sides, and what shows some of them. */
+function GapRow({ item: { file, index, count, heading }, grow }: GapProps) {
+  const more = (way: Way, Icon: typeof ChevronUp) => {
+    const label = `Show ${counted(Math.min(STEP, count), 'line')} ${way === 'up' ? 'above' : 'below'}`;
+    return (
+      <button
+        type="button"
+        className="diff-more"
+        aria-label={label}
+        title={label}
+        onClick={() => grow(file, index, way)}
+      >
+        <Icon size={16} strokeWidth={1.5} aria-hidden />
+      </button>
+    );
+  };
   return (
     <div className="diff-gap">
-      {gap.count > 0 && (
-        <button type="button" className="link-button" onClick={() => open(gap)}>
-          Show {some}
-        </button>
+      <span className="diff-gap-ways">
+        {count > 0 && index > 0 && more('down', ChevronDown)}
+        {count > 0 && index < file.hunks.length && more('up', ChevronUp)}
+      </span>
+      {count > 0 && (
+        <span>{count === Infinity ? 'Lines below' : counted(count, 'unchanged line')}</span>
       )}
-      {gap.heading !== undefined && <MarkedText text={gap.heading} marks={[]} />}
+      {heading !== undefined && <MarkedText text={heading} marks={[]} />}
     </div>
   );
 }
@@ -171,7 +193,7 @@ export function Item({
   readonly item: DiffItem;
   readonly context: ItemContext;
 }) {
-  const { words, toggle } = context;
+  const { toggle, grow } = context;
   switch (item.kind) {
     case 'file':
       return <FileHead {...context} file={item.file} isOpen={item.isOpen} />;
@@ -190,10 +212,9 @@ export function Item({
         </p>
       );
     case 'gap':
-      return <Gap gap={item} open={context.open} />;
+      return <GapRow item={item} grow={grow} />;
     case 'line':
-      return <Line lines={item.lines} line={item.line} words={words} />;
     case 'pair':
-      return <Pair {...item} words={words} />;
+      return <Row item={item} context={context} />;
   }
 }

@@ -9,20 +9,21 @@ import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { toast } from '../parts/toasts.ts';
 import { count, counted } from '../parts/words.ts';
-import type { Place } from './address.ts';
-import { Counts, Item, SHOWN_AT_ONCE } from './diff-item.tsx';
-import type { GapItem } from './diff-item.tsx';
+import type { DiffSides } from './diff-colours.ts';
+import { Counts, Item } from './diff-item.tsx';
+import type { ShownFile } from './diff-gaps.ts';
+import { useGrowing } from './diff-growing.ts';
+import type { Way } from './diff-growing.ts';
 import { itemsOf, keyOf, pathOf } from './diff-rows.ts';
 import type { DiffItem } from './diff-rows.ts';
 import { useWordCompare } from './diff-words.ts';
 import type { FileDiff, useDiff } from './history-reading.ts';
-import { readLines } from './reading.ts';
 
 /** px drawn above and below the window. */
 const BUFFER_SIZE = 600;
 
 interface DiffListProps {
-  readonly place: Place;
+  readonly sides: DiffSides;
   readonly head: ReactNode;
   readonly diff: ReturnType<typeof useDiff>;
   readonly isSplit: boolean;
@@ -100,16 +101,23 @@ interface Steps {
   readonly at: () => number;
   readonly go: (index: number) => void;
   readonly switchSplit: () => void;
+  readonly grow: (file: ShownFile, index: number, way: Way) => void;
 }
 
-function useDiffKeys({ items, at, go, switchSplit }: Steps): void {
+function useDiffKeys({ items, at, go, switchSplit, grow }: Steps): void {
   const isFile = (index: number): boolean => items[index]?.kind === 'file';
   const isHunk = (index: number): boolean => isChange(items[index]) && !isChange(items[index - 1]);
   const next = (is: (index: number) => boolean) => () =>
     go(items.findIndex((_, index) => index > at() && is(index)));
   const before = (is: (index: number) => boolean) => () =>
     go(items.findLastIndex((_, index) => index < at() && is(index)));
+  const growNext = (): void => {
+    const gap = items.find((item, index) => index >= at() && item.kind === 'gap' && item.count > 0);
+    if (gap?.kind !== 'gap') return;
+    grow(gap.file, gap.index, gap.index < gap.file.hunks.length ? 'up' : 'down');
+  };
   useKeys({
+    moreLines: growNext,
     nextChanged: next(isFile),
     previousChanged: before(isFile),
     nextChange: next(isHunk),
@@ -131,36 +139,34 @@ function useCurrent(items: readonly DiffItem[], handle: RefObject<VirtualizerHan
   return { current, look };
 }
 
-/** Unchanged lines that were asked for, by gap. */
-function useShown(place: Place) {
-  const [shown, setShown] = useState<ReadonlyMap<string, readonly string[]>>(new Map());
-  const open = async ({ key, file, count, end }: GapItem): Promise<void> => {
-    const start = end - Math.min(count, SHOWN_AT_ONCE) + 1;
-    const known = shown.get(key);
-    try {
-      const texts = await readLines({ ...place, path: pathOf(file) }, start, end);
-      // Asked twice, shown once.
-      setShown((now) =>
-        now.get(key) === known ? new Map(now).set(key, [...texts, ...(known ?? [])]) : now,
-      );
-    } catch (error) {
-      toast(error instanceof Error ? error.message : 'The lines cannot be read.');
-    }
-  };
-  return { shown, open };
+function tell(error: unknown): void {
+  toast(error instanceof Error ? error.message : String(error));
 }
 
-export function DiffList({ place, head, diff, isSplit, switchSplit }: DiffListProps) {
+/** The files with what was shown of their gaps; what fails is told. */
+function useShown(
+  files: readonly FileDiff[],
+  { place }: DiffSides,
+  scroller: RefObject<HTMLElement | null>,
+) {
+  const { shown, grow } = useGrowing(files, place);
+  // Where a gap is gone, so is the button that had the focus.
+  const keepFocus = (): void => {
+    if (document.activeElement === document.body) scroller.current?.focus();
+  };
+  const growAndTell = (file: ShownFile, index: number, way: Way): void =>
+    void grow(file, index, way).then(() => requestAnimationFrame(keepFocus), tell);
+  return { shown, grow: growAndTell };
+}
+
+export function DiffList({ sides, head, diff, isSplit, switchSplit }: DiffListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const handle = useRef<VirtualizerHandle>(null);
   const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map());
   const words = useWordCompare();
   const { files, hasNextPage } = diff;
-  const { shown, open } = useShown(place);
-  const items = useMemo(
-    () => itemsOf(files, { isSplit, opened, shown }),
-    [files, isSplit, opened, shown],
-  );
+  const { shown, grow } = useShown(files, sides, scroller);
+  const items = useMemo(() => itemsOf(shown, { isSplit, opened }), [shown, isSplit, opened]);
   const { current, look } = useCurrent(items, handle);
   const toggle = (file: FileDiff, isOpen: boolean): void =>
     setOpened((before) => new Map(before).set(keyOf(file), isOpen));
@@ -171,8 +177,8 @@ export function DiffList({ place, head, diff, isSplit, switchSplit }: DiffListPr
     const { current: list } = handle;
     return list === null ? -1 : list.findItemIndex(list.scrollOffset + 1) - 1;
   };
-  useDiffKeys({ items, at, go, switchSplit });
-  const context = { place, words, toggle, open: (gap: GapItem) => void open(gap) };
+  useDiffKeys({ items, at, go, switchSplit, grow });
+  const context = { sides, words, toggle, grow };
   return (
     <div className="diff">
       <aside className="diff-list" aria-label="Files that differ" tabIndex={0}>

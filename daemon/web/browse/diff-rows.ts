@@ -1,7 +1,8 @@
 // From the files that differ to the items that are drawn one below the other: a head for each file, then its lines with their
 // numbers, in one column or in two. Pure.
 
-import type { Lines } from '../code/line-colours.ts';
+import { gapOf, mayGoOn } from './diff-gaps.ts';
+import type { ShownFile } from './diff-gaps.ts';
 import type { FileDiff } from './history-reading.ts';
 
 type Hunk = FileDiff['hunks'][number];
@@ -13,28 +14,25 @@ export interface DiffLine {
   readonly newNumber: number | undefined;
   /** Without its marker. */
   readonly text: string;
-  /** Which line of those it is coloured with. */
-  readonly row?: number | undefined;
   /** Text of the line that it takes the place of, or that takes its place. */
   readonly partner?: string | undefined;
 }
 
-export type DiffItem = { readonly key: string } & (
-  | { readonly kind: 'file'; readonly file: FileDiff; readonly isOpen: boolean }
-  | { readonly kind: 'fold'; readonly file: FileDiff; readonly lineCount: number }
-  | { readonly kind: 'silent'; readonly file: FileDiff }
+export type DiffItem = { readonly key: string; readonly file: ShownFile } & (
+  | { readonly kind: 'file'; readonly isOpen: boolean }
+  | { readonly kind: 'fold'; readonly lineCount: number }
+  | { readonly kind: 'silent' }
   | {
       readonly kind: 'gap';
-      readonly file: FileDiff;
-      /** Lines that are not shown, and the last of them in the head. */
+      /** Of the hunk below it. */
+      readonly index: number;
+      /** Infinity: not known. */
       readonly count: number;
-      readonly end: number;
       readonly heading: string | undefined;
     }
-  | { readonly kind: 'line'; readonly lines: Lines; readonly line: DiffLine }
+  | { readonly kind: 'line'; readonly line: DiffLine }
   | {
       readonly kind: 'pair';
-      readonly lines: Lines;
       readonly left: DiffLine | undefined;
       readonly right: DiffLine | undefined;
     }
@@ -58,12 +56,12 @@ export function pathOf({ oldPath, newPath }: FileDiff): string {
 }
 
 /** Lines of a hunk, in order. */
-function linesOf({ oldRange, newRange, body }: Hunk): DiffLine[] {
+export function linesOf({ oldRange, newRange, body }: Hunk): DiffLine[] {
   let oldNumber = oldRange.start;
   let newNumber = newRange.start;
-  const rows = body.split('\n');
-  if (rows.at(-1) === '') rows.pop();
-  const lines = rows.map((line): DiffLine => {
+  const lines = body.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line) => {
     const kind = KINDS[line[0] ?? ''] ?? 'same';
     const isOld = kind === 'removed' || kind === 'same';
     const isNew = kind === 'added' || kind === 'same';
@@ -74,30 +72,6 @@ function linesOf({ oldRange, newRange, body }: Hunk): DiffLine[] {
       text: line.slice(1),
     };
   });
-  const rowOf = new Map(
-    sidesOf(lines)
-      .flat()
-      .map((line, row) => [line, row]),
-  );
-  return lines.map((line) => ({ ...line, row: rowOf.get(line) }));
-}
-
-/** Lines of the base, and those of the head: each side is coloured for itself. */
-function sidesOf(lines: readonly DiffLine[]): readonly [DiffLine[], DiffLine[]] {
-  return [
-    lines.filter(({ oldNumber }) => oldNumber !== undefined),
-    lines.filter(({ newNumber }) => newNumber !== undefined),
-  ];
-}
-
-const hunkIds = new WeakMap<Hunk, number>();
-let hunkCount = 0;
-
-/** Says which hunk it is, of all that the page has seen. */
-function idOf(hunk: Hunk): number {
-  const id = hunkIds.get(hunk) ?? ++hunkCount;
-  hunkIds.set(hunk, id);
-  return id;
 }
 
 /** What stands beside each other; undefined: nothing. */
@@ -134,26 +108,20 @@ function pairsOf(lines: readonly DiffLine[]): Pair[] {
   return pairs;
 }
 
-function hunkItems(file: FileDiff, hunk: Hunk, key: string, isSplit: boolean): DiffItem[] {
-  const all = linesOf(hunk);
-  const lines: Lines = {
-    key: `hunk ${idOf(hunk)}`,
-    language: file.language,
-    runs: () => sidesOf(all).map((side) => side.map(({ text }) => text)),
-  };
-  const pairs = pairsOf(all);
+function hunkItems(file: ShownFile, hunk: Hunk, key: string, isSplit: boolean): DiffItem[] {
+  const pairs = pairsOf(linesOf(hunk));
   if (isSplit)
     return pairs.map(([left, right], index) => ({
       key: `${key}:${index}`,
+      file,
       kind: 'pair',
-      lines,
       left,
       right,
     }));
   return inOneColumn(pairs).map((line, index) => ({
     key: `${key}:${index}`,
+    file,
     kind: 'line',
-    lines,
     line,
   }));
 }
@@ -174,48 +142,25 @@ function inOneColumn(pairs: readonly Pair[]): DiffLine[] {
   return [...lines, ...added];
 }
 
-/** Line numbers of a range begin there; git names the line before one without lines. */
-const startOf = ({ start, lines }: Hunk['oldRange']): number => (lines === 0 ? start + 1 : start);
-
-/** Lines between two hunks that are the same, or before the first one. */
-function gapBefore(hunk: Hunk, before: Hunk | undefined): number {
-  const end = before === undefined ? 1 : startOf(before.newRange) + before.newRange.lines;
-  return Math.max(0, startOf(hunk.newRange) - end);
-}
-
-/** Lines before a hunk that were asked for: the last of the gap. */
-function shownItems(
-  file: FileDiff,
-  hunk: Hunk,
-  texts: readonly string[],
-  isSplit: boolean,
-): DiffItem[] {
-  const [oldStart, newStart] = [startOf(hunk.oldRange), startOf(hunk.newRange)];
-  const lines: Lines = {
-    key: `gap ${idOf(hunk)} ${texts.length}`,
-    language: file.language,
-    runs: () => [texts],
-  };
-  return texts.map((text, row): DiffItem => {
-    const [oldNumber, newNumber] = [oldStart, newStart].map((one) => one - texts.length + row);
-    const line = { kind: 'same', oldNumber, newNumber, text, row } as const;
-    const key = `${keyOf(file)}\0same ${newNumber}`;
-    return isSplit
-      ? { key, kind: 'pair', lines, left: line, right: line }
-      : { key, kind: 'line', lines, line };
-  });
+/** Of the lines above a hunk; behind the last one: below it. None where there is nothing to say. */
+function gapItems(file: ShownFile, index: number): DiffItem[] {
+  const { from, to } = gapOf(file, index);
+  const count = Math.max(0, to - from + 1);
+  const heading = count === 0 && from > 1 ? undefined : file.hunks[index]?.heading;
+  const key = `${keyOf(file)}\0${index}:gap`;
+  return count === 0 && heading === undefined
+    ? []
+    : [{ key, file, kind: 'gap', index, count, heading }];
 }
 
 export interface DiffView {
   readonly isSplit: boolean;
   /** Files that were opened or closed by hand, by key. */
   readonly opened: ReadonlyMap<string, boolean>;
-  /** Unchanged lines that were asked for, by the key of their gap: the last of it. */
-  readonly shown: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Whether the lines of a file are drawn. */
-export function isOpen(file: FileDiff, { opened }: Pick<DiffView, 'opened'>): boolean {
+export function isOpen(file: FileDiff, { opened }: DiffView): boolean {
   return opened.get(keyOf(file)) ?? file.additions + file.deletions <= OPEN_LINES_MAX;
 }
 
@@ -224,7 +169,7 @@ function hasTwoSides({ status }: FileDiff): boolean {
   return status === 'modified' || status === 'renamed';
 }
 
-function fileItems(file: FileDiff, view: DiffView): DiffItem[] {
+function fileItems(file: ShownFile, view: DiffView): DiffItem[] {
   const key = keyOf(file);
   const head = { key, kind: 'file', file, isOpen: isOpen(file, view) } as const;
   const lineCount = file.additions + file.deletions;
@@ -233,28 +178,18 @@ function fileItems(file: FileDiff, view: DiffView): DiffItem[] {
       ? [head]
       : [head, { key: `${key}\0fold`, kind: 'fold', file, lineCount }];
   if (file.hunks.length === 0) return [head, { key: `${key}\0silent`, kind: 'silent', file }];
-  return [head, ...file.hunks.flatMap((hunk, index) => stretchItems(file, hunk, index, view))];
-}
-
-/** A hunk, below what is left out before it. */
-function stretchItems(file: FileDiff, hunk: Hunk, index: number, view: DiffView): DiffItem[] {
   const isSplit = view.isSplit && hasTwoSides(file);
-  const key = `${keyOf(file)}\0${index}`;
-  const gapKey = `${key}:gap`;
-  const texts = view.shown.get(gapKey) ?? [];
-  const count = gapBefore(hunk, file.hunks[index - 1]) - texts.length;
-  const end = startOf(hunk.newRange) - texts.length - 1;
-  const { heading } = hunk;
-  const gap = { key: gapKey, kind: 'gap', file, count, end, heading } as const;
-  const isSilent = count === 0 && (heading === undefined || texts.length > 0);
   return [
-    ...(isSilent ? [] : [gap]),
-    ...shownItems(file, hunk, texts, isSplit),
-    ...hunkItems(file, hunk, key, isSplit),
+    head,
+    ...file.hunks.flatMap((hunk, index) => [
+      ...gapItems(file, index),
+      ...hunkItems(file, hunk, `${key}\0${index}`, isSplit),
+    ]),
+    ...(mayGoOn(file) ? gapItems(file, file.hunks.length) : []),
   ];
 }
 
 /** All that is drawn of these files, from top to bottom. */
-export function itemsOf(files: readonly FileDiff[], view: DiffView): DiffItem[] {
+export function itemsOf(files: readonly ShownFile[], view: DiffView): DiffItem[] {
   return files.flatMap((file) => fileItems(file, view));
 }

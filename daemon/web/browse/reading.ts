@@ -5,6 +5,7 @@ import type { getFiles } from '../../http/api/sources/file-endpoints.ts';
 import type { getFolderContents } from '../../http/api/sources/folder-endpoints.ts';
 import type { getRefs } from '../../http/api/sources/ref-endpoints.ts';
 import type { getSource } from '../../http/api/sources/source-endpoints.ts';
+import type { LineRange } from '../code/line-range.ts';
 import { apiAddress, call, callPage, fetchApi } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import type { Place } from './address.ts';
@@ -24,16 +25,17 @@ export function useSource({ repo, revision, path }: At, endLine?: number) {
   });
 }
 
-/** Lines `start` to `end` of a file, 1-based. Errors: those of `call`; Error where it has not as many. */
-export async function readLines(at: At, start: number, end: number): Promise<string[]> {
-  const { repo, revision, path } = at;
-  const { source } = await call<typeof getSource>('/api/source', {
-    base: BASE_PATH,
-    query: { repo, path, ref: revision, startLine: start, endLine: end },
-  });
-  const lines = source.split('\n').slice(0, end - start + 1);
-  if (lines.length <= end - start) throw new Error(`${path} has no line ${end}.`);
-  return lines;
+/** Some lines of a file. */
+export function sourceLines({ repo, revision, path }: At, { from, to }: LineRange) {
+  return {
+    queryKey: ['lines', repo, revision, path, from, to],
+    queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+      call<typeof getSource>('/api/source', {
+        base: BASE_PATH,
+        query: { repo, path, ref: revision, startLine: from, endLine: to },
+        signal,
+      }),
+  };
 }
 
 /** The address of the bytes of a file. */

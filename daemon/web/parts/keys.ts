@@ -58,6 +58,7 @@ export const KEYS = {
   closePanel: { chords: ['escape'], where: 'Panel of a file', does: 'Close the panel' },
   nextChange: { chords: ['j'], where: 'Commit', does: 'Next change' },
   previousChange: { chords: ['k'], where: 'Commit', does: 'Previous change' },
+  moreLines: { chords: ['e'], where: 'Commit', does: 'More lines around the next change' },
   nextChanged: { chords: ['n'], where: 'Commit', does: 'Next file' },
   previousChanged: { chords: ['p'], where: 'Commit', does: 'Previous file' },
   split: { chords: ['u'], where: 'Commit', does: 'One column or two' },

@@ -1,0 +1,77 @@
+// Colours of the lines of a difference: each hunk is parsed for itself, once as it was and once as it is.
+
+import { useRef } from 'react';
+import { useLineColours } from '../code/line-colours.ts';
+import type { Colour } from '../code/marks.ts';
+import type { Place } from './address.ts';
+import type { ShownFile } from './diff-gaps.ts';
+import { keyOf, linesOf } from './diff-rows.ts';
+import type { DiffLine } from './diff-rows.ts';
+
+/** What is compared. */
+export interface DiffSides {
+  /** Of the newer side, as a revision. */
+  readonly place: Place;
+  /** Revision of the older side. */
+  readonly base: string;
+}
+
+type ByNumber = ReadonlyMap<number, readonly Colour[]>;
+
+export interface DiffColours {
+  readonly old: ByNumber;
+  readonly new: ByNumber;
+}
+
+type Numbered = readonly (readonly [number, string])[];
+
+/** The lines of one side of each hunk. */
+function runsOf(file: ShownFile, side: 'oldNumber' | 'newNumber'): Numbered[] {
+  return file.hunks.map((hunk) =>
+    linesOf(hunk).flatMap((line) => {
+      const number = line[side];
+      return number === undefined ? [] : [[number, line.text] as const];
+    }),
+  );
+}
+
+type Colours = NonNullable<ReturnType<typeof useLineColours>>;
+
+/** All rows of a file ask for the same. */
+const known = new WeakMap<Colours, DiffColours>();
+
+function byNumber(file: ShownFile, colours: Colours): DiffColours {
+  const made = known.get(colours);
+  if (made !== undefined) return made;
+  const before = runsOf(file, 'oldNumber').flat();
+  const after = runsOf(file, 'newNumber').flat();
+  const of = (lines: Numbered, first: number): ByNumber =>
+    new Map(lines.map(([number], index) => [number, colours[first + index] ?? []]));
+  const both = { old: of(before, 0), new: of(after, before.length) };
+  known.set(colours, both);
+  return both;
+}
+
+/** Colours of a file that differs; undefined: not yet, or none. Those of fewer lines stay while more are shown. */
+export function useDiffColours(file: ShownFile, sides: DiffSides): DiffColours | undefined {
+  const { repo, revision } = sides.place;
+  const last = useRef<DiffColours>(undefined);
+  const ranges = file.hunks.map(({ oldRange, newRange }) => [oldRange, newRange]);
+  const colours = useLineColours({
+    key: JSON.stringify(['diff', repo, sides.base, revision, keyOf(file), ranges]),
+    language: file.language,
+    runs: () =>
+      [...runsOf(file, 'oldNumber'), ...runsOf(file, 'newNumber')].map((lines) =>
+        lines.map(([, text]) => text),
+      ),
+  });
+  if (colours !== undefined) last.current = byNumber(file, colours);
+  return last.current;
+}
+
+export function colourOf(line: DiffLine, colours: DiffColours | undefined): readonly Colour[] {
+  const { kind, oldNumber, newNumber } = line;
+  if (colours === undefined || kind === 'note') return [];
+  const side = kind === 'removed' ? colours.old : colours.new;
+  return side.get((kind === 'removed' ? oldNumber : newNumber) ?? 0) ?? [];
+}

@@ -1,0 +1,75 @@
+// Unchanged lines around the hunks of a difference: a gap is shown step by step, from either end, by growing the hunk beside it.
+
+import { useMemo, useState } from 'react';
+import type { LineRange } from '../code/line-range.ts';
+import { queryClient } from '../data/session.ts';
+import type { Place } from './address.ts';
+import { keyOf, pathOf } from './diff-rows.ts';
+import type { FileDiff } from './history-reading.ts';
+import { gapOf } from './diff-gaps.ts';
+import type { Gap, ShownFile } from './diff-gaps.ts';
+import { sourceLines } from './reading.ts';
+
+/** Lines that are shown at a time. */
+export const STEP = 20;
+
+/** From which end of a gap: `down` from the change above it, `up` from the one below. */
+export type Way = 'down' | 'up';
+
+/** Lines of the newer side that are shown next. */
+function nextLines({ from, to }: Gap, way: Way): LineRange {
+  if (way === 'down') return { from, to: Math.min(from + STEP - 1, to) };
+  return { from: Math.max(from, to - STEP + 1), to };
+}
+
+function bodyOf(lines: readonly string[]): string {
+  return lines.map((line) => ` ${line}\n`).join('');
+}
+
+type Hunk = FileDiff['hunks'][number];
+
+function longer(hunk: Hunk, lines: readonly string[], way: Way): Hunk {
+  const { oldRange, newRange, body } = hunk;
+  const shift = way === 'up' ? lines.length : 0;
+  const grown = ({ start, lines: count }: Hunk['newRange']) => ({
+    start: start - shift,
+    lines: count + lines.length,
+  });
+  const ended = body.endsWith('\n') ? body : `${body}\n`;
+  return {
+    ...hunk,
+    oldRange: grown(oldRange),
+    newRange: grown(newRange),
+    body: way === 'up' ? bodyOf(lines) + body : ended + bodyOf(lines),
+  };
+}
+
+/** The file with these lines shown; as it is if they are shown already. */
+function withLines(file: ShownFile, index: number, way: Way, range: LineRange, text: string) {
+  const asked = nextLines(gapOf(file, index), way);
+  if (asked.from !== range.from || asked.to !== range.to) return file;
+  const lines = text.split(/\r?\n/);
+  if (lines.at(-1) === '') lines.pop();
+  const at = way === 'up' ? index : index - 1;
+  const isEndShown = index === file.hunks.length && lines.length < STEP;
+  const hunks = file.hunks.map((hunk, each) => (each === at ? longer(hunk, lines, way) : hunk));
+  return { ...file, hunks, isEndShown: isEndShown || file.isEndShown === true };
+}
+
+/** The files with what was asked to be shown of their gaps, and what shows more. */
+export function useGrowing(files: readonly FileDiff[], place: Place) {
+  const [grown, setGrown] = useState<ReadonlyMap<FileDiff, ShownFile>>(new Map());
+  const shown = useMemo(() => files.map((file) => grown.get(file) ?? file), [files, grown]);
+  const grow = async (file: ShownFile, index: number, way: Way): Promise<void> => {
+    const original = files.find((one) => keyOf(one) === keyOf(file));
+    if (original === undefined) return;
+    const range = nextLines(gapOf(file, index), way);
+    const at = { ...place, path: pathOf(file) };
+    const { source } = await queryClient.fetchQuery(sourceLines(at, range));
+    setGrown((before) => {
+      const now = before.get(original) ?? original;
+      return new Map(before).set(original, withLines(now, index, way, range, source));
+    });
+  };
+  return { shown, grow };
+}
