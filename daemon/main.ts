@@ -429,8 +429,8 @@ function rulesOf(instance: Instance): readonly RepoRule[] {
   const { failed } = indexerOf(instance).jobs;
   const served = new Set(instance.served.records.map(({ repoId }) => repoId));
   return reposOf(instance).map((repo) => {
-    const failure = failed.reasonOf(repo.name);
     const { repoId } = repo;
+    const failure = failed.reasonOf(repoId);
     return {
       ...repo,
       isServed: served.has(repoId),

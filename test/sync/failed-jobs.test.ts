@@ -17,17 +17,17 @@ void test('a repo that fails is named until it is indexed', async () => {
   const indexer = indexerOf(index.instance);
   await index.index([repo], {}, 'commits');
   assert.deepEqual(indexer.degradations, []);
-  const { name } = served.records[0]!;
+  const { name, repoId } = served.records[0]!;
   const objects = path.join(repo, '.git', 'objects');
   renameSync(objects, `${objects}.away`);
   const [failed] = await index.index([repo], {}, 'commits');
   const told = failed ?? (await indexer.jobs.indexAll(served.records, true))[0];
   assert.equal(told?.state, 'FAILED');
-  assert.equal(indexer.jobs.failed.reasonOf(name), told?.error);
+  assert.equal(indexer.jobs.failed.reasonOf(repoId), told?.error);
   assert.deepEqual(indexer.degradations, [`${name} could not be indexed: ${told?.error}`]);
   renameSync(`${objects}.away`, objects);
   await index.index([repo], {}, 'commits');
-  assert.equal(indexer.jobs.failed.reasonOf(name), undefined);
+  assert.equal(indexer.jobs.failed.reasonOf(repoId), undefined);
   assert.deepEqual(indexer.degradations, []);
   await index.close();
 });
@@ -65,7 +65,7 @@ void test('a repo at whose path another one lies is hidden until its own is back
 
 void test('many are counted, long reasons are cut', () => {
   const failed = new FailedJobs();
-  for (let i = 10; i < 30; i++) failed.note(`r${i}`, i === 10 ? 'x'.repeat(2_000) : 'gone');
+  for (let i = 10; i < 30; i++) failed.note(i, `r${i}`, i === 10 ? 'x'.repeat(2_000) : 'gone');
   const sentences = failed.sentences((name) => name !== 'r12');
   assert.equal(sentences.length, 11);
   assert.equal(sentences[0], `r10 could not be indexed: ${'x'.repeat(500)}…`);

@@ -144,7 +144,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
           '1 IN_PROGRESS 1',
           '4 FAILED 0 the repository is not served any more',
         ]);
-        assert.equal(after.jobs.failed.reasonOf('r4'), undefined);
+        assert.equal(after.jobs.failed.reasonOf(4), undefined);
         const idsOf = (jobs: typeof items): string[] => jobs.map(({ id }) => id).sort();
         assert.deepEqual(idsOf((await after.desk.list(ALL)).items), idsOf(items));
         for (const i of [0, 1, 2]) await after.attempts[i]!.end();
@@ -166,12 +166,12 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       await before.attempts[0]!.end(new Error('no disk'));
       await before.jobs.close();
       const after = await daemonOn(rows);
-      assert.equal(after.jobs.failed.reasonOf('r1'), 'no disk');
+      assert.equal(after.jobs.failed.reasonOf(1), 'no disk');
       after.jobs.ask(recordOf(1));
       await after.attempts[0]!.end({ isUnchanged: true });
       await after.jobs.close();
       const last = await daemonOn(rows);
-      assert.equal(last.jobs.failed.reasonOf('r1'), undefined);
+      assert.equal(last.jobs.failed.reasonOf(1), undefined);
       await last.jobs.close();
     }));
 
@@ -193,7 +193,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       assert.deepEqual(await shown(after), ['1 COMPLETED 1', '1 FAILED 1 the disk is gone']);
       await after.jobs.close();
       const last = await daemonOn(rows);
-      assert.equal(last.jobs.failed.reasonOf('r1'), undefined);
+      assert.equal(last.jobs.failed.reasonOf(1), undefined);
       await last.jobs.close();
     }));
 });
@@ -207,7 +207,7 @@ void test('what fails is tried again after pauses that double, two attempts a jo
     attempts[0]!.end(new Error('no')),
   ]);
   assert.equal(result[0]!.state, 'FAILED');
-  assert.equal(jobs.failed.reasonOf('r1'), 'no');
+  assert.equal(jobs.failed.reasonOf(1), 'no');
   await jobs.whenIdle();
   const pauses = [30, 60, 120, 240, 480, 960, 1920, 3600, 3600];
   for (const [i, seconds] of pauses.entries()) {
@@ -223,7 +223,7 @@ void test('what fails is tried again after pauses that double, two attempts a jo
   jobs.ask(recordOf(1));
   assert.equal(attempts.length, 11);
   await attempts[10]!.end();
-  assert.equal(jobs.failed.reasonOf('r1'), undefined);
+  assert.equal(jobs.failed.reasonOf(1), undefined);
   await pass(7_200_000);
   assert.equal(attempts.length, 11);
   jobs.ask(recordOf(1));
@@ -299,7 +299,7 @@ void test('what takes too long fails; the job of a repo that goes ends', async (
     ],
   );
   assert.equal(attempts.length, 2);
-  assert.equal(jobs.failed.reasonOf('r2'), undefined);
+  assert.equal(jobs.failed.reasonOf(2), undefined);
   await jobs.close();
 });
 

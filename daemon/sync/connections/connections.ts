@@ -424,7 +424,7 @@ export class Connections {
     if (known === undefined)
       return this.has(repoId) === true ? [unbuilt(hostedRecord(catalog, register, repo))] : [];
     const record = hostedRecord(catalog, register, repo, known.record);
-    if (record.name !== known.record.name) jobs.failed.clear(known.record.name);
+    if (record.name !== known.record.name) jobs.failed.clear(repoId);
     if (isDeepStrictEqual(record, known.record)) return [];
     // What the files on disk were says nothing of what is committed.
     const isOther = record.source.kind !== known.record.source.kind;
@@ -487,8 +487,8 @@ export class Connections {
   /** What becomes of the connections: not listed yet, failed, or listed with gaps. */
   get counts(): { readonly firstTime: number; readonly failed: number; readonly warned: number } {
     const { runner, warned } = this.#sync;
-    const hasFailed = ({ name }: StoredConnection): boolean =>
-      runner.failed.reasonOf(name) !== undefined;
+    const hasFailed = ({ connectionId }: StoredConnection): boolean =>
+      runner.failed.reasonOf(connectionId) !== undefined;
     const count = (is: (one: StoredConnection) => boolean): number => this.all.filter(is).length;
     return {
       firstTime: count((one) => one.syncedAt === null && !hasFailed(one)),

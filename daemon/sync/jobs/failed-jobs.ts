@@ -12,40 +12,43 @@ export interface JobWords {
   readonly done: string;
 }
 
+/** The id of a repo or connection, which outlives its name; a path where a source never became one. */
+type Target = number | string;
+
 export class FailedJobs {
   readonly #words: JobWords;
-  /** By name of the repo; by path where a source never became one. */
-  readonly #reasons = new Map<string, string>();
+  readonly #failures = new Map<Target, { readonly name: string; readonly reason: string }>();
 
   constructor(words: JobWords = { targets: 'repositories', done: 'indexed' }) {
     this.#words = words;
   }
 
-  note(name: string, reason: string): void {
+  note(target: Target, name: string, reason: string): void {
     const isLong = reason.length > REASON_SIZE_MAX;
-    this.#reasons.set(name, isLong ? `${reason.slice(0, REASON_SIZE_MAX)}…` : reason);
+    const kept = isLong ? `${reason.slice(0, REASON_SIZE_MAX)}…` : reason;
+    this.#failures.set(target, { name, reason: kept });
   }
 
-  /** Its last job did not fail. */
-  clear(name: string): void {
-    this.#reasons.delete(name);
+  /** Its last job did not fail, or it is gone. */
+  clear(target: Target): void {
+    this.#failures.delete(target);
   }
 
   /** Undefined: the last job did not fail, or there was none. */
-  reasonOf(name: string): string | undefined {
-    return this.#reasons.get(name);
+  reasonOf(target: Target): string | undefined {
+    return this.#failures.get(target)?.reason;
   }
 
   /** A sentence for each of the first ones that `isWanted` holds for, and one for the others; in the order of their names. */
   sentences(isWanted: (name: string) => boolean): string[] {
-    const all = [...this.#reasons]
-      .filter(([name]) => isWanted(name))
-      .sort(([a], [b]) => (a < b ? -1 : 1));
+    const all = [...this.#failures.values()]
+      .filter(({ name }) => isWanted(name))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
     const rest = all.length - NAMED_MAX;
     return [
       ...all
         .slice(0, NAMED_MAX)
-        .map(([name, reason]) => `${name} could not be ${this.#words.done}: ${reason}`),
+        .map(({ name, reason }) => `${name} could not be ${this.#words.done}: ${reason}`),
       ...(rest > 0 ? [`${rest} more ${this.#words.targets} could not be ${this.#words.done}`] : []),
     ];
   }

@@ -99,7 +99,7 @@ export class JobDesk {
     readonly warned: number;
   } {
     const { failed, warned } = this.#jobs;
-    const hasFailed = ({ name }: RepoRecord): boolean => failed.reasonOf(name) !== undefined;
+    const hasFailed = ({ repoId }: RepoRecord): boolean => failed.reasonOf(repoId) !== undefined;
     const count = (is: (record: RepoRecord) => boolean): number => records.filter(is).length;
     return {
       firstTime: count((record) => record.indexedAt === undefined && !hasFailed(record)),
@@ -113,9 +113,9 @@ export class JobDesk {
     const { failed, open } = this.#jobs;
     const running = open.filter(({ row }) => row.state === 'IN_PROGRESS');
     const isRunning = new Set(running.map(({ targetId }) => targetId));
-    return ({ repoId, name, indexedAt }) => {
+    return ({ repoId, indexedAt }) => {
       if (isRunning.has(repoId)) return 'indexing';
-      if (failed.reasonOf(name) !== undefined) return 'failed';
+      if (failed.reasonOf(repoId) !== undefined) return 'failed';
       return indexedAt === undefined ? 'waiting' : 'ready';
     };
   }

@@ -110,7 +110,7 @@ export class JobRunner<Target, Result> {
       const name = nameOf(job.targetId);
       const isOver = job.state === 'FAILED';
       if (isOver && (job.error === this.#gone || job.error === this.#unserved)) continue;
-      if (job.error !== null && name !== undefined) this.failed.note(name, job.error);
+      if (job.error !== null && name !== undefined) this.failed.note(job.targetId, name, job.error);
       if (isOver) this.#lastFailed.set(job.targetId, job);
       else {
         const { target } = this.#kind.words;
@@ -195,6 +195,7 @@ export class JobRunner<Target, Result> {
   /** Ends the job of a target that is gone. */
   cancel(id: number): void {
     const reason = new Error(this.#gone);
+    this.failed.clear(id);
     this.#lastFailed.delete(id);
     this.#pauses.forget(id);
     this.#endLeft(id, reason.message);
@@ -244,8 +245,8 @@ export class JobRunner<Target, Result> {
   }
 
   #complete(job: Job<Target, Result>, result: Result): void {
-    const { keptOf, nameOf, onCompleted } = this.#kind;
-    this.failed.clear(nameOf(job.target));
+    const { keptOf, onCompleted } = this.#kind;
+    this.failed.clear(job.targetId);
     this.#pauses.forget(job.targetId);
     // Why: thousands of looks that find nothing are not worth a write each; one that ends a failure is.
     const hadFailed = this.#lastFailed.delete(job.targetId);
@@ -264,7 +265,7 @@ export class JobRunner<Target, Result> {
     this.say(job, 'error', failing, { [fieldOf(words.target)]: name, error });
     if (job.isCancelled) this.#noteFailed(job, error);
     else {
-      this.failed.note(name, error);
+      this.failed.note(job.targetId, name, error);
       this.#endAttempt(job, error);
     }
     job.settle(failureOf(job.target, error, durationMs));

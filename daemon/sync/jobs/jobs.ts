@@ -282,7 +282,7 @@ export class Jobs {
   fail(repo: string, cause: unknown, durationMs: number): JobResult {
     const error = messageOf(cause);
     this.#options.log.error('indexing failed', { repo, error });
-    this.failed.note(repo, error);
+    this.failed.note(repo, repo, error);
     return failureOf(repo, error, durationMs);
   }
 

@@ -697,6 +697,29 @@ test('a disk that is full while a host is followed: all or nothing of each repos
   await index.close();
 });
 
+test('what failed is told of the repository, not of its name, and no longer than it is there', async () => {
+  const host = localHost();
+  const gone = path.join(temporaryFolder(), 'gone');
+  const fine = hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }));
+  host.repos = [fine, hostedRepo('2', gone)];
+  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
+  const { jobs, desk } = indexerOf(index.instance);
+  const told = (): string => jobs.failed.sentences(() => true).join();
+  const failedIds = (): number[] => {
+    const stateOf = desk.states();
+    const { records } = index.instance.served;
+    return records.filter((one) => stateOf(one) === 'failed').map(({ repoId }) => repoId);
+  };
+  await index.settle();
+  assert.match(told(), /^host\/o\/2 could not be indexed: /);
+  assert.deepEqual(failedIds(), [2]);
+  host.repos = [{ ...fine, path: 'o/2' }];
+  await index.sync('c');
+  assert.deepEqual(index.shown(), ['host/o/2 public open']);
+  assert.deepEqual([told(), failedIds()], ['', []]);
+  await index.close();
+});
+
 test('a clone that was damaged is found when it is read, and made anew for the next attempt', async () => {
   const dataDir = temporaryFolder();
   const folder = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'fig\n'.repeat(1000) });
