@@ -38,9 +38,9 @@ export interface ListingOptions {
   readonly signal: AbortSignal;
   /** What a part of the listing said is kept: has it hold. */
   readonly obey: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
-  /** Told of repos listed so far. */
   /** Whether a repo was hidden from some after this time, `performance.now()`, by what its host said of it alone. */
   readonly isNarrowedSince: (repoId: number, ms: number) => boolean;
+  /** Told of repos listed so far. */
   readonly onCount: (count: number) => void;
 }
 
