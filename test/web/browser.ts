@@ -2,7 +2,8 @@
 // errors, reports of the policy, requests to other hosts.
 
 import { existsSync } from 'node:fs';
-import { after } from 'node:test';
+import { after, afterEach } from 'node:test';
+import type { TestContext } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -18,6 +19,22 @@ let browser: Promise<Browser> | undefined;
 
 after(async () => {
   await (await browser)?.close();
+});
+
+/** Windows of the test that runs. */
+const opened: Visitor[] = [];
+
+/** What a window shows: a wait that never ends says only what it waited for. */
+async function described({ page, complaints }: Visitor): Promise<string> {
+  const text = await page.locator('body').innerText({ timeout: 2000 });
+  return [page.url(), ...complaints, text.slice(0, 2000)].join('\n');
+}
+
+afterEach(async (test) => {
+  const windows = opened.splice(0);
+  if ('passed' in test && test.passed) return;
+  for (const window of windows)
+    (test as TestContext).diagnostic(await described(window).catch(String));
 });
 
 /** A window of somebody with nothing remembered. */
@@ -43,8 +60,8 @@ export async function visit({
   width = 1280,
 }: VisitorOptions): Promise<Visitor> {
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-  const opened = await browser;
-  const context = await opened.newContext({
+  const running = await browser;
+  const context = await running.newContext({
     baseURL: url,
     colorScheme: theme,
     viewport: { width, height: 800 },
@@ -63,7 +80,9 @@ export async function visit({
     if (!request.url().startsWith(`${new URL(url).origin}/`))
       complaints.push(`asks ${request.url()}`);
   });
-  return { page, context, complaints };
+  const visitor = { page, context, complaints };
+  opened.push(visitor);
+  return visitor;
 }
 
 /** Findings of the accessibility checker on what the page shows now. */

@@ -84,7 +84,8 @@ async function readEvents(
   let count = 0;
   for await (const { data } of events) {
     if (data === '[DONE]') {
-      if (outcome !== undefined) tell({ type: 'end', id, outcome });
+      if (outcome === undefined) break;
+      tell({ type: 'end', id, outcome });
       return;
     }
     // Safety: the daemon's tests hold every event to its schema.
