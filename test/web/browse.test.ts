@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { serve } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, hasCount, visit } from './browser.ts';
 
 const HOSTILE_README = `# Hostile <b onclick="alert(1)">bold</b>
 
@@ -134,7 +134,7 @@ void test(
         all.map((one) => (one as unknown as { naturalWidth: number }).naturalWidth),
       );
     assert.deepEqual(widths, [1]);
-    assert.equal(await page.locator('#root').count(), 1);
+    await hasCount(page.locator('#root'), 1);
     // Two pictures of the repository are not there.
     assert.deepEqual(
       complaints.filter((said) => !/404/.test(said)),
@@ -165,7 +165,7 @@ void test('pictures, drawings and what is no text', { skip: NO_BROWSER }, async 
   const { page, complaints } = await visit({ url: served.url });
   await page.goto(addressOf('pic.png'));
   await page.getByText('image/png').waitFor();
-  assert.equal(await page.getByRole('img', { name: 'pic.png' }).count(), 1);
+  await hasCount(page.getByRole('img', { name: 'pic.png' }), 1);
   await page.goto(addressOf('drawing.svg'));
   await page.getByText('image/svg+xml').waitFor();
   await page.getByRole('button', { name: 'Code', exact: true }).click();
@@ -233,7 +233,7 @@ void test(
     const panel = page.getByRole('region', { name: 'plumTree', exact: true });
     await panel.getByRole('button', { name: 'References 5' }).waitFor();
     assert.match(page.url(), /explore=references%3AplumTree/);
-    assert.equal(await panel.locator('.explore-row').count(), 4);
+    await hasCount(panel.locator('.explore-row'), 4);
     await page.keyboard.press('j');
     await page.keyboard.press('Shift+A');
     await panel.getByText(otherName).waitFor();
@@ -291,7 +291,7 @@ void test(
     const { page, complaints } = await visit({ url: served.url });
     await openCode(page, addressOf('src/use.ts', '?query=plumTree'));
     await page.getByText('3 matches').waitFor();
-    assert.equal(await page.locator('.cm-content mark').count(), 3);
+    await hasCount(page.locator('.cm-content mark'), 3);
     const current = page.locator('.cm-line:has(mark.match-current)');
     await page.keyboard.press('n');
     await page.getByText('match 1 of 3').waitFor();
@@ -375,7 +375,7 @@ void test('where nothing is: the next steps', { skip: NO_BROWSER }, async () => 
   await steps.getByRole('link', { name: 'The same path at the default revision' }).waitFor();
   await steps.getByRole('link', { name: 'Search for use.ts' }).click();
   await page.getByText('that is all').waitFor();
-  assert.equal(await page.getByRole('article').count(), 1);
+  await hasCount(page.getByRole('article'), 1);
 });
 
 void test('below 1,100 px the tree is a drawer', { skip: NO_BROWSER }, async () => {

@@ -1,12 +1,13 @@
 // A real browser for tests of the pages: Debian's Chromium, driven from outside. Whatever a page complains about is kept:
 // errors, reports of the policy, requests to other hosts.
 
+import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, afterEach } from 'node:test';
 import type { TestContext } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium } from 'playwright-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
 
@@ -83,6 +84,16 @@ export async function visit({
   const visitor = { page, context, complaints };
   opened.push(visitor);
   return visitor;
+}
+
+const COUNT_WAIT_MS = 10_000;
+
+/** There are so many of it, soon: what the page says of its results may be there a frame before their rows. */
+export async function hasCount(found: Locator, count: number): Promise<void> {
+  const until = Date.now() + COUNT_WAIT_MS;
+  while ((await found.count()) !== count && Date.now() < until)
+    await found.page().waitForTimeout(20);
+  assert.equal(await found.count(), count);
 }
 
 /** Findings of the accessibility checker on what the page shows now. */

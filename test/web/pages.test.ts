@@ -7,7 +7,7 @@ import { before, test } from 'node:test';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, hasCount, visit } from './browser.ts';
 
 const HOSTILE_NAME = '<img src=x onerror=alert(1)>.txt';
 const HOSTILE_TEXT = [
@@ -61,7 +61,7 @@ void test(
     await page.getByText('that is all').waitFor();
     assert.match(page.url(), /\/search\?query=plumTree$/);
     const results = page.getByRole('article');
-    assert.equal(await results.count(), 4);
+    await hasCount(results, 4);
     assert.match(
       await page.locator('#search-summary [role=status]').innerText(),
       /^\d+ matches in 4 files of 1 repository · that is all$/,
@@ -101,7 +101,7 @@ void test(
       await page.getByRole('combobox', { name: 'Query' }).getAttribute('aria-invalid'),
       'true',
     );
-    assert.equal(await page.getByRole('article').count(), 4);
+    await hasCount(page.getByRole('article'), 4);
     assert.equal(await page.locator('.query-fault').innerText(), '\u00A0');
     await page.getByRole('combobox', { name: 'Query' }).fill('plumtree file:a( or b');
     await page.keyboard.press('Enter');
@@ -181,13 +181,13 @@ void test('facets narrow what is shown and live in the address', { skip: NO_BROW
   await page.goto('/search?query=plumtree');
   await page.getByText('that is all').waitFor();
   await page.getByRole('checkbox', { name: /^Python/ }).check();
-  assert.equal(await page.getByRole('article').count(), 1);
+  await hasCount(page.getByRole('article'), 1);
   assert.match(page.url(), /lang=Python/);
   await page.reload();
   await page.getByText('that is all').waitFor();
-  assert.equal(await page.getByRole('article').count(), 1);
+  await hasCount(page.getByRole('article'), 1);
   await page.getByRole('button', { name: 'Clear filters' }).click();
-  assert.equal(await page.getByRole('article').count(), 4);
+  await hasCount(page.getByRole('article'), 4);
 });
 
 void test(
@@ -206,7 +206,7 @@ void test(
     await page.getByRole('checkbox', { name: /^local/ }).check();
     await page.goto('/search?query=plumtree&matches=2&lang=Python');
     await page.getByText('1 match in 1 file of 1 repository · that is all').waitFor();
-    assert.equal(await page.getByRole('article').count(), 1);
+    await hasCount(page.getByRole('article'), 1);
     const filters = asked.map((body) => Object(body).filter as string | undefined);
     assert.equal(filters.at(-1), 'lang:Python');
     assert.match(
@@ -230,7 +230,7 @@ void test(
     assert.match(await plan.innerText(), /Files\n+\d+ looked at.*4 match/);
     assert.deepEqual(await findingsOf(page), []);
     await plan.getByRole('button', { name: 'Show as table' }).click();
-    assert.equal(await plan.getByRole('row').count(), 5);
+    await hasCount(plan.getByRole('row'), 5);
     assert.match(await plan.getByRole('row', { name: /^Bytes/ }).innerText(), /read of/);
     assert.deepEqual(await findingsOf(page), []);
     assert.deepEqual(complaints, []);
@@ -269,23 +269,23 @@ void test(
     await page.locator('.cm-content').waitFor();
     await page.getByRole('button', { name: 'Blame' }).click();
     await page.locator('.blame-mark').first().waitFor();
-    assert.equal(await page.locator('.blame-mark').count(), 2);
+    await hasCount(page.locator('.blame-mark'), 2);
     assert.match(page.url(), /blame=1/);
     await page.getByRole('button', { name: 'History' }).click();
     await page.getByRole('link', { name: 'All, with more filters' }).click();
     await page.getByRole('cell', { name: 'second change' }).waitFor();
-    assert.equal(await page.getByRole('row').count(), 3);
+    await hasCount(page.getByRole('row'), 3);
     await page.getByLabel('In the message').fill('second');
     await page.waitForURL(/query=second/);
     await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
     await page.getByRole('row').nth(1).getByRole('link').click();
     await page.getByText('1 file +1 −0').waitFor();
     assert.equal(await page.locator('.diff-added .diff-text').innerText(), '// changedtree');
-    assert.equal(await page.locator('.diff-pair').count(), 4);
+    await hasCount(page.locator('.diff-pair'), 4);
     await page.keyboard.press('u');
     await page.waitForURL(/diff=unified/);
     assert.equal(await page.locator('.diff-pair').count(), 0);
-    assert.equal(await page.locator('.diff-line').count(), 4);
+    await hasCount(page.locator('.diff-line'), 4);
     assert.equal(await page.locator('.diff-added .code-comment').innerText(), '// changedtree');
     await page.getByText('2 unchanged lines').waitFor();
     await page.keyboard.press('e');
@@ -324,7 +324,7 @@ void test(
     assert.deepEqual(await marks.allInnerTexts(), ['   ', 'pears']);
     // 497 lines before the change; behind it nobody knows how many.
     const sides = page.locator('.diff-pair').filter({ hasText: /row \d/ });
-    assert.equal(await sides.count(), 7);
+    await hasCount(sides, 7);
     await page.getByText('497 unchanged lines').waitFor();
     await page.getByRole('button', { name: 'Show 20 lines above' }).focus();
     await page.keyboard.press('Enter');

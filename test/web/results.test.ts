@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, hasCount, visit } from './browser.ts';
 import { openSlowDoor } from './slow-stream.ts';
 import type { SlowDoor } from './slow-stream.ts';
 
@@ -155,10 +155,10 @@ void test(
     const { page, complaints } = await visit({ url: served.url });
     await search(page, 'query=quince');
     const card = page.getByRole('article').filter({ hasText: 'wide.ts' });
-    assert.equal(await card.locator('.result-line').count(), 4);
+    await hasCount(card.locator('.result-line'), 4);
     await card.getByRole('button', { name: '20 below' }).click();
     await card.getByText('const filler20 = 20;').waitFor();
-    assert.equal(await card.locator('.result-line').count(), 24);
+    await hasCount(card.locator('.result-line'), 24);
     await card.getByText('48 lines').waitFor();
     await card.getByRole('button', { name: '20 above' }).click({ modifiers: ['Alt'] });
     await card.getByText('const filler40 = 40;').waitFor();
@@ -168,11 +168,11 @@ void test(
     await page.getByRole('link', { name: /^line 1: quince/ }).focus();
     await search(page, 'query=damson');
     const dozen = page.getByRole('article').filter({ hasText: 'dozen.txt' });
-    assert.equal(await dozen.locator('.result-line').count(), 8);
+    await hasCount(dozen.locator('.result-line'), 8);
     await dozen.getByRole('button', { name: 'Show 4 more matches in this file' }).click();
-    assert.equal(await dozen.locator('.result-line').count(), 12);
+    await hasCount(dozen.locator('.result-line'), 12);
     await dozen.getByRole('button', { name: 'Show fewer' }).click();
-    assert.equal(await dozen.locator('.result-line').count(), 8);
+    await hasCount(dozen.locator('.result-line'), 8);
     assert.deepEqual(complaints, []);
   },
 );
@@ -388,7 +388,7 @@ void test('what is printed is all that is loaded', { skip: NO_BROWSER }, async (
   await search(page, 'query=plumtree&matches=20000');
   await page.emulateMedia({ media: 'print' });
   await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
-  assert.equal(await page.locator('.printed section').count(), 300);
+  await hasCount(page.locator('.printed section'), 300);
   await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
   await page.locator('.printed').waitFor({ state: 'detached' });
 });
