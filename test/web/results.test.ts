@@ -392,3 +392,17 @@ void test('what is printed is all that is loaded', { skip: NO_BROWSER }, async (
   await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
   await page.locator('.printed').waitFor({ state: 'detached' });
 });
+
+void test(
+  'a search worker that cannot be loaded is told, and asked for again',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: served.url });
+    await page.route(/search-worker/, (route) => route.abort());
+    await page.goto('/search?query=quince');
+    await page.getByText('A part of this page could not be loaded').waitFor();
+    await page.unroute(/search-worker/);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('that is all').waitFor();
+  },
+);

@@ -136,7 +136,7 @@ function fail(failure: SearchFailure): void {
   const retryAfter = isTriedAgain ? (failure.retryAfter ?? 1) : undefined;
   const allMs = performance.now() - startedAt;
   useSearch.setState({ state: 'failed', failure: { ...failure, retryAfter }, allMs });
-  if (failure.statusCode === 0) noteOffline();
+  if (failure.errorCode === 'OFFLINE') noteOffline();
   if (failure.statusCode === 401) noteExpired();
   if (isBusy) previewRestUntil = performance.now() + PREVIEW_REST_MS;
   if (retryAfter === undefined) return;
@@ -260,7 +260,11 @@ export const useSearch = create<SearchView>()((set, get) => ({
 hear(take);
 // What broke off because nobody answered, or the session ended, goes on by itself.
 useConnection.subscribe(({ state }, before) => {
-  if (state === 'back' && before.state !== 'back' && useSearch.getState().failure?.statusCode === 0)
+  if (
+    state === 'back' &&
+    before.state !== 'back' &&
+    useSearch.getState().failure?.errorCode === 'OFFLINE'
+  )
     searchAgain();
 });
 onSignedIn(() => {

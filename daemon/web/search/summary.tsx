@@ -194,7 +194,9 @@ function Failure() {
       <span className="danger summary-sentence" title={failureWords(failure)}>
         <CircleAlert {...ICON} className="inline-icon" aria-hidden /> {failureWords(failure)}
       </span>
-      {failure.statusCode >= 500 && <Action label="Try again" run={again} />}
+      {(failure.statusCode >= 500 || failure.errorCode === 'PART_MISSING') && (
+        <Action label="Try again" run={again} />
+      )}
     </>
   );
 }
