@@ -17,6 +17,7 @@ const HOSTILE_README = `# Hostile <b onclick="alert(1)">bold</b>
 [js](javascript:alert(1)) <a href="javascript:alert(2)">raw</a> <a href="JaVaScRiPt:alert(3)">mixed</a>
 <a href="&#106;avascript:alert(4)">encoded</a> <a href="data:text/html,<script>alert(5)</script>">data</a>
 [file](src/plum.ts) [folder](src/) [web](https://example.com/) [heading](#hostile-bold)
+[lines](src/plum.ts#L2-L3) [line](/src/plum.ts#L2C3) [there](src/guide.md#a-b)
 
 <form action="https://evil.example/"><input name="q"><button>go</button></form>
 <iframe src="https://evil.example/"></iframe><svg onload="alert(6)"></svg><style>* { display: none }</style>
@@ -58,11 +59,15 @@ const USE = 'import { plumTree } from "./plum";\n\nexport const sum = plumTree(5
 let served: Served;
 let name = '';
 let otherName = '';
+let first = '';
 let commit = '';
 before(async () => {
   if (NO_BROWSER !== false) return;
   const other = makeRepo({ 'far.ts': 'const far = plumTree(9);\n' });
-  const repo = makeRepo({});
+  const repo = makeRepo({
+    'src/plum.ts': 'export function plumTree() {}\nconst e = "plumTree";\n',
+  });
+  first = git(repo, 'rev-parse', 'HEAD');
   writeFiles(repo, {
     'README.md': HOSTILE_README,
     'src/plum.ts':
@@ -126,6 +131,9 @@ void test(
       `folder /browse/${name}/-/tree/src`,
       'web https://example.com/',
       'heading #user-content-hostile-bold',
+      `lines /browse/${name}/-/blob/src/plum.ts?highlightRange=2-3`,
+      `line /browse/${name}/-/blob/src/plum.ts?highlightRange=2`,
+      `there /browse/${name}/-/blob/src/guide.md#user-content-a-b`,
       `quoted /browse/${name}/-/blob/x`,
     ]);
     const widths = await text
@@ -156,6 +164,9 @@ void test(
     await page.locator('.markdown-text').getByRole('link', { name: 'file' }).click();
     await page.locator('.cm-content').waitFor();
     assert.match(page.url(), /-\/blob\/src\/plum\.ts$/);
+    await page.goBack();
+    await page.locator('.markdown-text').getByRole('link', { name: 'lines' }).click();
+    await hasCount(page.locator('.linked-line'), 2);
     await page.goto(addressOf('src'));
     await page.locator('.folder-list').getByRole('link', { name: 'use.ts' }).waitFor();
   },
@@ -303,6 +314,70 @@ void test(
     await page.getByText('match 1 of 3').waitFor();
     await page.keyboard.press('p');
     await page.getByText('match 3 of 3').waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'lines are chosen by dragging over their numbers, and there is a menu of them',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, context, complaints } = await visit({ url: served.url });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await openCode(page, addressOf('src/plum.ts'));
+    const number = (line: number) =>
+      page.locator('.cm-lineNumbers .cm-gutterElement', { hasText: new RegExp(`^${line}$`) });
+    await number(4).hover();
+    await page.mouse.down();
+    await number(3).hover();
+    await number(2).hover();
+    await hasCount(page.locator('.linked-line'), 3);
+    // A last line that ends is not followed by another.
+    await hasCount(number(6), 0);
+    await page.mouse.up();
+    await page.waitForURL(/highlightRange=2-4$/);
+    await number(5).click({ modifiers: ['Shift'] });
+    await page.waitForURL(/highlightRange=4-5$/);
+    await page.getByRole('button', { name: 'Lines 4-5' }).click();
+    await page.getByRole('menuitem', { name: 'Copy the text' }).click();
+    await page.getByText('Text copied').waitFor();
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), '}\nconst e = "plumTree";');
+    // Columns count code points, and the last one is not in it.
+    await openCode(page, addressOf('src/plum.ts', '?highlightRange=2:17-2:25'));
+    assert.equal(await page.locator('.linked-part').innerText(), 'plumTree');
+    await page.getByRole('button', { name: 'Line 2:17-2:25' }).click();
+    assert.deepEqual(await findingsOf(page), []);
+    await page.getByRole('menuitem', { name: 'References of plumTree' }).click();
+    await page.getByRole('button', { name: 'References 5' }).waitFor();
+    await page.getByRole('button', { name: 'Line 2:17-2:25' }).click();
+    await page.getByRole('menuitem', { name: 'Search for this text' }).click();
+    await page.getByText('that is all').waitFor();
+    assert.match(page.url(), /query=%22plumTree%22/);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'names and blame of an older revision are of that revision',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await openCode(page, addressOf('src/plum.ts', '?blame=1'));
+    const before = page.locator('.blame-before').first();
+    await before.focus();
+    await before.click();
+    await page.waitForURL(new RegExp(`@${first}/-/blob/src/plum\\.ts\\?blame=1$`));
+    await hasCount(page.locator('.blame-mark'), 1);
+    await page.locator('.cm-line').first().getByText('plumTree', { exact: true }).click();
+    await page.keyboard.press('r');
+    await page.getByRole('button', { name: 'References 2' }).waitFor();
+    await page.locator('.explore-row').first().click();
+    await page.waitForURL(new RegExp(`@${first}/-/blob/.*highlightRange=1`));
+    await page.getByRole('button', { name: 'Definitions 1' }).click();
+    await page.getByText('the one that is shown has no symbols').waitFor();
+    await page.locator('.explore-row').first().click();
+    await page.waitForURL(/\/-\/blob\/src\/plum\.ts.*highlightRange=2/);
+    assert.doesNotMatch(page.url(), new RegExp(first));
     assert.deepEqual(complaints, []);
   },
 );

@@ -14,7 +14,7 @@ import { useFileParameters } from './file-parameters.ts';
 import { Panel } from './panel.tsx';
 import type { Panels } from './panels.ts';
 import { explorationText, usePlaces } from './symbols.ts';
-import type { Exploration, FoundFile, Places } from './symbols.ts';
+import type { Exploration, FoundFile, Places, PlacesThere } from './symbols.ts';
 
 function unitsOf(line: string, column: number): number {
   return Array.from(line)
@@ -82,14 +82,28 @@ function FileRows({ file, addressWith }: FileRowsProps) {
 /** How many there are, and whether that is all. */
 function amount({ stats, isSearchExhaustive }: Places): string {
   const said = count(stats.matchCount);
-  return isSearchExhaustive ? said : `first ${said}`;
+  return isSearchExhaustive || stats.matchCount === 0 ? said : `first ${said}`;
 }
 
-function Found({ found, ...rest }: { readonly found: Places } & Omit<FileRowsProps, 'file'>) {
-  if (found.files.length === 0) return <p className="empty">Nothing found.</p>;
-  return found.files.map((file) => (
-    <FileRows key={`${file.repositoryId}:${file.fileName}`} file={file} {...rest} />
-  ));
+/** What is to be known of the places; undefined: nothing. */
+function remarkOf({ isOfDefault, incompleteReasons }: PlacesThere): string | undefined {
+  if (isOfDefault) return 'Of the default revision: the one that is shown has no symbols.';
+  return incompleteReasons?.includes('symbols_missing') === true
+    ? 'Symbols are not ready in every repository yet.'
+    : undefined;
+}
+
+function Found({ found, ...rest }: { readonly found: PlacesThere } & Omit<FileRowsProps, 'file'>) {
+  const remark = remarkOf(found);
+  return (
+    <>
+      {remark !== undefined && <p className="explore-remark">{remark}</p>}
+      {found.files.length === 0 && <p className="empty">Nothing found.</p>}
+      {found.files.map((file) => (
+        <FileRows key={`${file.repositoryId}:${file.fileName}`} file={file} {...rest} />
+      ))}
+    </>
+  );
 }
 
 interface ExplorePanelProps {
@@ -102,9 +116,9 @@ export function ExplorePanel({ place, exploration, panels }: ExplorePanelProps) 
   const { addressWith, change } = useFileParameters();
   const body = useRef<HTMLDivElement>(null);
   const { kind: shownKind, name } = exploration;
-  const repo = panels.isWide ? undefined : place.repo;
-  const definitions = usePlaces({ kind: 'definitions', name }, repo);
-  const references = usePlaces({ kind: 'references', name }, repo);
+  const where = panels.isWide ? undefined : place;
+  const definitions = usePlaces({ kind: 'definitions', name }, where);
+  const references = usePlaces({ kind: 'references', name }, where);
   const shown = shownKind === 'definitions' ? definitions : references;
   useEffect(() => body.current?.focus(), [name]);
   useKeys({

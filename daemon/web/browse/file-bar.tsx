@@ -1,6 +1,7 @@
 // The bar above a file: what it is, how it is shown, and the ways out of it.
 
 import { ChevronDown, ChevronUp, ExternalLink, Link2, Pin } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { IconButton } from '../parts/icon-button.tsx';
 import { count, counted } from '../parts/words.ts';
 
@@ -54,6 +55,8 @@ export interface FileBarProps {
   readonly rawAddress: string;
   readonly externalAddress: string | undefined;
   readonly matches: MatchStepsProps;
+  /** Of the lines that are linked; undefined: none are. */
+  readonly linesMenu: ReactNode;
   readonly copyLink: () => void;
   readonly pin: () => void;
   /** What went wrong; '': nothing. */
@@ -80,6 +83,7 @@ export function FileBar(props: FileBarProps) {
         Raw
       </a>
       <MatchSteps {...props.matches} />
+      {props.linesMenu}
       <span className="bar-fault" role="status">
         {fault}
       </span>

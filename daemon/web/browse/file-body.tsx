@@ -17,20 +17,26 @@ import { useFileParameters } from './file-parameters.ts';
 import type { FileWays } from './file-ways.ts';
 import type { Blame } from './history-reading.ts';
 import { MatchRuler } from './match-ruler.tsx';
+import { useInnerLinks } from './inner-links.ts';
 import type { MatchSteps } from './match-steps.ts';
 import { cardsOf } from './name-card.tsx';
 
 const MarkdownView = lazy(() => import('./markdown-view.tsx'));
 
-/** What the column shows; the name of a commit leads to it. */
+/** What the column shows; the name of a commit leads to it, and what was before it to the file as it was then. */
 function stretchesOf({ ranges, commits }: Blame, place: Place): BlameStretch[] {
-  return ranges.map(({ hash, startLine }) => ({
-    startLine,
-    author: commits[hash]?.authorName ?? '',
-    date: commits[hash]?.date ?? '',
-    message: commits[hash]?.message ?? '',
-    address: `${BASE_PATH}${addressOf({ ...place, kind: 'commit', path: hash })}`,
-  }));
+  return ranges.map(({ hash, startLine }) => {
+    const { authorName = '', date = '', message = '', previous } = commits[hash] ?? {};
+    const before = previous && { ...place, revision: previous.hash, path: previous.path };
+    return {
+      startLine,
+      author: authorName,
+      date,
+      message,
+      address: `${BASE_PATH}${addressOf({ ...place, kind: 'commit', path: hash })}`,
+      before: before && `${BASE_PATH}${addressOf(before)}?blame=1`,
+    };
+  });
 }
 
 interface FileTextProps {
@@ -49,6 +55,7 @@ function FileText({ place, text, lineCount, blame, steps, ways, ...rest }: FileT
   const { valueOf, change } = useFileParameters();
   const [isColourAsked, askColour] = useState(false);
   const isLarge = text.length > COLOURED_SIZE_MAX;
+  const follow = useInnerLinks();
   return (
     <>
       {changesOrder(text) && (
@@ -61,7 +68,7 @@ function FileText({ place, text, lineCount, blame, steps, ways, ...rest }: FileT
           action={{ label: 'Colour anyway', run: () => askColour(true) }}
         />
       )}
-      <div className="code-area">
+      <div className="code-area" onClick={follow}>
         <CodeView
           path={place.path}
           text={text}

@@ -31,14 +31,14 @@ function told(doing: Promise<void>): void {
 export function useFileWays(place: Place, language: string) {
   const { valueOf, addressWith, change } = useFileParameters();
   const [, navigate] = useLocation();
-  const explore = (kind: 'definitions' | 'references', { name }: NamePlace): void =>
+  const explore = (kind: 'definitions' | 'references', name: string): void =>
     change({ explore: explorationText({ kind, name }) });
   const goToDefinition = async (at: NamePlace): Promise<void> => {
     const { files, stats } = await findDefinitionsAt(place, language, at);
     const [file] = files;
     const line = file?.matches[0]?.range.start.lineNumber;
     if (file === undefined || line === undefined) toast(`No definition of ${at.name} found`);
-    else if (stats.matchCount > 1) explore('definitions', at);
+    else if (stats.matchCount > 1) explore('definitions', at.name);
     else navigate(`${belowBase(file.webUrl)}?highlightRange=${line}`);
   };
   const pin = async (): Promise<void> => {
@@ -48,7 +48,7 @@ export function useFileWays(place: Place, language: string) {
   };
   return {
     goToDefinition: (at: NamePlace) => told(goToDefinition(at)),
-    findReferences: (at: NamePlace) => explore('references', at),
+    findReferences: (name: string) => explore('references', name),
     pin: () => told(pin()),
     copyLink: () => void copyText(location.href, 'Link'),
     copyPlace: () => {

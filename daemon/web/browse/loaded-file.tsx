@@ -3,6 +3,7 @@
 import { useRef } from 'react';
 import type { getSource } from '../../http/api/sources/source-endpoints.ts';
 import type { CodeHandle } from '../code/code-view.tsx';
+import { lineRangeOf } from '../code/line-range.ts';
 import type { NamePlace } from '../code/names.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import type { AnswerOf } from '../data/api.ts';
@@ -18,6 +19,7 @@ import type { Panels } from './panels.ts';
 import { useFileWays } from './file-ways.ts';
 import type { FileWays } from './file-ways.ts';
 import { useBlame } from './history-reading.ts';
+import { LinesMenu } from './lines-menu.tsx';
 import { useMatchSteps } from './match-steps.ts';
 import type { MatchSteps } from './match-steps.ts';
 import { useFileParameters } from './file-parameters.ts';
@@ -54,7 +56,7 @@ function useFileKeys(targets: () => KeyTargets): void {
     else run(at);
   };
   const definition = onName(ways.goToDefinition);
-  const references = onName(ways.findReferences);
+  const references = onName(({ name }) => ways.findReferences(name));
   const find = (): boolean => {
     const { code } = targets();
     if (code === null || code.isFindOpen()) return false;
@@ -101,6 +103,7 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
   const steps = useMatchSteps(place, parameters);
   const isText = !isPicture(place.path) && !isBinary(text);
   const lineCount = isText ? countLines(text) : undefined;
+  const range = isText ? lineRangeOf(valueOf('highlightRange')) : undefined;
   const view = isText ? viewOf(place.path, parameters) : undefined;
   const isBlamed = isText && valueOf('blame') === '1';
   const blame = useBlame(place, isBlamed);
@@ -126,6 +129,12 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
         rawAddress={rawAddress(place)}
         externalAddress={externalWebUrl}
         matches={steps}
+        linesMenu={
+          range !== undefined &&
+          view !== 'preview' && (
+            <LinesMenu range={range} text={text} explore={ways.findReferences} />
+          )
+        }
         copyLink={ways.copyLink}
         pin={ways.pin}
         fault={blame.error?.message ?? ''}

@@ -1,10 +1,8 @@
 // Markdown as a document.
 
 import { useEffect, useRef } from 'react';
-import type { MouseEvent } from 'react';
-import { useLocation } from 'wouter';
-import { BASE_PATH } from '../data/place.ts';
 import type { Place } from './address.ts';
+import { useInnerLinks } from './inner-links.ts';
 import { renderMarkdown } from './markdown.ts';
 
 interface MarkdownViewProps {
@@ -12,22 +10,24 @@ interface MarkdownViewProps {
   readonly text: string;
 }
 
+/** The browser went there when nothing was there yet. */
+function scrollToName(hash: string): void {
+  try {
+    document.getElementById(decodeURIComponent(hash.slice(1)))?.scrollIntoView();
+  } catch {
+    // It is no encoded text, and so no name.
+  }
+}
+
 export default function MarkdownView({ place, text }: MarkdownViewProps) {
   const holder = useRef<HTMLDivElement>(null);
-  const [, navigate] = useLocation();
   const { repo, revision, path } = place;
   useEffect(() => {
     holder.current?.replaceChildren(renderMarkdown(text, place));
+    scrollToName(location.hash);
     // `place` is made anew each time; its parts say whether it is another one.
   }, [text, repo, revision, path]);
-  const follow = (event: MouseEvent): void => {
-    const link = event.target instanceof Element ? event.target.closest('a') : null;
-    const address = link?.getAttribute('href') ?? '';
-    const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
-    if (!isPlain || !address.startsWith(`${BASE_PATH}/browse/`)) return;
-    event.preventDefault();
-    navigate(address.slice(BASE_PATH.length));
-  };
+  const follow = useInnerLinks();
   return (
     <div className="markdown" tabIndex={0} role="region" aria-label={path} onClick={follow}>
       <div ref={holder} className="markdown-text" />

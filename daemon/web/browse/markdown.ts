@@ -72,6 +72,13 @@ function pathOf({ pathname }: URL): string {
   }
 }
 
+/** Behind the address of a file: the lines or the heading that the link means; code hosts write lines as `#L3` and `#L3-L7`. */
+function placeInFile({ hash }: URL): string {
+  const [, from, to] = /^#L(\d+)(?:C\d+)?(?:-L?(\d+)(?:C\d+)?)?$/.exec(hash) ?? [];
+  if (from !== undefined) return `?highlightRange=${from}${to === undefined ? '' : `-${to}`}`;
+  return hash === '' ? '' : `#${ID_PREFIX}${hash.slice(1)}`;
+}
+
 function mendLink(link: Element, place: Place): void {
   const text = link.getAttribute('href') ?? '';
   if (text.startsWith('#')) {
@@ -84,7 +91,7 @@ function mendLink(link: Element, place: Place): void {
     const path = pathOf(url);
     const kind = path === '' || path.endsWith('/') ? 'tree' : 'blob';
     const address = addressOf({ ...place, kind, path: path.replace(/\/$/, '') });
-    link.setAttribute('href', `${BASE_PATH}${address}`);
+    link.setAttribute('href', `${BASE_PATH}${address}${placeInFile(url)}`);
   } else {
     link.setAttribute('rel', 'noopener noreferrer');
     link.setAttribute('title', url.host);

@@ -12,7 +12,7 @@ import type { Places } from './symbols.ts';
 
 export interface NameActions {
   readonly goToDefinition: (at: NamePlace) => void;
-  readonly findReferences: (at: NamePlace) => void;
+  readonly findReferences: (name: string) => void;
 }
 
 interface NameCardProps extends NameActions {
@@ -57,7 +57,7 @@ function NameCard({ place, language, at, goToDefinition, findReferences }: NameC
         <button type="button" className="link-button" onClick={() => goToDefinition(at)}>
           Definition <kbd>d</kbd>
         </button>
-        <button type="button" className="link-button" onClick={() => findReferences(at)}>
+        <button type="button" className="link-button" onClick={() => findReferences(at.name)}>
           References <kbd>r</kbd>
         </button>
       </div>

@@ -31,20 +31,43 @@ export function explorationText({ kind, name }: Exploration): string {
   return `${kind}:${name}`;
 }
 
-/** Definitions of the name at a place, those of its file and repository first. */
-function definitionsAt({ repo, revision, path }: Place, language: string, at: NamePlace) {
+/** Definitions of the name at a place. Errors: as `call`. */
+function askDefinitions(
+  { repo, revision, path }: Place,
+  language: string,
+  at: NamePlace,
+  { isOfRevision, signal }: { readonly isOfRevision: boolean; readonly signal: AbortSignal },
+): Promise<Places> {
+  return call<typeof findDefinitions>('/api/find_definitions', {
+    base: BASE_PATH,
+    method: 'POST',
+    body: {
+      position: { repo, path, ref: revision, line: at.line, column: at.column },
+      ...(language === '' ? {} : { language }),
+      ...(isOfRevision ? { repoName: repo, revisionName: revision } : {}),
+    },
+    signal,
+  });
+}
+
+/**
+ * Definitions of the name at a place, those of its file and repository first. Beside a chosen revision those of the repository
+ * at that revision, where it has any; where it cannot be searched, as elsewhere.
+ */
+function definitionsAt(place: Place, language: string, at: NamePlace) {
+  const { repo, revision, path } = place;
   return {
     queryKey: ['definitions at', repo, revision, path, at.name],
-    queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-      call<typeof findDefinitions>('/api/find_definitions', {
-        base: BASE_PATH,
-        method: 'POST',
-        body: {
-          position: { repo, path, ref: revision, line: at.line, column: at.column },
-          ...(language === '' ? {} : { language }),
-        },
-        signal,
-      }),
+    queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<Places> => {
+      if (revision !== undefined) {
+        const near = await askDefinitions(place, language, at, {
+          isOfRevision: true,
+          signal,
+        }).catch(() => undefined);
+        if (near !== undefined && near.files.length > 0) return near;
+      }
+      return await askDefinitions(place, language, at, { isOfRevision: false, signal });
+    },
   };
 }
 
@@ -57,16 +80,43 @@ export function findDefinitionsAt(place: Place, language: string, at: NamePlace)
   return queryClient.fetchQuery(definitionsAt(place, language, at));
 }
 
-/** @param repo  the one to look in; undefined: all */
-export function usePlaces({ kind, name }: Exploration, repo: string | undefined) {
+function askPlaces(
+  { kind, name }: Exploration,
+  where: { readonly repoName?: string; readonly revisionName?: string },
+  signal: AbortSignal,
+): Promise<Places> {
+  return call<typeof findReferences>(`/api/find_${kind}`, {
+    base: BASE_PATH,
+    method: 'POST',
+    body: { symbolName: name, ...where },
+    signal,
+  });
+}
+
+/** Places, and whether they are those of the default revision because there are no symbols of the one that is shown. */
+export type PlacesThere = Places & { readonly isOfDefault: boolean };
+
+/**
+ * Places of a name in a repository, at the revision that is shown.
+ *
+ * @param place  undefined: in all repositories, at their default revisions
+ */
+export function usePlaces(exploration: Exploration, place: Place | undefined) {
+  const { kind, name } = exploration;
   return useQuery({
-    queryKey: ['places', kind, name, repo],
-    queryFn: ({ signal }) =>
-      call<typeof findReferences>(`/api/find_${kind}`, {
-        base: BASE_PATH,
-        method: 'POST',
-        body: { symbolName: name, ...(repo === undefined ? {} : { repoName: repo }) },
-        signal,
-      }),
+    queryKey: ['places', kind, name, place?.repo, place?.revision],
+    queryFn: async ({ signal }): Promise<PlacesThere> => {
+      if (place === undefined)
+        return { ...(await askPlaces(exploration, {}, signal)), isOfDefault: false };
+      const { repo: repoName, revision } = place;
+      const where = { repoName, ...(revision === undefined ? {} : { revisionName: revision }) };
+      const found = await askPlaces(exploration, where, signal);
+      const isOfDefault =
+        revision !== undefined &&
+        found.files.length === 0 &&
+        found.incompleteReasons?.includes('symbols_missing') === true;
+      if (!isOfDefault) return { ...found, isOfDefault };
+      return { ...(await askPlaces(exploration, { repoName }, signal)), isOfDefault };
+    },
   });
 }

@@ -13,9 +13,38 @@ export interface BlameStretch {
   readonly message: string;
   /** Address of the commit, with the base path. */
   readonly address: string;
+  /** Address of the file before that commit; undefined: it began there. */
+  readonly before: string | undefined;
 }
 
 const YEAR_MONTH = new Intl.DateTimeFormat('en', { year: 'numeric', month: 'short' });
+
+function commitLink({ author, date, message, address }: BlameStretch): HTMLElement {
+  const link = document.createElement('a');
+  link.className = 'blame-commit';
+  link.href = address;
+  link.title = `${message}\n${author}, ${date}`;
+  for (const [name, text] of [
+    ['blame-author', author],
+    ['blame-when', YEAR_MONTH.format(new Date(date))],
+    ['blame-message', message],
+  ] as const) {
+    const part = document.createElement('span');
+    part.className = name;
+    part.textContent = text;
+    link.append(part);
+  }
+  return link;
+}
+
+function beforeLink(address: string): HTMLElement {
+  const link = document.createElement('a');
+  link.className = 'blame-before';
+  link.href = address;
+  link.title = 'The file before this commit';
+  link.textContent = 'before';
+  return link;
+}
 
 class StretchMarker extends GutterMarker {
   readonly #stretch: BlameStretch;
@@ -26,22 +55,12 @@ class StretchMarker extends GutterMarker {
   }
 
   override toDOM(): Node {
-    const { author, date, message, address } = this.#stretch;
-    const link = document.createElement('a');
-    link.className = 'blame-mark';
-    link.href = address;
-    link.title = `${message}\n${author}, ${date}`;
-    for (const [name, text] of [
-      ['blame-author', author],
-      ['blame-when', YEAR_MONTH.format(new Date(date))],
-      ['blame-message', message],
-    ] as const) {
-      const part = document.createElement('span');
-      part.className = name;
-      part.textContent = text;
-      link.append(part);
-    }
-    return link;
+    const mark = document.createElement('span');
+    mark.className = 'blame-mark';
+    mark.append(commitLink(this.#stretch));
+    const { before } = this.#stretch;
+    if (before !== undefined) mark.append(beforeLink(before));
+    return mark;
   }
 }
 

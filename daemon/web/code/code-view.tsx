@@ -9,29 +9,22 @@ import {
   searchKeymap,
   searchPanelOpen,
 } from '@codemirror/search';
+import { Compartment, EditorState } from '@codemirror/state';
+import type { StateEffect } from '@codemirror/state';
 import {
-  Compartment,
-  EditorState,
-  RangeSetBuilder,
-  StateEffect,
-  StateField,
-} from '@codemirror/state';
-import type { Extension } from '@codemirror/state';
-import {
-  Decoration,
   EditorView,
   activateHover,
   drawSelection,
   highlightSpecialChars,
   keymap,
-  lineNumbers,
 } from '@codemirror/view';
-import type { DecorationSet } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import type { RefObject } from 'react';
 import { blameGutter } from './blame-gutter.ts';
 import type { BlameStretch } from './blame-gutter.ts';
+import { rangeText } from './line-range.ts';
 import type { LineRange } from './line-range.ts';
+import { linkedRange, showRange } from './linked-range.ts';
 import { STYLE_NONCE } from '../data/place.ts';
 import { colouring } from './colouring.ts';
 import { HIDDEN, codeOf } from './hidden-characters.ts';
@@ -43,28 +36,6 @@ import '../styles/code-view.css';
 
 /** Files above this many characters get their colours only when asked for. */
 export const COLOURED_SIZE_MAX = 5_000_000;
-
-const setRange = StateEffect.define<LineRange | undefined>();
-
-/** Marks the lines that the address names. */
-const rangeField = StateField.define<DecorationSet>({
-  create: () => Decoration.none,
-  update(before, transaction) {
-    const effect = transaction.effects.find((one) => one.is(setRange));
-    if (effect === undefined) return before;
-    const range: LineRange | undefined = effect.value;
-    if (range === undefined) return Decoration.none;
-    const { doc } = transaction.state;
-    const builder = new RangeSetBuilder<Decoration>();
-    const mark = Decoration.line({ class: 'linked-line' });
-    for (let number = range.from; number <= Math.min(range.to, doc.lines); number++) {
-      const { from } = doc.line(number);
-      builder.add(from, from, mark);
-    }
-    return builder.finish();
-  },
-  provide: (field) => EditorView.decorations.from(field),
-});
 
 /** What is done with the view from outside. */
 export interface CodeHandle {
@@ -97,21 +68,6 @@ interface CodeViewProps {
   readonly handle: RefObject<CodeHandle | null>;
 }
 
-function numbers(onRange: (range: LineRange) => void, anchor: { current: number }): Extension {
-  return lineNumbers({
-    domEventHandlers: {
-      mousedown(view, block, event) {
-        const { number } = view.state.doc.lineAt(block.from);
-        const isRange = event instanceof MouseEvent && event.shiftKey;
-        const from = isRange ? anchor.current : number;
-        anchor.current = from;
-        onRange({ from: Math.min(from, number), to: Math.max(from, number) });
-        return true;
-      },
-    },
-  });
-}
-
 interface Parts {
   readonly colours: Compartment;
   readonly blame: Compartment;
@@ -137,8 +93,8 @@ function makeState(
   { colours, blame }: Parts,
 ): EditorState {
   return EditorState.create({
-    // Lines end where those of the daemon do: a lone carriage return is a character.
-    doc: props.text.replaceAll('\r\n', '\n'),
+    // Lines end where those of the daemon do: a lone carriage return is a character, and what ends the last line begins no other.
+    doc: props.text.replaceAll('\r\n', '\n').replace(/\n$/, ''),
     extensions: [
       EditorState.lineSeparator.of('\n'),
       EditorState.readOnly.of(true),
@@ -146,7 +102,7 @@ function makeState(
       EditorView.cspNonce.of(STYLE_NONCE),
       EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': `${props.path}, read only` }),
       blame.of([]),
-      numbers((chosen) => told.current.onRange(chosen), { current: props.range?.from ?? 1 }),
+      linkedRange(props.range, (chosen) => told.current.onRange(chosen)),
       SPECIAL,
       drawSelection(),
       highlightSelectionMatches(),
@@ -155,7 +111,6 @@ function makeState(
       CARET_KEYS,
       nameCards((element, place) => told.current.showCard(element, place)),
       nameClicks((place) => told.current.goToName(place)),
-      rangeField,
       matchField,
       colours.of([]),
     ],
@@ -173,20 +128,6 @@ function handleOf(view: EditorView): CodeHandle {
     openGoToLine: () => gotoLine(view),
     focus: () => view.focus(),
   };
-}
-
-/** Puts the lines that the address names into the view, and into the window. */
-function showRange(view: EditorView, chosen: LineRange | undefined): void {
-  const effects: StateEffect<unknown>[] = [setRange.of(chosen)];
-  if (chosen !== undefined && chosen.from <= view.state.doc.lines) {
-    const { from: at } = view.state.doc.line(chosen.from);
-    if (!isSeen(view, at)) effects.push(EditorView.scrollIntoView(at, { y: 'center' }));
-  }
-  view.dispatch({ effects });
-}
-
-function isSeen({ viewport, scrollDOM }: EditorView, at: number): boolean {
-  return viewport.from <= at && at <= viewport.to && scrollDOM.scrollTop > 0;
 }
 
 function showMatches(
@@ -251,12 +192,11 @@ export function CodeView(props: CodeViewProps) {
     // `blame` is made anew each time; `blamed` says whether it is another one.
   }, [blamed, text, language, path]);
 
-  const from = range?.from;
-  const to = range?.to;
+  const ranged = range === undefined ? '' : rangeText(range);
   useEffect(() => {
-    const chosen = from === undefined || to === undefined ? undefined : { from, to };
-    if (view.current !== null) showRange(view.current, chosen);
-  }, [from, to, text, language, path]);
+    if (view.current !== null) showRange(view.current, range);
+    // `range` is made anew each time; `ranged` says whether it is another one.
+  }, [ranged, text, language, path]);
 
   useEffect(() => {
     if (view.current !== null) showMatches(view.current, matches, currentMatch);

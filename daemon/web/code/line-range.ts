@@ -1,20 +1,47 @@
 // Lines of a file in an address.
 
-/** Lines of a file, 1-based, both inclusive. */
+/** A place in a line, 1-based; columns in code points. */
+interface Point {
+  readonly line: number;
+  readonly column: number | undefined;
+}
+
+/** Lines of a file, 1-based, both inclusive; columns, where there are any, from 1 in code points. */
 export interface LineRange {
   readonly from: number;
   readonly to: number;
+  /** In the first line; undefined: from its begin. */
+  readonly fromColumn?: number | undefined;
+  /** Behind the last character, in the last line; undefined: to its end. */
+  readonly toColumn?: number | undefined;
 }
 
-/** Of `highlightRange`: `12`, `12-20`, `12:5-12:14`. Columns are not kept. */
+function pointOf(line: string | undefined, column: string | undefined): Point | undefined {
+  if (line === undefined) return undefined;
+  return { line: Number(line), column: column === undefined ? undefined : Number(column) };
+}
+
+function isAfter(one: Point, other: Point): boolean {
+  if (one.line !== other.line) return one.line > other.line;
+  return (one.column ?? 0) > (other.column ?? Infinity);
+}
+
+/** Of `highlightRange`: `12`, `12-20`, `12:5-12:14`. */
 export function lineRangeOf(text: string | undefined): LineRange | undefined {
-  const found = /^(\d+)(?::\d+)?(?:-(\d+)(?::\d+)?)?$/.exec(text ?? '');
-  if (found === null) return undefined;
-  const from = Number(found[1]);
-  const to = Number(found[2] ?? from);
-  return from < 1 ? undefined : { from: Math.min(from, to), to: Math.max(from, to) };
+  const [, line, column, endLine, endColumn] =
+    /^(\d+)(?::(\d+))?(?:-(\d+)(?::(\d+))?)?$/.exec(text ?? '') ?? [];
+  const begin = pointOf(line, column);
+  if (begin === undefined || begin.line < 1) return undefined;
+  const end = pointOf(endLine, endColumn) ?? { line: begin.line, column: undefined };
+  const [first, last] = isAfter(begin, end) ? [end, begin] : [begin, end];
+  return { from: first.line, to: last.line, fromColumn: first.column, toColumn: last.column };
 }
 
-export function rangeText({ from, to }: LineRange): string {
-  return from === to ? String(from) : `${from}-${to}`;
+function pointText(line: number, column: number | undefined): string {
+  return column === undefined ? String(line) : `${line}:${column}`;
+}
+
+export function rangeText({ from, to, fromColumn, toColumn }: LineRange): string {
+  const begin = pointText(from, fromColumn);
+  return from === to && toColumn === undefined ? begin : `${begin}-${pointText(to, toColumn)}`;
 }

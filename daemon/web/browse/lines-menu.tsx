@@ -1,0 +1,76 @@
+// What can be done with the lines that the address names: their link, their text, a search for them, the uses of a name.
+
+import { Menu, MenuButton, MenuItem, MenuProvider } from '@ariakit/react';
+import { ChevronDown } from 'lucide-react';
+import { useLocation } from 'wouter';
+import { rangeText } from '../code/line-range.ts';
+import type { LineRange } from '../code/line-range.ts';
+import { copyText } from '../parts/clipboard.ts';
+
+/** The text of a range, columns in code points. */
+export function textOf(lines: readonly string[], range: LineRange): string {
+  const { from, to, fromColumn, toColumn } = range;
+  const chosen = lines.slice(from - 1, to).map((line) => Array.from(line));
+  const last = chosen.length - 1;
+  return chosen
+    .map((line, index) =>
+      line
+        .slice(
+          index === 0 ? (fromColumn ?? 1) - 1 : 0,
+          index === last && toColumn !== undefined ? toColumn - 1 : undefined,
+        )
+        .join(''),
+    )
+    .join('\n');
+}
+
+/** Literal text as a query. */
+function literal(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+}
+
+interface LinesMenuProps {
+  readonly range: LineRange;
+  readonly text: string;
+  readonly explore: (name: string) => void;
+}
+
+export function LinesMenu({ range, text, explore }: LinesMenuProps) {
+  const [, navigate] = useLocation();
+  const { from, to } = range;
+  const chosen = () => textOf(text.split(/\r?\n/), range);
+  const isOne = from === to;
+  const words = isOne ? chosen().trim() : '';
+  const isName = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(words);
+  return (
+    <MenuProvider>
+      <MenuButton className="bar-toggle lines-button">
+        {isOne ? `Line ${rangeText(range)}` : `Lines ${rangeText(range)}`}
+        <ChevronDown size={16} strokeWidth={1.5} aria-hidden />
+      </MenuButton>
+      <Menu className="popover lines-menu" gutter={4}>
+        <MenuItem className="popover-item" onClick={() => void copyText(location.href, 'Link')}>
+          Copy the link
+        </MenuItem>
+        <MenuItem className="popover-item" onClick={() => void copyText(chosen(), 'Text')}>
+          Copy the text
+        </MenuItem>
+        {words !== '' && (
+          <MenuItem
+            className="popover-item"
+            onClick={() =>
+              navigate(`/search?${new URLSearchParams({ query: literal(words) }).toString()}`)
+            }
+          >
+            Search for this text
+          </MenuItem>
+        )}
+        {isName && (
+          <MenuItem className="popover-item" onClick={() => explore(words)}>
+            References of {words}
+          </MenuItem>
+        )}
+      </Menu>
+    </MenuProvider>
+  );
+}
