@@ -439,6 +439,56 @@ void test(
   },
 );
 
+void test(
+  'tabs, long lines and keys of files are as their reader has chosen them; what was looked at is found again',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto('/settings/general');
+    await page.getByLabel('Columns of a tab').selectOption('8');
+    await page.getByLabel('Keys of vim in files').check();
+    await openCode(page, addressOf('src/use.ts'));
+    const content = page.locator('.cm-content');
+    const style = (property: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('.cm-content'))['${property}']`);
+    assert.equal(await style('tab-size'), '8');
+    assert.equal(await style('white-space-collapse'), 'preserve');
+    assert.equal(await style('text-wrap-mode'), 'nowrap');
+    await page.getByRole('button', { name: 'Wrap' }).click();
+    await page.locator('.cm-lineWrapping').waitFor();
+    assert.equal(await style('text-wrap-mode'), 'wrap');
+    await page.locator('.cm-vim-panel').waitFor();
+    await content.focus();
+    // Down two lines and a word on, in the way of vim.
+    await page.keyboard.press('2');
+    await page.keyboard.press('j');
+    await page.keyboard.press('w');
+    await page.keyboard.press('w');
+    await page.keyboard.press('w');
+    await page.keyboard.press('w');
+    await page.keyboard.press('*');
+    await page.keyboard.press('Alt+F12');
+    await page.waitForURL(/src\/plum\.ts\?highlightRange=2$/);
+    await page.locator('.cm-lineWrapping').waitFor();
+    await page.goto('/');
+    await page.getByRole('heading', { name: 'Looked at last' }).waitFor();
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.getByRole('link', { name: 'README.md' }).first().waitFor();
+    await page.keyboard.press('t');
+    await page.locator('.finder .popover-item').first().waitFor();
+    assert.deepEqual((await page.locator('.finder .popover-item').allInnerTexts()).slice(0, 2), [
+      'src/plum.ts',
+      'src/use.ts',
+    ]);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('plum.ts');
+    await page.getByRole('option', { name: `src/plum.ts · ${name}` }).click();
+    await page.waitForURL(/src\/plum\.ts$/);
+    assert.deepEqual(complaints, []);
+  },
+);
+
 void test('where nothing is: the next steps', { skip: NO_BROWSER }, async () => {
   const { page } = await visit({ url: served.url });
   await page.goto(addressOf('nowhere/use.ts', '', '@main'));

@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { IconButton } from '../parts/icon-button.tsx';
+import { useRemembered } from '../data/remembered.ts';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
 import { useIsNarrow } from '../parts/window-width.ts';
@@ -100,10 +101,14 @@ export function CommitView({ place }: { readonly place: Place }) {
   const isNarrow = useIsNarrow();
   const [path, base] = [valueOf('path'), valueOf('base')];
   const ignoresSpace = valueOf('ws') === '1';
-  const isSplit = !isNarrow && valueOf('diff') !== 'unified';
+  const { isDiffUnified, set } = useRemembered();
+  const isSplit = !isNarrow && (valueOf('diff') ?? (isDiffUnified ? 'unified' : '')) !== 'unified';
   const commit = useCommit(place.repo, place.path);
   const diff = useDiff({ repo: place.repo, head: place.path, base, path, ignoresSpace });
-  const choose = (isChosen: boolean): void => change({ diff: isChosen ? '' : 'unified' });
+  const choose = (isChosen: boolean): void => {
+    set({ isDiffUnified: !isChosen });
+    change({ diff: isChosen ? 'split' : 'unified' });
+  };
   if (commit.error !== null) return <Notice kind="danger" title={commit.error.message} />;
   const head = (
     <>

@@ -2,6 +2,7 @@
 
 import { ChevronDown, ChevronUp, ExternalLink, Link2, Pin } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { useRemembered } from '../data/remembered.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { count, counted } from '../parts/words.ts';
 
@@ -63,6 +64,12 @@ export interface FileBarProps {
   readonly fault: string;
 }
 
+/** Long lines go on in the next row, here and in every other file. */
+function WrapToggle() {
+  const { isWrapped, set } = useRemembered();
+  return <Toggle label="Wrap" isOn={isWrapped} toggle={() => set({ isWrapped: !isWrapped })} />;
+}
+
 export function FileBar(props: FileBarProps) {
   const { language, lineCount, view, setView, rawAddress, externalAddress, fault } = props;
   return (
@@ -75,6 +82,7 @@ export function FileBar(props: FileBarProps) {
           <Toggle label="Preview" isOn={view === 'preview'} toggle={() => setView('preview')} />
         </span>
       )}
+      {lineCount !== undefined && view !== 'preview' && <WrapToggle />}
       {lineCount !== undefined && (
         <Toggle label="Blame" isOn={props.isBlamed} toggle={props.toggleBlame} />
       )}

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { MarkedText } from '../code/marked-text.tsx';
 import { BASE_PATH } from '../data/place.ts';
+import { useRemembered } from '../data/remembered.ts';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
@@ -18,7 +19,8 @@ function useFinder(repo: string, revision: string, text: string): FromFinder | u
   useEffect(() => {
     const made = new Worker(new URL('./finder-worker.ts', import.meta.url), { type: 'module' });
     made.addEventListener('message', ({ data }: MessageEvent<FromFinder>) => setAnswer(data));
-    made.postMessage({ type: 'open', base: BASE_PATH, repo, revision } satisfies ToFinder);
+    const seen = seenIn(repo);
+    made.postMessage({ type: 'open', base: BASE_PATH, repo, revision, seen } satisfies ToFinder);
     worker.current = made;
     return () => made.terminate();
   }, [repo, revision]);
@@ -36,6 +38,12 @@ function said(answer: FromFinder | undefined): string {
   return shown < answer.total
     ? `${counted(shown, 'file')} of ${counted(answer.total, 'file')} that fit`
     : counted(shown, 'file');
+}
+
+/** Paths of a repository that were looked at, the last one first. */
+function seenIn(repo: string): string[] {
+  const { files } = useRemembered.getState();
+  return files.filter((file) => file.repo === repo).map(({ path }) => path);
 }
 
 interface FileFinderProps {

@@ -8,6 +8,8 @@ export type ToFinder =
       readonly base: string;
       readonly repo: string;
       readonly revision: string;
+      /** Paths that come first while nothing is typed. */
+      readonly seen: readonly string[];
     }
   | { readonly type: 'find'; readonly text: string };
 

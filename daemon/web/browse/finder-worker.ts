@@ -45,14 +45,15 @@ function find(text: string): FromFinder {
   return { type: 'found', text, paths: best, total: indexes?.length ?? 0 };
 }
 
-async function open({ base, repo, revision }: Extract<ToFinder, { readonly type: 'open' }>) {
+async function open({ base, repo, revision, seen }: Extract<ToFinder, { readonly type: 'open' }>) {
   try {
     const files = await call<typeof getFiles>('/api/files', {
       base,
       method: 'POST',
       body: { repoName: repo, revisionName: revision },
     });
-    paths = files.map(({ path }) => path);
+    const there = new Set(files.map(({ path }) => path));
+    paths = [...new Set([...seen.filter((path) => there.has(path)), ...there])];
     tell(find(wanted));
   } catch (error) {
     tell({ type: 'failed', message: error instanceof Error ? error.message : String(error) });

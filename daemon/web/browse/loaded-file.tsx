@@ -1,12 +1,13 @@
 // A file that is there: its bar, what it is shown as, the panel below it, and its keys.
 
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import type { getSource } from '../../http/api/sources/source-endpoints.ts';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { lineRangeOf } from '../code/line-range.ts';
 import type { NamePlace } from '../code/names.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import type { AnswerOf } from '../data/api.ts';
+import { useRemembered } from '../data/remembered.ts';
 import { useKeys } from '../parts/keys.ts';
 import { toast } from '../parts/toasts.ts';
 import type { Place } from './address.ts';
@@ -88,6 +89,12 @@ function useFileKeys(targets: () => KeyTargets): void {
   });
 }
 
+/** Remembers that the file was looked at. */
+function useNoted({ repo, path }: Place): void {
+  const noteFile = useRemembered((state) => state.noteFile);
+  useEffect(() => noteFile({ repo, path }), [repo, path, noteFile]);
+}
+
 interface LoadedFileProps {
   readonly place: Place;
   readonly source: AnswerOf<typeof getSource>;
@@ -97,6 +104,7 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
   const { source: text, language, externalWebUrl } = source;
   const parameters = useFileParameters();
   const { valueOf, change } = parameters;
+  useNoted(place);
   const code = useRef<CodeHandle>(null);
   const ways = useFileWays(place, language);
   const panels = usePanels(() => code.current?.focus());

@@ -10,7 +10,7 @@ import {
   searchPanelOpen,
 } from '@codemirror/search';
 import { Compartment, EditorState } from '@codemirror/state';
-import type { StateEffect } from '@codemirror/state';
+import type { Extension, StateEffect } from '@codemirror/state';
 import {
   EditorView,
   activateHover,
@@ -24,8 +24,11 @@ import { blameGutter } from './blame-gutter.ts';
 import type { BlameStretch } from './blame-gutter.ts';
 import { rangeText } from './line-range.ts';
 import type { LineRange } from './line-range.ts';
+import { lookOf, vimKeys } from './look.ts';
 import { linkedRange, showRange } from './linked-range.ts';
 import { STYLE_NONCE } from '../data/place.ts';
+import { useRemembered } from '../data/remembered.ts';
+import type { Settings } from '../data/remembered.ts';
 import { colouring } from './colouring.ts';
 import { HIDDEN, codeOf } from './hidden-characters.ts';
 import { matchField, offsetOf, setMatches } from './match-marks.ts';
@@ -69,6 +72,8 @@ interface CodeViewProps {
 }
 
 interface Parts {
+  readonly keys: Compartment;
+  readonly look: Compartment;
   readonly colours: Compartment;
   readonly blame: Compartment;
 }
@@ -90,7 +95,8 @@ type Told = Pick<CodeViewProps, 'onRange' | 'showCard' | 'goToName'>;
 function makeState(
   props: CodeViewProps,
   told: { readonly current: Told },
-  { colours, blame }: Parts,
+  { keys, look, colours, blame }: Parts,
+  settings: Settings,
 ): EditorState {
   return EditorState.create({
     // Lines end where those of the daemon do: a lone carriage return is a character, and what ends the last line begins no other.
@@ -101,6 +107,8 @@ function makeState(
       EditorView.editable.of(false),
       EditorView.cspNonce.of(STYLE_NONCE),
       EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': `${props.path}, read only` }),
+      keys.of([]),
+      look.of(lookOf(settings)),
       blame.of([]),
       linkedRange(props.range, (chosen) => told.current.onRange(chosen)),
       SPECIAL,
@@ -157,19 +165,47 @@ function showBlame(
   columns?.setAttribute('aria-hidden', String(blame === undefined));
 }
 
+/** @param made  what a new view is made of */
+function useLook(
+  view: RefObject<EditorView | null>,
+  { keys, look }: Parts,
+  made: readonly string[],
+): void {
+  const tabWidth = useRemembered((state) => state.tabWidth);
+  const isWrapped = useRemembered((state) => state.isWrapped);
+  const isVim = useRemembered((state) => state.keymap === 'vim');
+  useEffect(() => {
+    view.current?.dispatch({ effects: look.reconfigure(lookOf({ tabWidth, isWrapped })) });
+  }, [tabWidth, isWrapped]);
+  useEffect(() => {
+    const of = view.current;
+    const set = (found: Extension): void => {
+      if (view.current === of) of?.dispatch({ effects: keys.reconfigure(found) });
+    };
+    if (!isVim) set([]);
+    // Without them the other keys are there.
+    else void vimKeys().then(set, () => {});
+  }, [isVim, ...made]);
+}
+
 export function CodeView(props: CodeViewProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const told = useRef<Told>(props);
   told.current = props;
-  const parts = useRef<Parts>({ colours: new Compartment(), blame: new Compartment() });
+  const parts = useRef<Parts>({
+    keys: new Compartment(),
+    look: new Compartment(),
+    colours: new Compartment(),
+    blame: new Compartment(),
+  });
   const { text, language, path, range, blame, isColoured, matches, currentMatch, handle } = props;
 
   useEffect(() => {
     if (place.current === null) return;
     const made = new EditorView({
       parent: place.current,
-      state: makeState(props, told, parts.current),
+      state: makeState(props, told, parts.current, useRemembered.getState()),
     });
     view.current = made;
     handle.current = handleOf(made);
@@ -185,6 +221,8 @@ export function CodeView(props: CodeViewProps) {
     const colours = isColoured ? colouring(language) : [];
     view.current?.dispatch({ effects: parts.current.colours.reconfigure(colours) });
   }, [isColoured, text, language, path]);
+
+  useLook(view, parts.current, [text, language, path]);
 
   const blamed = JSON.stringify(blame);
   useEffect(() => {

@@ -7,8 +7,17 @@ import { BASE_PATH } from './place.ts';
 
 const PREFIX = `trawl:${BASE_PATH}:`;
 const HISTORY_MAX = 200;
+const FILES_MAX = 50;
+
+/** A file that was looked at. */
+export interface SeenFile {
+  readonly repo: string;
+  readonly path: string;
+}
 
 export type Theme = 'system' | 'light' | 'dark';
+
+export type Keymap = 'default' | 'vim';
 
 /** What is remembered for each person, with what holds until they choose. */
 const DEFAULTS = {
@@ -21,14 +30,24 @@ const DEFAULTS = {
   areFiltersShown: true,
   /** Width of the preview, in % of the results. */
   previewShare: 45,
+  /** Files that were looked at, the last one first. */
+  files: [] as readonly SeenFile[],
+  /** Columns of a tab. */
+  tabWidth: 4,
+  /** Long lines of a file go on in the next row. */
+  isWrapped: false,
+  /** Changes in one column rather than two. */
+  isDiffUnified: false,
+  keymap: 'default' as Keymap,
 };
 
-type Settings = Readonly<typeof DEFAULTS>;
+export type Settings = Readonly<typeof DEFAULTS>;
 
 interface Remembered extends Settings {
   readonly theme: Theme;
   readonly setTheme: (theme: Theme) => void;
   readonly noteQuery: (query: string) => void;
+  readonly noteFile: (file: SeenFile) => void;
   readonly setTypingSearch: (isOn: boolean) => void;
   readonly setContextLines: (count: number) => void;
   readonly set: (settings: Partial<Settings>) => void;
@@ -83,6 +102,10 @@ export const useRemembered = create<Remembered>()(
       noteQuery: (query) => {
         const others = get().queries.filter((other) => other !== query);
         set({ queries: [query, ...others].slice(0, HISTORY_MAX) });
+      },
+      noteFile: ({ repo, path }) => {
+        const others = get().files.filter((other) => other.repo !== repo || other.path !== path);
+        set({ files: [{ repo, path }, ...others].slice(0, FILES_MAX) });
       },
       setTypingSearch: (isTypingSearch) => set({ isTypingSearch }),
       setContextLines: (contextLines) => set({ contextLines }),

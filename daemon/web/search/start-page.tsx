@@ -52,6 +52,32 @@ function QueryList({
   );
 }
 
+const REPOS_SHOWN = 3;
+
+/** Repositories whose files were looked at last. */
+function SeenRepos() {
+  const files = useRemembered((state) => state.files);
+  const repos = [...new Set(files.map(({ repo }) => repo))].slice(0, REPOS_SHOWN);
+  if (repos.length === 0) return null;
+  return (
+    <section>
+      <h2>Looked at last</h2>
+      <ul className="plain-list">
+        {repos.map((repo) => (
+          <li key={repo}>
+            <Link
+              href={`/browse/${repo.split('/').map(encodeURIComponent).join('/')}/-/tree/`}
+              className="query-link"
+            >
+              <bdi>{repo}</bdi>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 /** How many repositories there are to search. */
 function IndexLine() {
   const { data, error } = useQuery({
@@ -133,6 +159,7 @@ export function StartPage() {
       <div className="start-lists">
         <QueryList title="Try" rows={examples} />
         <QueryList title="Asked before" rows={recent.map((query) => [query, ''] as const)} />
+        <SeenRepos />
       </div>
     </div>
   );

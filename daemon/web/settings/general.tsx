@@ -54,6 +54,7 @@ function Look() {
   const { theme, setTheme, isTypingSearch, setTypingSearch, contextLines, setContextLines } =
     useRemembered();
   const { hasSingleKeys, queries, set, forget } = useRemembered();
+  const { tabWidth, isWrapped, keymap } = useRemembered();
   return (
     <section>
       <h2>Look and search</h2>
@@ -100,6 +101,36 @@ function Look() {
             </option>
           ))}
         </select>
+      </label>
+      <label className="choice">
+        Columns of a tab{' '}
+        <select
+          className="input page-filter"
+          value={tabWidth}
+          onChange={(event) => set({ tabWidth: Number(event.target.value) })}
+        >
+          {[2, 4, 8].map((columns) => (
+            <option key={columns} value={columns}>
+              {columns}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="choice">
+        <input
+          type="checkbox"
+          checked={isWrapped}
+          onChange={(event) => set({ isWrapped: event.target.checked })}
+        />
+        Wrap long lines of files
+      </label>
+      <label className="choice">
+        <input
+          type="checkbox"
+          checked={keymap === 'vim'}
+          onChange={(event) => set({ keymap: event.target.checked ? 'vim' : 'default' })}
+        />
+        Keys of vim in files
       </label>
       <button type="button" className="button" onClick={forget}>
         Forget what this browser remembers ({counted(queries.length, 'query', 'queries')})

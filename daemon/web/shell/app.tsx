@@ -4,7 +4,7 @@ import { Component, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { Router, Switch, Route, useLocation } from 'wouter';
 import { BASE_PATH } from '../data/place.ts';
-import { rememberFor } from '../data/remembered.ts';
+import { rememberFor, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
 import { ConnectionBar } from './connection-bar.tsx';
@@ -61,6 +61,15 @@ function Person() {
   return null;
 }
 
+/** All code has the tabs that its reader has chosen. */
+function TabWidth() {
+  const tabWidth = useRemembered((state) => state.tabWidth);
+  useEffect(() => {
+    document.documentElement.style.setProperty('--tab', String(tabWidth));
+  }, [tabWidth]);
+  return null;
+}
+
 /** Another page gets the focus at its heading; the start page and results have theirs in the box or the list. */
 function PageFocus() {
   const [path] = useLocation();
@@ -113,6 +122,7 @@ export function App() {
       <Toasts />
       <Overlays />
       <Person />
+      <TabWidth />
     </Router>
   );
 }

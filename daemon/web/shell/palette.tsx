@@ -6,6 +6,7 @@ import { Command } from 'cmdk';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
+import { addressOf } from '../browse/address.ts';
 import { callPage } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { useRemembered } from '../data/remembered.ts';
@@ -21,6 +22,7 @@ interface PaletteProps {
 }
 
 const REPOS_SHOWN = 8;
+const FILES_SHOWN = 10;
 
 const PAGES = [
   { title: 'Search', path: '/' },
@@ -71,6 +73,7 @@ export default function Palette({ close, showKeys }: PaletteProps) {
   const [, navigate] = useLocation();
   const { data: account } = useAccount();
   const { data: repos } = useRepos(wanted.trim());
+  const files = useRemembered((state) => state.files).slice(0, FILES_SHOWN);
   const setTheme = useRemembered((state) => state.setTheme);
   const isOwner = account?.user?.role === 'OWNER';
   const go = (path: string) => () => {
@@ -105,6 +108,14 @@ export default function Palette({ close, showKeys }: PaletteProps) {
               key: repoName,
               text: repoName,
               run: go(pathBelow(webUrl)),
+            }))}
+          />
+          <Items
+            title="Looked at last"
+            items={files.map(({ repo, path }) => ({
+              key: `${repo} ${path}`,
+              text: `${path} · ${repo}`,
+              run: go(addressOf({ repo, revision: undefined, kind: 'blob', path })),
             }))}
           />
           <Items
