@@ -78,6 +78,7 @@ before(async () => {
     'pic.png': dot(),
     'drawing.svg':
       '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><script>alert(1)</script><rect width="40" height="30"/></svg>\n',
+    'src/guide.md': '# Guide\n\n## A b\n',
     'bin.dat': Buffer.from('a\0b'.repeat(1000)),
   });
   commitAll(repo, 'all of it');
@@ -280,7 +281,7 @@ void test('the finder opens files by parts of their paths', { skip: NO_BROWSER }
   await openCode(page, addressOf('src/use.ts'));
   await page.keyboard.press('Control+p');
   const finder = page.getByRole('dialog', { name: 'Find a file' });
-  await finder.getByText('8 files').waitFor();
+  await finder.getByText('9 files').waitFor();
   await page.keyboard.type('fileview');
   await finder.getByText('1 file', { exact: true }).waitFor();
   assert.deepEqual(await findingsOf(page), []);
@@ -503,13 +504,55 @@ void test('where nothing is: the next steps', { skip: NO_BROWSER }, async () => 
   await hasCount(page.getByRole('article'), 1);
 });
 
+void test('the tree goes by keys', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: served.url });
+  await openCode(page, addressOf('src/use.ts'));
+  const tree = page.getByRole('tree', { name: 'Files' });
+  const items = tree.getByRole('treeitem');
+  const names = 'src,deep,guide.md,plum.ts,use.ts,bin.dat,drawing.svg,odd.txt,pic.png,README.md';
+  await hasCount(items, names.split(',').length);
+  assert.equal((await items.allInnerTexts()).join(), names);
+  const at = () => page.evaluate('document.activeElement.title');
+  await tree.getByRole('treeitem', { name: 'use.ts' }).focus();
+  for (const [key, path] of [
+    ['ArrowLeft', 'src'],
+    ['ArrowDown', 'src/deep'],
+    ['ArrowRight', 'src/deep'],
+    ['ArrowRight', 'src/deep/er'],
+    ['ArrowLeft', 'src/deep'],
+    ['ArrowLeft', 'src/deep'],
+    ['ArrowDown', 'src/guide.md'],
+    ['End', 'README.md'],
+    ['ArrowDown', 'README.md'],
+    ['Home', 'src'],
+    ['ArrowUp', 'src'],
+  ] as const) {
+    await page.keyboard.press(key);
+    await page.waitForFunction(`document.activeElement.title === ${JSON.stringify(path)}`);
+    // What a folder holds is there before the next key.
+    if (key === 'ArrowRight')
+      await tree.getByRole('treeitem', { name: 'er', exact: true }).waitFor();
+    assert.equal(await at(), path);
+  }
+  assert.equal(await tree.locator('[tabindex="0"]').count(), 1);
+  await page.keyboard.press('ArrowLeft');
+  await hasCount(items, 6);
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/pic\.png$/);
+  assert.equal(await at(), 'pic.png');
+  assert.deepEqual(await findingsOf(page), []);
+  assert.deepEqual(complaints, []);
+});
+
 void test('below 1,100 px the tree is a drawer', { skip: NO_BROWSER }, async () => {
   const { page, complaints } = await visit({ url: served.url, width: 768 });
   await openCode(page, addressOf('src/use.ts'));
   assert.equal(await page.getByRole('treeitem').count(), 0);
   await page.keyboard.press('Control+b');
   const drawer = page.getByRole('dialog', { name: 'Files' });
-  await drawer.getByRole('link', { name: 'plum.ts' }).click();
+  await drawer.getByRole('treeitem', { name: 'plum.ts' }).click();
   await page.waitForURL(/src\/plum\.ts$/);
   await drawer.waitFor({ state: 'detached' });
   assert.deepEqual(complaints, []);

@@ -65,7 +65,7 @@ function Browse({ place }: { readonly place: Place }) {
     <div className={isTreeOpen ? 'browse' : 'browse browse-bare'}>
       <h1 className="visually-hidden">{path === '' ? repo : path}</h1>
       <Crumbs place={place} toggleTree={toggleTree} find={find} />
-      {isTreeOpen && <FileTree place={place} />}
+      {isTreeOpen && <FileTree key={`${repo}@${place.revision ?? ''}`} place={place} />}
       <div className="browse-content">
         <View place={place} />
       </div>
@@ -76,7 +76,7 @@ function Browse({ place }: { readonly place: Place }) {
         aria-label="Files"
         backdrop={<div className="backdrop" />}
       >
-        <FileTree place={place} />
+        <FileTree key={`${repo}@${place.revision ?? ''}`} place={place} />
       </Dialog>
       {isFinding && (
         <Suspense fallback={null}>

@@ -1,90 +1,188 @@
-// The tree beside a file: a level is asked for when its folder is opened; folders on the way to the file are open.
+// The tree beside a file: a level is asked for when its folder is opened; folders on the way to the file are open. One row is in
+// the order of tab stops; arrows go on from there. Only rows near the window are drawn.
 
+import { useQueries } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight, File, Folder } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { KeyboardEvent } from 'react';
+import { Virtualizer } from 'virtua';
+import type { VirtualizerHandle } from 'virtua';
 import { Link } from 'wouter';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
-import { useFolder } from './reading.ts';
+import { folderQuery } from './reading.ts';
+import { foldersTo, moveOf, rowsOf } from './tree-rows.ts';
+import type { TreeLevel, TreeRow } from './tree-rows.ts';
 
-interface LevelProps {
-  readonly place: Place;
-  readonly path: string;
-  readonly depth: number;
+/** Of a row, in pixels; the first guess, as its style says the rest. */
+const ROW_HEIGHT = 24;
+const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;
+
+/** Folders that are open; those on the way to the file of the address become so. */
+function useOpenFolders({ path }: Place) {
+  const [open, setOpen] = useState<ReadonlySet<string>>(() => new Set(foldersTo(path)));
+  useEffect(() => setOpen((before) => new Set([...before, ...foldersTo(path)])), [path]);
+  const toggle = (folder: string): void =>
+    setOpen((before) => {
+      const after = new Set(before);
+      if (!after.delete(folder)) after.add(folder);
+      return after;
+    });
+  return { open, toggle };
 }
 
-function Level({ place, path, depth }: LevelProps) {
-  const { data, error } = useFolder({ ...place, path });
-  if (error !== null) return <p className="tree-note danger">{error.message}</p>;
-  if (data === undefined) return <p className="tree-note faint">&nbsp;</p>;
-  return (
-    <ul
-      className="tree-level"
-      role={depth === 1 ? 'tree' : 'group'}
-      aria-label={depth === 1 ? 'Files' : undefined}
-    >
-      {data.map((item) => (
-        <Row key={item.path} place={place} item={item} depth={depth} />
-      ))}
-    </ul>
-  );
+/** What open folders hold, by path. */
+function useLevels(place: Place, open: ReadonlySet<string>): ReadonlyMap<string, TreeLevel> {
+  // The last of the way may be a file, which is never asked for: only what its folder calls one is.
+  const known = useRef(new Set<string>(['']));
+  const paths = ['', ...open].filter((path) => known.current.has(path));
+  const answers = useQueries({
+    queries: paths.map((path) => folderQuery({ ...place, path })),
+  });
+  const levels = new Map<string, TreeLevel>();
+  for (const [index, path] of paths.entries()) {
+    const { data, error } = answers[index] ?? {};
+    levels.set(path, { items: data, fault: error?.message });
+    for (const item of data ?? []) if (item.type === 'tree') known.current.add(item.path);
+  }
+  // Folders that have just become known are asked for in another rendering.
+  const [, render] = useState(0);
+  const isBehind = [...open].some((path) => known.current.has(path) && !levels.has(path));
+  useEffect(() => {
+    if (isBehind) render((count) => count + 1);
+  }, [isBehind]);
+  return levels;
 }
 
 interface RowProps {
   readonly place: Place;
-  readonly item: { readonly type: string; readonly path: string; readonly name: string };
-  readonly depth: number;
+  readonly row: TreeRow;
+  readonly isActive: boolean;
+  readonly toggle: (folder: string) => void;
+  readonly activate: (path: string) => void;
 }
 
-function Row({ place, item, depth }: RowProps) {
-  const isOnWay = `${place.path}/`.startsWith(`${item.path}/`);
-  const [isOpen, setOpen] = useState(isOnWay);
-  const isFolder = item.type === 'tree';
-  const isHere = place.path === item.path;
-  const Icon = isFolder ? Folder : File;
-  const Arrow = isOpen ? ChevronDown : ChevronRight;
-  return (
-    <li
-      role="treeitem"
-      aria-level={depth}
-      aria-selected={isHere}
-      aria-expanded={isFolder ? isOpen : undefined}
-      className="tree-item"
-    >
-      <div
-        className={isHere ? 'tree-row tree-row-here' : 'tree-row'}
-        data-depth={Math.min(depth, 12)}
+function indent(depth: number) {
+  return { paddingLeft: `calc(var(--space-16) * ${depth - 1})` };
+}
+
+function Row({ place, row, isActive, toggle, activate }: RowProps) {
+  if (row.kind === 'note')
+    return (
+      <p
+        className={row.isFault ? 'tree-note danger' : 'tree-note faint'}
+        role="none"
+        style={indent(row.depth)}
       >
-        {isFolder ? (
-          <button
-            type="button"
-            className="tree-arrow"
-            aria-label={`${isOpen ? 'Close' : 'Open'} ${item.name}`}
-            onClick={() => setOpen(!isOpen)}
-          >
-            <Arrow size={16} strokeWidth={1.5} aria-hidden />
-          </button>
-        ) : (
-          <span className="tree-arrow" />
-        )}
-        <Link
-          href={addressOf({ ...place, kind: isFolder ? 'tree' : 'blob', path: item.path })}
-          className="tree-link"
-          title={item.path}
-        >
-          <Icon size={16} strokeWidth={1.5} aria-hidden />
-          <bdi>{item.name}</bdi>
-        </Link>
-      </div>
-      {isFolder && isOpen && <Level place={place} path={item.path} depth={depth + 1} />}
-    </li>
+        {row.text}
+      </p>
+    );
+  const { item, depth, isOpen } = row;
+  const isHere = place.path === item.path;
+  const Arrow = isOpen === true ? ChevronDown : ChevronRight;
+  const Icon = isOpen === undefined ? File : Folder;
+  return (
+    <div
+      role="none"
+      className={isHere ? 'tree-row tree-row-here' : 'tree-row'}
+      style={indent(depth)}
+    >
+      <span
+        className="tree-arrow"
+        aria-hidden
+        {...(isOpen === undefined ? {} : { onClick: () => toggle(item.path) })}
+      >
+        {isOpen !== undefined && <Arrow {...ICON} />}
+      </span>
+      <Link
+        href={addressOf({
+          ...place,
+          kind: isOpen === undefined ? 'blob' : 'tree',
+          path: item.path,
+        })}
+        className="tree-link"
+        title={item.path}
+        role="treeitem"
+        aria-level={depth}
+        aria-selected={isHere}
+        aria-expanded={isOpen}
+        tabIndex={isActive ? 0 : -1}
+        onFocus={() => activate(item.path)}
+      >
+        <Icon {...ICON} />
+        <bdi>{item.name}</bdi>
+      </Link>
+    </div>
   );
 }
 
+function pathOf(row: TreeRow | undefined): string | undefined {
+  return row?.kind === 'item' ? row.item.path : undefined;
+}
+
+/** The row that tab stops at, and the keys that go on from there. */
+function useActiveRow(rows: readonly TreeRow[], here: string, toggle: (folder: string) => void) {
+  const list = useRef<VirtualizerHandle>(null);
+  const scroller = useRef<HTMLElement>(null);
+  const wantsFocus = useRef(false);
+  const [active, setActive] = useState(here);
+  const found = rows.findIndex((row) => pathOf(row) === active);
+  const index = Math.max(0, found);
+  const hereIndex = rows.findIndex((row) => pathOf(row) === here);
+  const isHereKnown = hereIndex >= 0;
+  useEffect(() => {
+    if (isHereKnown) list.current?.scrollToIndex(hereIndex, { align: 'nearest' });
+    // Where it stands may change; it is gone to once.
+  }, [here, isHereKnown]);
+  useLayoutEffect(() => {
+    if (!wantsFocus.current) return;
+    wantsFocus.current = false;
+    list.current?.scrollToIndex(index, { align: 'nearest' });
+    scroller.current
+      ?.querySelector<HTMLElement>('[role="treeitem"][tabindex="0"]')
+      ?.focus({ preventScroll: true });
+  }, [index]);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const move = moveOf(rows, index, event.key);
+    if (move === undefined) return;
+    event.preventDefault();
+    if ('toggle' in move) {
+      toggle(move.toggle);
+      return;
+    }
+    wantsFocus.current = true;
+    setActive(pathOf(rows[move.to]) ?? '');
+  };
+  return { list, scroller, index, setActive, onKeyDown };
+}
+
 export function FileTree({ place }: { readonly place: Place }) {
+  const { open, toggle } = useOpenFolders(place);
+  const rows = rowsOf(useLevels(place, open), open);
+  const { list, scroller, index, setActive, onKeyDown } = useActiveRow(rows, place.path, toggle);
   return (
-    <aside className="tree" aria-label="Files">
-      <Level place={place} path="" depth={1} />
+    <aside ref={scroller} className="tree" aria-label="Files">
+      <div role="tree" aria-label="Files" onKeyDown={onKeyDown}>
+        <Virtualizer
+          ref={list}
+          data={rows}
+          scrollRef={scroller}
+          itemSize={ROW_HEIGHT}
+          keepMounted={[index]}
+        >
+          {(row, at) => (
+            <Row
+              key={row.kind === 'item' ? row.item.path : `${row.path}/`}
+              place={place}
+              row={row}
+              isActive={at === index}
+              toggle={toggle}
+              activate={setActive}
+            />
+          )}
+        </Virtualizer>
+      </div>
     </aside>
   );
 }

@@ -83,17 +83,21 @@ export function useFiles({ repo, revision }: Pick<Place, 'repo' | 'revision'>) {
   });
 }
 
-export function useFolder({ repo, revision, path }: At, isOn = true) {
-  return useQuery({
+/** What a folder holds. */
+export function folderQuery({ repo, revision, path }: At) {
+  return {
     queryKey: ['folder', repo, revision, path],
-    queryFn: ({ signal }) =>
+    queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
       call<typeof getFolderContents>('/api/folder_contents', {
         base: BASE_PATH,
         query: { repoName: repo, revisionName: revision ?? 'HEAD', path: path === '' ? '/' : path },
         signal,
       }),
-    enabled: isOn,
-  });
+  };
+}
+
+export function useFolder(at: At, isOn = true) {
+  return useQuery({ ...folderQuery(at), enabled: isOn });
 }
 
 /** Branches and tags whose names hold a text, the default branch first. */
