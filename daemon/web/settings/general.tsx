@@ -53,7 +53,7 @@ const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 function Look() {
   const { theme, setTheme, isTypingSearch, setTypingSearch, contextLines, setContextLines } =
     useRemembered();
-  const { hasSingleKeys, queries, set, forget } = useRemembered();
+  const { hasSingleKeys, set } = useRemembered();
   const { tabWidth, isWrapped, keymap } = useRemembered();
   return (
     <section>
@@ -91,7 +91,7 @@ function Look() {
       <label className="choice">
         Lines shown around a match{' '}
         <select
-          className="input page-filter"
+          className="input choice-select"
           value={contextLines}
           onChange={(event) => setContextLines(Number(event.target.value))}
         >
@@ -105,7 +105,7 @@ function Look() {
       <label className="choice">
         Columns of a tab{' '}
         <select
-          className="input page-filter"
+          className="input choice-select"
           value={tabWidth}
           onChange={(event) => set({ tabWidth: Number(event.target.value) })}
         >
@@ -132,16 +132,13 @@ function Look() {
         />
         Keys of vim in files
       </label>
-      <button type="button" className="button" onClick={forget}>
-        Forget what this browser remembers ({counted(queries.length, 'query', 'queries')})
-      </button>
     </section>
   );
 }
 
 export function General() {
   const { data: account } = useAccount();
-  const forget = useRemembered((state) => state.forget);
+  const { queries, files, forget } = useRemembered();
   const { mutate, isPending } = useMutation({
     mutationFn: () => call<typeof logOut>('/api/auth/logout', { base: BASE_PATH, method: 'POST' }),
     onSuccess: () => {
@@ -180,7 +177,8 @@ export function General() {
         <h2>This browser</h2>
         <div>
           <button type="button" className="button" onClick={forget}>
-            Forget what was asked here
+            Forget what this browser remembers ({counted(queries.length, 'query', 'queries')},{' '}
+            {counted(files.length, 'file')})
           </button>
         </div>
       </section>
