@@ -188,6 +188,15 @@ void test('facets narrow what is shown and live in the address', { skip: NO_BROW
   await hasCount(page.getByRole('article'), 1);
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await hasCount(page.getByRole('article'), 4);
+  await page.getByRole('checkbox', { name: /^Python/ }).check();
+  await page.getByRole('button', { name: 'Put into query' }).click();
+  await page.waitForURL(/query=plumtree\+lang%3APython$/);
+  await page.getByText('that is all').waitFor();
+  await hasCount(page.getByRole('article'), 1);
+  await page.goto('/search?query=plumtree+or+nosuchword&lang=Python');
+  await page.getByRole('button', { name: 'Put into query' }).click();
+  await page.waitForURL(/query=%28plumtree\+or\+nosuchword%29\+lang%3APython$/);
+  await hasCount(page.getByRole('article'), 1);
 });
 
 void test(

@@ -71,6 +71,8 @@ export interface FacetChoice {
   readonly before: readonly ResultFile[];
   readonly toggle: (facet: Facet, value: string) => void;
   readonly clear: () => void;
+  /** The query becomes another one, and nothing is chosen any more. */
+  readonly replaceBy: (query: string) => void;
 }
 
 /** What was there before the daemon narrowed it, while the query is the same. */
@@ -85,6 +87,12 @@ function useBefore(): readonly ResultFile[] {
     if (shown?.filter === undefined) setLast({ query: shown?.query, files });
   }, [shown, files]);
   return shown?.filter !== undefined && shown.query === last.query ? last.files : [];
+}
+
+function withoutFacets(parameters: URLSearchParams): URLSearchParams {
+  const after = new URLSearchParams(parameters);
+  for (const facet of FACETS) after.delete(facet);
+  return after;
 }
 
 /** The choice of the address. Each change is a step of the history. */
@@ -105,10 +113,11 @@ export function useFacetChoice(): FacetChoice {
         else after.append(facet, value);
         return after;
       }),
-    clear: () =>
+    clear: () => setParameters(withoutFacets),
+    replaceBy: (query) =>
       setParameters((before) => {
-        const after = new URLSearchParams(before);
-        for (const facet of FACETS) after.delete(facet);
+        const after = withoutFacets(before);
+        after.set('query', query);
         return after;
       }),
   };

@@ -3,6 +3,7 @@
 import { useState } from 'react';
 import { FACETS, valuesOf } from './facet-choice.ts';
 import type { Facet, FacetChoice } from './facet-choice.ts';
+import { filterOf, joined } from './narrowing.ts';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
 import { count } from '../parts/words.ts';
@@ -66,6 +67,19 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
   );
 }
 
+/** Writes what is chosen into the query, where a query can say it. */
+function PutIntoQuery({ chosen, replaceBy }: Pick<FacetChoice, 'chosen' | 'replaceBy'>) {
+  const query = useSearch((state) => state.shown?.query);
+  const filter = filterOf(chosen);
+  // What has no language is found by no query.
+  if (query === undefined || filter === undefined || chosen.lang.has('')) return null;
+  return (
+    <button type="button" className="link-button" onClick={() => replaceBy(joined(query, filter))}>
+      Put into query
+    </button>
+  );
+}
+
 export function Facets(props: FacetsProps) {
   const isExact = useSearch((state) => state.outcome?.isAll === true && state.state === 'done');
   const isAny = FACETS.some((facet) => props.chosen[facet].size > 0);
@@ -78,6 +92,7 @@ export function Facets(props: FacetsProps) {
             Clear filters
           </button>
         )}
+        <PutIntoQuery {...props} />
       </div>
       {FACETS.map((facet) => (
         <Group key={facet} facet={facet} isExact={isExact} {...props} />

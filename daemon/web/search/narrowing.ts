@@ -22,6 +22,13 @@ export function filterOf({ repo, lang }: Chosen): string | undefined {
   return terms.length === 0 ? undefined : terms.join(' ');
 }
 
+/** A query and a filter as one query that means both. */
+export function joined(query: string, filter: string): string {
+  const text = query.trim();
+  // Why: `or` binds less than what stands side by side.
+  return `${/\bor\b/i.test(text) ? `(${text})` : text} ${filter}`;
+}
+
 /** The search of the address with what is chosen, as it is to be asked. */
 export function useNarrowed(search: Search | undefined, chosen: Chosen): Search | undefined {
   const key = JSON.stringify(search);
