@@ -15,7 +15,7 @@ import type { BuildProgress } from './engine/build/build.ts';
 import { readSource } from './sources/reading/source-reader.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
 import { readSecretSource } from './base/config/secret-source.ts';
-import { memberSyncOf } from './member-sync.ts';
+import { memberSyncOf } from './member-lists.ts';
 import type { MemberSync } from './sync/members/member-sync.ts';
 import { SYNC_QUEUE } from './sync/connections/sync-jobs.ts';
 import type { StoredConnection } from './accounts/store/connections.ts';

@@ -1,5 +1,5 @@
-// Joins what keeps lists of who may read repositories by their hosts: the accounts, which say whose count and what they give, and the
-// sync, which asks the hosts.
+// Keeps lists of who may read repositories by their hosts (sync/members/), joined with the accounts: these say whose lists count and
+// what they give.
 
 import type { Accounts } from './accounts/accounts.ts';
 import { OPERATOR } from './accounts/audit-trail.ts';
