@@ -1,5 +1,5 @@
-// Differential test: literals drawn from a real tree and regular expressions made of them, each searched by Trawl and by ripgrep in both case
-// modes; files and byte offsets of every match must be the same. Knows neither engine nor server: the
+// Differential test: literals drawn from a real tree and regular expressions made of them, each searched by Trawl and by
+// ripgrep in both case modes; files and byte offsets of every match must be the same. Knows neither engine nor server: the
 // caller passes a function that finds all ranges of one of them.
 //
 // One ripgrep process for each search and mode: several patterns in one run would hide matches that
@@ -17,8 +17,8 @@ import { drawSamples, seededRandom } from './samples.ts';
 import type { Sample } from './samples.ts';
 
 /**
- * Every range of `text`, a literal or a regular expression, in the whole tree, by path relative to its root, ascending; undefined if
- * there are too many to return.
+ * Every range of `text`, a literal or a regular expression, in the whole tree, by path relative to its root, ascending;
+ * undefined if there are too many to return.
  */
 export type SearchAll = (
   text: string,

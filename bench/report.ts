@@ -102,7 +102,10 @@ function right(title: string): Column {
   return { title, align: 'right' };
 }
 
-/** Times in ms; streamed: to the first result. Peers: median of whole commands; `~`: line count within 0.5% of ours, or ours and left-out files. */
+/**
+ * Times in ms; streamed: to the first result. Peers: median of whole commands; `~`: line count within 0.5% of ours, or ours and
+ * left-out files.
+ */
 export function formatCases(report: RunReport): string {
   const columns: Column[] = [
     { title: 'case', align: 'left' },

@@ -1,5 +1,6 @@
-// How the daemon did in the last hour and the last day, for the charts of owners (API.md 18): a point each 15 seconds and each 6
-// minutes, 240 of each, in memory alone. Of the times of searches buckets are counted, so that no stretch grows with its searches.
+// How the daemon did in the last hour and the last day, for the charts of owners (API.md 18): a point each 15 seconds and each
+// 6 minutes, 240 of each, in memory alone. Of the times of searches buckets are counted, so that no stretch grows with its
+// searches.
 
 import type { HealthPoint } from './http/api/shapes/endpoint-services.ts';
 

@@ -1,5 +1,5 @@
-// Keeps lists of who may read repositories by their hosts (sync/members/), joined with the accounts: these say whose lists count and
-// what they give.
+// Keeps lists of who may read repositories by their hosts (sync/members/), joined with the accounts: these say whose lists
+// count and what they give.
 
 import type { Accounts } from './accounts/accounts.ts';
 import { OPERATOR } from './accounts/audit-trail.ts';

@@ -1,5 +1,5 @@
-// Who may see repos, whenever that changes, a repo comes in or goes: recorded with the change (API.md 24.3), and logged where flags
-// show to all what was hidden. What changes nothing leaves no record.
+// Who may see repos, whenever that changes, a repo comes in or goes: recorded with the change (API.md 24.3), and logged where
+// flags show to all what was hidden. What changes nothing leaves no record.
 
 import { isDeepStrictEqual } from 'node:util';
 import { auditRecord, OPERATOR, ORG, shownRepos } from './accounts/audit-trail.ts';

@@ -1,8 +1,8 @@
-// Experiment X14: connections to a code host that is 2 ms away: cloning and indexing its repositories from nothing, a round that
-// finds nothing new, memory, searches meanwhile, and a push that a webhook tells of. How it is listed: X15.
+// Experiment X14: connections to a code host that is 2 ms away: cloning and indexing its repositories from nothing, a round
+// that finds nothing new, memory, searches meanwhile, and a push that a webhook tells of. How it is listed: X15.
 //   node build/bench/experiments/x14-connections.js FOLDER [COUNT] [BIG.git]
-// FOLDER holds bare repositories (that of X13, for example), of which COUNT are served; BIG.git is one of the size of Linux, for
-// the push; with - for FOLDER that alone is measured. The host runs as a process of its own (test/hosts/code-host.ts).
+// FOLDER holds bare repositories (that of X13, for example), of which COUNT are served; BIG.git is one of the size of Linux,
+// for the push; with - for FOLDER that alone is measured. The host runs as a process of its own (test/hosts/code-host.ts).
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
@@ -142,7 +142,9 @@ async function measurePush(source: string): Promise<void> {
   server.stop();
 }
 
-/** Since the push: its webhook was answered, its job began, it was found, and its job had ended, with the upkeep of the clone. */
+/**
+ * Since the push: its webhook was answered, its job began, it was found, and its job had ended, with the upkeep of the clone.
+ */
 async function phasesOf(url: string, atMs: number, toldMs: number, foundMs: number) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
   const [job] = (await get(url, '/api/jobs?queue=repo-index&perPage=1')) as {

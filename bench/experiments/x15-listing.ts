@@ -1,5 +1,6 @@
-// Experiment X15: how long does it take to list the repositories of a host, and what does it cost? A server that answers as GitHub
-// does, or Gitea, in a process of its own, each answer after 2 ms; a connection to an organization with COUNT repositories.
+// Experiment X15: how long does it take to list the repositories of a host, and what does it cost? A server that answers as
+// GitHub does, or Gitea, in a process of its own, each answer after 2 ms; a connection to an organization with COUNT
+// repositories.
 //   node build/bench/experiments/x15-listing.js [COUNT]
 
 import { fork } from 'node:child_process';

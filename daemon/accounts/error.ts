@@ -1,5 +1,5 @@
-// An error of the accounts: `errorCode` is one of the API's (http/api/shapes/api-error.ts gives it the status), the message is for
-// the caller.
+// An error of the accounts: `errorCode` is one of the API's (http/api/shapes/api-error.ts gives it the status), the message is
+// for the caller.
 
 export class AccountError extends Error {
   override readonly name = 'AccountError';

@@ -232,7 +232,10 @@ function isBare(fields: LogFields): boolean {
   return true;
 }
 
-/** `{timestamp} {LEVEL} [{label}] {message} {name}={value} ...`; a stack follows on lines of its own, a text that says what went wrong is a member. */
+/**
+ * `{timestamp} {LEVEL} [{label}] {message} {name}={value} ...`; a stack follows on lines of its own, a text that says what went
+ * wrong is a member.
+ */
 function textLine(line: string): string {
   const parsed: Record<string, unknown> = JSON.parse(line);
   const { level, message, label, timestamp, error, ...fields } = parsed;

@@ -1,5 +1,5 @@
-// Bitbucket Data Center and Server, REST API 1.0. It does not say of a repository how large it is, when it was pushed to, or what
-// its default branch is without a request each; git says the last.
+// Bitbucket Data Center and Server, REST API 1.0. It does not say of a repository how large it is, when it was pushed to, or
+// what its default branch is without a request each; git says the last.
 
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';

@@ -1,5 +1,5 @@
-// Any address of a git repository, by http(s) or ssh: a host with one repository, which lists itself. Nothing but git can be asked
-// of it, so that what is not in the address is unknown.
+// Any address of a git repository, by http(s) or ssh: a host with one repository, which lists itself. Nothing but git can be
+// asked of it, so that what is not in the address is unknown.
 
 import type { SettingsOf } from '../base/config/connections.ts';
 import { ConfigError } from '../base/config/error.ts';

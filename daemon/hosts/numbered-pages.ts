@@ -1,6 +1,6 @@
-// A target whose pages have numbers, oldest repositories first. Pages are read from the last to the first: where a repository goes
-// meanwhile those behind it move towards pages that are still to be read, so that none is missed that stays. One that comes in
-// meanwhile is missed at most until the next listing.
+// A target whose pages have numbers, oldest repositories first. Pages are read from the last to the first: where a repository
+// goes meanwhile those behind it move towards pages that are still to be read, so that none is missed that stays. One that
+// comes in meanwhile is missed at most until the next listing.
 
 import { answerFailure, type Question } from './failures.ts';
 import type { Cursor, Listed, TargetPage } from './targets.ts';

@@ -1,5 +1,5 @@
-// Opens the code host of a connection, by its type. Each kind of host is loaded when the first connection of its type is opened:
-// client libraries are large, and a daemon without connections needs none.
+// Opens the code host of a connection, by its type. Each kind of host is loaded when the first connection of its type is
+// opened: client libraries are large, and a daemon without connections needs none.
 
 import type { ConnectionSettings } from '../base/config/connections.ts';
 import type { GithubApp } from './github-app.ts';

@@ -1,5 +1,5 @@
-// Whether a server shows what it calls public to those who do not sign in. An own server may be closed to them: what is public there
-// is public within the organization.
+// Whether a server shows what it calls public to those who do not sign in. An own server may be closed to them: what is public
+// there is public within the organization.
 
 import { statusFailure } from './failures.ts';
 import { HostError } from './host.ts';

@@ -1,5 +1,5 @@
-// The way to a code host: which certificates count besides the usual ones, which proxy stands between, how long a connection may
-// take. The same variables and files count as for git, so that listing and fetching go one way.
+// The way to a code host: which certificates count besides the usual ones, which proxy stands between, how long a connection
+// may take. The same variables and files count as for git, so that listing and fetching go one way.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
@@ -70,7 +70,9 @@ function proxyOf(protocol: string, env: Environment): string | undefined {
   return address;
 }
 
-/** Whether a host is named by its address, which is in one of the ranges of NO_PROXY (`10.0.0.0/8`); undici knows names alone. */
+/**
+ * Whether a host is named by its address, which is in one of the ranges of NO_PROXY (`10.0.0.0/8`); undici knows names alone.
+ */
 function isInRange(hostname: string, noProxy: string): boolean {
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
   const family = isIP(address);

@@ -1,5 +1,5 @@
-// What a code host tells when somebody pushes (API.md 13.6): whether the delivery is the host's, and which repository it is about.
-// Nothing is asked, and nothing follows from it here.
+// What a code host tells when somebody pushes (API.md 13.6): whether the delivery is the host's, and which repository it is
+// about. Nothing is asked, and nothing follows from it here.
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';

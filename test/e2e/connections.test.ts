@@ -1,5 +1,5 @@
-// Connections of a real daemon, over HTTP to a code host and git: what it lists is cloned and found, a push is found when its webhook
-// comes, what left the host goes, and what turned private is hidden.
+// Connections of a real daemon, over HTTP to a code host and git: what it lists is cloned and found, a push is found when its
+// webhook comes, what left the host goes, and what turned private is hidden.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';

@@ -1,4 +1,5 @@
-// Bitbucket Cloud, against a stand-in that answers in the shapes of its REST API 2.0 (reference: Repositories, Workspaces, Users).
+// Bitbucket Cloud, against a stand-in that answers in the shapes of its REST API 2.0 (reference: Repositories, Workspaces,
+// Users).
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';

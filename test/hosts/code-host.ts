@@ -1,5 +1,5 @@
-// A code host for tests and measurements, in a process of its own: the listing of an organisation in the shape of GitHub's interface, and
-// git over HTTP by `git http-backend`, each request a little late, as over a network.
+// A code host for tests and measurements, in a process of its own: the listing of an organisation in the shape of GitHub's
+// interface, and git over HTTP by `git http-backend`, each request a little late, as over a network.
 //   node build/test/hosts/code-host.js FOLDER COUNT DELAY_MS
 // A repository with a file `host-id` has the id that this names, one with a file `is-private` is private.
 // Lists COUNT repositories: the bare ones of FOLDER as they are then, and further names without git if there are fewer; 0: just

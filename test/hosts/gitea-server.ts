@@ -1,5 +1,5 @@
-// A server that speaks the API of Gitea as far as we ask it; its answers have the types that gitea-js was given by Gitea's own API
-// description.
+// A server that speaks the API of Gitea as far as we ask it; its answers have the types that gitea-js was given by Gitea's own
+// API description.
 
 import type { TestContext } from 'node:test';
 import type { Organization, Repository, User } from 'gitea-js';

@@ -1,4 +1,5 @@
-// A connection to GitHub, against a server that speaks its API: what is listed, as whom, what goes wrong, and where credentials go.
+// A connection to GitHub, against a server that speaks its API: what is listed, as whom, what goes wrong, and where credentials
+// go.
 
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';

@@ -1,5 +1,5 @@
-// A stand-in for GitLab: projects, groups, users and members in the shapes of its REST API (reference: Projects, Groups, Users and
-// Members API of GitLab 18), with its paging and its order, for callers with and without a token.
+// A stand-in for GitLab: projects, groups, users and members in the shapes of its REST API (reference: Projects, Groups, Users
+// and Members API of GitLab 18), with its paging and its order, for callers with and without a token.
 
 import type { Asked, Told } from './servers.ts';
 import {

@@ -1,5 +1,6 @@
-// What every kind of host has to do when it lists, whatever it speaks: page by page, on from where it was, around what fails, and
-// never with its credential where it does not belong. Each kind brings a stand-in that answers in the shapes of its real API.
+// What every kind of host has to do when it lists, whatever it speaks: page by page, on from where it was, around what fails,
+// and never with its credential where it does not belong. Each kind brings a stand-in that answers in the shapes of its real
+// API.
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';

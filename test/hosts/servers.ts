@@ -1,5 +1,5 @@
-// Servers on loopback for the tests of code hosts: one that answers as it is told and remembers what it was asked, with and without
-// TLS, and a proxy.
+// Servers on loopback for the tests of code hosts: one that answers as it is told and remembers what it was asked, with and
+// without TLS, and a proxy.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

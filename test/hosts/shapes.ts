@@ -1,5 +1,5 @@
-// What stand-ins for code hosts answer has to have the shape that the host's reference gives it: the stand-in is checked with each
-// answer, so that no test passes against a host that there is not.
+// What stand-ins for code hosts answer has to have the shape that the host's reference gives it: the stand-in is checked with
+// each answer, so that no test passes against a host that there is not.
 
 import assert from 'node:assert/strict';
 import { Ajv, type SchemaObject } from 'ajv';

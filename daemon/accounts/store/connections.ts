@@ -1,6 +1,6 @@
-// Connections to code hosts: which there are, how far each has been listed, and which repos it lists. Daemons that share a store
-// have a configuration each, so a connection is of one of them, its instance; whether somebody may see a repo follows from all.
-// They are changed together with repos (repos.ts); what a listing notes of itself alone is here.
+// Connections to code hosts: which there are, how far each has been listed, and which repos it lists. Daemons that share a
+// store have a configuration each, so a connection is of one of them, its instance; whether somebody may see a repo follows
+// from all. They are changed together with repos (repos.ts); what a listing notes of itself alone is here.
 
 import { sql } from 'kysely';
 import type { Kysely, Transaction } from 'kysely';

@@ -1,5 +1,5 @@
-// What the file of the embedded store was when it was closed, having been sound when it was opened: one that is the same still is
-// not looked at again. The seal is a SHA-256 in a file beside it. It is taken away when the store is opened, so that after a
+// What the file of the embedded store was when it was closed, having been sound when it was opened: one that is the same still
+// is not looked at again. The seal is a SHA-256 in a file beside it. It is taken away when the store is opened, so that after a
 // process that did not end by itself, because of damage that came meanwhile, everything is looked at.
 //
 // Measured: 2026-11-24: 6.4 MB, 5,000 repositories: 8 ms in place of 228.

@@ -1,6 +1,6 @@
 // What of repos must not be lost with the index: id, name, who may see them, how a source is known again, and which connections
-// list them. The caller decides which repo a source is. It gets all repos for that, and what it says is kept in the same transaction, so that
-// daemons that share a store cannot give one id to two repos.
+// list them. The caller decides which repo a source is. It gets all repos for that, and what it says is kept in the same
+// transaction, so that daemons that share a store cannot give one id to two repos.
 
 import type { Kysely, Transaction } from 'kysely';
 import type { CodeHostType, RepoSource } from '../../repos/records.ts';

@@ -1,5 +1,5 @@
-// The store: users, credentials, repos, grants, lists of readers, counts, audit records, jobs and settings in one database, embedded or
-// PostgreSQL, with the same behaviour on both. This file opens it and joins the groups of operations, one
+// The store: users, credentials, repos, grants, lists of readers, counts, audit records, jobs and settings in one database,
+// embedded or PostgreSQL, with the same behaviour on both. This file opens it and joins the groups of operations, one
 // file each. The only place of SQL is this folder.
 
 import { sql } from 'kysely';

@@ -182,8 +182,8 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
 }
 
 /**
- * As readConfiguration, of a file that may be at an http(s) address, which is asked. Where it does not answer, what the daemon kept
- * of it counts.
+ * As readConfiguration, of a file that may be at an http(s) address, which is asked. Where it does not answer, what the daemon
+ * kept of it counts.
  *
  * @param onWait  waits a while for a file that is missing, and is told so; absent: it is an error at once
  *

@@ -70,7 +70,9 @@ function greeting({ url, needsKey, setupUrl }: Serving): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Guess: signals that come so soon one after the other are one: npm, timeout(1) and a terminal hand on what all get at once. */
+/**
+ * Guess: signals that come so soon one after the other are one: npm, timeout(1) and a terminal hand on what all get at once.
+ */
 const SAME_SIGNAL_MS = 500;
 
 /** Resolves after the first SIGINT or SIGTERM has closed the daemon; a later one exits at once. */

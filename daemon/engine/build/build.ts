@@ -183,7 +183,10 @@ async function rulesOf(
   }
 }
 
-/** Builds shards of these docs; no shard where there are no docs. On failure and abort no file is left behind. Errors: as buildRepo. */
+/**
+ * Builds shards of these docs; no shard where there are no docs. On failure and abort no file is left behind. Errors: as
+ * buildRepo.
+ */
 export async function buildDocs(options: BuildOptions, list: DocList): Promise<BuiltDocs> {
   if (list.files.length === 0)
     return { shards: [], skipped: { too_large: 0, binary: 0, too_many_trigrams: 0 }, failures: [] };

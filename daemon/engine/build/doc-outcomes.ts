@@ -1,5 +1,5 @@
-// What became of the docs of a shard that is built, as columns by docs of the plan, and which of them have one content. Texts and
-// objects of millions of docs would take gigabytes.
+// What became of the docs of a shard that is built, as columns by docs of the plan, and which of them have one content. Texts
+// and objects of millions of docs would take gigabytes.
 
 import { SKIP_NONE, SKIP_TOO_LARGE } from '../../../core/shared/format.ts';
 import { detectLanguage } from '../../sources/languages/languages.ts';

@@ -110,7 +110,9 @@ class Extra {
     return { shards, rows };
   }
 
-  /** Of indexed docs without stored content (files on disk) notes which blob they are, where that is certain: of empty files. */
+  /**
+   * Of indexed docs without stored content (files on disk) notes which blob they are, where that is certain: of empty files.
+   */
   #learnEmpty(): void {
     const oid = EMPTY_BLOBS.find(({ length }) => length === this.#options.commits[0]?.length)!;
     for (const place of this.#docs.unknownDocs())

@@ -165,7 +165,10 @@ export function giveMemoryBack(): void {
 
 let collector: (() => void) | undefined;
 
-/** Collects all of this thread. Why like this: the flag would else have to stand on the command line of whoever starts the daemon. */
+/**
+ * Collects all of this thread. Why like this: the flag would else have to stand on the command line of whoever starts the
+ * daemon.
+ */
 function collectGarbage(): void {
   if (collector === undefined) {
     setFlagsFromString('--expose-gc');

@@ -54,7 +54,10 @@ export class SearchNote {
   }
 }
 
-/** Beginnings of the ids of the shards that were being searched when the process that wrote the file ended; none if there is no file. */
+/**
+ * Beginnings of the ids of the shards that were being searched when the process that wrote the file ended; none if there is no
+ * file.
+ */
 export function readNotes(path: string): string[] {
   let bytes: Buffer;
   try {

@@ -1,5 +1,5 @@
-// The words of a query as they are typed: where prefixes, values, quotes and operators stand. By the layout that the parser walks
-// over; a query that does not parse has words, too. For those who colour and complete queries.
+// The words of a query as they are typed: where prefixes, values, quotes and operators stand. By the layout that the parser
+// walks over; a query that does not parse has words, too. For those who colour and complete queries.
 
 import { atOnce } from '../regex/steps.ts';
 import { isBlank, skipBlanks, textOf, toCharacters } from './characters.ts';

@@ -7,7 +7,10 @@ import type { ShardTables } from '../shards/tables.ts';
 import type { ScopeView } from './scope.ts';
 import type { LiveShard } from './snapshot.ts';
 
-/** Visits the docs of a shard. Errors: AbortError when the client is gone. Cost: a look at each doc's row, other work in between. */
+/**
+ * Visits the docs of a shard. Errors: AbortError when the client is gone. Cost: a look at each doc's row, other work in
+ * between.
+ */
 async function visitDocs(
   { parts }: LiveShard,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
-// How the running daemon is: what it serves, what is under way and what waits, how its connections stand, what does not work; and of each
-// repository when its host was asked, when it was indexed, and what it waits for.
+// How the running daemon is: what it serves, what is under way and what waits, how its connections stand, what does not work;
+// and of each repository when its host was asked, when it was indexed, and what it waits for.
 
 import { z } from 'zod';
 import { AccountError } from '../../accounts/error.ts';

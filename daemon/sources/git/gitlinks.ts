@@ -1,5 +1,5 @@
-// The submodules of a commit: where each lies, which commit it pins, and the address that `.gitmodules` says. Nothing of that is
-// followed here.
+// The submodules of a commit: where each lies, which commit it pins, and the address that `.gitmodules` says. Nothing of that
+// is followed here.
 
 import { runGit, tryGit } from './git.ts';
 

@@ -97,8 +97,8 @@ export interface DiffQuestion {
 }
 
 /**
- * Compares two trees: a line with the number of files that differ, and JSON of `{ files: FileDiff[] }`, each with its `language`. Others get their turn
- * while it is made.
+ * Compares two trees: a line with the number of files that differ, and JSON of `{ files: FileDiff[] }`, each with its
+ * `language`. Others get their turn while it is made.
  *
  * Errors: GitError; the reason of the signal.
  */

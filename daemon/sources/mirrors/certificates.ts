@@ -1,5 +1,5 @@
-// The certificates that git trusts: those that count for the host's API (hosts/way.ts), as the one file that git takes, beside the
-// mirrors.
+// The certificates that git trusts: those that count for the host's API (hosts/way.ts), as the one file that git takes, beside
+// the mirrors.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// How git gets a credential: it asks a helper, which is a few words of the shell on its command line; what the helper answers comes
-// from a pipe that git and its children inherit (file 3), and can be read once. So the credential is in no argument, variable or
-// file, and goes to the host that it is for alone, whatever a redirect or a proxy asks for.
+// How git gets a credential: it asks a helper, which is a few words of the shell on its command line; what the helper answers
+// comes from a pipe that git and its children inherit (file 3), and can be read once. So the credential is in no argument,
+// variable or file, and goes to the host that it is for alone, whatever a redirect or a proxy asks for.
 // Measured: 2026-11-23, see daemon/DECISIONS.md.
 
 import { MirrorError } from './mirror-error.ts';

@@ -1,5 +1,5 @@
-// Takes apart what a git that talks to a remote writes to standard error: how far it is, as numbers, and what is left, which are
-// messages.
+// Takes apart what a git that talks to a remote writes to standard error: how far it is, as numbers, and what is left, which
+// are messages.
 
 export interface FetchProgress {
   /** `preparing`: the host counts and packs. `resolving`: what has come is unpacked and checked. */

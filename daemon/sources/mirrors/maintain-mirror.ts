@@ -1,5 +1,5 @@
-// Upkeep of a mirror: each fetch leaves a pack, and history is walked faster along a commit graph. What has to be done is told by
-// the files alone; where nothing has, no git is started.
+// Upkeep of a mirror: each fetch leaves a pack, and history is walked faster along a commit graph. What has to be done is told
+// by the files alone; where nothing has, no git is started.
 
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';

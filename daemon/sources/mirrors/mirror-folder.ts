@@ -94,7 +94,9 @@ export async function moveIn(fresh: string, folder: string): Promise<void> {
   await rm(old, { recursive: true, force: true });
 }
 
-/** Makes a repository with the refs of a mirror, for what is fetched: it sees the mirror's objects, and the mirror none of its. */
+/**
+ * Makes a repository with the refs of a mirror, for what is fetched: it sees the mirror's objects, and the mirror none of its.
+ */
 export async function makeStage(stage: string, folder: string): Promise<void> {
   for (const name of ['refs', PACKS, 'objects/info'])
     await mkdir(path.join(stage, name), { recursive: true });

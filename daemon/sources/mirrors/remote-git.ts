@@ -1,5 +1,5 @@
-// Runs git where it talks to a remote: what it may speak, how it shows who it is, how long and how much it may take, and what went
-// wrong. Everything else that a git of the daemon is told holds, too (sources/git/).
+// Runs git where it talks to a remote: what it may speak, how it shows who it is, how long and how much it may take, and what
+// went wrong. Everything else that a git of the daemon is told holds, too (sources/git/).
 
 import { watchProgress } from '../git/git-watch.ts';
 import { GitError, type GitOptions, type GitProcess, startGit } from '../git/git.ts';

@@ -1,6 +1,6 @@
-// Asks a host which branches and tags a repository has, by git's own protocol over HTTP (version 2, and the answer of a host that
-// knows only the first one), without a process: of a thousand repositories that nobody has pushed to, git would take tens of
-// seconds of processors. Only the question is ours; whatever has changed is fetched by git. Source: gitprotocol-v2(5),
+// Asks a host which branches and tags a repository has, by git's own protocol over HTTP (version 2, and the answer of a host
+// that knows only the first one), without a process: of a thousand repositories that nobody has pushed to, git would take tens
+// of seconds of processors. Only the question is ours; whatever has changed is fetched by git. Source: gitprotocol-v2(5),
 // gitprotocol-http(5), gitprotocol-pack(5).
 
 import { LRUCache } from 'lru-cache';

@@ -1,5 +1,5 @@
-// Whether a mirror can be relied on, for when there is doubt: bytes of packs that are not what git wrote, objects that are missing.
-// Every object is in a pack (remote-git.ts), and packs and their indexes end with the hash of what they hold.
+// Whether a mirror can be relied on, for when there is doubt: bytes of packs that are not what git wrote, objects that are
+// missing. Every object is in a pack (remote-git.ts), and packs and their indexes end with the hash of what they hold.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';

@@ -48,7 +48,10 @@ export interface ReadSourceOptions {
 }
 
 export interface SourceContent {
-  /** Content, UTF-16 as UTF-8 (base/utf16.ts) unless it is asked for as stored, or the target of a symbolic link; shared: nobody may change it. */
+  /**
+   * Content, UTF-16 as UTF-8 (base/utf16.ts) unless it is asked for as stored, or the target of a symbolic link; shared: nobody
+   * may change it.
+   */
   readonly bytes: Uint8Array;
   /** git blob id. */
   readonly blobSha: string;

@@ -99,7 +99,10 @@ export class Clones {
     this.#stale.add(repoId);
   }
 
-  /** As `markStale`, and whatever ends this process, the next one fetches it. Errors: none; where that is not kept, the log says so. */
+  /**
+   * As `markStale`, and whatever ends this process, the next one fetches it. Errors: none; where that is not kept, the log says
+   * so.
+   */
   owe(repoId: number): void {
     this.markStale(repoId);
     const repo = this.#options.register.byId(repoId);
@@ -262,8 +265,9 @@ export class Clones {
   }
 
   /**
-   * Removes what is left of repos that the store does not know, what killed fetches left, and files that are made again when they
-   * are needed. Where a clone is gone, what lies beside it stays for the next fetch: a kill may have come between two renames.
+   * Removes what is left of repos that the store does not know, what killed fetches left, and files that are made again when
+   * they are needed. Where a clone is gone, what lies beside it stays for the next fetch: a kill may have come between two
+   * renames.
    */
   async sweep(): Promise<void> {
     const { catalog, register } = this.#options;

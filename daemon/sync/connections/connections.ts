@@ -1,6 +1,6 @@
-// The connections of the configuration, kept in step with their hosts: which repositories each lists (sync-jobs.ts), who may see
-// them, their clones (clones.ts), and the removal of those that no connection has any more (cleanup-jobs.ts). What is cloned is
-// indexed by the jobs of its repo.
+// The connections of the configuration, kept in step with their hosts: which repositories each lists (sync-jobs.ts), who may
+// see them, their clones (clones.ts), and the removal of those that no connection has any more (cleanup-jobs.ts). What is
+// cloned is indexed by the jobs of its repo.
 
 import type {
   Connections as ConnectionRows,
@@ -390,7 +390,9 @@ export class Connections {
     if (record !== undefined) this.#options.jobs.ask(record);
   }
 
-  /** Has a connection listed, for a user; the id of the job. Undefined: there is none of this id. Errors: it is being closed. */
+  /**
+   * Has a connection listed, for a user; the id of the job. Undefined: there is none of this id. Errors: it is being closed.
+   */
   async askSync(connectionId: number): Promise<string | undefined> {
     const target = this.#targetOf(connectionId);
     return target && this.#sync.runner.askKept(target);

@@ -1,5 +1,5 @@
-// Removes repos: first from what searches see and from the catalog, then from the store, with grants and links, and their clones
-// last. Killed in between, the store still says that they are to go, or leaves a clone that the next start sweeps.
+// Removes repos: first from what searches see and from the catalog, then from the store, with grants and links, and their
+// clones last. Killed in between, the store still says that they are to go, or leaves a clone that the next start sweeps.
 
 import { publishing } from '../served/publication.ts';
 import type { Actor } from '../../accounts/store/audit.ts';

@@ -1,5 +1,5 @@
-// Submodules of repos whose connection wants them (API.md 19.4): each is a repo of its own, called as its outer one with the path
-// behind it, read at the pinned commit from where the repo lies that `.gitmodules` names. That has to be one of a
+// Submodules of repos whose connection wants them (API.md 19.4): each is a repo of its own, called as its outer one with the
+// path behind it, read at the pinned commit from where the repo lies that `.gitmodules` names. That has to be one of a
 // connection: nothing is asked of an address because a repository names it. Who sees the outer repo and the one that it names
 // sees the submodule, and nobody else (accounts/sights.ts).
 

@@ -21,7 +21,9 @@ export interface Listed {
   readonly nameHost: string;
   readonly codeHostType: CodeHostType;
   readonly repos: readonly HostRepo[];
-  /** Whether fewer may see a repo than before by what its host has said since the listing began, which no page of it may undo. */
+  /**
+   * Whether fewer may see a repo than before by what its host has said since the listing began, which no page of it may undo.
+   */
   readonly isNarrowed: (repoId: number) => boolean;
 }
 

@@ -1,5 +1,5 @@
-// The repos, or connections, whose last job failed, and why, for owners and the operator. Jobs that are kept in the store make it known again
-// after a start.
+// The repos, or connections, whose last job failed, and why, for owners and the operator. Jobs that are kept in the store make
+// it known again after a start.
 
 /** Of each, in answers; the log has all of it. */
 const REASON_SIZE_MAX = 500;

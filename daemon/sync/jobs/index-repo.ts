@@ -137,7 +137,10 @@ export class RepoIndexer {
     return warningsOf({ kind, isListed, hasWorkTree: layout === 'worktree' }, outcome);
   }
 
-  /** Until these repos are built anew their next job does that, whatever it finds. Errors: none; where it is not kept, the log says so. */
+  /**
+   * Until these repos are built anew their next job does that, whatever it finds. Errors: none; where it is not kept, the log
+   * says so.
+   */
   async owe(repoIds: readonly number[]): Promise<void> {
     const { catalog, log } = this.#options;
     const known = (): CatalogRepo[] =>
@@ -198,7 +201,10 @@ export class RepoIndexer {
     return { isUnchanged: false, built: 'whole', ...reason, ...this.#sizesOf(next) };
   }
 
-  /** The record of a folder that has become a repository since; who may see it stays. Errors: OtherSourceError; those of the catalog. */
+  /**
+   * The record of a folder that has become a repository since; who may see it stays. Errors: OtherSourceError; those of the
+   * catalog.
+   */
   async #asRepository(
     { repoId, name, source }: RepoRecord,
     probed: ProbedSource,

@@ -1,5 +1,5 @@
-// One job: what is to be done for a repo or a connection, how far it is, and what came of it (API.md 20.2). It lives as long as it has
-// attempts left; what is kept of it is a row of the store.
+// One job: what is to be done for a repo or a connection, how far it is, and what came of it (API.md 20.2). It lives as long as
+// it has attempts left; what is kept of it is a row of the store.
 
 import { randomUUID } from 'node:crypto';
 import type { JobWrite, StoredJob } from '../../accounts/store/jobs.ts';

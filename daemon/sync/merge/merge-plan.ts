@@ -1,6 +1,7 @@
 // Which shards are merged next. Small ones become one of many times their size, so that each doc is written again three times
-// at most; those of which a quarter of the docs are dead are written again without them. Large ones stay as they are, until their repo
-// is at rest: then its smaller shards are joined with the next larger one, if they hold enough to write that again for it.
+// at most; those of which a quarter of the docs are dead are written again without them. Large ones stay as they are, until
+// their repo is at rest: then its smaller shards are joined with the next larger one, if they hold enough to write that again
+// for it.
 
 import { addToList } from '../../base/lists.ts';
 import { blocksFor, SHARD_BLOCKS_MAX } from '../../engine/build/plan.ts';

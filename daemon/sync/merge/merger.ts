@@ -1,6 +1,6 @@
 // Keeps the number of shards low, in the background: merges small ones, of one repo or of many, and writes those anew that
-// are dead to a quarter. Searches see the old shards until one change of the catalog puts the new one in their place. Jobs go on
-// meanwhile; a repo that was built again by then keeps what its job made.
+// are dead to a quarter. Searches see the old shards until one change of the catalog puts the new one in their place. Jobs go
+// on meanwhile; a repo that was built again by then keeps what its job made.
 
 import path from 'node:path';
 import { messageOf } from '../../base/caught.ts';

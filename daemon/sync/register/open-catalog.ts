@@ -49,8 +49,8 @@ export async function openCatalog(
 }
 
 /**
- * Repos of connections are where these say, or where their clones are, whatever the catalog says; what the store does not know of them is left out
- * until a connection lists it.
+ * Repos of connections are where these say, or where their clones are, whatever the catalog says; what the store does not know
+ * of them is left out until a connection lists it.
  */
 async function mendClones(catalog: Catalog, register: RepoRegister): Promise<void> {
   await catalog.commit(() => {

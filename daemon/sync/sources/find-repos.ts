@@ -1,6 +1,6 @@
-// The git repositories below a folder: work trees (linked ones and those of submodules too) and bare ones. Looks at names alone,
-// never behind symbolic links, not into `.git`, `node_modules` and our own data directory, and not at more than a person would
-// have there. In a work tree only further work trees are looked for: what looks like a bare repository there is mostly a
+// The git repositories below a folder: work trees (linked ones and those of submodules too) and bare ones. Looks at names
+// alone, never behind symbolic links, not into `.git`, `node_modules` and our own data directory, and not at more than a person
+// would have there. In a work tree only further work trees are looked for: what looks like a bare repository there is mostly a
 // file of its tests.
 
 import { type Dirent, existsSync, lstatSync } from 'node:fs';

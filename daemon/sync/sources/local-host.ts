@@ -1,5 +1,5 @@
-// A connection to folders of this machine (`file://`, API.md 19.4), as a host that lists what its address means now. All of it is
-// read in place: nothing is fetched, and nothing of it changed.
+// A connection to folders of this machine (`file://`, API.md 19.4), as a host that lists what its address means now. All of it
+// is read in place: nothing is fetched, and nothing of it changed.
 
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../../base/caught.ts';

@@ -1,4 +1,5 @@
-// Unchanged lines around the hunks of a difference: a gap is shown step by step, from either end, by growing the hunk beside it.
+// Unchanged lines around the hunks of a difference: a gap is shown step by step, from either end, by growing the hunk beside
+// it.
 
 import { useMemo, useState } from 'react';
 import type { LineRange } from '../code/line-range.ts';

@@ -1,5 +1,5 @@
-// One item of a difference: the head of a file, a stretch that is the same, a line or two beside each other. Added and removed are
-// told by sign, bar and colour.
+// One item of a difference: the head of a file, a stretch that is the same, a line or two beside each other. Added and removed
+// are told by sign, bar and colour.
 
 import { ChevronDown, ChevronRight, ChevronUp } from 'lucide-react';
 import { Link } from 'wouter';

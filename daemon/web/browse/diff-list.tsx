@@ -1,5 +1,5 @@
-// All that differs, file by file, below what is said of it: drawn as far as it is near the window, asked for page by page. The list
-// of files beside it follows; `n` and `p` go to the next file and the one before, `j` and `k` to changes.
+// All that differs, file by file, below what is said of it: drawn as far as it is near the window, asked for page by page. The
+// list of files beside it follows; `n` and `p` go to the next file and the one before, `j` and `k` to changes.
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ReactNode, RefObject } from 'react';

@@ -1,4 +1,5 @@
-// The words of a line that differ from the line in whose place it stands. What compares them is loaded with the first difference.
+// The words of a line that differ from the line in whose place it stands. What compares them is loaded with the first
+// difference.
 
 import { useEffect, useState } from 'react';
 import type { Mark } from '../code/marks.ts';

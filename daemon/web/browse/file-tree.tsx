@@ -1,5 +1,5 @@
-// The tree beside a file: a level is asked for when its folder is opened; folders on the way to the file are open. One row is in
-// the order of tab stops; arrows go on from there. Only rows near the window are drawn.
+// The tree beside a file: a level is asked for when its folder is opened; folders on the way to the file are open. One row is
+// in the order of tab stops; arrows go on from there. Only rows near the window are drawn.
 
 import { useQueries } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight, File, Folder } from 'lucide-react';

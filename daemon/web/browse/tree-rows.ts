@@ -1,5 +1,5 @@
-// The rows of a tree of files, from top to bottom: what folders that are open hold, and what is to be said of one that cannot be
-// read or holds nothing.
+// The rows of a tree of files, from top to bottom: what folders that are open hold, and what is to be said of one that cannot
+// be read or holds nothing.
 
 export interface TreeItem {
   /** `tree`: a folder. */

@@ -99,7 +99,8 @@ function makeState(
   settings: Settings,
 ): EditorState {
   return EditorState.create({
-    // Lines end where those of the daemon do: a lone carriage return is a character, and what ends the last line begins no other.
+    // Lines end where those of the daemon do: a lone carriage return is a character, and what ends the last line begins no
+    // other.
     doc: props.text.replaceAll('\r\n', '\n').replace(/\n$/, ''),
     extensions: [
       EditorState.lineSeparator.of('\n'),

@@ -1,5 +1,5 @@
-// Colours of lines that are drawn one by one, in results and differences: asked of a worker when lines are first shown, and kept for
-// a while. Text is there before they are, and they never change its geometry.
+// Colours of lines that are drawn one by one, in results and differences: asked of a worker when lines are first shown, and
+// kept for a while. Text is there before they are, and they never change its geometry.
 
 import { LRUCache } from 'lru-cache';
 import { useEffect, useSyncExternalStore } from 'react';

@@ -1,5 +1,5 @@
-// The parameters of an address as pages with lists use them: what is chosen is in the address, defaults are left out, and a choice
-// begins at the first page.
+// The parameters of an address as pages with lists use them: what is chosen is in the address, defaults are left out, and a
+// choice begins at the first page.
 
 import { useSearchParams } from 'wouter';
 

@@ -1,5 +1,5 @@
-// All repositories that one sees: state, age and size; for owners what failed, why, and a button that tries again. One of them can
-// be opened below the head.
+// All repositories that one sees: state, age and size; for owners what failed, why, and a button that tries again. One of them
+// can be opened below the head.
 
 import { Link } from 'wouter';
 import { addressOf } from '../browse/address.ts';

@@ -1,4 +1,5 @@
-// What can complete the query at the caret: which word it is, what the daemon is asked for it, and what a choice makes of the text.
+// What can complete the query at the caret: which word it is, what the daemon is asked for it, and what a choice makes of the
+// text.
 
 import { findPrefix, PREFIX_NAMES } from '../../engine/query/prefixes.ts';
 import { textOfWord, wordsOf } from '../../engine/query/words.ts';
@@ -119,7 +120,10 @@ function askedOf(typed: string, { prefix }: QueryWord): string {
     .replaceAll(/\\(.)/gu, '$1');
 }
 
-/** The filters beside a word, as a query; undefined where the query has groups or choices, as a part of these says another thing. */
+/**
+ * The filters beside a word, as a query; undefined where the query has groups or choices, as a part of these says another
+ * thing.
+ */
 function filterOf(text: string, words: readonly QueryWord[], index: number): string | undefined {
   const isFlat = words.every(
     (word) => word.kind !== 'operator' || textOfWord(text, word).startsWith('-'),

@@ -1,5 +1,5 @@
-// What is asked of the daemon where filters are chosen: an answer that is all is narrowed here; where it was not all, the daemon is
-// asked with the same filter.
+// What is asked of the daemon where filters are chosen: an answer that is all is narrowed here; where it was not all, the
+// daemon is asked with the same filter.
 
 import { useEffect, useState } from 'react';
 import { writtenValue } from './completion.ts';

@@ -1,5 +1,5 @@
-// Where there is nothing to show: what the query may have meant, and what might find more. Nothing was found, nothing is left by
-// the filters, or the query could not be read.
+// Where there is nothing to show: what the query may have meant, and what might find more. Nothing was found, nothing is left
+// by the filters, or the query could not be read.
 
 import { Link, useSearchParams } from 'wouter';
 import { count } from '../parts/words.ts';

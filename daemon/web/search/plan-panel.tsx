@@ -1,5 +1,6 @@
-// The plan as a picture (`plan=1`): what a search looked at and what it left out, as a funnel of shards, blocks, files and bytes, and
-// the conditions it was made of. Who may not have a search explained sees what the answer itself tells. A chunk of its own.
+// The plan as a picture (`plan=1`): what a search looked at and what it left out, as a funnel of shards, blocks, files and
+// bytes, and the conditions it was made of. Who may not have a search explained sees what the answer itself tells. A chunk of
+// its own.
 
 import { skipToken, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -18,7 +18,9 @@ import type { Choice, SuggestionKind } from './completion.ts';
 /** Rest after the last key before the daemon is asked, in ms. */
 const PAUSE_MS = 80;
 const STALE_MS = 60_000;
-/** None: also the answer of a daemon that is busy (it takes 100 ms at most). So it is asked again, so often, after so many ms. */
+/**
+ * None: also the answer of a daemon that is busy (it takes 100 ms at most). So it is asked again, so often, after so many ms.
+ */
 const NONE_RETRIES = 3;
 const NONE_PAUSE_MS = 1000;
 /** Choices of a kind: where a prefix asks for it, and for a word without one. */

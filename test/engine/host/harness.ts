@@ -302,7 +302,9 @@ function needsEngine(plan: PlanNode): boolean {
   return isExpression && !plan.expression.isChoice;
 }
 
-/** A searcher, a pool and the snapshots of one module, with `search` as the daemon runs it, each answer checked against itself. */
+/**
+ * A searcher, a pool and the snapshots of one module, with `search` as the daemon runs it, each answer checked against itself.
+ */
 export class Engine {
   /** Of the searches that begin from now on. */
   contexts: SearchContexts = {};

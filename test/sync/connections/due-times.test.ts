@@ -1,5 +1,5 @@
-// When things are due, by a clock that a test sets: neither a jump ahead nor one back makes anything due early, or hold it up for
-// longer than its interval.
+// When things are due, by a clock that a test sets: neither a jump ahead nor one back makes anything due early, or hold it up
+// for longer than its interval.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

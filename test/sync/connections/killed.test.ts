@@ -1,6 +1,6 @@
-// A process that lists, fetches, indexes and removes is killed at random moments while its host changes: what the next one finds,
-// with the host down, is of the host as it was then; nothing that stayed is lost, nothing that was private all the time is shown,
-// and no file is found in another repository. With the host up again it becomes what the host has.
+// A process that lists, fetches, indexes and removes is killed at random moments while its host changes: what the next one
+// finds, with the host down, is of the host as it was then; nothing that stayed is lost, nothing that was private all the time
+// is shown, and no file is found in another repository. With the host up again it becomes what the host has.
 // TRAWL_KILLS: how many; TRAWL_TEST_SEED.
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// A code host of this machine: it serves real git repositories, and lists what a test says it has, page by page. What goes wrong
-// with it goes wrong as the test says.
+// A code host of this machine: it serves real git repositories, and lists what a test says it has, page by page. What goes
+// wrong with it goes wrong as the test says.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { once } from 'node:events';

@@ -173,7 +173,9 @@ export interface ConnectionService {
   counts(): { readonly firstTime: number; readonly failed: number; readonly warned: number };
 }
 
-/** Paths and refs have passed the checks of sources/git/names.ts. Errors whose `errorCode` is in the table are for the caller. */
+/**
+ * Paths and refs have passed the checks of sources/git/names.ts. Errors whose `errorCode` is in the table are for the caller.
+ */
 export interface Services {
   readonly search: SearchService;
   readonly repos: RepoDirectory;

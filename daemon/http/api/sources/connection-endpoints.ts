@@ -1,5 +1,5 @@
-// Connections (API.md 13.2, 13.3, 13.5): where the repositories come from, how their listings stand, and asking for one. Each source
-// that is served is a connection of its own, of kind `git`, with the name and the id of its one repository.
+// Connections (API.md 13.2, 13.3, 13.5): where the repositories come from, how their listings stand, and asking for one. Each
+// source that is served is a connection of its own, of kind `git`, with the name and the id of its one repository.
 
 import { z } from 'zod';
 import { hasOwnerRole } from '../../../accounts/caller.ts';

@@ -1,5 +1,5 @@
-// POST /api/webhook: code hosts tell of pushes (API.md 13.6). Who sends proves it by the secret of the configuration; without one
-// there is no such endpoint.
+// POST /api/webhook: code hosts tell of pushes (API.md 13.6). Who sends proves it by the secret of the configuration; without
+// one there is no such endpoint.
 
 import { z } from 'zod';
 import { ApiError } from '../shapes/api-error.ts';
