@@ -2,7 +2,7 @@
 // `trawl serve`.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backupSource } from './backup/source.ts';
+import { backupSource } from './backup/backup-source.ts';
 import type { Actor } from './accounts/store/audit.ts';
 import { unlistedOf } from './sync/connections/remove-repos.ts';
 import type { RepoBook, StoredRepo } from './accounts/store/repos.ts';

@@ -1,7 +1,7 @@
 // A data directory opened to change its accounts while no daemon runs: locked, with its catalog and its store, without
 // engine and server.
 
-import { backupSource } from './backup/source.ts';
+import { backupSource } from './backup/backup-source.ts';
 import { takeDataDir } from './sync/catalog/data-dir.ts';
 import type { Configuration } from './base/config/configuration.ts';
 import { openControlPlane } from './control-plane.ts';

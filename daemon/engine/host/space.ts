@@ -15,7 +15,7 @@ import {
   systemPageSize,
   willNeed,
 } from './mapping.ts';
-import { RangeList } from './ranges.ts';
+import { RangeList } from './free-ranges.ts';
 import { ReadAhead } from './read-ahead.ts';
 import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
 import { statSync } from 'node:fs';

@@ -15,7 +15,7 @@ import {
   mappingWarning,
 } from '../../../daemon/engine/host/mapping-hold.ts';
 import { bringIn, canMap, placeFile } from '../../../daemon/engine/host/mapping.ts';
-import { RangeList } from '../../../daemon/engine/host/ranges.ts';
+import { RangeList } from '../../../daemon/engine/host/free-ranges.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { Space } from '../../../daemon/engine/host/space.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
