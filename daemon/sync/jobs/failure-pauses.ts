@@ -1,4 +1,5 @@
-// When a repo is tried again whose job failed: after pauses that double, or soon where its source changes meanwhile.
+// When a repo, or a connection, is tried again whose job failed: after pauses that double, or soon where its source changes
+// meanwhile.
 // Nothing else tries again what failed; whoever asks for a job himself does not wait.
 
 /** API.md 20.2: after the first failure, and at most; and up to half as much more, by chance. */
@@ -17,54 +18,54 @@ interface Pause {
 }
 
 export class FailurePauses {
-  readonly #tryAgain: (repoId: number) => void;
-  /** Of repos whose last attempt failed, by repoId. */
+  readonly #tryAgain: (id: number) => void;
+  /** Of repos or connections whose last attempt failed, by id. */
   readonly #pauses = new Map<number, Pause>();
 
-  constructor(tryAgain: (repoId: number) => void) {
+  constructor(tryAgain: (id: number) => void) {
     this.#tryAgain = tryAgain;
   }
 
   /** An attempt has failed. */
-  begin(repoId: number): void {
-    const pauseMs = this.#pauses.get(repoId)?.nextMs ?? PAUSE_MS_MIN;
-    this.end(repoId);
-    this.#pauses.set(repoId, {
+  begin(id: number): void {
+    const pauseMs = this.#pauses.get(id)?.nextMs ?? PAUSE_MS_MIN;
+    this.end(id);
+    this.#pauses.set(id, {
       nextMs: Math.min(2 * pauseMs, PAUSE_MS_MAX),
       failedMs: performance.now(),
-      timer: this.#timer(repoId, pauseMs * (1 + Math.random() / 2)),
+      timer: this.#timer(id, pauseMs * (1 + Math.random() / 2)),
     });
   }
 
   /** The source has changed; returns whether the next attempt waits, which it does not for long from now on. */
-  shorten(repoId: number): boolean {
-    const pause = this.#pauses.get(repoId);
+  shorten(id: number): boolean {
+    const pause = this.#pauses.get(id);
     if (pause?.timer === undefined) return false;
     clearTimeout(pause.timer);
     const pauseMs = pause.failedMs + CHANGED_PAUSE_MS - performance.now();
-    pause.timer = this.#timer(repoId, Math.max(0, pauseMs));
+    pause.timer = this.#timer(id, Math.max(0, pauseMs));
     return true;
   }
 
-  #timer(repoId: number, pauseMs: number): NodeJS.Timeout {
-    return setTimeout(() => this.#tryAgain(repoId), pauseMs).unref();
+  #timer(id: number, pauseMs: number): NodeJS.Timeout {
+    return setTimeout(() => this.#tryAgain(id), pauseMs).unref();
   }
 
   /** The next attempt waits no longer. */
-  end(repoId: number): void {
-    const pause = this.#pauses.get(repoId);
+  end(id: number): void {
+    const pause = this.#pauses.get(id);
     clearTimeout(pause?.timer);
     if (pause !== undefined) pause.timer = undefined;
   }
 
-  /** A job ended well, or the repo is gone: nothing has failed any more. */
-  forget(repoId: number): void {
-    this.end(repoId);
-    this.#pauses.delete(repoId);
+  /** A job ended well, or its target is gone: nothing has failed any more. */
+  forget(id: number): void {
+    this.end(id);
+    this.#pauses.delete(id);
   }
 
   /** Nothing is tried again from now on. */
   close(): void {
-    for (const repoId of this.#pauses.keys()) this.end(repoId);
+    for (const id of this.#pauses.keys()) this.end(id);
   }
 }
