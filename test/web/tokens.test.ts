@@ -1,10 +1,9 @@
 // The design tokens: every text can be read on every ground that it stands on, in both themes, by the rule of WCAG 2 AA; and no
-// style or page names a colour or a size in pixels of its own. The addresses of the daemon and of the client's router agree.
+// style or page names a colour or a size in pixels of its own.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { PAGES } from '../../daemon/http/web/page-endpoints.ts';
 import { filesBelow } from '../structure/imports.ts';
 
 const TOKENS = readFileSync('daemon/web/styles/tokens.css', 'utf8');
@@ -84,14 +83,4 @@ test('only tokens.css names colours and pixels', () => {
     if (file.endsWith('.css')) assert.doesNotMatch(text, /\d+px/, file);
     assert.doesNotMatch(text, /dangerouslySetInnerHTML|innerHTML|\beval\(|new Function/, file);
   }
-});
-
-test('the pages that the daemon serves are those that the client knows', () => {
-  const routes = readFileSync('daemon/web/shell/routes.tsx', 'utf8');
-  const known = [...routes.matchAll(/\{ path: '([^']+)', page:/g)].flatMap(([, path = '']) =>
-    path.endsWith('/:section?')
-      ? [path.replace('/:section?', ''), path.replace(':section?', '{section}')]
-      : [path.replace('*', '*rest')],
-  );
-  assert.deepEqual(known.toSorted(), PAGES.toSorted());
 });
