@@ -15,7 +15,7 @@ export { FOLD_CLASS_MAX };
 
 const ROW_SIZE: usize = 12;
 
-/** A range of the table; fold-table.ts describes it. */
+/** A range of the table; shared/fold-table.ts describes it. */
 @unmanaged
 class FoldRange {
   first: u32;

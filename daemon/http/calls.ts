@@ -1,4 +1,5 @@
-// What steps 5, 8 and 10 to 12 do for an endpoint, for each call that its handler makes (endpoint.ts, `Calls`).
+// What steps 5, 8 and 10 to 12 do for an endpoint, for each call that its handler makes (`Calls` of
+// http/api/shapes/endpoint.ts).
 
 import { paced } from '../base/pace.ts';
 import { checkRights, countCall } from './access.ts';

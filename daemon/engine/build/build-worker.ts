@@ -124,7 +124,7 @@ async function ask<Answer extends KnownAnswer | PlaceAnswer>(
   givenAway: readonly ArrayBuffer[] = [],
 ): Promise<Answer> {
   return new Promise((resolve) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: one question is open at a time, and each has its kind of answer.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: one question is open, with its kind of answer.
     onAnswer = (answer) => resolve(answer as Answer);
     tell(question, givenAway);
   });

@@ -19,7 +19,7 @@ export interface FoundDoc {
   readonly tier: number;
   /** Order of the path within its shard. */
   readonly pathRank: number;
-  /** Its ranges, if they were kept (searcher.ts). */
+  /** Its ranges, if they were kept (engine/host/searcher.ts). */
   readonly kept?: Uint32Array;
   /** Ranges that the answer may show of it; set by cutDocs. */
   rangeMax: number;

@@ -36,7 +36,7 @@ export interface RemoteRun {
   readonly outputSizeMax?: number;
 }
 
-/** Unit: s. Of silence on the network, for what git does itself; all else is for git-watch.ts. */
+/** Unit: s. Of silence on the network, for what git does itself; all else is for sources/git/git-watch.ts. */
 const SILENCE_S = 60;
 
 /**
@@ -59,7 +59,7 @@ const SSH_COMMAND = [
   ].flatMap((option) => ['-o', option]),
 ].join(' ');
 
-/** What a fetch is told besides (`git-settings.ts`). */
+/** What a fetch is told besides (sources/git/git-settings.ts). */
 const FETCH_SETTINGS: readonly string[] = [
   // Where a repository is now was found out before; git follows nobody.
   'http.followRedirects=false',
@@ -149,7 +149,10 @@ function gather(
   return output;
 }
 
-/** Why variables: they win over the settings that keep ssh and proxies from being run for a repository (`git-settings.ts`). */
+/**
+ * Why variables: they win over the settings that keep ssh and proxies from being run for a repository
+ * (sources/git/git-settings.ts).
+ */
 function variablesOf({ address, sshConfig }: Remote): Readonly<Record<string, string>> {
   const config =
     sshConfig === undefined ? '' : ` -F '${sshConfig.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,6 +1,6 @@
 // GET /api/openapi.json and /api/reference: the API describes itself, to programs and to people. The document is made by
-// the build (write-document.ts) but for the address of the daemon. GET /schemas/config.json: what a configuration file may
-// hold.
+// the build (http/api/write-document.ts) but for the address of the daemon. GET /schemas/config.json: what a configuration file
+// may hold.
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';

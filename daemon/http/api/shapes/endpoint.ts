@@ -194,7 +194,7 @@ interface EndpointHead extends Rights {
   readonly description?: string;
   /** Answers that are no errors, by status. */
   readonly responses: ResponseShapes;
-  /** What the endpoint itself may refuse with; codes that follow from the rest are added (error-codes.ts). */
+  /** What the endpoint itself may refuse with; codes that follow from the rest are added (http/api/instance/error-codes.ts). */
   readonly errors?: readonly ErrorCode[];
 }
 
