@@ -1,4 +1,4 @@
-// The benchmark cases as data: what is searched, of which class (PERFORMANCE targets go by class), why the
+// The benchmark cases as data: what is searched, of which class (targets go by class), why the
 // case exists, and how ripgrep would answer it. Expected counts depend on the version of the corpus; for
 // a corpus that is not listed in expected.ts they are worked out with ripgrep before the run.
 

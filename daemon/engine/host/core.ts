@@ -123,7 +123,7 @@ const MODULE_FILE = fileURLToPath(builtFile('core.release.wasm'));
  */
 export async function compileCore(file: string = MODULE_FILE): Promise<WebAssembly.Module> {
   // Why: V8 does not replace a running function by its optimised version, so first scans would run at
-  // half speed. Measured: PERFORMANCE of the kernels, bench/kernels.ts.
+  // half speed. Measured: bench/kernels.ts; core/DECISIONS.md.
   v8.setFlagsFromString('--no-liftoff');
   return WebAssembly.compile(await readFile(file));
 }
