@@ -39,12 +39,7 @@ const PAGE_SIZE = 100;
 /** Guess: of a hundred collections each, more than any server has. */
 const COLLECTION_PAGES_MAX = 100;
 
-/** Errors: ConfigError, where certificates or proxy are of no use. */
-export function openAzureDevOps(settings: Settings, parts: HostParts): Host {
-  return new AzureDevOps(settings, parts);
-}
-
-class AzureDevOps implements Host {
+export class AzureDevOps implements Host {
   readonly codeHostType = 'azuredevops';
   readonly nameHost: string;
   readonly #settings: Settings;
@@ -56,6 +51,7 @@ class AzureDevOps implements Host {
   readonly #url: string;
   readonly #isKept: ReturnType<typeof keeperOf>;
 
+  /** Errors: ConfigError, where certificates or proxy are of no use. */
   constructor(settings: Settings, parts: HostParts) {
     const { url, tls, useTfsPath, exclude } = settings;
     this.#settings = settings;

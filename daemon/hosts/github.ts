@@ -47,12 +47,7 @@ const memberPage = z
   )
   .max(PAGE_SIZE);
 
-/** Errors: ConfigError, where certificates or proxy are of no use. */
-export function openGithub(settings: Settings, options: GithubOptions): Host {
-  return new Github(settings, options);
-}
-
-class Github implements Host {
+export class Github implements Host {
   readonly codeHostType = 'github';
   readonly nameHost: string;
   readonly #settings: Settings;
@@ -65,6 +60,7 @@ class Github implements Host {
   /** Whether who does not sign in sees what is public; as the last listing found it. Undefined: nobody asked. */
   #isOpen: boolean | undefined;
 
+  /** Errors: ConfigError, where certificates or proxy are of no use. */
   constructor(settings: Settings, options: GithubOptions) {
     const { url, tls, topics, exclude } = settings;
     this.#settings = settings;

@@ -49,12 +49,7 @@ const READS_CODE = 20;
 const EMAILS_MAX = 20_000;
 const EMAIL_AGE_MS = 3_600_000;
 
-/** Errors: ConfigError, where certificates or proxy are of no use. */
-export function openGitLab(settings: Settings, parts: HostParts): Host {
-  return new GitLab(settings, parts);
-}
-
-class GitLab implements Host {
+export class GitLab implements Host {
   readonly codeHostType = 'gitlab';
   readonly nameHost: string;
   readonly #settings: Settings;
@@ -69,6 +64,7 @@ class GitLab implements Host {
     ttl: EMAIL_AGE_MS,
   });
 
+  /** Errors: ConfigError, where certificates or proxy are of no use. */
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
     this.#parts = parts;
