@@ -268,7 +268,7 @@ class Transport implements HostTransport {
     } = await request(url, {
       method,
       headers: { ...USUAL_HEADERS, ...Object.fromEntries(asked.headers) },
-      ...(body === undefined ? {} : { body }),
+      body: body ?? null,
       signal,
       dispatcher: this.#wayOf(url),
       // Safety: where it waits for its reader, and the host closes, undici 7 ends the process (nodejs/undici#5360). Nor
