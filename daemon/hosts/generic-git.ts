@@ -7,7 +7,7 @@ import { repoNameFromUrl } from '../repos/repo-name.ts';
 import { answerFailure, statusFailure } from './failures.ts';
 import { type GitCredential, type Host, type HostRepo, type ListingPage } from './host.ts';
 import { secretNow, type HostParts } from './parts.ts';
-import { openTransport, type HostTransport } from './transport.ts';
+import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'git'>;
 
@@ -46,7 +46,11 @@ export class GenericGit implements Host {
       topics: [],
     };
     if (url.protocol !== 'ssh:')
-      this.#transport = openTransport({ url: url.origin, caFile: settings.tls.caFile, ...parts });
+      this.#transport = new HostTransport({
+        url: url.origin,
+        caFile: settings.tls.caFile,
+        ...parts,
+      });
   }
 
   async *list(_from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {

@@ -13,7 +13,7 @@ import { isOpenToAll } from './open-to-all.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { keeperOf, listedAs } from './select.ts';
 import { listTargets, type Listed, type Target } from './targets.ts';
-import { openTransport, type HostTransport } from './transport.ts';
+import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'gitea'>;
 
@@ -47,7 +47,7 @@ export class Gitea implements Host {
     this.#settings = settings;
     this.#parts = parts;
     this.nameHost = new URL(url).host;
-    this.#transport = openTransport({ ...parts, url, caFile: tls.caFile });
+    this.#transport = new HostTransport({ ...parts, url, caFile: tls.caFile });
     this.#client = giteaApi(withoutSlash(url), { customFetch: this.#transport.fetch });
     this.#isKept = keeperOf({ exclude: { ...exclude, paths: exclude.repos } });
   }

@@ -21,7 +21,7 @@ import { isOpenToAll } from './open-to-all.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { keeperOf, listedAs } from './select.ts';
 import { listTargets, type Listed, type Target } from './targets.ts';
-import { openTransport, type HostTransport } from './transport.ts';
+import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'github'>;
 
@@ -66,7 +66,7 @@ export class Github implements Host {
     this.#settings = settings;
     this.#options = options;
     this.nameHost = new URL(url).host;
-    this.#transport = openTransport({ ...options, url: githubApiUrl(url), caFile: tls.caFile });
+    this.#transport = new HostTransport({ ...options, url: githubApiUrl(url), caFile: tls.caFile });
     this.#client = new GithubClient(url, this.#transport, options.log);
     this.#apps = new GithubApps({
       apps: settings.token === undefined ? options.apps.filter((app) => isSame(app.url, url)) : [],

@@ -20,7 +20,7 @@ import { readNumbered } from './numbered-pages.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { PublicLook } from './public-look.ts';
 import { listTargets, type Listed, type Target } from './targets.ts';
-import { openTransport, type HostTransport } from './transport.ts';
+import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'gitlab'>;
 
@@ -68,7 +68,11 @@ export class GitLab implements Host {
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
     this.#parts = parts;
-    this.#transport = openTransport({ url: settings.url, caFile: settings.tls.caFile, ...parts });
+    this.#transport = new HostTransport({
+      url: settings.url,
+      caFile: settings.tls.caFile,
+      ...parts,
+    });
     this.nameHost = this.#transport.host;
     this.#listed = projectReader(settings);
   }
