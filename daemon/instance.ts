@@ -159,15 +159,15 @@ async function openSearchHost(options: InstanceOptions, catalog: Catalog): Promi
   const notedIds = isOwner ? readNotes(notePath) : [];
   const hasNotes = isOwner && areNotesMade(notePath, log);
   const searcher = new Searcher(module, {
-    ...(shares === undefined ? {} : { mappingMax: shares.main }),
-    ...(hasNotes ? { note: { path: notePath, slot: 0 } } : {}),
+    mappingMax: shares?.main,
+    note: hasNotes ? { path: notePath, slot: 0 } : undefined,
   });
   const tooMany = mappingWarning(catalog.shardFiles, threadCount);
   if (tooMany !== undefined) log.warn(tooMany);
   const pool = new SearchPool({
     module,
-    ...(workers === undefined ? {} : { workers }),
-    ...(hasNotes ? { notePath } : {}),
+    workers,
+    notePath: hasNotes ? notePath : undefined,
     onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),
   });
   const snapshots = new SnapshotKeeper(searcher, pool);

@@ -430,13 +430,12 @@ function rulesOf(instance: Instance): readonly RepoRule[] {
   const served = new Set(instance.served.records.map(({ repoId }) => repoId));
   return reposOf(instance).map((repo) => {
     const { repoId } = repo;
-    const failure = failed.reasonOf(repoId);
     return {
       ...repo,
       isServed: served.has(repoId),
       isListed: indexerOf(instance).connections?.has(repoId) === true,
       ...indexedAtOf(instance.catalog.repo(repoId)?.record),
-      ...(failure === undefined ? {} : { failure }),
+      failure: failed.reasonOf(repoId),
     };
   });
 }

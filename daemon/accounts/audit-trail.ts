@@ -1,6 +1,7 @@
 // Records who did what (API.md 24.3). What changes something is recorded before it is acknowledged; what only reads
 // is collected and written shortly after, so that a search does not wait for it.
 
+import { DAY_MS } from '../base/durations.ts';
 import type { Log } from '../base/log.ts';
 import type { Actor, NewAuditRecord } from './store/audit.ts';
 import type { Store } from './store/store.ts';
@@ -83,8 +84,6 @@ const FLUSH_MS = 200;
 const BATCH_SIZE = 100;
 /** Bound: while the store cannot be reached, the newest are not recorded, which is logged. */
 const WAITING_MAX = 20_000;
-const PRUNE_MS = 86_400_000;
-const DAY_MS = 86_400_000;
 
 export interface AuditTrailOptions {
   readonly store: Store;
@@ -105,7 +104,7 @@ export class AuditTrail {
 
   constructor(options: AuditTrailOptions) {
     this.#options = options;
-    this.#pruning = setInterval(() => void this.prune(), PRUNE_MS);
+    this.#pruning = setInterval(() => void this.prune(), DAY_MS);
     this.#pruning.unref();
     void this.prune();
   }

@@ -3,6 +3,7 @@
 // is dropped before the change is acknowledged. A wrong, old or revoked credential is the same as none.
 
 import { LRUCache } from 'lru-cache';
+import { DAY_MS } from '../base/durations.ts';
 import { entryBound } from '../base/entry-bound.ts';
 import type { Log } from '../base/log.ts';
 import { compactIds } from '../repos/repo-ids.ts';
@@ -25,7 +26,7 @@ import type { Granted, Sights } from './sights.ts';
 
 /** Stamps of use are written at most this often. */
 const STAMP_MS = 5 * 60_000;
-const RENEWAL_MS = 86_400_000;
+const RENEWAL_MS = DAY_MS;
 /** A store that is away is asked this often whether it is back. */
 const PROBE_MS = 1_000;
 /** Guess: users and credentials that are active in the same hours; each takes about 1 KB. */

@@ -3,6 +3,7 @@
 // for whoever looks up its hash.
 
 import { createHmac, randomBytes } from 'node:crypto';
+import { DAY_MS } from '../base/durations.ts';
 
 /** What a caller was recognised by. */
 export type CredentialSource = 'session' | 'oauth' | 'scoped_access_token' | 'api_key';
@@ -104,7 +105,7 @@ function sessionOf(cookies: string | undefined): Presented | undefined {
 export const SESSION_COOKIE = 'trawl_session';
 
 /** How long a session lasts from its last renewal. */
-export const SESSION_MS = 30 * 86_400_000;
+export const SESSION_MS = 30 * DAY_MS;
 
 /**
  * Value of the session cookie in a `Cookie` header; undefined if there is none of its form. Of several the

@@ -1,15 +1,15 @@
 // An error of the accounts: `errorCode` is one of the API's (http/api/shapes/api-error.ts gives it the status), the message is
 // for the caller.
 
-export class AccountError extends Error {
+import { CodedError } from '../base/caught.ts';
+
+export class AccountError extends CodedError<string> {
   override readonly name = 'AccountError';
-  readonly errorCode: string;
   /** Seconds after which to try again. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(errorCode: string, message: string, retryAfterSeconds?: number) {
-    super(message);
-    this.errorCode = errorCode;
+    super(errorCode, message);
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }

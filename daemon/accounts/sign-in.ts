@@ -1,6 +1,7 @@
 // How people prove who they are to a browser: the one-time link that makes the first owner or sets a password,
 // sign-in with e-mail and password, sessions, and their end (API.md 4.8, 15.1, 21.1).
 
+import { DAY_MS } from '../base/durations.ts';
 import type { Store } from './store/store.ts';
 import type { User } from './store/users.ts';
 import type { Actor, AuditTrail } from './audit-trail.ts';
@@ -16,7 +17,7 @@ import {
 import type { SignInLimiter, SignInOutcome } from './sign-in-limiter.ts';
 
 /** How long a link to set a password is good. */
-const LINK_MS = 7 * 86_400_000;
+const LINK_MS = 7 * DAY_MS;
 
 export interface SignInOptions {
   readonly store: Store;

@@ -1,6 +1,16 @@
 // What can be said of a caught value, which may be anything: its message, its system code, itself as an
 // Error. Used wherever a failure is logged, reported or passed on.
 
+/** An error with its code of the API (http/api/shapes/api-error.ts); the message is for the caller. */
+export class CodedError<Code extends string> extends Error {
+  readonly errorCode: Code;
+
+  constructor(errorCode: Code, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.errorCode = errorCode;
+  }
+}
+
 /** Message of an error; any other value as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -12,3 +12,14 @@ export function deferred(): Deferred {
   });
   return { promise, resolve: () => settle?.() };
 }
+
+/** As `deferred`; it resolves by itself after so long. */
+export function deferredFor(timeMs: number): Deferred {
+  const { promise, resolve } = deferred();
+  const timer = setTimeout(resolve, timeMs);
+  const resolveEarly = () => {
+    clearTimeout(timer);
+    resolve();
+  };
+  return { promise, resolve: resolveEarly };
+}

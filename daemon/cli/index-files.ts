@@ -72,9 +72,9 @@ export interface FileCheck {
   /** One sentence each; empty: sound. */
   readonly problems: readonly string[];
   /** Of a shard of the index: its docs that no revision holds, which is no problem. */
-  readonly deadCount?: number;
+  readonly deadCount?: number | undefined;
   /** Why the daemon has it out of service. */
-  readonly outOfService?: string;
+  readonly outOfService?: string | undefined;
 }
 
 /** Errors: no index there, a path that cannot be read; a file of an index that is damaged or missing is a result. */
@@ -150,8 +150,8 @@ function shardChecks(
         file,
         verdictOn(file, () => problemOfShard(module, file)),
       ),
-      ...(deadCount === null ? {} : { deadCount }),
-      ...(outOfService === undefined ? {} : { outOfService }),
+      deadCount: deadCount ?? undefined,
+      outOfService,
     };
     if (symbols === undefined || check.problems.length > 0) return [check];
     const verdict = verdictOn(

@@ -4,7 +4,8 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { SearchCall } from '../http/api/search/search-schemas.ts';
-import type { CliContext } from './context.ts';
+import { type CliContext, EXIT_ERROR } from './context.ts';
+import { describeError } from './errors.ts';
 import { commonOptions, integer, readSecret, readVariable } from './options.ts';
 import { openRemoteSearch } from './remote-search.ts';
 import type { CommonOptions } from './services.ts';
@@ -51,4 +52,20 @@ export function openSource(
   if (url === undefined) return services.openLocalSearch(commonOptions(flags));
   const apiKey = flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY');
   return Promise.resolve(openRemoteSearch(url, apiKey));
+}
+
+/** Has `command` run a query; an error is told, with its place in the query. */
+export function runWith<Flags extends QueryFlags>(
+  command: Command,
+  run: (query: string, flags: Flags, context: CliContext) => Promise<void>,
+  context: CliContext,
+): void {
+  command.action(async (query: string, flags: Flags) => {
+    try {
+      await run(query, flags, context);
+    } catch (error) {
+      context.stderr.write(`${describeError(error, query)}\n`);
+      context.setExitCode(EXIT_ERROR);
+    }
+  });
 }

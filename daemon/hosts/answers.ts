@@ -91,3 +91,14 @@ export function questionOf(method: string, url: URL): Question {
 export function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
+
+/** Which repository it is, and where: by the addresses of the connection, whatever the host calls itself. */
+export function idAndAddresses(id: number, path: string, url: string, webUrl = url) {
+  return {
+    hostId: String(id),
+    path,
+    displayName: path,
+    cloneUrl: `${withoutSlash(url)}/${path}.git`,
+    webUrl: `${withoutSlash(webUrl)}/${path}`,
+  };
+}

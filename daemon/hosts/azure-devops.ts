@@ -20,7 +20,7 @@ import { pathOf, PlainApi } from './plain-api.ts';
 import { PublicLook } from './public-look.ts';
 import { keeperOf } from './select.ts';
 import { listTargets, type Target } from './targets.ts';
-import { openTransport, type HostTransport } from './transport.ts';
+import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'azuredevops'>;
 
@@ -39,12 +39,7 @@ const PAGE_SIZE = 100;
 /** Guess: of a hundred collections each, more than any server has. */
 const COLLECTION_PAGES_MAX = 100;
 
-/** Errors: ConfigError, where certificates or proxy are of no use. */
-export function openAzureDevOps(settings: Settings, parts: HostParts): Host {
-  return new AzureDevOps(settings, parts);
-}
-
-class AzureDevOps implements Host {
+export class AzureDevOps implements Host {
   readonly codeHostType = 'azuredevops';
   readonly nameHost: string;
   readonly #settings: Settings;
@@ -56,16 +51,17 @@ class AzureDevOps implements Host {
   readonly #url: string;
   readonly #isKept: ReturnType<typeof keeperOf>;
 
+  /** Errors: ConfigError, where certificates or proxy are of no use. */
   constructor(settings: Settings, parts: HostParts) {
     const { url, tls, useTfsPath, exclude } = settings;
     this.#settings = settings;
     this.#parts = parts;
     this.#url = withoutSlash(url) + (useTfsPath ? '/tfs' : '');
-    this.#transport = openTransport({ url, caFile: tls.caFile, ...parts });
+    this.#transport = new HostTransport({ url, caFile: tls.caFile, ...parts });
     this.nameHost = this.#transport.host;
     // Any other address is a stand-in that has all in one place.
     this.#accountsUrl = this.nameHost === SERVICE ? ACCOUNTS_URL : this.#url;
-    this.#accounts = openTransport({ url: this.#accountsUrl, caFile: tls.caFile, ...parts });
+    this.#accounts = new HostTransport({ url: this.#accountsUrl, caFile: tls.caFile, ...parts });
     const { disabled, projects, repos, size } = exclude;
     const paths = [...repos, ...projects.map((glob) => `${glob}/*`)];
     this.#isKept = keeperOf({ exclude: { archived: disabled, paths, size } });

@@ -64,18 +64,14 @@ const IN_ORDER = {
 /** Guess: of a hundred workspaces each, more than anybody is a member of. */
 const WORKSPACE_PAGES_MAX = 100;
 
-/** Errors: ConfigError, where certificates or proxy are of no use. */
-export function openBitbucketCloud(settings: Settings, parts: HostParts): Host {
-  return new BitbucketCloud(settings, parts);
-}
-
-class BitbucketCloud implements Host {
+export class BitbucketCloud implements Host {
   readonly codeHostType = 'bitbucketCloud';
   readonly nameHost: string;
   readonly #settings: Settings;
   readonly #access: PlainAccess;
   readonly #isKept: ReturnType<typeof keeperOf>;
 
+  /** Errors: ConfigError, where certificates or proxy are of no use. */
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
     this.nameHost = new URL(settings.url).host;

@@ -41,12 +41,7 @@ const repositoryPage = z.object({
 });
 const firstPage = z.object({ values: z.array(z.unknown()) });
 
-/** Errors: ConfigError, where certificates or proxy are of no use. */
-export function openBitbucketServer(settings: Settings, parts: HostParts): Host {
-  return new BitbucketServer(settings, parts);
-}
-
-class BitbucketServer implements Host {
+export class BitbucketServer implements Host {
   readonly codeHostType = 'bitbucketServer';
   readonly nameHost: string;
   readonly #settings: Settings;
@@ -57,6 +52,7 @@ class BitbucketServer implements Host {
   /** That of the last listing. */
   #look: PublicLook | undefined;
 
+  /** Errors: ConfigError, where certificates or proxy are of no use. */
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
     this.#parts = parts;

@@ -7,19 +7,14 @@ import { repoNameFromUrl } from '../repos/repo-name.ts';
 import { answerFailure, statusFailure } from './failures.ts';
 import { type GitCredential, type Host, type HostRepo, type ListingPage } from './host.ts';
 import { secretNow, type HostParts } from './parts.ts';
-import { openTransport, type HostTransport } from './transport.ts';
+import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'git'>;
 
 /** Who gives a token alone: hosts want a name beside it, and most take any. */
 const ANY_USER = 'git';
 
-/** Errors: ConfigError, where the address is none of a repository, or certificates or proxy are of no use. */
-export function openGenericGit(settings: Settings, parts: HostParts): Host {
-  return new GenericGit(settings, parts);
-}
-
-class GenericGit implements Host {
+export class GenericGit implements Host {
   readonly codeHostType = 'genericGitHost';
   readonly nameHost: string;
   readonly #settings: Settings;
@@ -28,6 +23,7 @@ class GenericGit implements Host {
   readonly #transport: HostTransport | undefined;
   readonly #repo: HostRepo;
 
+  /** Errors: ConfigError, where the address is none of a repository, or certificates or proxy are of no use. */
   constructor(settings: Settings, parts: HostParts) {
     const url = new URL(settings.url);
     const name = repoNameFromUrl(settings.url.replace(/^(ssh:\/\/[^/]*):22\//i, '$1/'));
@@ -50,7 +46,11 @@ class GenericGit implements Host {
       topics: [],
     };
     if (url.protocol !== 'ssh:')
-      this.#transport = openTransport({ url: url.origin, caFile: settings.tls.caFile, ...parts });
+      this.#transport = new HostTransport({
+        url: url.origin,
+        caFile: settings.tls.caFile,
+        ...parts,
+      });
   }
 
   async *list(_from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {

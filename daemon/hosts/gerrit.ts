@@ -39,12 +39,7 @@ const accountSchema = z.object({
 
 const PAGE_SIZE = 500;
 
-/** Errors: ConfigError, where certificates or proxy are of no use. */
-export function openGerrit(settings: Settings, parts: HostParts): Host {
-  return new Gerrit(settings, parts);
-}
-
-class Gerrit implements Host {
+export class Gerrit implements Host {
   readonly codeHostType = 'gerrit';
   readonly nameHost: string;
   readonly #settings: Settings;
@@ -54,6 +49,7 @@ class Gerrit implements Host {
   readonly #isNamed: (name: string) => boolean;
   readonly #isKept: ReturnType<typeof keeperOf>;
 
+  /** Errors: ConfigError, where certificates or proxy are of no use. */
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
     this.nameHost = new URL(settings.url).host;

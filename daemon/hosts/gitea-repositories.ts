@@ -1,7 +1,7 @@
 // Repositories as Gitea and Forgejo describe them, and as we do.
 
 import { z } from 'zod';
-import { isoTime, withoutSlash } from './answers.ts';
+import { idAndAddresses, isoTime } from './answers.ts';
 import type { HostRepo } from './host.ts';
 import { ownerNameSchema } from './owner-name.ts';
 
@@ -35,18 +35,13 @@ export type GiteaRepository = z.output<typeof repositorySchema>;
  */
 export function repoOfGitea(repository: GiteaRepository, url: string, isOpen: boolean): HostRepo {
   const path = repository.full_name;
-  const page = `${withoutSlash(url)}/${path}`;
   const { size, empty: isEmpty, default_branch: branch } = repository;
   const images = [repository.avatar_url, repository.owner?.avatar_url];
   const imageUrl = images.find((image) => /^https?:\/\//.test(image ?? ''));
   // Pushes move it, and so do changes of what is said of the repository.
   const pushedAt = isoTime(repository.updated_at);
   return {
-    hostId: String(repository.id),
-    path,
-    displayName: path,
-    cloneUrl: `${page}.git`,
-    webUrl: page,
+    ...idAndAddresses(repository.id, path, url),
     ...(imageUrl === undefined ? {} : { imageUrl }),
     isFork: repository.fork,
     isArchived: repository.archived,

@@ -13,7 +13,7 @@ import { isOpenToAll } from './open-to-all.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { keeperOf, listedAs } from './select.ts';
 import { listTargets, type Listed, type Target } from './targets.ts';
-import { openTransport, type HostTransport } from './transport.ts';
+import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'gitea'>;
 
@@ -30,12 +30,7 @@ const ownerSchema = z.object({ id: z.int().positive() });
 const callerSchema = z.object({ login: z.string() });
 const searchSchema = z.object({ data: z.array(repositorySchema).max(PAGE_SIZE) });
 
-/** Errors: ConfigError, where certificates or proxy are of no use. */
-export function openGitea(settings: Settings, parts: HostParts): Host {
-  return new Gitea(settings, parts);
-}
-
-class Gitea implements Host {
+export class Gitea implements Host {
   readonly codeHostType = 'gitea';
   readonly nameHost: string;
   readonly #settings: Settings;
@@ -46,12 +41,13 @@ class Gitea implements Host {
   /** Whether who does not sign in sees what is public; as the last listing found it. Undefined: nobody asked. */
   #isOpen: boolean | undefined;
 
+  /** Errors: ConfigError, where certificates or proxy are of no use. */
   constructor(settings: Settings, parts: HostParts) {
     const { url, tls, exclude } = settings;
     this.#settings = settings;
     this.#parts = parts;
     this.nameHost = new URL(url).host;
-    this.#transport = openTransport({ ...parts, url, caFile: tls.caFile });
+    this.#transport = new HostTransport({ ...parts, url, caFile: tls.caFile });
     this.#client = giteaApi(withoutSlash(url), { customFetch: this.#transport.fetch });
     this.#isKept = keeperOf({ exclude: { ...exclude, paths: exclude.repos } });
   }

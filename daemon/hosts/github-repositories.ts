@@ -1,7 +1,7 @@
 // Repositories as GitHub describes them, and as we do.
 
 import { z } from 'zod';
-import { isoTime, withoutSlash } from './answers.ts';
+import { idAndAddresses, isoTime } from './answers.ts';
 import type { HostRepo } from './host.ts';
 import { ownerNameSchema } from './owner-name.ts';
 
@@ -31,15 +31,10 @@ export type GithubRepository = z.output<typeof repositorySchema>;
  */
 export function repoOfGithub(repository: GithubRepository, url: string, isOpen: boolean): HostRepo {
   const path = repository.full_name;
-  const page = `${withoutSlash(url)}/${path}`;
   const image = repository.owner?.avatar_url ?? '';
   const pushedAt = isoTime(repository.pushed_at);
   return {
-    hostId: String(repository.id),
-    path,
-    displayName: path,
-    cloneUrl: `${page}.git`,
-    webUrl: page,
+    ...idAndAddresses(repository.id, path, url),
     ...(/^https?:\/\//.test(image) ? { imageUrl: image } : {}),
     isFork: repository.fork,
     isArchived: repository.archived,

@@ -21,7 +21,7 @@ import { isOpenToAll } from './open-to-all.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { keeperOf, listedAs } from './select.ts';
 import { listTargets, type Listed, type Target } from './targets.ts';
-import { openTransport, type HostTransport } from './transport.ts';
+import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'github'>;
 
@@ -47,12 +47,7 @@ const memberPage = z
   )
   .max(PAGE_SIZE);
 
-/** Errors: ConfigError, where certificates or proxy are of no use. */
-export function openGithub(settings: Settings, options: GithubOptions): Host {
-  return new Github(settings, options);
-}
-
-class Github implements Host {
+export class Github implements Host {
   readonly codeHostType = 'github';
   readonly nameHost: string;
   readonly #settings: Settings;
@@ -65,12 +60,13 @@ class Github implements Host {
   /** Whether who does not sign in sees what is public; as the last listing found it. Undefined: nobody asked. */
   #isOpen: boolean | undefined;
 
+  /** Errors: ConfigError, where certificates or proxy are of no use. */
   constructor(settings: Settings, options: GithubOptions) {
     const { url, tls, topics, exclude } = settings;
     this.#settings = settings;
     this.#options = options;
     this.nameHost = new URL(url).host;
-    this.#transport = openTransport({ ...options, url: githubApiUrl(url), caFile: tls.caFile });
+    this.#transport = new HostTransport({ ...options, url: githubApiUrl(url), caFile: tls.caFile });
     this.#client = new GithubClient(url, this.#transport, options.log);
     this.#apps = new GithubApps({
       apps: settings.token === undefined ? options.apps.filter((app) => isSame(app.url, url)) : [],

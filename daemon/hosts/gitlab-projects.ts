@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
-import { isoTime, withoutSlash } from './answers.ts';
+import { idAndAddresses, isoTime } from './answers.ts';
 import type { HostRepo } from './host.ts';
 import { keeperOf } from './select.ts';
 import type { Listed } from './targets.ts';
@@ -50,12 +50,8 @@ export function repoOfGitLab(project: Project, settings: Settings, isAnonymous: 
   const image = project.avatar_url ?? '';
   const pushedAt = isoTime(project.last_activity_at);
   return {
-    hostId: String(project.id),
-    path,
-    displayName: path,
     // Not what GitLab names: its own idea of its address may be another one.
-    cloneUrl: `${withoutSlash(settings.url)}/${path}.git`,
-    webUrl: `${withoutSlash(settings.webUrl ?? settings.url)}/${path}`,
+    ...idAndAddresses(project.id, path, settings.url, settings.webUrl),
     ...(/^https?:\/\//.test(image) ? { imageUrl: image } : {}),
     isFork: project.forked_from_project !== undefined && project.forked_from_project !== null,
     isArchived: project.archived === true,

@@ -20,7 +20,7 @@ import { readNumbered } from './numbered-pages.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { PublicLook } from './public-look.ts';
 import { listTargets, type Listed, type Target } from './targets.ts';
-import { openTransport, type HostTransport } from './transport.ts';
+import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'gitlab'>;
 
@@ -49,12 +49,7 @@ const READS_CODE = 20;
 const EMAILS_MAX = 20_000;
 const EMAIL_AGE_MS = 3_600_000;
 
-/** Errors: ConfigError, where certificates or proxy are of no use. */
-export function openGitLab(settings: Settings, parts: HostParts): Host {
-  return new GitLab(settings, parts);
-}
-
-class GitLab implements Host {
+export class GitLab implements Host {
   readonly codeHostType = 'gitlab';
   readonly nameHost: string;
   readonly #settings: Settings;
@@ -69,10 +64,15 @@ class GitLab implements Host {
     ttl: EMAIL_AGE_MS,
   });
 
+  /** Errors: ConfigError, where certificates or proxy are of no use. */
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
     this.#parts = parts;
-    this.#transport = openTransport({ url: settings.url, caFile: settings.tls.caFile, ...parts });
+    this.#transport = new HostTransport({
+      url: settings.url,
+      caFile: settings.tls.caFile,
+      ...parts,
+    });
     this.nameHost = this.#transport.host;
     this.#listed = projectReader(settings);
   }

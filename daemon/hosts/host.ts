@@ -2,34 +2,25 @@
 // implements it, over its own client library; what follows from the answers is decided elsewhere (sync/connections/).
 
 import type { SecretText } from '../base/config/secret-text.ts';
-import type { CodeHostType, RepoSource } from '../repos/records.ts';
+import type { CodeHostType, RepoFacts, RepoSource } from '../repos/records.ts';
 
 /** A repository as its host describes it. */
-export interface HostRepo {
+export interface HostRepo extends RepoFacts {
   /** The host's own id: it stays where the repository is renamed or moved to another owner. */
   readonly hostId: string;
   /** Below the address of the host: `owner/name`. */
   readonly path: string;
-  readonly displayName?: string;
   /** The whole name that it is to have; absent: host and path. */
   readonly name?: string;
   /** http(s) or ssh, without credentials; of this machine: file. */
   readonly cloneUrl: string;
   /** Where it is read in place; absent: a clone of it is. */
   readonly source?: RepoSource;
-  /** Its page. */
-  readonly webUrl?: string;
-  readonly imageUrl?: string;
-  readonly isFork: boolean;
-  readonly isArchived: boolean;
   readonly visibility: 'public' | 'internal' | 'private' | 'unknown';
-  readonly topics: readonly string[];
   /** Bytes; absent: the host does not say. */
   readonly size?: number;
   /** Short name; absent: unknown, or the repository is empty. */
   readonly defaultBranch?: string;
-  /** ISO 8601; moves with every push. Absent: the host does not say. */
-  readonly pushedAt?: string;
 }
 
 /** Something that was asked for and could not be listed (API.md 20.2). */

@@ -27,20 +27,20 @@ export async function openHost(
   const own = { ...options, log };
   switch (settings.type) {
     case 'github':
-      return (await import('./github.ts')).openGithub(settings, own);
+      return new (await import('./github.ts')).Github(settings, own);
     case 'gitea':
-      return (await import('./gitea.ts')).openGitea(settings, own);
+      return new (await import('./gitea.ts')).Gitea(settings, own);
     case 'git':
-      return (await import('./generic-git.ts')).openGenericGit(settings, own);
+      return new (await import('./generic-git.ts')).GenericGit(settings, own);
     case 'gitlab':
-      return (await import('./gitlab.ts')).openGitLab(settings, own);
+      return new (await import('./gitlab.ts')).GitLab(settings, own);
     case 'gerrit':
-      return (await import('./gerrit.ts')).openGerrit(settings, own);
+      return new (await import('./gerrit.ts')).Gerrit(settings, own);
     case 'azuredevops':
-      return (await import('./azure-devops.ts')).openAzureDevOps(settings, own);
+      return new (await import('./azure-devops.ts')).AzureDevOps(settings, own);
     case 'bitbucket':
       return settings.deploymentType === 'cloud'
-        ? (await import('./bitbucket-cloud.ts')).openBitbucketCloud(settings, own)
-        : (await import('./bitbucket-server.ts')).openBitbucketServer(settings, own);
+        ? new (await import('./bitbucket-cloud.ts')).BitbucketCloud(settings, own)
+        : new (await import('./bitbucket-server.ts')).BitbucketServer(settings, own);
   }
 }

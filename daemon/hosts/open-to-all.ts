@@ -3,7 +3,7 @@
 
 import { statusFailure } from './failures.ts';
 import { HostError } from './host.ts';
-import { openTransport, type TransportOptions } from './transport.ts';
+import { HostTransport, type TransportOptions } from './transport.ts';
 
 /**
  * Asks for something that an open server shows anybody, over a transport of its own, so that the rate limit of those who do not
@@ -16,7 +16,7 @@ export async function isOpenToAll(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { url, limits } = options;
-  const transport = openTransport({ ...options, limits: { ...limits, waitMs: 0 } });
+  const transport = new HostTransport({ ...options, limits: { ...limits, waitMs: 0 } });
   const question = { host: transport.host, what: `GET ${new URL(url).pathname}` };
   try {
     const response = await transport.fetchUntil(signal)(url);

@@ -4,7 +4,7 @@ import type { SecretSource } from '../base/config/secret-source.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { PlainApi, type PlainApiOptions } from './plain-api.ts';
-import { openTransport, type HostTransport } from './transport.ts';
+import { HostTransport } from './transport.ts';
 
 /** Of a connection, whatever its type. */
 interface Settings {
@@ -28,7 +28,11 @@ export class PlainAccess {
     this.#settings = settings;
     this.#parts = parts;
     this.#options = options;
-    this.#transport = openTransport({ url: options.url, caFile: settings.tls.caFile, ...parts });
+    this.#transport = new HostTransport({
+      url: options.url,
+      caFile: settings.tls.caFile,
+      ...parts,
+    });
   }
 
   /** As it is now; undefined: the connection has none. Errors: HostError. */

@@ -34,23 +34,6 @@ export interface TransportOptions {
   readonly limits?: Partial<typeof LIMITS>;
 }
 
-export interface HostTransport {
-  /** Name of the host in messages, with a port that is not the usual one. */
-  readonly host: string;
-  /** How far the clock of the host was ahead of ours when it last answered; 0: not known. */
-  readonly clockAheadMs: number;
-  /**
-   * As the global fetch, but: other hosts are refused, redirects to them, too; bodies are texts or bytes; an answer has arrived as
-   * a whole, and its status may be any that is no redirect.
-   *
-   * Errors: HostError, the reason of the signal.
-   */
-  readonly fetch: Fetch;
-  /** `fetch` that ends when the signal is aborted, for libraries that do not hand on one. */
-  readonly fetchUntil: (signal: AbortSignal) => Fetch;
-  close(): Promise<void>;
-}
-
 export const LIMITS = {
   connectMs: 10_000,
   /** Of headers, and between two pieces of a body. */
@@ -73,11 +56,6 @@ const REQUESTS_MAX = 8;
 
 /** By origin. Bound: the hosts that the configuration names. */
 const slotsOf = new Map<string, Slots>();
-
-/** Errors: ConfigError, where a file of certificates or the address of a proxy is of no use. */
-export function openTransport(options: TransportOptions): HostTransport {
-  return new Transport(options);
-}
 
 /** Statuses after which a request is sent again: it is the host's trouble, and for a moment often. Every request of ours reads. */
 const TROUBLES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
@@ -106,7 +84,7 @@ interface Answer extends Limited {
   readonly bytes: Buffer;
 }
 
-class Transport implements HostTransport {
+export class HostTransport {
   readonly #url: URL;
   readonly #options: TransportOptions;
   readonly #limits: typeof LIMITS;
@@ -118,6 +96,7 @@ class Transport implements HostTransport {
   #pausedUntilMs = 0;
   #clockAheadMs = 0;
 
+  /** Errors: ConfigError, where a file of certificates or the address of a proxy is of no use. */
   constructor(options: TransportOptions) {
     this.#url = new URL(options.url);
     this.#options = options;
@@ -129,19 +108,28 @@ class Transport implements HostTransport {
     this.#wayOf(this.#url);
   }
 
+  /** Name of the host in messages, with a port that is not the usual one. */
   get host(): string {
     return this.#url.host;
   }
 
+  /** How far the clock of the host was ahead of ours when it last answered; 0: not known. */
   get clockAheadMs(): number {
     return this.#clockAheadMs;
   }
 
+  /**
+   * As the global fetch, but: other hosts are refused, redirects to them, too; bodies are texts or bytes; an answer has arrived as
+   * a whole, and its status may be any that is no redirect.
+   *
+   * Errors: HostError, the reason of the signal.
+   */
   readonly fetch: Fetch = async (input, init) => {
     const answer = await this.#ask(await askedBy(input, init, this.host));
     return responseOf(answer);
   };
 
+  /** `fetch` that ends when the signal is aborted, for libraries that do not hand on one. */
   readonly fetchUntil =
     (signal: AbortSignal): Fetch =>
     (input, init) => {
@@ -268,7 +256,7 @@ class Transport implements HostTransport {
     } = await request(url, {
       method,
       headers: { ...USUAL_HEADERS, ...Object.fromEntries(asked.headers) },
-      ...(body === undefined ? {} : { body }),
+      body: body ?? null,
       signal,
       dispatcher: this.#wayOf(url),
       // Safety: where it waits for its reader, and the host closes, undici 7 ends the process (nodejs/undici#5360). Nor

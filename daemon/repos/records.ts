@@ -58,21 +58,28 @@ export interface RevisionSelection {
   readonly tags: readonly string[];
 }
 
-export interface RepoRecord {
-  /** Integer id, 1 or higher, never reused. */
-  readonly repoId: number;
-  /** For example `github.com/owner/name` or `local/folder`. */
-  readonly name: string;
-  readonly codeHostType: CodeHostType;
+/** What its host says of a repository, which is shown as it is. */
+export interface RepoFacts {
   readonly displayName?: string;
   /** Page at the code host. */
   readonly webUrl?: string;
   /** Picture of the repo or its owner at the code host. */
   readonly imageUrl?: string;
-  /** As the code host has them. */
-  readonly topics?: readonly string[];
   readonly isFork: boolean;
   readonly isArchived: boolean;
+  readonly topics: readonly string[];
+  /** ISO 8601, time of the newest commit, or of the last push. Absent: it is not known. */
+  readonly pushedAt?: string;
+}
+
+export interface RepoRecord extends Omit<RepoFacts, 'topics'> {
+  /** Integer id, 1 or higher, never reused. */
+  readonly repoId: number;
+  /** For example `github.com/owner/name` or `local/folder`. */
+  readonly name: string;
+  readonly codeHostType: CodeHostType;
+  /** As the code host has them. */
+  readonly topics?: readonly string[];
   readonly visibility: 'public' | 'internal' | 'private' | 'unknown';
   /**
    * Whose permissions are asked for: `restricted`: those of repos that are neither public nor, for members,
@@ -97,6 +104,4 @@ export interface RepoRecord {
   readonly onDemand?: readonly string[];
   /** ISO 8601, when the last published build ended; absent: never indexed. */
   readonly indexedAt?: string;
-  /** ISO 8601, time of the newest commit. */
-  readonly pushedAt?: string;
 }

@@ -42,8 +42,8 @@ export function isSymbolKind(word: string): word is SymbolKind {
   return INDEXES.has(word);
 }
 
-/** Kinds whose functions are methods and whose variables are fields. */
-const MEMBER_HOLDERS: ReadonlySet<SymbolKind> = new Set([
+/** What has members. */
+export const CLASS_KINDS = [
   'class',
   'struct',
   'enum',
@@ -51,6 +51,11 @@ const MEMBER_HOLDERS: ReadonlySet<SymbolKind> = new Set([
   'trait',
   'union',
   'object',
+] as const satisfies readonly SymbolKind[];
+
+/** Kinds whose functions are methods and whose variables are fields. */
+const MEMBER_HOLDERS: ReadonlySet<SymbolKind> = new Set([
+  ...CLASS_KINDS,
   // The name of a struct without one, or of what an implementation is for.
   'type',
 ]);

@@ -23,13 +23,13 @@ export interface SymbolPassOptions {
   readonly outPath: string;
   readonly log: Log;
   /** Contents read at once; default: one for each core. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Of processor time. */
   readonly fileTimeoutMs?: number;
   /** Bytes that a process or thread may take. */
   readonly fileMemoryMax?: number;
   readonly engines?: readonly EngineName[];
-  readonly onProgress?: (progress: PassProgress) => void;
+  readonly onProgress?: ((progress: PassProgress) => void) | undefined;
   readonly signal?: AbortSignal;
 }
 

@@ -3,7 +3,7 @@
 
 import type { Node, QueryMatch } from 'web-tree-sitter';
 import type { PlacedSymbol } from './found.ts';
-import { isSymbolKind, kindInPlace, type SymbolKind } from './kinds.ts';
+import { CLASS_KINDS, isSymbolKind, kindInPlace, type SymbolKind } from './kinds.ts';
 
 interface Definition {
   /** The kind by its place is filled in when all around it is known. */
@@ -26,17 +26,7 @@ interface Parent {
 }
 
 /** What holds functions and fields. */
-const HOLDERS: ReadonlySet<string> = new Set([
-  'class',
-  'struct',
-  'enum',
-  'interface',
-  'trait',
-  'union',
-  'object',
-  'module',
-  'namespace',
-]);
+const HOLDERS: ReadonlySet<string> = new Set([...CLASS_KINDS, 'module', 'namespace']);
 const FUNCTIONS: ReadonlySet<string> = new Set(['function', 'method', 'constructor']);
 /** What only a class and its like can hold. */
 const MEMBERS: ReadonlySet<string> = new Set(['field', 'property', 'enumMember']);

@@ -109,10 +109,8 @@ export class SymbolKeeper {
         outPath,
         log,
         signal: this.#stop.signal,
-        ...(workers === undefined ? {} : { concurrency: workers }),
-        ...(onProgress === undefined
-          ? {}
-          : { onProgress: (progress) => onProgress(repo, progress) }),
+        concurrency: workers,
+        onProgress: onProgress && ((progress) => onProgress(repo, progress)),
       });
       const { fileId: symbolsId, size, symbolCount, fileCount, failureCount: failedCount } = result;
       const found = { size, symbolCount, fileCount, failedCount };

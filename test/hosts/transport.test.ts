@@ -7,11 +7,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { ConfigError } from '../../daemon/base/config/error.ts';
 import { HostError } from '../../daemon/hosts/host.ts';
-import {
-  openTransport,
-  type HostTransport,
-  type TransportOptions,
-} from '../../daemon/hosts/transport.ts';
+import { HostTransport, type TransportOptions } from '../../daemon/hosts/transport.ts';
 import { makeCertificates, recordingLog, startProxy, startServer, type Told } from './servers.ts';
 
 const TOKEN = 'ghp_0123456789abcdef';
@@ -24,7 +20,7 @@ function transportTo(
   options: Partial<TransportOptions> = {},
 ): HostTransport {
   const { log } = recordingLog();
-  const transport = openTransport({ url, log, env: {}, limits: QUICK, ...options });
+  const transport = new HostTransport({ url, log, env: {}, limits: QUICK, ...options });
   t.after(() => transport.close());
   return transport;
 }

@@ -1,5 +1,7 @@
 // What the ledger says of a request, and the days that it counts by: UTC days, numbered from the epoch.
 
+import { DAY_MS } from '../../base/durations.ts';
+
 /** Whether a request is admitted. */
 export interface Decision {
   readonly admitted: boolean;
@@ -21,8 +23,6 @@ export interface DayUsage {
   readonly remaining: number | null;
   readonly resetAtMs: number;
 }
-
-const DAY_MS = 86_400_000;
 
 export function dayOf(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS);

@@ -3,7 +3,7 @@
 // Several daemons on one store ask it: requests that come together are counted by one transaction, up to
 // exactly the limit. Which requests count, and what a refused one is answered, is for the callers.
 
-import { errorOf, messageOf } from '../../base/caught.ts';
+import { CodedError, errorOf, messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import type { Usage, UsageAnswer } from '../store/usage.ts';
 import { Asking } from './asking.ts';
@@ -25,14 +25,8 @@ export interface LedgerOptions {
 }
 
 /** The ledger cannot decide now. Nothing was counted for good. */
-export class LedgerError extends Error {
+export class LedgerError extends CodedError<'NOT_READY' | 'SERVER_OVERLOADED'> {
   override readonly name = 'LedgerError';
-  readonly errorCode: 'NOT_READY' | 'SERVER_OVERLOADED';
-
-  constructor(errorCode: LedgerError['errorCode'], message: string) {
-    super(message);
-    this.errorCode = errorCode;
-  }
 }
 
 const TICK_MS = 2_000;

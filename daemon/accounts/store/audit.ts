@@ -118,11 +118,7 @@ async function listChosen(
   let after: Key | undefined;
   for (; ; await nextTurn()) {
     const step = newestFirst(db, period, after);
-    const [end] = await step
-      .select(['timestamp', 'ordinal', 'id'])
-      .offset(STEP_COUNT - 1)
-      .limit(1)
-      .execute();
+    const end = await keyAt(step, STEP_COUNT);
     const chosen = chosenOf(end === undefined ? step : step.where(besides(end, '>=')), query);
     const count = await countOf(chosen);
     if (rows.length < limit && offset < total + count) {
@@ -184,15 +180,24 @@ async function pass(
     const stepCount = Math.min(STEP_COUNT, countMax - count);
     if (stepCount === 0) return { count, last };
     const rest = newestFirst(db, period, last);
-    const [next] = await rest
-      .select(['timestamp', 'ordinal', 'id'])
-      .offset(stepCount - 1)
-      .limit(1)
-      .execute();
+    const next = await keyAt(rest, stepCount);
     if (next === undefined) return { count: count + (await countOf(rest)), last: undefined };
     count += stepCount;
     last = next;
   }
+}
+
+/** That of the record with this number, from 1; undefined: there are fewer. */
+async function keyAt(
+  query: SelectQueryBuilder<Schema, 'audit', object>,
+  number: number,
+): Promise<Key | undefined> {
+  const columns = query.select(['timestamp', 'ordinal', 'id']);
+  const [key] = await columns
+    .offset(number - 1)
+    .limit(1)
+    .execute();
+  return key;
 }
 
 async function countOf(query: SelectQueryBuilder<Schema, 'audit', object>): Promise<number> {

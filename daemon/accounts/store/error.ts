@@ -1,6 +1,8 @@
 // The errors of the store: a code that the API layer knows, and a message for people. Messages never hold an
 // address, a value that was bound, or what else the driver said.
 
+import { CodedError } from '../../base/caught.ts';
+
 /** Codes of daemon/http/api/shapes/api-error.ts that the store refuses with; NOT_READY: the database cannot serve now. */
 export type StoreErrorCode =
   | 'API_KEY_ALREADY_EXISTS'
@@ -11,14 +13,11 @@ export type StoreErrorCode =
   | 'ORG_SEAT_COUNT_REACHED'
   | 'USER_ALREADY_EXISTS';
 
-export class StoreError extends Error {
-  readonly errorCode: StoreErrorCode;
-
+export class StoreError extends CodedError<StoreErrorCode> {
   /** @param cause  what the driver said, for the log only */
   constructor(errorCode: StoreErrorCode, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(errorCode, message, cause === undefined ? undefined : { cause });
     this.name = 'StoreError';
-    this.errorCode = errorCode;
   }
 }
 

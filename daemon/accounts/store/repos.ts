@@ -3,7 +3,7 @@
 // transaction, so that daemons that share a store cannot give one id to two repos.
 
 import type { Kysely, Transaction } from 'kysely';
-import type { CodeHostType, RepoSource } from '../../repos/records.ts';
+import type { CodeHostType, RepoFacts, RepoSource } from '../../repos/records.ts';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { inBatches, selectBatches } from './batches.ts';
 import {
@@ -32,7 +32,7 @@ export interface RepoPlace {
 }
 
 /** What a host says of a repo that it has. */
-export interface HostFacts {
+export interface HostFacts extends RepoFacts {
   readonly codeHostType: CodeHostType;
   /** Below the address of the host: `owner/name`. */
   readonly path: string;
@@ -47,15 +47,6 @@ export interface HostFacts {
    * the repo that it is.
    */
   readonly submodule?: { readonly commit: string; readonly chain: readonly number[] };
-  readonly displayName?: string;
-  /** Its page, and a picture. */
-  readonly webUrl?: string;
-  readonly imageUrl?: string;
-  readonly isFork: boolean;
-  readonly isArchived: boolean;
-  readonly topics: readonly string[];
-  /** ISO 8601. */
-  readonly pushedAt?: string;
 }
 
 /** The code host of a repo: its address, and the id that it gave the repo, which stays when that is renamed. */

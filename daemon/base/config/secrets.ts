@@ -2,9 +2,10 @@
 // crash or a full disk, never has its name.
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { readOwn, writeOwn } from '../own-file.ts';
+import { syncPathNow } from '../synced.ts';
 
 const SECRET_FILE = 'secret';
 const SECRET_SIZE = 32;
@@ -44,16 +45,6 @@ function makeSecret(dataDir: string, file: string): string {
   rmSync(made, { force: true });
   writeOwn(made, `${text}\n`, { flag: 'wx', mode: 0o600, flush: true });
   renameSync(made, file);
-  syncFolder(dataDir);
+  syncPathNow(dataDir);
   return text;
-}
-
-/** Keeps the new name through a power loss. */
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }

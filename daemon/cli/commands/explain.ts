@@ -1,12 +1,17 @@
 // `trawl explain QUERY`: runs a search in a daemon or the local index and shows how it was done.
 
 import type { Command } from 'commander';
-import { EXIT_ERROR, EXIT_OK } from '../context.ts';
+import { EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { describeError } from '../errors.ts';
 import { formatExplanation } from '../explain-output.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
-import { addQueryOptions, openSource, type QueryFlags, searchCall } from '../query-options.ts';
+import {
+  addQueryOptions,
+  openSource,
+  type QueryFlags,
+  runWith,
+  searchCall,
+} from '../query-options.ts';
 
 interface ExplainFlags extends QueryFlags {
   readonly json?: true;
@@ -42,12 +47,5 @@ export function addExplainCommand(program: Command, context: CliContext): void {
     'trawl explain \'lang:go "func main"\'',
     "trawl explain --regex 'mutex_(un)?lock' --url http://localhost:3000",
   ]);
-  command.action(async (query: string, flags: ExplainFlags) => {
-    try {
-      await runExplain(query, flags, context);
-    } catch (error) {
-      context.stderr.write(`${describeError(error, query)}\n`);
-      context.setExitCode(EXIT_ERROR);
-    }
-  });
+  runWith(command, runExplain, context);
 }

@@ -6,9 +6,14 @@ import type { Command } from 'commander';
 import type { SearchCall, SearchEvent } from '../../http/api/search/search-schemas.ts';
 import { EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { describeError } from '../errors.ts';
 import { addCommonOptions, addExamples, readVariable } from '../options.ts';
-import { addQueryOptions, openSource, type QueryFlags, searchCall } from '../query-options.ts';
+import {
+  addQueryOptions,
+  openSource,
+  type QueryFlags,
+  runWith,
+  searchCall,
+} from '../query-options.ts';
 import { formatHints, formatIncomplete, formatResponse, formatStats } from '../search-output.ts';
 import type { OutputForm, OutputOptions } from '../search-output.ts';
 import type { SearchSource } from '../search-source.ts';
@@ -135,12 +140,5 @@ export function addSearchCommand(program: Command, context: CliContext): void {
     'trawl search -l --url http://localhost:3000 kmalloc',
     'trawl search --json --stats -- -file:test',
   ]);
-  command.action(async (query: string, flags: SearchFlags) => {
-    try {
-      await runSearch(query, flags, context);
-    } catch (error) {
-      context.stderr.write(`${describeError(error, query)}\n`);
-      context.setExitCode(EXIT_ERROR);
-    }
-  });
+  runWith(command, runSearch, context);
 }

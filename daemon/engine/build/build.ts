@@ -99,7 +99,7 @@ export interface BuildResult {
   /** What rules leave out of the default revision. */
   readonly ignored: IgnoredCounts;
   /** Present if the default revision is files on disk: what they looked like before they were read. */
-  readonly states?: FileStates;
+  readonly states?: FileStates | undefined;
 }
 
 /** Docs to build shards of, and what else their languages and order depend on. */
@@ -149,7 +149,7 @@ export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
     skipped,
     leftOut: [...listing.leftOut, ...failures],
     ignored: await listing.ignored(),
-    ...(listing.states === undefined ? {} : { states: listing.states }),
+    states: listing.states,
   };
   return revisions === undefined || shards.length === 0
     ? result

@@ -1,10 +1,11 @@
 // A shard file while it is made: contents go to their place, coded stripes to files beside it, and at the end all becomes
 // one file, which is checked.
 
-import { closeSync, fsyncSync, openSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { named } from '../../base/caught.ts';
 import { hashFile } from '../../base/file-hash.ts';
 import { writeOwn } from '../../base/own-file.ts';
+import { syncPathNow } from '../../base/synced.ts';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
 import { mergeStripes } from '../host/builder.ts';
 import { verifyShardFile } from '../host/verify.ts';
@@ -72,20 +73,11 @@ export function completeShard(
   const summary = writeNamed(path, () =>
     writeShard(module, path, tables, (onPostings) => mergeStripes(module, files, onPostings)),
   );
-  if (isSynced) writeNamed(path, () => syncFile(path));
+  if (isSynced) writeNamed(path, () => syncPathNow(path));
   for (const stripe of stripes) unlinkSync(stripe);
   const problem = verifyShardFile(module, path, sums);
   if (problem !== undefined) throw new Error(`the shard just built is damaged: ${problem}`);
   return { ...summary, fileId: hashFile(path) };
-}
-
-function syncFile(path: string): void {
-  const file = openSync(path, 'r+');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }
 
 /** Sum of the postings of a coded stripe. */

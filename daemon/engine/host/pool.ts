@@ -25,9 +25,9 @@ export interface PoolOptions extends SpaceOptions {
   /** Mappings of shards on each thread; default: its share of what the system allows. */
   readonly mappingMax?: number;
   /** File in which threads note what they read; slot 0 is left to the main thread. Default: none. */
-  readonly notePath?: string;
+  readonly notePath?: string | undefined;
   /** Threads; default: one for each core. */
-  readonly workers?: number;
+  readonly workers?: number | undefined;
   /** Called when a thread died and was replaced. */
   readonly onDeath?: (error: Error) => void;
 }
@@ -102,10 +102,10 @@ export class SearchPool {
     const { capacity, wantsRead, notePath } = this.#options;
     return {
       takesTurns: true,
-      ...(notePath === undefined ? {} : { note: { path: notePath, slot: noteSlot } }),
-      ...(mappingMax === undefined ? {} : { mappingMax }),
-      ...(capacity === undefined ? {} : { capacity }),
-      ...(wantsRead === undefined ? {} : { wantsRead }),
+      note: notePath === undefined ? undefined : { path: notePath, slot: noteSlot },
+      mappingMax,
+      capacity,
+      wantsRead,
     };
   }
 

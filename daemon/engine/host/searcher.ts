@@ -134,7 +134,7 @@ const NO_PLAN: SearchPlan = {
 
 export interface SearcherOptions extends SpaceOptions {
   /** Mappings that its shards may take; default: any number. */
-  readonly mappingMax?: number;
+  readonly mappingMax?: number | undefined;
   /** Shards beyond them are mapped while they are searched, not refused. Nobody may hold views of their bytes. */
   readonly takesTurns?: boolean;
   /** How often memory is given back while there are searches, in ms; default: 3,000. */
@@ -142,7 +142,7 @@ export interface SearcherOptions extends SpaceOptions {
   /** Shards are opened when they are first used; an error is of the call that uses them. */
   readonly opensLate?: boolean;
   /** Where the shard that is being read is noted (search-note.ts); default: nowhere. */
-  readonly note?: { readonly path: string; readonly slot: number };
+  readonly note?: { readonly path: string; readonly slot: number } | undefined;
 }
 
 export class Searcher {

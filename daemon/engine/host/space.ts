@@ -85,9 +85,9 @@ interface PlacedShard {
 
 export interface SpaceOptions {
   /** Bytes of shards that fit; at most SPACE_CAPACITY, which is the default. */
-  readonly capacity?: number;
+  readonly capacity?: number | undefined;
   /** Read shards in even where they could be mapped. */
-  readonly wantsRead?: boolean;
+  readonly wantsRead?: boolean | undefined;
 }
 
 /** An instance with shards in it. Not to be used after any of its calls trapped. */

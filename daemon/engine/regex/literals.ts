@@ -4,6 +4,7 @@
 // No more and no less than the expression, in its order: texts.ts says what every match holds, and may say too little.
 
 import { foldCodePoint, foldVariants } from './fold.ts';
+import { isNullable } from './traits.ts';
 import type { Assertion, ClassNode, RegexTree, RepeatNode } from './tree.ts';
 
 /** More than this: not reduced. Guess: literal search of more texts gains nothing. */
@@ -68,7 +69,8 @@ export function reduceToLiterals(
   const alternatives = reduce(tree, reduction);
   const [letterCase = 'none'] = reduction.letterCases;
   if (alternatives === undefined || reduction.letterCases.size > 1) {
-    const isAlwaysTrue = subject === 'name' && isNullable(tree);
+    // The empty text matches at every place of every name.
+    const isAlwaysTrue = subject === 'name' && isNullable(tree, false);
     return isAlwaysTrue ? { alternatives: [EMPTY], letterCase: 'none' } : undefined;
   }
   const distinct = withoutRepeats(alternatives);
@@ -243,18 +245,4 @@ function withoutRepeats(alternatives: Alternatives): Alternatives {
     if (!keys.has(key)) keys.set(key, alternative);
   }
   return [...keys.values()];
-}
-
-/** Whether the empty text matches at every place of every name. */
-function isNullable(tree: RegexTree): boolean {
-  switch (tree.kind) {
-    case 'repeat':
-      return tree.min === 0 || isNullable(tree.child);
-    case 'sequence':
-      return tree.children.every(isNullable);
-    case 'choice':
-      return tree.children.some(isNullable);
-    default:
-      return false;
-  }
 }

@@ -2,7 +2,7 @@
 // class has become a set of code points. simplify.ts makes it.
 
 import { printRanges } from './code-points.ts';
-import type { AssertionNode, CodePointRange } from './tree.ts';
+import type { AssertionNode, Choice, CodePointRange, Repeat, Sequence } from './tree.ts';
 
 /** One code point of a set; of none: fails. */
 export interface SetNode {
@@ -11,30 +11,11 @@ export interface SetNode {
   readonly ranges: readonly CodePointRange[];
 }
 
-export interface SimpleRepeatNode {
-  readonly kind: 'repeat';
-  readonly child: SimpleTree;
-  readonly min: number;
-  /** Absent: without bound. */
-  readonly max?: number;
-  /** As few as possible are tried first. */
-  readonly isLazy: boolean;
-}
+export type SimpleRepeatNode = Repeat<SimpleTree>;
 
-/** Children one after the other, none of them a sequence; none at all: the empty text. Never exactly one. */
-export interface SimpleSequenceNode {
-  readonly kind: 'sequence';
-  readonly children: readonly SimpleTree[];
-}
-
-/** At least two children, none of them a choice, the earlier preferred. */
-export interface SimpleChoiceNode {
-  readonly kind: 'choice';
-  readonly children: readonly SimpleTree[];
-}
-
+/** No sequence has a sequence among its children, and no choice a choice. */
 export type SimpleTree =
-  SetNode | AssertionNode | SimpleRepeatNode | SimpleSequenceNode | SimpleChoiceNode;
+  SetNode | AssertionNode | SimpleRepeatNode | Sequence<SimpleTree> | Choice<SimpleTree>;
 
 /** Matches the empty text everywhere. */
 export const EMPTY: SimpleTree = { kind: 'sequence', children: [] };

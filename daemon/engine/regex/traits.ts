@@ -2,7 +2,7 @@
 // whether one can hold something behind a newline.
 
 import type { SimpleTree } from './simple-tree.ts';
-import type { Assertion } from './tree.ts';
+import type { Assertion, RegexTree } from './tree.ts';
 
 /** Kinds of neighbours on either side of a place between two code points; `border`: the end of the text. */
 const NEIGHBOURS = ['border', 'newline', 'word', 'other'] as const;
@@ -51,19 +51,20 @@ function emptyPlaces(tree: SimpleTree): number {
   }
 }
 
-/** Whether the tree can match without reading, assertions being taken to hold. */
-export function isNullable(tree: SimpleTree): boolean {
+/** Whether the tree can match without reading, assertions being taken to hold, or not to. */
+export function isNullable(tree: SimpleTree | RegexTree, doAssertionsHold = true): boolean {
+  const isChildNullable = (child: SimpleTree | RegexTree) => isNullable(child, doAssertionsHold);
   switch (tree.kind) {
-    case 'set':
-      return false;
     case 'assertion':
-      return true;
+      return doAssertionsHold;
     case 'repeat':
-      return tree.min === 0 || isNullable(tree.child);
+      return tree.min === 0 || isChildNullable(tree.child);
     case 'sequence':
-      return tree.children.every(isNullable);
+      return tree.children.every(isChildNullable);
     case 'choice':
-      return tree.children.some(isNullable);
+      return tree.children.some(isChildNullable);
+    default:
+      return false;
   }
 }
 

@@ -46,9 +46,10 @@ export interface AssertionNode {
 export type Assertion =
   'lineStart' | 'lineEnd' | 'textStart' | 'textEnd' | 'wordBorder' | 'notWordBorder';
 
-export interface RepeatNode {
+/** Of trees as written and of simple ones, as the next two. */
+export interface Repeat<Tree> {
   readonly kind: 'repeat';
-  readonly child: RegexTree;
+  readonly child: Tree;
   readonly min: number;
   /** Absent: without bound. */
   readonly max?: number;
@@ -56,17 +57,25 @@ export interface RepeatNode {
   readonly isLazy: boolean;
 }
 
+export type RepeatNode = Repeat<RegexTree>;
+
 /** Children one after the other; none: the empty text. Never exactly one. */
-export interface SequenceNode {
+export interface Sequence<Tree> {
   readonly kind: 'sequence';
-  readonly children: readonly RegexTree[];
+  readonly children: readonly Tree[];
 }
 
 /** At least two children, the earlier preferred. */
-export interface ChoiceNode {
+export interface Choice<Tree> {
   readonly kind: 'choice';
-  readonly children: readonly RegexTree[];
+  readonly children: readonly Tree[];
 }
 
 export type RegexTree =
-  LiteralNode | AnyNode | ClassNode | AssertionNode | RepeatNode | SequenceNode | ChoiceNode;
+  | LiteralNode
+  | AnyNode
+  | ClassNode
+  | AssertionNode
+  | RepeatNode
+  | Sequence<RegexTree>
+  | Choice<RegexTree>;

@@ -4,7 +4,7 @@
 import { exhaustiveness, repositoryInfos } from './answer.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';
 import { DEFAULT_REVISION, exactRevision } from '../query/revisions.ts';
-import { completeSearch, withSnapshotFor } from './service.ts';
+import { withAnswer } from './service.ts';
 import { parseFiles } from './render.ts';
 import type { QueryNode } from '../query/tree.ts';
 import { quotePattern } from '../regex/quote.ts';
@@ -91,20 +91,17 @@ export async function navigate(
     isRegexEnabled: true,
     isCaseSensitivityEnabled: true,
   };
-  return withSnapshotFor(parts, request, environment, async (snapshot) => {
-    const { prepared, shown, files, numbers, reasons } = await completeSearch(
-      parts,
-      request,
-      environment,
-      snapshot,
-    );
-    return {
+  return withAnswer(
+    parts,
+    request,
+    environment,
+    ({ prepared, shown, files, numbers, reasons }) => ({
       stats: { matchCount: numbers.actualMatchCount },
       files: nearestFirst(parseFiles<FoundFile>(files), call.near, fileDistance).map(placesOf),
       repositoryInfo: nearestFirst(repositoryInfos(shown, prepared.view), call.near, repoDistance),
       ...exhaustiveness(reasons),
-    };
-  });
+    }),
+  );
 }
 
 const POSITION = { position: 0 };

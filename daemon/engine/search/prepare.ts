@@ -158,7 +158,7 @@ function* prepareSteps(
     timeoutMs,
     signal,
     place,
-    ...(inlineNs === undefined ? {} : { inlineNs }),
+    inlineNs,
   };
   const render = {
     searcher,

@@ -44,7 +44,7 @@ export interface RunOptions {
   /** Absent: the search is alone. */
   readonly place?: SearchPlace | undefined;
   /** How long the search may stay on the thread that owns the sockets; default: 4 ms. */
-  readonly inlineNs?: bigint;
+  readonly inlineNs?: bigint | undefined;
 }
 
 /** Why a search ended before its end. */

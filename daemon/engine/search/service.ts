@@ -48,13 +48,8 @@ export function search(
   request: SearchRequest,
   environment: SearchEnvironment,
 ): Promise<{ json: Uint8Array | LazyAnswer }> {
-  return withSnapshotFor(parts, request, environment, async (snapshot) => {
-    const { prepared, shown, files, numbers, reasons } = await completeSearch(
-      parts,
-      request,
-      environment,
-      snapshot,
-    );
+  return withAnswer(parts, request, environment, (completed) => {
+    const { prepared, shown, files, numbers, reasons } = completed;
     const stats = statsObject(numbers, 'UNKNOWN_UNSPECIFIED');
     const repositoryInfo = repositoryInfos(shown, prepared.view);
     const hints = prepared.hints(shown.length > 0);
@@ -69,6 +64,18 @@ export function search(
 
 /** Bound: a search that meets damage before anything is sent begins anew without the shard. */
 const ATTEMPTS_MAX = 3;
+
+/** Runs a search to its end, and makes an answer of it while its snapshot is open. Errors: as `search`. */
+export function withAnswer<Answer>(
+  parts: EngineParts,
+  request: SearchRequest,
+  environment: SearchEnvironment,
+  make: (completed: Completed) => Answer,
+): Promise<Answer> {
+  return withSnapshotFor(parts, request, environment, async (snapshot) =>
+    make(await completeSearch(parts, request, environment, snapshot)),
+  );
+}
 
 /** Does `work` on the snapshot for a search, as `withSnapshot`. Errors: those of acquireFor too. */
 export function withSnapshotFor<Value>(

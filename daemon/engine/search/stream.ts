@@ -2,6 +2,7 @@
 // while the search goes on. Pulled by its reader: an event is made when it is asked for, and while nobody
 // asks the search pauses, so that a slow reader holds up its own search and nothing grows.
 
+import { deferredFor } from '../../base/deferred.ts';
 import { nextTurn } from '../../base/next-turn.ts';
 import type { Findings } from '../host/search-messages.ts';
 import { ShardError, type ShardFault } from '../host/space.ts';
@@ -205,13 +206,9 @@ export class SearchStream {
 
   /** Sleeps until something happens, at most for `timeMs`. */
   #sleep(timeMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeMs);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    const { promise, resolve } = deferredFor(timeMs);
+    this.#wake = resolve;
+    return promise;
   }
 
   /** Makes the chunks of a batch, or, where that fails, the error behind which no result is sent. */

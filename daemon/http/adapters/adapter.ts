@@ -2,6 +2,7 @@
 // of a listening server. Two implementations pass one suite: uws-adapter.ts and node-adapter.ts. Adapters
 // know nothing of routes, JSON or errors; the router knows nothing of sockets.
 
+import { CodedError } from '../../base/caught.ts';
 import type { LazyBytes } from '../api/shapes/lazy-bytes.ts';
 import type { Hold } from './memory-budget.ts';
 
@@ -113,14 +114,10 @@ export class BodyTooLargeError extends Error {
 }
 
 /** What arrived is no request, or not one that can be served; the connection ends with the refusal. */
-export class RequestFault extends Error {
-  readonly errorCode: 'MALFORMED_REQUEST' | 'REQUEST_HEADERS_TOO_LARGE' | 'REQUEST_TIMEOUT';
-
-  constructor(errorCode: RequestFault['errorCode'], message: string) {
-    super(message);
-    this.name = 'RequestFault';
-    this.errorCode = errorCode;
-  }
+export class RequestFault extends CodedError<
+  'MALFORMED_REQUEST' | 'REQUEST_HEADERS_TOO_LARGE' | 'REQUEST_TIMEOUT'
+> {
+  override readonly name = 'RequestFault';
 }
 
 /** The client went away; whatever is answered reaches nobody. */

@@ -9,6 +9,7 @@ import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
 import { allBytes } from '../api/shapes/lazy-bytes.ts';
 import type { LazyBytes } from '../api/shapes/lazy-bytes.ts';
+import { deferredFor } from '../../base/deferred.ts';
 import { SLICE_MS, nextTurn } from '../../base/next-turn.ts';
 import {
   ClientGoneError,
@@ -115,13 +116,9 @@ export class UwsAdapter implements HttpAdapter {
 
   /** Resolves when no request is under way, at the latest after `graceMs`. */
   #idle(graceMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const deadline = setTimeout(resolve, graceMs);
-      this.#onIdle = () => {
-        clearTimeout(deadline);
-        resolve();
-      };
-    });
+    const { promise, resolve } = deferredFor(graceMs);
+    this.#onIdle = resolve;
+    return promise;
   }
 
   async #serve(response: UwsResponse, raw: UwsRequest): Promise<void> {

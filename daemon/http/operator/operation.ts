@@ -12,7 +12,7 @@ import type { RepoChange } from '../../sync/register/change-repo.ts';
 /** What an operator sees of a repository. */
 export interface RepoRule extends StoredRepo {
   /** Why its last job failed; absent: it did not, or no daemon runs, which alone knows. */
-  readonly failure?: string;
+  readonly failure?: string | undefined;
   /** Absent: no daemon runs, which alone knows. */
   readonly isServed?: boolean;
   /** A connection lists it. */

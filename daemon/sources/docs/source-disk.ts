@@ -117,7 +117,7 @@ async function addWorktree(
   const breather = new Breather();
   const rules = rulesAtRoot(root, own);
   const isLeftOut = compileIgnoreGlobs(own.ignore);
-  const wanted = { ...rulesOf(own), ...(within === undefined ? {} : { within }) };
+  const wanted = { ...rulesOf(own), within };
   for (const named of await listWorktree(root, wanted)) {
     await breather.pause();
     if (guard.isOwn(named)) continue;

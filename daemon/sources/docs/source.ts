@@ -44,7 +44,7 @@ export interface SourceListing {
   /** As `IngestSource.fingerprint`, of exactly these files. */
   readonly fingerprint: string;
   /** Present if the default revision is files on disk. */
-  readonly states?: FileStates;
+  readonly states?: FileStates | undefined;
 }
 
 /**

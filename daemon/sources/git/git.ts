@@ -17,7 +17,7 @@ import { type Child, holdChild, killChild, startProgram } from '../../base/spawn
 
 export interface GitOptions {
   /** Absolute path of a bare repository, of a work tree, or of a `.git` folder. */
-  readonly repoPath?: string;
+  readonly repoPath?: string | undefined;
   /** True: commands see the files below `repoPath`, which must be the root of a work tree. */
   readonly usesWorkTree?: boolean;
   /** Absolute path of the folder to run in; default: `repoPath`. Git may look there for files of a work tree. */

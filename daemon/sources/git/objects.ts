@@ -119,7 +119,7 @@ async function readTreeRecords(
 
 interface WorktreeWish {
   /** Only these paths, and what lies below them; none: all. */
-  readonly within?: readonly string[];
+  readonly within?: readonly string[] | undefined;
   /** What git ignores too. */
   readonly noIgnore?: boolean | undefined;
 }

@@ -1,16 +1,11 @@
 // What can be asked about the history of a repo, and what cannot be had.
 
+import { CodedError } from '../../base/caught.ts';
 import type { CommitFilter, CommitWindow } from './commits.ts';
 
-/** What is asked for cannot be had. The message is for the caller. */
-export class HistoryError extends Error {
+/** What is asked for cannot be had. */
+export class HistoryError extends CodedError<'FILE_NOT_FOUND' | 'INVALID_QUERY_PARAMS'> {
   override readonly name = 'HistoryError';
-  readonly errorCode: 'FILE_NOT_FOUND' | 'INVALID_QUERY_PARAMS';
-
-  constructor(errorCode: 'FILE_NOT_FOUND' | 'INVALID_QUERY_PARAMS', message: string) {
-    super(message);
-    this.errorCode = errorCode;
-  }
 }
 
 /** What a ref stands for where a path is given or not. */

@@ -123,7 +123,7 @@ function gitOptions(run: RemoteRun): GitOptions {
   const { address, credential } = remote;
   const access = credentialAccess(address.url, isHttp(address) ? credential : undefined);
   return {
-    ...(repoPath === undefined ? {} : { repoPath }),
+    repoPath,
     cwd,
     settings: [...FETCH_SETTINGS, ...trustSettings(remote), ...access.settings, ...settings],
     env: variablesOf(remote),

@@ -102,7 +102,7 @@ function send(question: HttpQuestion, url: string, body?: string): Promise<Respo
   if (credential !== undefined) headers.set('authorization', basicOf(credential));
   if (body !== undefined) headers.set('content-type', `application/x-${SERVICE}-request`);
   const method = body === undefined ? 'GET' : 'POST';
-  return fetch(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
+  return fetch(url, { method, headers, signal, body: body ?? null });
 }
 
 /** What the host says of it is a page for people, or empty. */

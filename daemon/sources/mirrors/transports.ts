@@ -2,7 +2,7 @@
 // connections are used again.
 
 import type { Log } from '../../base/log.ts';
-import { type HostTransport, openTransport } from '../../hosts/transport.ts';
+import { HostTransport } from '../../hosts/transport.ts';
 import { passedVariables } from '../git/git.ts';
 
 /** Guess: hosts that are asked in turn. */
@@ -16,7 +16,7 @@ export function transportOf(url: string, caFile: string | undefined, log: Log): 
   const { origin } = new URL(url);
   const key = `${origin} ${caFile ?? ''}`;
   const transport =
-    open.get(key) ?? openTransport({ url: origin, caFile, log, env: passedVariables() });
+    open.get(key) ?? new HostTransport({ url: origin, caFile, log, env: passedVariables() });
   open.delete(key);
   open.set(key, transport);
   if (open.size > TRANSPORTS_MAX) close([...open.keys()][0]!);

@@ -7,6 +7,7 @@ import { readdir } from 'node:fs/promises';
 import { withSlot } from '../git/git-slots.ts';
 import { blobSizeOf, LargeObjectError, readBlob, rootTreeOf } from '../git/object-reader.ts';
 import { listWorktree } from '../git/objects.ts';
+import { CodedError } from '../../base/caught.ts';
 import { folderOf, type NamedPath, REPLACEMENT } from '../../base/paths.ts';
 import type { RepoSource } from '../../repos/records.ts';
 import { isFilePath, RefError } from '../git/names.ts';
@@ -59,16 +60,9 @@ export interface SourceContent {
   readonly language: string;
 }
 
-/** A file cannot be given. The message is for the caller. */
-export class SourceError extends Error {
+/** A file cannot be given; `UNEXPECTED_ERROR`: it is too large. */
+export class SourceError extends CodedError<'FILE_NOT_FOUND' | 'UNEXPECTED_ERROR'> {
   override readonly name = 'SourceError';
-  /** `UNEXPECTED_ERROR`: it is too large. */
-  readonly errorCode: 'FILE_NOT_FOUND' | 'UNEXPECTED_ERROR';
-
-  constructor(errorCode: 'FILE_NOT_FOUND' | 'UNEXPECTED_ERROR', message: string) {
-    super(message);
-    this.errorCode = errorCode;
-  }
 }
 
 const ATTRIBUTE_FILE_SIZE_MAX = 1 << 20;

@@ -54,8 +54,7 @@ export class CleanupJobs {
   constructor(options: CleanupJobsOptions) {
     const { book, log, limits } = options;
     this.#options = options;
-    const timeoutSetting = 'settings.repoIndexTimeoutMs';
-    this.runner = new JobRunner(this.#kind(), { book, log, limits, timeoutSetting });
+    this.runner = new JobRunner(this.#kind(), { book, log, limits });
   }
 
   #kind(): JobKind<CleanupTarget, CleanupResult> {

@@ -24,9 +24,9 @@ export type FetchClone = (options: {
   readonly folder: string;
   /** http(s) or ssh, without credentials. */
   readonly url: string;
-  readonly credential?: GitCredential;
+  readonly credential: GitCredential | undefined;
   /** Certificates besides those of the system. */
-  readonly caFile?: string;
+  readonly caFile?: string | undefined;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly onProgress: (step: FetchStep) => void;
@@ -48,7 +48,7 @@ export type MaintainClone = (options: {
 /** A connection through which a repo can be fetched. */
 export interface CloneWay {
   readonly host: Pick<Host, 'gitCredential' | 'repository'>;
-  readonly caFile?: string;
+  readonly caFile?: string | undefined;
 }
 
 export interface ClonesOptions {
@@ -215,8 +215,8 @@ export class Clones {
           folder: catalog.clonePath(repoId),
           url: facts.cloneUrl,
           isDoubted: this.#doubted.has(repoId),
-          ...(credential === undefined ? {} : { credential }),
-          ...(caFile === undefined ? {} : { caFile }),
+          credential,
+          caFile,
           signal,
           timeoutMs: timeoutMs(),
           onProgress: onFetch,

@@ -460,7 +460,7 @@ export class Connections {
       try {
         const host = await this.#hostOf(connectionId);
         const { caFile } = this.#configured.get(name)!.settings.tls;
-        ways.push({ host, ...(caFile === undefined ? {} : { caFile }) });
+        ways.push({ host, caFile });
       } catch (error) {
         failure ??= error;
         this.#options.log.warn('a connection cannot be used', {

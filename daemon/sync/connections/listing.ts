@@ -2,6 +2,7 @@
 // How far it is, is kept, so that a restart goes on where it was.
 
 import { isDeepStrictEqual } from 'node:util';
+import { DAY_MS } from '../../base/durations.ts';
 import type { Connections } from '../../accounts/store/connections.ts';
 import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host.ts';
 import type { RepoRegister } from '../register/register.ts';
@@ -60,7 +61,7 @@ const PATH_SIZE_MAX = 1_000;
 const ISSUES_MAX = 100;
 const STATE_SIZE_MAX = 1 << 20;
 /** Guess: pages have shifted too far for going on. */
-const STATE_MS_MAX = 86_400_000;
+const STATE_MS_MAX = DAY_MS;
 
 /** Errors: HostError; NOT_READY; the reason of the signal. */
 export async function listConnection(options: ListingOptions): Promise<ListingOutcome> {

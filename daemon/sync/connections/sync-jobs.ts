@@ -64,8 +64,7 @@ export class SyncJobs {
   constructor(options: SyncJobsOptions) {
     const { book, log, limits } = options;
     this.#options = options;
-    const timeoutSetting = 'settings.repoIndexTimeoutMs';
-    this.runner = new JobRunner(this.#kind(), { book, log, limits, timeoutSetting });
+    this.runner = new JobRunner(this.#kind(), { book, log, limits });
   }
 
   #kind(): JobKind<SyncTarget, SyncResult> {

@@ -123,22 +123,8 @@ function described(
 }
 
 function factsOf(codeHostType: CodeHostType, repo: HostRepo): HostFacts {
-  const { path, cloneUrl, displayName, webUrl, imageUrl, isFork, isArchived, pushedAt } = repo;
-  const { name, source } = repo;
-  return {
-    codeHostType,
-    path,
-    cloneUrl,
-    ...(name === undefined ? {} : { name }),
-    ...(source === undefined ? {} : { source }),
-    ...(displayName === undefined ? {} : { displayName }),
-    ...(webUrl === undefined ? {} : { webUrl }),
-    ...(imageUrl === undefined ? {} : { imageUrl }),
-    isFork,
-    isArchived,
-    topics: [...repo.topics],
-    ...(pushedAt === undefined ? {} : { pushedAt }),
-  };
+  const { hostId: _, visibility: __, size: ___, defaultBranch: ____, ...facts } = repo;
+  return { codeHostType, ...facts, topics: [...repo.topics] };
 }
 
 /** The name that a path gives; no control characters in it. */

@@ -1,6 +1,7 @@
 // What is kept of jobs, in the store: written behind them, several at once, so that no job waits for it. While the store
 // cannot be written what is to be kept stays here, as much as there is room for, and jobs go on.
 
+import { DAY_MS, HOUR_MS } from '../../base/durations.ts';
 import type { JobRows, JobState, JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
@@ -27,8 +28,8 @@ const PAUSE_MS = 5_000;
 const GATHER_MS = 200;
 
 const STATES: readonly JobState[] = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED'];
-const KEPT_MS = 14 * 24 * 3_600_000;
-const PRUNE_MS = 6 * 3_600_000;
+const KEPT_MS = 14 * DAY_MS;
+const PRUNE_MS = 6 * HOUR_MS;
 
 export class JobBook {
   readonly #options: JobBookOptions;

@@ -42,8 +42,6 @@ export interface JobRunnerOptions {
   readonly log: Log;
   /** As they are now. */
   readonly limits: () => JobLimits;
-  /** Setting that limits the time of an attempt. */
-  readonly timeoutSetting: string;
 }
 
 /** How a job is asked for. */
@@ -224,8 +222,9 @@ export class JobRunner<Target, Result> {
   /** Errors: none. */
   async #run(job: Job<Target, Result>): Promise<void> {
     const { timeoutMs } = this.#options.limits();
-    const { timeoutSetting } = this.#options;
-    const late = new Error(`the job took longer than ${timeoutMs} ms (${timeoutSetting})`);
+    const late = new Error(
+      `the job took longer than ${timeoutMs} ms (settings.repoIndexTimeoutMs)`,
+    );
     const timer = setTimeout(() => job.stop(late), Math.min(timeoutMs, TIMER_MS_MAX)).unref();
     const startMs = performance.now();
     job.begin();

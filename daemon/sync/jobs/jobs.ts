@@ -69,8 +69,7 @@ export class Jobs {
     this.#options = options;
     this.#retries = new Retries(log);
     this.#unchanged = new UnchangedRepos({ log, isBusy: () => this.open.length > 0 });
-    const timeoutSetting = 'settings.repoIndexTimeoutMs';
-    this.#runner = new JobRunner(this.#kind(), { book, log, limits, timeoutSetting });
+    this.#runner = new JobRunner(this.#kind(), { book, log, limits });
   }
 
   #kind(): JobKind<RepoRecord, JobResult> {

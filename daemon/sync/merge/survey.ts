@@ -24,7 +24,7 @@ export interface SurveyedShard {
   readonly level: number | null;
   readonly isMergedNext: boolean;
   /** Why it is out of service, as the process before has noted it. */
-  readonly outOfService?: string;
+  readonly outOfService?: string | undefined;
 }
 
 /** What the next merge would do. */
@@ -69,7 +69,7 @@ export function surveyOf(
     return {
       ...shardOf(holding, candidateOf(catalog, holding), limits),
       isMergedNext: mergedIds.has(shardId),
-      ...(reason === undefined ? {} : { outOfService: reason }),
+      outOfService: reason,
     };
   });
   return {

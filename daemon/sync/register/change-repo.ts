@@ -80,21 +80,8 @@ function withFacts(
   facts: HostFacts,
 ) {
   const { displayName: _, webUrl: __, imageUrl: ___, ...rest } = known;
-  const { codeHostType, displayName, webUrl, imageUrl, isFork, isArchived, topics, pushedAt } =
-    facts;
-  const within = facts.submodule?.chain;
-  return {
-    ...rest,
-    codeHostType,
-    isFork,
-    isArchived,
-    topics,
-    ...(within === undefined ? {} : { within }),
-    ...(displayName === undefined ? {} : { displayName }),
-    ...(webUrl === undefined ? {} : { webUrl }),
-    ...(imageUrl === undefined ? {} : { imageUrl }),
-    ...(pushedAt === undefined ? {} : { pushedAt }),
-  };
+  const { path: _path, cloneUrl: _url, name: _name, source: _source, submodule, ...shown } = facts;
+  return { ...rest, ...shown, ...(submodule === undefined ? {} : { within: submodule.chain }) };
 }
 
 const NEW_RECORD: RepoRecord = {

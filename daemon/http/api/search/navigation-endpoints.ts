@@ -7,7 +7,7 @@ import { ORG } from '../../../accounts/audit-trail.ts';
 import type { NavigationKind } from '../../../engine/search/navigation.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import type { Answer, CallContext } from '../shapes/endpoint.ts';
-import { jsonInteger } from '../shapes/input.ts';
+import { boundedText, jsonInteger } from '../shapes/input.ts';
 import { integer, text } from '../shapes/schemas.ts';
 import { linesOf } from '../sources/content-lines.ts';
 import { fileFields, readFile } from '../sources/file-reading.ts';
@@ -27,12 +27,8 @@ const position = z
 
 const navigationBody = z
   .object({
-    symbolName: z
-      .string()
+    symbolName: boundedText(SYMBOL_NAME_SIZE_MAX)
       .min(1)
-      .refine((name) => Buffer.byteLength(name) <= SYMBOL_NAME_SIZE_MAX, {
-        error: `longer than ${SYMBOL_NAME_SIZE_MAX} bytes`,
-      })
       .exactOptional()
       .meta({
         description: `Name of the symbol, taken literally; at most ${SYMBOL_NAME_SIZE_MAX} bytes. Required unless \`position\` is given.`,

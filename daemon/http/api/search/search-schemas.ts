@@ -1,30 +1,22 @@
 // Schemas of what a search takes and answers: body, results with their positions, numbers, events of a stream.
 
 import { z } from 'zod';
-import { jsonInteger } from '../shapes/input.ts';
+import { boundedText, jsonInteger } from '../shapes/input.ts';
 import { codeHostType, errorObject, flag, integer, SKIP_REASONS, text } from '../shapes/schemas.ts';
 
-const QUERY_SIZE_MAX = 65536;
+/** Bytes of UTF-8. */
+export const QUERY_SIZE_MAX = 65_536;
 export const HINTS_MAX = 3;
 export const CONTEXT_LINES_MAX = 100;
 
 export const searchBody = z
   .object({
-    query: z
-      .string()
-      .refine((query) => Buffer.byteLength(query) <= QUERY_SIZE_MAX, {
-        error: `longer than ${QUERY_SIZE_MAX} bytes`,
-      })
-      .meta({
-        description: `Words, quoted text, filters, \`or\`, groups, \`-\`; at most ${QUERY_SIZE_MAX} bytes.`,
-        examples: ['parseQuery file:\\.ts$'],
-        override: { maxLength: QUERY_SIZE_MAX },
-      }),
-    filter: z
-      .string()
-      .refine((filter) => Buffer.byteLength(filter) <= QUERY_SIZE_MAX, {
-        error: `longer than ${QUERY_SIZE_MAX} bytes`,
-      })
+    query: boundedText(QUERY_SIZE_MAX).meta({
+      description: `Words, quoted text, filters, \`or\`, groups, \`-\`; at most ${QUERY_SIZE_MAX} bytes.`,
+      examples: ['parseQuery file:\\.ts$'],
+      override: { maxLength: QUERY_SIZE_MAX },
+    }),
+    filter: boundedText(QUERY_SIZE_MAX)
       .exactOptional()
       .meta({
         description:

@@ -4,13 +4,13 @@
 import { z } from 'zod';
 import type { CallContext } from '../shapes/endpoint.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
-import { choiceText, integerText, requiredText } from '../shapes/input.ts';
+import { boundedText, choiceText, integerText, requiredText } from '../shapes/input.ts';
 import { text } from '../shapes/schemas.ts';
 import { withContexts } from './search-endpoints.ts';
+import { QUERY_SIZE_MAX } from './search-schemas.ts';
 
 const KINDS = ['repo', 'file', 'lang', 'sym', 'rev', 'context'] as const;
 const PREFIX_SIZE_MAX = 256;
-const QUERY_SIZE_MAX = 65_536;
 const COUNT_MAX = 50;
 const COUNT_DEFAULT = 10;
 /** Unit: ms. Where no place is free after that, nothing is suggested. */
@@ -26,11 +26,7 @@ const suggestionsQuery = z.object({
       description: `What has been typed of the value, taken literally, in any case; at most ${PREFIX_SIZE_MAX} characters.`,
       override: { maxLength: PREFIX_SIZE_MAX },
     }),
-  query: z
-    .string()
-    .refine((query) => Buffer.byteLength(query) <= QUERY_SIZE_MAX, {
-      error: `longer than ${QUERY_SIZE_MAX} bytes`,
-    })
+  query: boundedText(QUERY_SIZE_MAX)
     .optional()
     .meta({
       description: 'The rest of the query, filters alone: what it leaves out is not suggested.',

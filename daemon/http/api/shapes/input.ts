@@ -71,6 +71,19 @@ export function jsonInteger(min: number) {
     .meta({ override: { type: 'integer', minimum: min } });
 }
 
+/** JSON: 1 to 100 ids. */
+export function jsonIds() {
+  const error = 'expected 1 to 100 ids';
+  return z.array(jsonInteger(1), { error }).min(1, { error }).max(100, { error });
+}
+
+/** A text of so many bytes of UTF-8 at most. */
+export function boundedText(sizeMax: number) {
+  return z.string().refine((value) => Buffer.byteLength(value) <= sizeMax, {
+    error: `longer than ${sizeMax} bytes`,
+  });
+}
+
 /** A query value that is a decimal integer in [min, max]. */
 export function integerText(min: number, max: number) {
   const message = `expected an integer from ${min} to ${max}`;

@@ -7,7 +7,7 @@ import type { RepoRecord } from '../../../repos/records.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint, ok, type CallContext } from '../shapes/endpoint.ts';
 import type { ConnectionView, JobView, Services } from '../shapes/endpoint-services.ts';
-import { integerText, jsonInteger } from '../shapes/input.ts';
+import { integerText, jsonIds } from '../shapes/input.ts';
 import { integer, nullableTime, text } from '../shapes/schemas.ts';
 import { isoOrNull, job, jobJson } from './job-json.ts';
 import { byNameBytes } from './repo-order.ts';
@@ -86,11 +86,7 @@ export const getConnectionSyncStatus = endpoint(
       'To callers who are no owners the last job tells its status alone: the rest may name repositories that they do not see.',
     input: {
       body: z.object({
-        connectionIds: z
-          .array(jsonInteger(1), { error: 'expected 1 to 100 ids' })
-          .min(1, { error: 'expected 1 to 100 ids' })
-          .max(100, { error: 'expected 1 to 100 ids' })
-          .meta({ description: 'Ids of connections.' }),
+        connectionIds: jsonIds().meta({ description: 'Ids of connections.' }),
       }),
     },
     responses: {

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint, ok } from '../shapes/endpoint.ts';
-import { choiceText, integerText, jsonInteger } from '../shapes/input.ts';
+import { choiceText, integerText, jsonIds, jsonInteger } from '../shapes/input.ts';
 import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
 import { findRepoById } from './git-calls.ts';
@@ -48,11 +48,7 @@ export const getRepoIndexStatus = endpoint(
     summary: 'How the index of repositories stands',
     input: {
       body: z.object({
-        repoIds: z
-          .array(jsonInteger(1), { error: 'expected 1 to 100 ids' })
-          .min(1, { error: 'expected 1 to 100 ids' })
-          .max(100, { error: 'expected 1 to 100 ids' })
-          .meta({ description: 'Ids of repositories.' }),
+        repoIds: jsonIds().meta({ description: 'Ids of repositories.' }),
       }),
     },
     responses: {
