@@ -18,9 +18,8 @@ import {
   makeEntry,
   startRow,
 } from './dfa-cache.ts';
-import { contextBefore, renewWalks, Work } from './closure.ts';
+import { contextBefore } from './closure.ts';
 import { endsMatch, offsetAt, SCAN_GAVE_UP, setScanReach } from './dfa.ts';
-import { Automaton } from './program.ts';
 
 /** Places that are remembered: every 64th byte, of texts over 2 MiB every 128th and so on. */
 const PLACES: usize = 1 << 15;
@@ -84,8 +83,7 @@ export function scanCarefully(
   until: usize,
   limit: usize,
 ): usize {
-  beginScan();
-  renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
+  beginScan(dfa);
   beginText(dfa, textStart, textEnd);
   firstPassed = NONE;
   const classMap = <usize>dfa.classMap;

@@ -19,9 +19,8 @@ import {
   noteScanned,
   startRow,
 } from './dfa-cache.ts';
-import { contextAfter, contextBefore, renewWalks, Work } from './closure.ts';
+import { contextAfter, contextBefore } from './closure.ts';
 import { findNeedles, Needles, noteSkipped } from './needles.ts';
-import { Automaton } from './program.ts';
 
 /** What scanForward and scanReverse return if the DFA gave up; the scan has no result. */
 export const SCAN_GAVE_UP: usize = 0xffffffff;
@@ -64,9 +63,8 @@ export function scanForward(
   needles: Needles | null,
   isEarliest: bool,
 ): usize {
-  beginScan();
+  beginScan(dfa);
   scanReach = from;
-  renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
   const classMap = <usize>dfa.classMap;
   let ptr = from;
   if (needles !== null) {
@@ -195,8 +193,7 @@ export function scanReverse(
   end: usize,
   from: usize,
 ): usize {
-  beginScan();
-  renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
+  beginScan(dfa);
   const classMap = <usize>dfa.classMap;
   let row = <u32>startRow(dfa, contextAfter(textEnd, end));
   if (row == 0) return SCAN_GAVE_UP;

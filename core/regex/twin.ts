@@ -6,7 +6,7 @@
 // Measured: 2026-11-21, X4 (DECISIONS.md): 1.9 times one scan; a third and a fourth cost more than
 // they bring.
 
-import { contextBefore, renewWalks, Work } from './closure.ts';
+import { contextBefore } from './closure.ts';
 import {
   beginScan,
   Dfa,
@@ -20,7 +20,6 @@ import {
   startRow,
 } from './dfa-cache.ts';
 import { endsMatch, offsetAt } from './dfa.ts';
-import { Automaton } from './program.ts';
 import { findByte } from '../scan/newlines.ts';
 
 /**
@@ -54,8 +53,7 @@ export function skipBarren(
   from: usize,
   until: usize,
 ): usize {
-  beginScan();
-  renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
+  beginScan(dfa);
   while (isTwinSize(until - from)) {
     const half = min((until - from) >> 1, HALF_MAX);
     const middle = lineStart(from + half, until);
