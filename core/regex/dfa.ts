@@ -65,100 +65,108 @@ export function scanForward(
 ): usize {
   beginScan(dfa);
   scanReach = from;
+  seenEnd = 0;
+  if (needles !== null) {
+    from = nextStart(needles, from, until, limit);
+    if (from >= until) return 0;
+  }
+  let row = <u32>startRow(dfa, contextBefore(textStart, from));
+  if (row == 0) return SCAN_GAVE_UP;
+  row = readTo(dfa, row, textStart, from, until, limit, needles, isEarliest);
+  if (row > NO_ROW && until != limit) {
+    row = <u32>closedRow(dfa, row);
+    if (row == ENTRY_DEAD) return seenEnd;
+    if (row != 0) row = readTo(dfa, row, textStart, until, limit, limit, null, isEarliest);
+  }
+  if (row == 0) return SCAN_GAVE_UP;
+  scanReach = readEnd;
+  if (row == NO_ROW) return seenEnd;
+  return endsMatch(dfa, row, limit, textEnd) ? limit : hasGivenUp ? SCAN_GAVE_UP : seenEnd;
+}
+
+/** In place of a row: no further match can come, or is wanted. */
+const NO_ROW: u32 = ENTRY_DEAD & ~ENTRY_FLAGS;
+
+/** Where the last match ends that the present forward scan has seen; 0: none. */
+let seenEnd: usize = 0;
+/** Behind the last byte that it has read. */
+let readEnd: usize = 0;
+
+/**
+ * Reads [from, stop) from the state `row` on. Returns the row of the state at `stop`, NO_ROW, or 0:
+ * hasGivenUp. Sets readEnd and, if it sees a match, seenEnd. Further parameters as of scanForward.
+ */
+function readTo(
+  dfa: Dfa,
+  row: u32,
+  textStart: usize,
+  from: usize,
+  stop: usize,
+  limit: usize,
+  needles: Needles | null,
+  isEarliest: bool,
+): u32 {
   const classMap = <usize>dfa.classMap;
   let ptr = from;
-  if (needles !== null) {
-    ptr = nextStart(needles, from, until, limit);
-    if (ptr >= until) return 0;
-  }
-  let row = <u32>startRow(dfa, contextBefore(textStart, ptr));
-  if (row == 0) return SCAN_GAVE_UP;
-  let noted = ptr; // bytes before it are noted as scanned
-  let stop = until;
-  let matchEnd: usize = 0;
+  let noted = from; // bytes before it are noted as scanned
+  let matchEnd = seenEnd;
   for (;;) {
     let entry: u32 = 0;
     while (stop - ptr >= 4) {
-      entry = entryAt(row, classMap, ptr);
-      if ((entry & ENTRY_FLAGS) != 0) {
-        ptr += 1;
-        break;
-      }
-      const row1 = entry;
-      entry = entryAt(row1, classMap, ptr + 1);
-      if ((entry & ENTRY_FLAGS) != 0) {
-        row = row1;
-        ptr += 2;
-        break;
-      }
-      const row2 = entry;
-      entry = entryAt(row2, classMap, ptr + 2);
-      if ((entry & ENTRY_FLAGS) != 0) {
-        row = row2;
-        ptr += 3;
-        break;
-      }
-      const row3 = entry;
-      entry = entryAt(row3, classMap, ptr + 3);
-      ptr += 4;
-      if ((entry & ENTRY_FLAGS) != 0) {
-        row = row3;
-        break;
-      }
+      entry = entryAt(row, classMap, ptr++);
+      if ((entry & ENTRY_FLAGS) != 0) break;
+      row = entry;
+      entry = entryAt(row, classMap, ptr++);
+      if ((entry & ENTRY_FLAGS) != 0) break;
+      row = entry;
+      entry = entryAt(row, classMap, ptr++);
+      if ((entry & ENTRY_FLAGS) != 0) break;
+      row = entry;
+      entry = entryAt(row, classMap, ptr++);
+      if ((entry & ENTRY_FLAGS) != 0) break;
       row = entry;
     }
     if ((entry & ENTRY_FLAGS) == 0) {
-      if (ptr == stop) {
-        if (stop == limit) {
-          scanReach = ptr;
-          noteScanned(dfa, ptr - noted);
-          return endsMatch(dfa, row, limit, textEnd) ? limit : hasGivenUp ? SCAN_GAVE_UP : matchEnd;
-        }
-        row = <u32>closedRow(dfa, row);
-        if (row == ENTRY_DEAD) return matchEnd;
-        if (row == 0) return SCAN_GAVE_UP;
-        stop = limit;
-        continue;
-      }
-      entry = entryAt(row, classMap, ptr);
-      ptr += 1;
-      if ((entry & ENTRY_FLAGS) == 0) {
-        row = entry;
-        continue;
-      }
+      if (ptr == stop) break;
+      entry = entryAt(row, classMap, ptr++);
     }
     // Why: in a run like that of \w+ every byte extends the match; the loop above would stop at
     // each.
     while ((entry & ENTRY_FLAGS) == ENTRY_MATCH && ptr < stop && !isEarliest) {
       matchEnd = ptr - 1;
       row = entry & ~ENTRY_FLAGS;
-      entry = entryAt(row, classMap, ptr);
-      ptr += 1;
+      entry = entryAt(row, classMap, ptr++);
     }
     if (entry == ENTRY_UNKNOWN) {
       noteScanned(dfa, ptr - noted);
       noted = ptr;
       entry = makeEntry(dfa, row, offsetAt(classMap, ptr - 1));
-      if (hasGivenUp) return SCAN_GAVE_UP;
+      if (hasGivenUp) return 0;
     }
+    row = entry & ~ENTRY_FLAGS;
     if ((entry & ENTRY_MATCH) != 0) {
       matchEnd = ptr - 1;
-      if (isEarliest) break;
+      if (isEarliest) row = NO_ROW;
     }
-    if ((entry & ENTRY_HALT) != 0) break;
-    row = entry & ~ENTRY_FLAGS;
+    if (row == NO_ROW) break;
     if ((entry & ENTRY_START) == 0 || needles === null) continue;
-    const start = nextStart(needles, ptr, until, limit);
-    noteSkipped(needles, start - ptr);
-    if (start >= until) break;
+    const start = skipTo(needles, ptr, stop, limit);
     if (start == ptr) continue;
+    row = start < stop ? <u32>startRow(dfa, contextBefore(textStart, start)) : NO_ROW;
+    if (row <= NO_ROW) break;
     ptr = start;
-    row = <u32>startRow(dfa, contextBefore(textStart, ptr));
-    if (row == 0) return SCAN_GAVE_UP;
   }
-  scanReach = ptr;
   noteScanned(dfa, ptr - noted);
-  return matchEnd;
+  readEnd = ptr;
+  seenEnd = matchEnd;
+  return row;
+}
+
+/** As nextStart, while no thread is alive: notes what that skips. */
+function skipTo(needles: Needles, ptr: usize, until: usize, limit: usize): usize {
+  const start = nextStart(needles, ptr, until, limit);
+  noteSkipped(needles, start - ptr);
+  return start;
 }
 
 /**
