@@ -72,16 +72,21 @@ export function scanForward(
   }
   let row = <u32>startRow(dfa, contextBefore(textStart, from));
   if (row == 0) return SCAN_GAVE_UP;
-  row = readTo(dfa, row, textStart, from, until, limit, needles, isEarliest);
-  if (row > NO_ROW && until != limit) {
-    row = <u32>closedRow(dfa, row);
-    if (row == ENTRY_DEAD) return seenEnd;
-    if (row != 0) row = readTo(dfa, row, textStart, until, limit, limit, null, isEarliest);
+  for (let stop = until; ; stop = limit) {
+    row = readTo(dfa, row, textStart, from, stop, limit, needles, isEarliest);
+    if (row == 0) return SCAN_GAVE_UP;
+    if (row != NO_ROW && stop != limit) {
+      row = <u32>closedRow(dfa, row);
+      if (row == ENTRY_DEAD) return seenEnd;
+      if (row == 0) return SCAN_GAVE_UP;
+      from = stop;
+      continue;
+    }
+    scanReach = readEnd;
+    if (row == NO_ROW || !endsMatch(dfa, row, limit, textEnd))
+      return hasGivenUp ? SCAN_GAVE_UP : seenEnd;
+    return limit;
   }
-  if (row == 0) return SCAN_GAVE_UP;
-  scanReach = readEnd;
-  if (row == NO_ROW) return seenEnd;
-  return endsMatch(dfa, row, limit, textEnd) ? limit : hasGivenUp ? SCAN_GAVE_UP : seenEnd;
 }
 
 /** In place of a row: no further match can come, or is wanted. */
@@ -96,6 +101,7 @@ let readEnd: usize = 0;
  * Reads [from, stop) from the state `row` on. Returns the row of the state at `stop`, NO_ROW, or 0:
  * hasGivenUp. Sets readEnd and, if it sees a match, seenEnd. Further parameters as of scanForward.
  */
+@inline
 function readTo(
   dfa: Dfa,
   row: u32,
