@@ -7,17 +7,7 @@
 //   symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the sections
 
 import { LIST_SINGLE_SHIFT } from '../shared/format.ts';
-import {
-  SYMBOL_INPUT_PARENT_SHIFT,
-  SYMBOL_INPUT_SIZE,
-  SYMBOL_KEY_SIZE_MAX,
-  SYMBOL_KIND_BITS,
-  SYMBOL_KIND_COUNT,
-  SYMBOL_NAME_SIZE_MAX,
-  SYMBOL_PARENT_NAMED,
-  SYMBOL_PARENT_NONE,
-  SYMBOL_PARENT_SAME,
-} from '../shared/symbols.ts';
+import * as layout from '../shared/symbols.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_SYMBOL_INPUT } from '../shared/status.ts';
 import { sortByKey, SORT_ROW_SIZE } from '../base/sort.ts';
 import { foldCodePoint } from '../text/fold.ts';
@@ -132,12 +122,12 @@ export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
   enterBlock(blob.firstBlock);
   const endBlock = blob.firstBlock + blob.blockCount;
   for (let i: u32 = 0; i < count; i++) {
-    const row = input + <usize>i * SYMBOL_INPUT_SIZE;
+    const row = input + <usize>i * layout.SYMBOL_INPUT_SIZE;
     const start = load<u32>(row);
     const size = load<u32>(row, 4);
     const kind = load<u32>(row, 8) & 0xff;
-    const parent = load<u32>(row, 8) >> SYMBOL_INPUT_PARENT_SHIFT;
-    if (size == 0 || size > SYMBOL_NAME_SIZE_MAX || kind >= SYMBOL_KIND_COUNT)
+    const parent = load<u32>(row, 8) >> layout.SYMBOL_INPUT_PARENT_SHIFT;
+    if (size == 0 || size > layout.SYMBOL_NAME_SIZE_MAX || kind >= layout.SYMBOL_KIND_COUNT)
       return STATUS_SYMBOL_INPUT;
     if (start > blob.size || size > blob.size - start) return STATUS_SYMBOL_INPUT;
     const place = blob.contentOffset + start;
@@ -173,13 +163,13 @@ function addRow(place: u32, size: u32, kind: u32, parent: u32): void {
   rowsEnd = writeNumber(rowsEnd, size);
   const mode =
     parent == NO_PARENT
-      ? SYMBOL_PARENT_NONE
+      ? layout.SYMBOL_PARENT_NONE
       : parent == lastParent
-        ? SYMBOL_PARENT_SAME
-        : SYMBOL_PARENT_NAMED;
-  store<u8>(rowsEnd, <u8>(kind | (mode << SYMBOL_KIND_BITS)));
+        ? layout.SYMBOL_PARENT_SAME
+        : layout.SYMBOL_PARENT_NAMED;
+  store<u8>(rowsEnd, <u8>(kind | (mode << layout.SYMBOL_KIND_BITS)));
   rowsEnd++;
-  if (mode == SYMBOL_PARENT_NAMED) {
+  if (mode == layout.SYMBOL_PARENT_NAMED) {
     rowsEnd = writeNumber(rowsEnd, parent);
     lastParent = parent;
   }
@@ -211,7 +201,7 @@ function addNames(ptr: usize, size: u32): i32 {
 
 /** Notes that the text, as far as keys go, stands in the current block. */
 function addName(ptr: usize, size: u32): i32 {
-  const known = min(size, SYMBOL_KEY_SIZE_MAX);
+  const known = min(size, layout.SYMBOL_KEY_SIZE_MAX);
   let slot = hashOf(ptr, known) & (HASH_SLOTS - 1);
   for (;;) {
     const index = load<u32>(slots + (<usize>slot << 2));
