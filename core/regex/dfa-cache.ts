@@ -13,9 +13,9 @@
 //
 // Leaves take 2 bytes each where the automaton has no calls.
 // The address of the row names the state. An entry is the row where the byte leads to, with flags
-// in the low bits. A match is noted on the entry *behind* its end, since assertions at its end look
-// at that byte: ENTRY_MATCH says that a match ends before the byte just read (reverse: begins
-// behind it). The idea of matches delayed by one byte is that of RE2 and of regex-automata.
+// in the low bits (entry.ts). A match is noted on the entry *behind* its end, since assertions at
+// its end look at that byte: ENTRY_MATCH says that a match ends before the byte just read (reverse:
+// begins behind it). The idea of matches delayed by one byte is that of RE2 and of regex-automata.
 
 import { STATE_ASSERT, STATE_MATCH } from '../shared/program.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
@@ -38,16 +38,7 @@ import {
   Work,
 } from './closure.ts';
 import { Automaton, leafKind, NO_STATE, stepLeaf } from './program.ts';
-
-/** A match ends before the byte that led here. */
-export const ENTRY_MATCH: u32 = 1;
-/** No row: the entry was not made yet, or nothing can match any more. */
-export const ENTRY_HALT: u32 = 2;
-/** The state has no thread but those of a start right here. */
-export const ENTRY_START: u32 = 4;
-export const ENTRY_FLAGS: u32 = 7;
-export const ENTRY_UNKNOWN: u32 = ENTRY_HALT;
-export const ENTRY_DEAD: u32 = 8 | ENTRY_HALT;
+import { ENTRY_DEAD, ENTRY_MATCH, ENTRY_UNKNOWN } from './entry.ts';
 
 /**
  * A cache that fills again after fewer bytes for each of its states than this was of little use ...

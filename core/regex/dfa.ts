@@ -4,36 +4,13 @@
 // entry and handled out of line. While no thread is alive, the forward scan jumps to the next
 // needle, if every match begins with one.
 
-import {
-  beginScan,
-  closedRow,
-  Dfa,
-  ENTRY_DEAD,
-  ENTRY_FLAGS,
-  ENTRY_HALT,
-  ENTRY_MATCH,
-  ENTRY_START,
-  ENTRY_UNKNOWN,
-  hasGivenUp,
-  makeEntry,
-  noteScanned,
-  startRow,
-} from './dfa-cache.ts';
+import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
+import { ENTRY_DEAD, ENTRY_UNKNOWN, entryAt, isFlagged, NO_ROW, offsetAt, rowOf, saysHalt, saysMatch, saysMatchOnly, saysStart } from './entry.ts';
 import { contextAfter, contextBefore } from './closure.ts';
 import { findNeedles, Needles, noteSkipped } from './needles.ts';
 
 /** What scanForward and scanReverse return if the DFA gave up; the scan has no result. */
 export const SCAN_GAVE_UP: usize = 0xffffffff;
-
-@inline
-function entryAt(row: u32, classMap: usize, ptr: usize): u32 {
-  return load<u32>(<usize>row + load<u16>(classMap + (<usize>load<u8>(ptr) << 1)));
-}
-
-@inline
-export function offsetAt(classMap: usize, ptr: usize): u32 {
-  return <u32>load<u16>(classMap + (<usize>load<u8>(ptr) << 1));
-}
 
 /**
  * Behind the last byte that the last forward scan that came to an end read, or less within its
@@ -89,9 +66,6 @@ export function scanForward(
   }
 }
 
-/** In place of a row: no further match can come, or is wanted. */
-const NO_ROW: u32 = ENTRY_DEAD & ~ENTRY_FLAGS;
-
 /** Where the last match ends that the present forward scan has seen; 0: none. */
 let seenEnd: usize = 0;
 /** Behind the last byte that it has read. */
@@ -120,27 +94,27 @@ function readTo(
     let entry: u32 = 0;
     while (stop - ptr >= 4) {
       entry = entryAt(row, classMap, ptr++);
-      if ((entry & ENTRY_FLAGS) != 0) break;
+      if (isFlagged(entry)) break;
       row = entry;
       entry = entryAt(row, classMap, ptr++);
-      if ((entry & ENTRY_FLAGS) != 0) break;
+      if (isFlagged(entry)) break;
       row = entry;
       entry = entryAt(row, classMap, ptr++);
-      if ((entry & ENTRY_FLAGS) != 0) break;
+      if (isFlagged(entry)) break;
       row = entry;
       entry = entryAt(row, classMap, ptr++);
-      if ((entry & ENTRY_FLAGS) != 0) break;
+      if (isFlagged(entry)) break;
       row = entry;
     }
-    if ((entry & ENTRY_FLAGS) == 0) {
+    if (!isFlagged(entry)) {
       if (ptr == stop) break;
       entry = entryAt(row, classMap, ptr++);
     }
     // Why: in a run like that of \w+ every byte extends the match; the loop above would stop at
     // each.
-    while ((entry & ENTRY_FLAGS) == ENTRY_MATCH && ptr < stop && !isEarliest) {
+    while (saysMatchOnly(entry) && ptr < stop && !isEarliest) {
       matchEnd = ptr - 1;
-      row = entry & ~ENTRY_FLAGS;
+      row = rowOf(entry);
       entry = entryAt(row, classMap, ptr++);
     }
     if (entry == ENTRY_UNKNOWN) {
@@ -149,13 +123,13 @@ function readTo(
       entry = makeEntry(dfa, row, offsetAt(classMap, ptr - 1));
       if (hasGivenUp) return 0;
     }
-    row = entry & ~ENTRY_FLAGS;
-    if ((entry & ENTRY_MATCH) != 0) {
+    row = rowOf(entry);
+    if (saysMatch(entry)) {
       matchEnd = ptr - 1;
       if (isEarliest) row = NO_ROW;
     }
     if (row == NO_ROW) break;
-    if ((entry & ENTRY_START) == 0 || needles === null) continue;
+    if (!saysStart(entry) || needles === null) continue;
     const start = skipTo(needles, ptr, stop, limit);
     if (start == ptr) continue;
     row = start < stop ? <u32>startRow(dfa, contextBefore(textStart, start)) : NO_ROW;
@@ -192,7 +166,7 @@ export function endsMatch(dfa: Dfa, row: u32, ptr: usize, textEnd: usize): bool 
   const offset = ptr == textEnd ? dfa.endOffset : offsetAt(dfa.classMap, ptr);
   let entry = load<u32>(<usize>row + offset);
   if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
-  return (entry & ENTRY_MATCH) != 0;
+  return saysMatch(entry);
 }
 
 /**
@@ -223,9 +197,9 @@ export function scanReverse(
       entry = makeEntry(dfa, row, offset);
       if (hasGivenUp) return SCAN_GAVE_UP;
     }
-    if ((entry & ENTRY_MATCH) != 0) matchStart = ptr;
-    if ((entry & ENTRY_HALT) != 0 || ptr == from) break;
-    row = entry & ~ENTRY_FLAGS;
+    if (saysMatch(entry)) matchStart = ptr;
+    if (saysHalt(entry) || ptr == from) break;
+    row = rowOf(entry);
     ptr--;
   }
   noteScanned(dfa, noted - ptr);

@@ -46,8 +46,9 @@ import {
   Work,
 } from './closure.ts';
 import { carefulInit, forgetPlaces, scanCarefully } from './careful.ts';
-import { Dfa, dropStartFlags, ENTRY_START, makeDfa } from './dfa-cache.ts';
+import { Dfa, dropStartFlags, makeDfa } from './dfa-cache.ts';
 import { SCAN_GAVE_UP, scanForward, scanReach, scanReverse, setScanReach } from './dfa.ts';
+import { ENTRY_START } from './entry.ts';
 import {
   areWorthwhile,
   beginNeedles,

@@ -7,19 +7,9 @@
 // they bring.
 
 import { contextBefore } from './closure.ts';
-import {
-  beginScan,
-  Dfa,
-  ENTRY_FLAGS,
-  ENTRY_HALT,
-  ENTRY_MATCH,
-  ENTRY_UNKNOWN,
-  hasGivenUp,
-  makeEntry,
-  noteScanned,
-  startRow,
-} from './dfa-cache.ts';
-import { endsMatch, offsetAt } from './dfa.ts';
+import { beginScan, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
+import { endsMatch } from './dfa.ts';
+import { ENTRY_UNKNOWN, isFlagged, offsetAt, rowOf, saysHalt, saysMatch } from './entry.ts';
 import { findByte } from '../scan/newlines.ts';
 
 /**
@@ -101,13 +91,13 @@ function scanHalves(
     const offset2 = offsetAt(classMap, middle + i);
     let entry = load<u32>(<usize>row + offset);
     let entry2 = load<u32>(<usize>row2 + offset2);
-    if (((entry | entry2) & ENTRY_FLAGS) != 0) {
+    if (isFlagged(entry | entry2)) {
       if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
       if (entry2 == ENTRY_UNKNOWN && dfa.clearCount == clears)
         entry2 = makeEntry(dfa, row2, offset2);
       // The rows are no more.
       if (dfa.clearCount != clears || hasGivenUp) return;
-      if (((entry | entry2) & ENTRY_FLAGS) != 0) {
+      if (isFlagged(entry | entry2)) {
         // One of them has something to say: each goes on alone.
         finishHalves(dfa, textEnd, row, from + i, middle, row2, middle + i, end);
         return;
@@ -141,12 +131,12 @@ function finishHalf(dfa: Dfa, textEnd: usize, row: u32, ptr: usize, end: usize):
   for (; ptr < end; ptr++) {
     const offset = offsetAt(classMap, ptr);
     let entry = load<u32>(<usize>row + offset);
-    if ((entry & ENTRY_FLAGS) != 0) {
+    if (isFlagged(entry)) {
       if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
-      if (hasGivenUp || (entry & ENTRY_MATCH) != 0) return UNSURE;
-      if ((entry & ENTRY_HALT) != 0) return BARREN;
+      if (hasGivenUp || saysMatch(entry)) return UNSURE;
+      if (saysHalt(entry)) return BARREN;
     }
-    row = entry & ~ENTRY_FLAGS;
+    row = rowOf(entry);
   }
   const isMatch = endsMatch(dfa, row, end, textEnd);
   return isMatch || hasGivenUp ? UNSURE : BARREN;
