@@ -18,7 +18,7 @@
 // the host as a signed number: it applies `>>> 0`.
 
 export { checksum } from './base/xxh64';
-export { renderedLoadCount } from './match/file-results';
+export { renderDocs, renderedLoadCount } from './match/file-results';
 export { regexEngine, testNames } from './match/lone-expression';
 export { printTree } from './match/print-tree';
 export {
@@ -26,7 +26,6 @@ export {
   docSetSize,
   planBind,
   planCompile,
-  renderDocs,
   requestArenaInit,
 } from './match/request';
 export { searchUnit } from './match/search';
