@@ -8,7 +8,7 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, startRow } from './dfa-cache.ts';
 import { contextBefore } from './closure.ts';
 import { endsMatch, SCAN_GAVE_UP, setScanReach } from './dfa.ts';
-import { ENTRY_DEAD, ENTRY_UNKNOWN, offsetAt, rowOf, saysHalt, saysMatch } from './entry.ts';
+import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, offsetAt, rowOf, says } from './entry.ts';
 
 /** Places that are remembered: every 64th byte, of texts over 2 MiB every 128th and so on. */
 const PLACES: usize = 1 << 15;
@@ -104,11 +104,11 @@ export function scanCarefully(
       if (dfa.clearCount != memoClearCount) forgetRows(dfa);
     }
     ptr++;
-    if (saysMatch(entry)) {
+    if (says(entry, ENTRY_MATCH)) {
       forgetPassed((ptr - textStart) >> strideShift);
       matchEnd = ptr - 1;
     }
-    if (saysHalt(entry)) break;
+    if (says(entry, ENTRY_HALT)) break;
     row = rowOf(entry);
     if (matchEnd == 0 || ((ptr - textStart) & strideMask) != 0) continue;
     const place = (ptr - textStart) >> strideShift;

@@ -5,7 +5,7 @@
 // needle, if every match begins with one.
 
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
-import { ENTRY_DEAD, ENTRY_UNKNOWN, entryAt, isFlagged, NO_ROW, offsetAt, rowOf, saysHalt, saysMatch, saysMatchOnly, saysStart } from './entry.ts';
+import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_START, ENTRY_UNKNOWN, NO_ROW, entryAt, isFlagged, offsetAt, rowOf, says, saysMatchOnly } from './entry.ts';
 import { contextAfter, contextBefore } from './closure.ts';
 import { findNeedles, Needles, noteSkipped } from './needles.ts';
 
@@ -124,12 +124,12 @@ function readTo(
       if (hasGivenUp) return 0;
     }
     row = rowOf(entry);
-    if (saysMatch(entry)) {
+    if (says(entry, ENTRY_MATCH)) {
       matchEnd = ptr - 1;
       if (isEarliest) row = NO_ROW;
     }
     if (row == NO_ROW) break;
-    if (!saysStart(entry) || needles === null) continue;
+    if (!says(entry, ENTRY_START) || needles === null) continue;
     const start = skipTo(needles, ptr, stop, limit);
     if (start == ptr) continue;
     row = start < stop ? <u32>startRow(dfa, contextBefore(textStart, start)) : NO_ROW;
@@ -166,7 +166,7 @@ export function endsMatch(dfa: Dfa, row: u32, ptr: usize, textEnd: usize): bool 
   const offset = ptr == textEnd ? dfa.endOffset : offsetAt(dfa.classMap, ptr);
   let entry = load<u32>(<usize>row + offset);
   if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
-  return saysMatch(entry);
+  return says(entry, ENTRY_MATCH);
 }
 
 /**
@@ -197,8 +197,8 @@ export function scanReverse(
       entry = makeEntry(dfa, row, offset);
       if (hasGivenUp) return SCAN_GAVE_UP;
     }
-    if (saysMatch(entry)) matchStart = ptr;
-    if (saysHalt(entry) || ptr == from) break;
+    if (says(entry, ENTRY_MATCH)) matchStart = ptr;
+    if (says(entry, ENTRY_HALT) || ptr == from) break;
     row = rowOf(entry);
     ptr--;
   }

@@ -31,24 +31,16 @@ export function isFlagged(entry: u32): bool {
   return (entry & ENTRY_FLAGS) != 0;
 }
 
+/** Whether the entry says `flag` (ENTRY_*), and maybe more. */
 @inline
-export function saysMatch(entry: u32): bool {
-  return (entry & ENTRY_MATCH) != 0;
+export function says(entry: u32, flag: u32): bool {
+  return (entry & flag) != 0;
 }
 
+/** Whether a match ends before the byte, and nothing else is to be done. */
 @inline
 export function saysMatchOnly(entry: u32): bool {
   return (entry & ENTRY_FLAGS) == ENTRY_MATCH;
-}
-
-@inline
-export function saysHalt(entry: u32): bool {
-  return (entry & ENTRY_HALT) != 0;
-}
-
-@inline
-export function saysStart(entry: u32): bool {
-  return (entry & ENTRY_START) != 0;
 }
 
 /** The row to go on with, or NO_ROW; means nothing of ENTRY_UNKNOWN. */

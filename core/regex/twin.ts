@@ -9,7 +9,7 @@
 import { contextBefore } from './closure.ts';
 import { beginScan, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
 import { endsMatch } from './dfa.ts';
-import { ENTRY_UNKNOWN, isFlagged, offsetAt, rowOf, saysHalt, saysMatch } from './entry.ts';
+import { ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, isFlagged, offsetAt, rowOf, says } from './entry.ts';
 import { findByte } from '../scan/newlines.ts';
 
 /**
@@ -133,8 +133,8 @@ function finishHalf(dfa: Dfa, textEnd: usize, row: u32, ptr: usize, end: usize):
     let entry = load<u32>(<usize>row + offset);
     if (isFlagged(entry)) {
       if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
-      if (hasGivenUp || saysMatch(entry)) return UNSURE;
-      if (saysHalt(entry)) return BARREN;
+      if (hasGivenUp || says(entry, ENTRY_MATCH)) return UNSURE;
+      if (says(entry, ENTRY_HALT)) return BARREN;
     }
     row = rowOf(entry);
   }
