@@ -3,18 +3,13 @@
 // pieces. The postings leave in portions through an output area that the host empties; keys and
 // list references collect in memory. FORMAT.md, "Gram dictionary" and "Postings".
 
-import {
-  GRAM_KEY_COUNT,
-  LIST_SINGLE_SHIFT,
-  STRIPE_BLOCKS,
-  STRIPE_COUNT_MAX,
-} from '../shared/format.ts';
+import * as format from '../shared/format.ts';
 import { PIECE_SINGLE } from '../shared/format.ts';
 import { STRIPE_HEAD_SIZE } from './builder.ts';
 import { pieceCode, pieceSize } from './piece.ts';
 
 /** Longest list: mask, heads, and a full piece in every stripe. */
-const LIST_SIZE_MAX: usize = 4 + STRIPE_COUNT_MAX * (2 + 1024);
+const LIST_SIZE_MAX: usize = 4 + format.STRIPE_COUNT_MAX * (2 + 1024);
 const NO_KEY: u32 = 0xffffffff;
 
 /**
@@ -55,7 +50,7 @@ function cursorAt(stripe: u32): StripeCursor {
 export function mergeBegin(tables: usize): void {
   cursorCount = 0;
   keysPtr = tables;
-  listsPtr = tables + <usize>GRAM_KEY_COUNT * 4;
+  listsPtr = tables + <usize>format.GRAM_KEY_COUNT * 4;
   gramCount = 0;
   postingsSize = 0;
 }
@@ -65,7 +60,7 @@ export function mergeBegin(tables: usize): void {
  * merge.
  */
 export function mergeAddStripe(ptr: usize): void {
-  assert(cursorCount < STRIPE_COUNT_MAX);
+  assert(cursorCount < format.STRIPE_COUNT_MAX);
   const count = load<u32>(ptr, 8);
   const cursor = cursorAt(cursorCount++);
   cursor.keyPtr = <u32>(ptr + STRIPE_HEAD_SIZE);
@@ -138,8 +133,8 @@ function mergeKey(key: u32, listOffset: u32, out: usize): usize {
     const cursor = cursorAt(last);
     if (pieceCode(load<u16>(cursor.headPtr)) == PIECE_SINGLE) {
       // A gram of one block has no list: the reference itself says which.
-      const blockId = last * STRIPE_BLOCKS + load<u16>(cursor.piecePtr);
-      store<u32>(referencePtr, (<u32>1 << LIST_SINGLE_SHIFT) | blockId);
+      const blockId = last * format.STRIPE_BLOCKS + load<u16>(cursor.piecePtr);
+      store<u32>(referencePtr, (<u32>1 << format.LIST_SINGLE_SHIFT) | blockId);
       stepCursor(cursor);
       return out;
     }
