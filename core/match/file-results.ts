@@ -53,12 +53,9 @@ class LinkTexts {
 }
 if (offsetof<LinkTexts>() != LINK_TEXTS_SIZE) ERROR('LinkTexts: size');
 
-let loadCount: u32 = 0;
-
 /** Docs of the last call of which only rendering read something. */
-export function renderedLoadCount(): u32 {
-  return loadCount;
-}
+export let loadCount: u32 = 0;
+
 
 /** Room for the names of members; texts and path come on top. */
 const ROOM: usize = 256;

@@ -54,19 +54,23 @@ let keys: usize = 0;
 let keysEnd: usize = 0;
 let blockKeyEnds: usize = 0;
 let idsByKey: usize = 0;
-let blockRows: usize = 0;
-let blobRows: usize = 0;
-let caseMarks: usize = 0;
-let output: usize = 0;
+export let blockRows: usize = 0;
+export let blobRows: usize = 0;
+export let caseMarks: usize = 0;
+export let output: usize = 0;
 let outputEnd: usize = 0;
 let outputLimit: usize = 0;
 let stripeEnds: usize = 0;
 
-/** Of the batch: bytes and number of the blobs added, blockIds used, stripes closed. */
-let contentSize: u32 = 0;
-let blobCount: u32 = 0;
-let blockCount: u32 = 0;
-let stripeCount: u32 = 0;
+/**
+ * Of the batch: bytes and number of the blobs added; blockIds, unused ones included, a multiple of
+ * the stripe's; stripes closed. What is exported of these and of the tables is read by the host,
+ * and final after builderClose.
+ */
+export let contentSize: u32 = 0;
+export let blobCount: u32 = 0;
+export let blockCount: u32 = 0;
+export let stripeCount: u32 = 0;
 /** Blocks in the open stripe. */
 let stripeBlockCount: u32 = 0;
 /** Sum of the postings of the stripe being closed. */
@@ -370,38 +374,10 @@ export function builderClose(): i32 {
   return stripeBlockCount > 0 ? closeStripe(contentSize) : STATUS_OK;
 }
 
-// Counts and addresses of what the batch left, for the host to read; final after builderClose.
-export function builderContentSize(): u32 {
-  return contentSize;
-}
-export function builderBlobCount(): u32 {
-  return blobCount;
-}
-/** BlockIds of the batch, unused ones included: a multiple of the stripe's. */
-export function builderBlockCount(): u32 {
-  return blockCount;
-}
-export function builderStripeCount(): u32 {
-  return stripeCount;
-}
 /**
  * Where stripe `index` starts and ends in memory. Safety: index < stripe count, or one less for the
  * start.
  */
 export function builderStripeEnd(index: u32): usize {
   return <usize>load<u32>(stripeEnds + (<usize>index << 2));
-}
-/** Where the first stripe starts. */
-export function builderOutput(): usize {
-  return output;
-}
-export function builderBlockRows(): usize {
-  return blockRows;
-}
-export function builderBlobRows(): usize {
-  return blobRows;
-}
-/** Case marks of each blockId. */
-export function builderCaseMarks(): usize {
-  return caseMarks;
 }

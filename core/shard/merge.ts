@@ -31,9 +31,12 @@ if (offsetof<StripeCursor>() != CURSOR_SIZE) ERROR('StripeCursor: size');
 /** A cursor for each stripe of the shard, in order: STRIPE_COUNT_MAX of them. */
 const cursors: usize = memory.data(512, 16);
 let cursorCount: u32 = 0;
-/** What becomes the gram dictionary: keys and list references, u32 each, so far gramCount. */
-let keysPtr: usize = 0;
-let listsPtr: usize = 0;
+/**
+ * What becomes the gram dictionary: keys and list references, u32 each, so far gramCount; one list
+ * reference more at the end. The host reads them.
+ */
+export let keysPtr: usize = 0;
+export let listsPtr: usize = 0;
 let gramCount: u32 = 0;
 /** Bytes of lists that were written, in all steps. */
 let postingsSize: u32 = 0;
@@ -94,13 +97,6 @@ export function mergeFinish(): u32 {
   return gramCount;
 }
 
-/** Addresses of the keys, and of the list references, one more than there are keys. */
-export function mergeKeys(): usize {
-  return keysPtr;
-}
-export function mergeLists(): usize {
-  return listsPtr;
-}
 
 /** The lowest key that a stripe still has; NO_KEY: all are merged. */
 function lowestKey(): u32 {

@@ -2,7 +2,7 @@
 // tables, then fills a view, the record of absolute addresses through which everything else reads.
 // After that rows are indexed without tests. Posting pieces are checked when they are decoded,
 // their pages and those of the content when they are first read (pages.ts), all of it by verify.ts.
-// openFailSection and openFailIndex tell details of a failure.
+// failSection and failIndex tell details of a failure.
 
 import * as format from '../shared/format.ts';
 import {
@@ -35,17 +35,10 @@ import {
 } from './rows.ts';
 import { ShardView } from './view.ts';
 
-let failSection: u32 = 0;
-let failIndex: u32 = 0;
+/** Section that the last failed open stumbled over, and row, page or other number there. */
+export let failSection: u32 = 0;
+export let failIndex: u32 = 0;
 
-/** Section that the last failed open stumbled over. */
-export function openFailSection(): u32 {
-  return failSection;
-}
-/** Row, page or other number that it stumbled over there. */
-export function openFailIndex(): u32 {
-  return failIndex;
-}
 
 /** Notes where opening failed; returns the status. */
 export function openFail(status: i32, section: u32, index: u32): i32 {

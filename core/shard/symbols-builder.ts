@@ -53,19 +53,19 @@ if (offsetof<Name>() != NAME_SIZE) ERROR('Name: size');
 /** A further block of a name: the blockId, and the place behind it. */
 const PLACE_SIZE: usize = 8;
 
-/** The shard, and the tables. */
+/** The shard, and the tables. The host reads what is exported, after symbolsFinish. */
 let view: ShardView = changetype<ShardView>(0);
 let slots: usize = 0;
 let names: usize = 0;
-let nameCount: u32 = 0;
+export let nameCount: u32 = 0;
 let places: usize = 0;
 let placeCount: u32 = 0;
-let starts: usize = 0;
-let rows: usize = 0;
-let rowsEnd: usize = 0;
+export let starts: usize = 0;
+export let rows: usize = 0;
+export let rowsEnd: usize = 0;
 let rest: usize = 0;
 let limit: usize = 0;
-let symbolCount: u32 = 0;
+export let symbolCount: u32 = 0;
 /**
  * Block of the last symbol; where it ends in the content section; the parent last named in that
  * block.
@@ -78,11 +78,11 @@ let lastParent: u32 = NO_PARENT;
 let openBlock: u32 = 0;
 
 /** The sections that symbolsFinish makes. */
-let nameOffsets: usize = 0;
-let nameSizes: usize = 0;
-let nameLists: usize = 0;
-let lists: usize = 0;
-let listsEnd: usize = 0;
+export let nameOffsets: usize = 0;
+export let nameSizes: usize = 0;
+export let nameLists: usize = 0;
+export let lists: usize = 0;
+export let listsEnd: usize = 0;
 
 /**
  * Begins the symbols of a shard in [start, end), which reads as zeros.
@@ -329,36 +329,4 @@ function writeList(name: Name): u32 {
     place = load<u32>(row, 4);
   }
   return <u32>(start - lists);
-}
-
-// Addresses and sizes of what symbolsFinish left.
-export function symbolsCount(): u32 {
-  return symbolCount;
-}
-export function symbolsNameCount(): u32 {
-  return nameCount;
-}
-export function symbolsStarts(): usize {
-  return starts;
-}
-export function symbolsRows(): usize {
-  return rows;
-}
-export function symbolsRowsSize(): u32 {
-  return <u32>(rowsEnd - rows);
-}
-export function symbolsNameOffsets(): usize {
-  return nameOffsets;
-}
-export function symbolsNameSizes(): usize {
-  return nameSizes;
-}
-export function symbolsNameLists(): usize {
-  return nameLists;
-}
-export function symbolsLists(): usize {
-  return lists;
-}
-export function symbolsListsSize(): u32 {
-  return <u32>(listsEnd - lists);
 }

@@ -467,7 +467,7 @@ export class Searcher {
       sizes,
       rangeCount,
       bytesRead,
-      loadCount: exports.renderedLoadCount() >>> 0,
+      loadCount: exports.renderedLoadCount.value >>> 0,
     };
   }
 
