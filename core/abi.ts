@@ -15,10 +15,10 @@
 // The host also gives isStopWanted (base/work.ts), which planBind, searchUnit, renderDocs and
 // testNames ask, and bringIn, refusePage and willNeed (shard/pages.ts), which whatever reads an
 // open shard calls. They must not call the core. Statuses are in shared/status.ts. A u32 reaches
-// the host as a signed number: it applies `>>> 0`.
+// the host as a signed number: it applies `>>> 0`. Some exports are variables, which it reads.
 
 export { checksum } from './base/xxh64';
-export { renderedLoadCount } from './match/file-results';
+export { renderDocs, loadCount as renderedLoadCount } from './match/file-results';
 export { regexEngine, testNames } from './match/lone-expression';
 export { printTree } from './match/print-tree';
 export {
@@ -26,24 +26,23 @@ export {
   docSetSize,
   planBind,
   planCompile,
-  renderDocs,
   requestArenaInit,
 } from './match/request';
 export { searchUnit } from './match/search';
 export {
   builderAddBlob,
   builderBegin,
-  builderBlobCount,
-  builderBlobRows,
-  builderBlockCount,
-  builderBlockRows,
-  builderCaseMarks,
+  blobCount as builderBlobCount,
+  blobRows as builderBlobRows,
+  blockCount as builderBlockCount,
+  blockRows as builderBlockRows,
+  caseMarks as builderCaseMarks,
   builderClose,
-  builderContentSize,
+  contentSize as builderContentSize,
   builderFinish,
   builderInit,
-  builderOutput,
-  builderStripeCount,
+  output as builderOutput,
+  stripeCount as builderStripeCount,
   builderStripeEnd,
 } from './shard/builder';
 export { listBlocks } from './shard/lists';
@@ -51,31 +50,31 @@ export {
   mergeAddStripe,
   mergeBegin,
   mergeFinish,
-  mergeKeys,
-  mergeLists,
+  keysPtr as mergeKeys,
+  listsPtr as mergeLists,
   mergeStep,
 } from './shard/merge';
-export { headerChecksum, openFailIndex, openFailSection, openShard } from './shard/open';
+export { headerChecksum, failIndex as openFailIndex, failSection as openFailSection, openShard } from './shard/open';
 export { forgetPages, pagesInit, soundPagesSize, sumPages } from './shard/pages';
 export { openSymbols, symbolsHeaderChecksum, verifySymbols } from './shard/symbols';
 export {
   symbolsAddBlob,
   symbolsBegin,
-  symbolsCount,
+  symbolCount as symbolsCount,
   symbolsFinish,
-  symbolsLists,
-  symbolsListsSize,
-  symbolsNameCount,
-  symbolsNameLists,
-  symbolsNameOffsets,
-  symbolsNameSizes,
-  symbolsRows,
-  symbolsRowsSize,
-  symbolsStarts,
+  lists as symbolsLists,
+  listsEnd as symbolsListsEnd,
+  nameCount as symbolsNameCount,
+  nameLists as symbolsNameLists,
+  nameOffsets as symbolsNameOffsets,
+  nameSizes as symbolsNameSizes,
+  rows as symbolsRows,
+  rowsEnd as symbolsRowsEnd,
+  starts as symbolsStarts,
 } from './shard/symbols-builder';
 export {
   verifyChecksums,
-  verifyFailIndex,
+  failIndex as verifyFailIndex,
   verifyScratchSize,
   verifyStripe,
   verifyStripeSum,

@@ -239,17 +239,11 @@ async function openUpkeep(
     onProgress: options.onProgress,
     onNewShards: () => void symbols?.run(),
   });
-  const keeper = {
-    module,
-    served,
-    indexer,
-    folder: catalog.shardFolder,
-    log,
-    workers,
-    onProgress: options.onSymbolProgress,
-  };
-  const symbols: SymbolKeeper | undefined =
-    options.findsSymbols === false ? undefined : new SymbolKeeper(keeper);
+  const folder = catalog.shardFolder;
+  const { findsSymbols = true, onSymbolProgress: onProgress } = options;
+  const symbols: SymbolKeeper | undefined = findsSymbols
+    ? new SymbolKeeper({ module, served, indexer, folder, log, workers, onProgress })
+    : undefined;
   return { served, indexer, symbols, onDemand };
 }
 

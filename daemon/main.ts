@@ -116,43 +116,20 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     health?.noteSearch(seen.numbers.duration / 1e6);
   });
   const abort = new AbortController();
-  /** What stands on the instance, in the order of opening. */
-  const opened: { close(): Promise<void> | void }[] = [];
-  const closeAll = async (whenIdle?: () => Promise<unknown>): Promise<void> => {
-    for (const one of opened.toReversed()) await one.close();
-    await whenIdle?.();
-    await instance.close();
-  };
+  const house = new House(instance);
   try {
     await obeyConnections(instance, configuration);
     const looked = await lookAtSources(instance, options, abort.signal);
     instance.served.publish();
-    const directory = new RepoDirectory(() => instance.parts.snapshots.current.repos);
-    const control = await openControl(instance, directory, options);
-    opened.push(control);
-    const members = openMembers(instance, control, log);
-    opened.push(members);
-    const history = await openHistory(configuration, instance.catalog, log);
-    opened.push(history);
+    const repos = new RepoDirectory(() => instance.parts.snapshots.current.repos);
+    const control = house.add(await openControl(instance, repos, options));
+    const members = house.add(openMembers(instance, control, log));
+    const history = house.add(await openHistory(configuration, instance.catalog, log));
     let server: RunningServer | undefined;
-    const reread = openReread(options, instance, control, members, () => server, abort.signal);
-    opened.push(reread);
-    health = new HealthSeries(() => ({
-      waiting: server?.searchCounts().waiting ?? 0,
-      privateBytes: privateSizeOfProcess(),
-      shards: instance.parts.snapshots.current.shards.length,
-    }));
-    opened.push(health);
-    const services = servicesOf(
-      log,
-      instance,
-      directory,
-      history,
-      control,
-      members,
-      reread,
-      health,
-    );
+    const { signal } = abort;
+    const reread = house.add(openReread(options, instance, control, members, () => server, signal));
+    health = house.add(openHealth(instance, () => server));
+    const services = servicesOf(log, instance, repos, history, control, members, reread, health);
     server = await createServer({
       configuration,
       services,
@@ -161,18 +138,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       onRequest: (seen) => metrics.noteRequest(seen),
       ...control,
     });
-    opened.push(server);
+    house.add(server);
     const { readiness } = services;
     metrics.watch(server, readiness, instance.parts.pool);
     const degraded = (): readonly string[] => readiness.status().degraded;
     const status = statusSource(instance, server.url, startedMs, degraded);
-    opened.push(await startCommands(instance, control, server.url, options, status));
+    house.add(await startCommands(instance, control, server.url, options, status));
     const indexer = indexerOf(instance);
-    opened.push(
-      watchSources({ ...instance, indexer, looked: looked.adding, log, signal: abort.signal }),
-    );
+    house.add(watchSources({ ...instance, indexer, looked: looked.adding, log, signal }));
     members.start();
-    const { indexed, prepared } = startJobs(instance, looked, history, abort.signal);
+    const { indexed, prepared } = startJobs(instance, looked, history, signal);
     return {
       url: server.url,
       setupUrl: server.setupUrl,
@@ -184,15 +159,45 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       close: async () => {
         abort.abort(new Error('the daemon is stopping'));
         const jobs = Promise.allSettled([indexed, prepared]);
-        await whileGitsEnd(() => closeAll(() => jobs));
+        await whileGitsEnd(() => house.close(() => jobs));
         log.info('the daemon has stopped');
       },
     };
   } catch (error) {
     abort.abort(error);
-    await closeAll();
+    await house.close();
     throw error;
   }
+}
+
+/** An instance, and what stands on it in the order of opening. */
+class House {
+  readonly #instance: Instance;
+  readonly #opened: { close(): Promise<void> | void }[] = [];
+
+  constructor(instance: Instance) {
+    this.#instance = instance;
+  }
+
+  /** Will be closed before what was added earlier. */
+  add<One extends { close(): Promise<void> | void }>(one: One): One {
+    this.#opened.push(one);
+    return one;
+  }
+
+  async close(whenIdle?: () => Promise<unknown>): Promise<void> {
+    for (const one of this.#opened.toReversed()) await one.close();
+    await whenIdle?.();
+    await this.#instance.close();
+  }
+}
+
+function openHealth({ parts }: Instance, serverOf: () => RunningServer | undefined): HealthSeries {
+  return new HealthSeries(() => ({
+    waiting: serverOf()?.searchCounts().waiting ?? 0,
+    privateBytes: privateSizeOfProcess(),
+    shards: parts.snapshots.current.shards.length,
+  }));
 }
 
 /** What takes over a changed configuration. */

@@ -4,28 +4,7 @@
 
 import { Arena } from '../base/arena.ts';
 import { beginWork, countWork, isStopped } from '../base/work.ts';
-import {
-  BIND_BLOCKS_OFFSET,
-  BIND_BYTES_OFFSET,
-  BIND_DOCS_OFFSET,
-  BIND_INDEX_BYTES_OFFSET,
-  BIND_LOOKUPS_OFFSET,
-  BIND_REGEXPS_OFFSET,
-  BIND_UNITS_OFFSET,
-  NODE_AND,
-  NODE_CONST,
-  NODE_DOCS,
-  NODE_LANGUAGE,
-  NODE_NOT,
-  NODE_OR,
-  NODE_PATH,
-  NODE_PATH_REGEX,
-  NODE_REGEX,
-  NODE_REPOS,
-  NODE_SYMBOL,
-  NODE_SYMBOL_REGEX,
-  NODE_TEXT,
-} from '../shared/plan.ts';
+import * as layout from '../shared/plan.ts';
 import {
   STATUS_BAD_PLAN,
   STATUS_OK,
@@ -98,13 +77,13 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   if (status != STATUS_OK) return status;
   status = cutUnits(arena);
   if (status != STATUS_OK) return status;
-  store<f64>(stats, lookupCount, BIND_LOOKUPS_OFFSET);
-  store<f64>(stats, indexBytes, BIND_INDEX_BYTES_OFFSET);
-  store<f64>(stats, countCandidateBlocks(), BIND_BLOCKS_OFFSET);
-  store<f64>(stats, candidateDocCount, BIND_DOCS_OFFSET);
-  store<f64>(stats, candidateBytes, BIND_BYTES_OFFSET);
-  store<f64>(stats, unitCount, BIND_UNITS_OFFSET);
-  store<f64>(stats, regexRuns, BIND_REGEXPS_OFFSET);
+  store<f64>(stats, lookupCount, layout.BIND_LOOKUPS_OFFSET);
+  store<f64>(stats, indexBytes, layout.BIND_INDEX_BYTES_OFFSET);
+  store<f64>(stats, countCandidateBlocks(), layout.BIND_BLOCKS_OFFSET);
+  store<f64>(stats, candidateDocCount, layout.BIND_DOCS_OFFSET);
+  store<f64>(stats, candidateBytes, layout.BIND_BYTES_OFFSET);
+  store<f64>(stats, unitCount, layout.BIND_UNITS_OFFSET);
+  store<f64>(stats, regexRuns, layout.BIND_REGEXPS_OFFSET);
   return STATUS_OK;
 }
 
@@ -125,30 +104,30 @@ function bindNode(arena: Arena, node: MatchNode): usize {
 /** The one switch of this phase. */
 function bindKind(arena: Arena, node: MatchNode): usize {
   switch (node.kind) {
-    case NODE_CONST:
+    case layout.NODE_CONST:
       return bindConst(node);
-    case NODE_TEXT:
+    case layout.NODE_TEXT:
       return bindText(arena, changetype<TextAtom>(node));
-    case NODE_REGEX:
+    case layout.NODE_REGEX:
       return bindRegex(arena, changetype<RegexAtom>(node));
-    case NODE_SYMBOL:
-    case NODE_SYMBOL_REGEX:
+    case layout.NODE_SYMBOL:
+    case layout.NODE_SYMBOL_REGEX:
       return bindSymbol(arena, changetype<SymbolAtom>(node));
-    case NODE_PATH:
+    case layout.NODE_PATH:
       return bindPath(arena, changetype<PathAtom>(node));
-    case NODE_PATH_REGEX:
+    case layout.NODE_PATH_REGEX:
       return bindPathRegex(arena, changetype<PathAtom>(node));
-    case NODE_LANGUAGE:
+    case layout.NODE_LANGUAGE:
       return bindLanguage(arena, changetype<LanguageNode>(node));
-    case NODE_REPOS:
+    case layout.NODE_REPOS:
       return bindRepos(arena, node);
-    case NODE_DOCS:
+    case layout.NODE_DOCS:
       return bindDocs(arena, changetype<DocsNode>(node));
-    case NODE_AND:
+    case layout.NODE_AND:
       return bindAnd(arena, node);
-    case NODE_OR:
+    case layout.NODE_OR:
       return bindOr(arena, node);
-    case NODE_NOT:
+    case layout.NODE_NOT:
       return bindNot(arena, node);
     default:
       // GRAMS stand below expressions only.
@@ -170,10 +149,10 @@ function bindNot(arena: Arena, node: MatchNode): usize {
 /** Whether the bitmap of a bound subtree holds just the docs that satisfy it. */
 function isExact(node: MatchNode): bool {
   switch (node.kind) {
-    case NODE_TEXT:
-    case NODE_REGEX:
-    case NODE_SYMBOL:
-    case NODE_SYMBOL_REGEX:
+    case layout.NODE_TEXT:
+    case layout.NODE_REGEX:
+    case layout.NODE_SYMBOL:
+    case layout.NODE_SYMBOL_REGEX:
       return false;
   }
   for (let i: u32 = 0; i < node.childCount; i++)
@@ -256,19 +235,19 @@ function bindingOrder(node: MatchNode): u64 {
 /** What costs nothing to bind, paths, literals, what is dearer or less selective, subtrees. */
 function kindOrder(kind: u32): u32 {
   switch (kind) {
-    case NODE_CONST:
-    case NODE_DOCS:
-    case NODE_REPOS:
-    case NODE_LANGUAGE:
+    case layout.NODE_CONST:
+    case layout.NODE_DOCS:
+    case layout.NODE_REPOS:
+    case layout.NODE_LANGUAGE:
       return 0;
-    case NODE_PATH:
+    case layout.NODE_PATH:
       return 1;
-    case NODE_TEXT:
+    case layout.NODE_TEXT:
       return 2;
-    case NODE_SYMBOL:
-    case NODE_SYMBOL_REGEX:
-    case NODE_REGEX:
-    case NODE_PATH_REGEX:
+    case layout.NODE_SYMBOL:
+    case layout.NODE_SYMBOL_REGEX:
+    case layout.NODE_REGEX:
+    case layout.NODE_PATH_REGEX:
       return 3;
     default:
       return 4;

@@ -4,20 +4,7 @@
 // and every node above it hold and none above it is a negation: the active atoms give the doc its
 // ranges (ranges.ts). Nothing is allocated.
 
-import {
-  NODE_AND,
-  NODE_CONST,
-  NODE_DOCS,
-  NODE_LANGUAGE,
-  NODE_NOT,
-  NODE_OR,
-  NODE_PATH,
-  NODE_PATH_REGEX,
-  NODE_REGEX,
-  NODE_SYMBOL,
-  NODE_SYMBOL_REGEX,
-  NODE_TEXT,
-} from '../shared/plan.ts';
+import * as layout from '../shared/plan.ts';
 import { holdsContent } from './atoms.ts';
 import { enterDoc } from './current.ts';
 import { DocsNode, holdsDoc, holdsLanguage, holdsRepo, LanguageNode } from './filters.ts';
@@ -57,31 +44,31 @@ export function evaluateDoc(id: u32): bool {
 function holds(node: MatchNode): bool {
   if (node.isRuledOut) return false;
   switch (node.kind) {
-    case NODE_CONST:
+    case layout.NODE_CONST:
       return node.data != 0;
-    case NODE_AND: {
+    case layout.NODE_AND: {
       for (let i: u32 = 0; i < node.childCount; i++)
         if (!holds(nodeAt(node.children, i))) return false;
       return true;
     }
-    case NODE_OR: {
+    case layout.NODE_OR: {
       for (let i: u32 = 0; i < node.childCount; i++)
         if (holds(nodeAt(node.children, i))) return true;
       return false;
     }
-    case NODE_NOT:
+    case layout.NODE_NOT:
       return !holds(nodeAt(node.children, 0));
-    case NODE_TEXT:
-    case NODE_REGEX:
-    case NODE_SYMBOL:
-    case NODE_SYMBOL_REGEX:
+    case layout.NODE_TEXT:
+    case layout.NODE_REGEX:
+    case layout.NODE_SYMBOL:
+    case layout.NODE_SYMBOL_REGEX:
       return holdsContent(changetype<ContentAtom>(node));
-    case NODE_PATH:
-    case NODE_PATH_REGEX:
+    case layout.NODE_PATH:
+    case layout.NODE_PATH_REGEX:
       return holdsPath(changetype<PathAtom>(node));
-    case NODE_LANGUAGE:
+    case layout.NODE_LANGUAGE:
       return holdsLanguage(changetype<LanguageNode>(node));
-    case NODE_DOCS:
+    case layout.NODE_DOCS:
       return holdsDoc(changetype<DocsNode>(node));
     default:
       return holdsRepo(node);
@@ -94,26 +81,26 @@ function holds(node: MatchNode): bool {
  */
 function collectActive(node: MatchNode): void {
   switch (node.kind) {
-    case NODE_NOT:
-    case NODE_CONST:
-    case NODE_DOCS:
+    case layout.NODE_NOT:
+    case layout.NODE_CONST:
+    case layout.NODE_DOCS:
       return;
-    case NODE_AND:
-    case NODE_OR: {
+    case layout.NODE_AND:
+    case layout.NODE_OR: {
       for (let i: u32 = 0; i < node.childCount; i++) {
         const child = nodeAt(node.children, i);
-        if (node.kind == NODE_AND || holds(child)) collectActive(child);
+        if (node.kind == layout.NODE_AND || holds(child)) collectActive(child);
       }
       return;
     }
-    case NODE_TEXT:
-    case NODE_REGEX:
-    case NODE_SYMBOL:
-    case NODE_SYMBOL_REGEX:
+    case layout.NODE_TEXT:
+    case layout.NODE_REGEX:
+    case layout.NODE_SYMBOL:
+    case layout.NODE_SYMBOL_REGEX:
       addAtom(activeInContent, changetype<Atom>(node));
       break;
-    case NODE_PATH:
-    case NODE_PATH_REGEX:
+    case layout.NODE_PATH:
+    case layout.NODE_PATH_REGEX:
       addAtom(activeInPath, changetype<Atom>(node));
   }
   activeLeafCount++;

@@ -3,7 +3,7 @@
 // repo has in common come from the host, ready as JSON text, one record for each set of revisions
 // that docs are shown in; only the path is added here, percent-encoded by segment.
 
-import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
+import { arenaMark, arenaReset } from '../base/arena.ts';
 import { beginWork, isStopped } from '../base/work.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
 import { writeAsciiText, writeJsonString } from '../scan/json.ts';
@@ -21,6 +21,7 @@ import { DocRow, LanguageRow } from '../shard/rows.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
 import { boundView } from './bound.ts';
 import { forgetReads } from './current.ts';
+import { renderArena } from './request.ts';
 import { isFirstReadByRender, renderBytesRead, renderDoc, renderedRangeCount } from './render.ts';
 
 /** What is to be rendered, and what came of it: a row for each doc. */
@@ -52,25 +53,21 @@ class LinkTexts {
 }
 if (offsetof<LinkTexts>() != LINK_TEXTS_SIZE) ERROR('LinkTexts: size');
 
-let loadCount: u32 = 0;
-
 /** Docs of the last call of which only rendering read something. */
-export function renderedLoadCount(): u32 {
-  return loadCount;
-}
+export let loadCount: u32 = 0;
+
 
 /** Room for the names of members; texts and path come on top. */
 const ROOM: usize = 256;
 
 /**
- * Renders the docs of `count` requests one behind the other to [out, outEnd).
+ * Renders the docs of `count` requests, of the bound shard, one behind the other to [out, outEnd).
  *
  * @param links  records of LinkTexts, which the requests name by index
  * @returns      how many were rendered, fewer than `count` if the area was full; STATUS_STOPPED
  *               (base/work.ts)
  */
-export function renderRequests(
-  arena: Arena,
+export function renderDocs(
   requests: usize,
   count: u32,
   links: usize,
@@ -81,6 +78,7 @@ export function renderRequests(
 ): i32 {
   beginWork();
   loadCount = 0;
+  const arena = renderArena();
   const mark = arenaMark(arena);
   for (let i: u32 = 0; i < count; i++) {
     const request = changetype<RenderRequest>(requests + <usize>i * RENDER_REQUEST_SIZE);

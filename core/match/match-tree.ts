@@ -6,33 +6,7 @@
 //          host put it
 //   arena  | nodes, NODE_SIZE each | children, u32 addresses | needles, keys, programs, ...
 
-import {
-  NODE_AND,
-  NODE_CONST,
-  NODE_DOCS,
-  NODE_GRAMS,
-  NODE_LANGUAGE,
-  NODE_NOT,
-  NODE_OR,
-  NODE_PATH,
-  NODE_PATH_REGEX,
-  NODE_REGEX,
-  NODE_REPOS,
-  NODE_SYMBOL,
-  NODE_SYMBOL_REGEX,
-  NODE_TEXT,
-  PLAN_CHILD_COUNT_OFFSET,
-  PLAN_DATA_SIZE_OFFSET,
-  PLAN_DEPTH_MAX,
-  PLAN_HEADER_SIZE,
-  PLAN_NODE_COUNT_OFFSET,
-  PLAN_NODE_FIRST_OFFSET,
-  PLAN_NODE_FLAGS_OFFSET,
-  PLAN_NODE_KIND_OFFSET,
-  PLAN_NODE_SIZE,
-  PLAN_NODE_SIZE_OFFSET,
-  PLAN_NODES_MAX,
-} from '../shared/plan.ts';
+import * as layout from '../shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginRegexes } from '../regex/regex.ts';
@@ -97,15 +71,15 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
  * is known to be sound after it: each row is checked when it is compiled.
  */
 function readHeader(plan: usize, size: u32): bool {
-  if (size < PLAN_HEADER_SIZE) return false;
-  rowCount = load<u32>(plan, PLAN_NODE_COUNT_OFFSET);
-  childCount = load<u32>(plan, PLAN_CHILD_COUNT_OFFSET);
-  dataSize = load<u32>(plan, PLAN_DATA_SIZE_OFFSET);
+  if (size < layout.PLAN_HEADER_SIZE) return false;
+  rowCount = load<u32>(plan, layout.PLAN_NODE_COUNT_OFFSET);
+  childCount = load<u32>(plan, layout.PLAN_CHILD_COUNT_OFFSET);
+  dataSize = load<u32>(plan, layout.PLAN_DATA_SIZE_OFFSET);
   // Bound: so no sum wraps.
-  if (rowCount == 0 || rowCount > PLAN_NODES_MAX || childCount > rowCount || dataSize > size)
+  if (rowCount == 0 || rowCount > layout.PLAN_NODES_MAX || childCount > rowCount || dataSize > size)
     return false;
-  planRows = plan + PLAN_HEADER_SIZE;
-  planChildren = planRows + <usize>rowCount * PLAN_NODE_SIZE;
+  planRows = plan + layout.PLAN_HEADER_SIZE;
+  planChildren = planRows + <usize>rowCount * layout.PLAN_NODE_SIZE;
   planData = planChildren + <usize>childCount * 4;
   return planData + dataSize == plan + size;
 }
@@ -138,15 +112,15 @@ export function restoreTree(saved: usize): void {
 
 @inline
 function rowAt(index: u32): usize {
-  return planRows + <usize>index * PLAN_NODE_SIZE;
+  return planRows + <usize>index * layout.PLAN_NODE_SIZE;
 }
 
 /** Expressions of the plan, which share the memory for caches. */
 function countExpressions(): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < rowCount; i++) {
-    const kind = load<u32>(rowAt(i), PLAN_NODE_KIND_OFFSET);
-    if (kind == NODE_REGEX || kind == NODE_PATH_REGEX || kind == NODE_SYMBOL_REGEX) count++;
+    const kind = load<u32>(rowAt(i), layout.PLAN_NODE_KIND_OFFSET);
+    if (kind == layout.NODE_REGEX || kind == layout.NODE_PATH_REGEX || kind == layout.NODE_SYMBOL_REGEX) count++;
   }
   return count;
 }
@@ -155,19 +129,19 @@ function countExpressions(): u32 {
 function compileNode(arena: Arena, index: u32): void {
   const row = rowAt(index);
   const node = nodeOf(index);
-  node.kind = load<u32>(row, PLAN_NODE_KIND_OFFSET);
-  node.flags = load<u32>(row, PLAN_NODE_FLAGS_OFFSET);
-  const first = load<u32>(row, PLAN_NODE_FIRST_OFFSET);
-  const size = load<u32>(row, PLAN_NODE_SIZE_OFFSET);
+  node.kind = load<u32>(row, layout.PLAN_NODE_KIND_OFFSET);
+  node.flags = load<u32>(row, layout.PLAN_NODE_FLAGS_OFFSET);
+  const first = load<u32>(row, layout.PLAN_NODE_FIRST_OFFSET);
+  const size = load<u32>(row, layout.PLAN_NODE_SIZE_OFFSET);
   switch (node.kind) {
-    case NODE_CONST:
-    case NODE_DOCS:
+    case layout.NODE_CONST:
+    case layout.NODE_DOCS:
       node.data = first;
       return;
-    case NODE_NOT:
+    case layout.NODE_NOT:
       return linkChild(node, first, index);
-    case NODE_AND:
-    case NODE_OR:
+    case layout.NODE_AND:
+    case layout.NODE_OR:
       return linkChildren(node, first, size, index);
   }
   if (first > dataSize || size > dataSize - first) return failCompiling(STATUS_BAD_PLAN);
@@ -179,21 +153,21 @@ function compileNode(arena: Arena, index: u32): void {
 /** Compiles a leaf whose data lie in the plan. */
 function compileLeaf(arena: Arena, node: MatchNode, index: u32): void {
   switch (node.kind) {
-    case NODE_TEXT:
+    case layout.NODE_TEXT:
       return compileText(arena, changetype<TextAtom>(node));
-    case NODE_REGEX:
+    case layout.NODE_REGEX:
       return compileRegexAtom(arena, changetype<RegexAtom>(node), index);
-    case NODE_PATH:
-    case NODE_PATH_REGEX:
+    case layout.NODE_PATH:
+    case layout.NODE_PATH_REGEX:
       return compilePath(arena, changetype<PathAtom>(node), index);
-    case NODE_SYMBOL:
-    case NODE_SYMBOL_REGEX:
+    case layout.NODE_SYMBOL:
+    case layout.NODE_SYMBOL_REGEX:
       return compileSymbol(arena, changetype<SymbolAtom>(node), index);
-    case NODE_GRAMS:
+    case layout.NODE_GRAMS:
       return compileGrams(arena, changetype<GramsNode>(node));
-    case NODE_LANGUAGE:
+    case layout.NODE_LANGUAGE:
       return;
-    case NODE_REPOS:
+    case layout.NODE_REPOS:
       if (node.dataSize % 4 == 0) return;
   }
   failCompiling(STATUS_BAD_PLAN);
@@ -225,11 +199,11 @@ let visitCount: u32 = 0;
  */
 function countPositive(node: MatchNode, isPositive: bool, depth: u32): bool {
   visitCount++;
-  if (depth > PLAN_DEPTH_MAX || visitCount > rowCount) return false;
+  if (depth > layout.PLAN_DEPTH_MAX || visitCount > rowCount) return false;
   // Why not DOCS: which revision a doc is in says nothing of how well it matches.
-  if (node.kind >= NODE_TEXT && node.kind != NODE_DOCS && isPositive) positiveLeafCount++;
+  if (node.kind >= layout.NODE_TEXT && node.kind != layout.NODE_DOCS && isPositive) positiveLeafCount++;
   for (let i: u32 = 0; i < node.childCount; i++) {
-    if (!countPositive(nodeAt(node.children, i), isPositive && node.kind != NODE_NOT, depth + 1))
+    if (!countPositive(nodeAt(node.children, i), isPositive && node.kind != layout.NODE_NOT, depth + 1))
       return false;
   }
   return true;

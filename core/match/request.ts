@@ -11,7 +11,6 @@ import { ShardView } from '../shard/view.ts';
 import { beginBindings, bindOrRestore, isKept, makeRoom } from './bindings.ts';
 import { docBitmapSizeOf, useDocSets } from './bound.ts';
 import { beginDocs, forgetReads } from './current.ts';
-import { renderRequests } from './file-results.ts';
 import { compilePlan } from './match-tree.ts';
 
 export const requestArena = changetype<Arena>(memory.data(12, 8));
@@ -69,16 +68,8 @@ export function planBind(view: ShardView, stats: usize): i32 {
   return status;
 }
 
-/** Renders docs of the bound shard; see renderRequests. */
-export function renderDocs(
-  requests: usize,
-  count: u32,
-  links: usize,
-  contextLines: u32,
-  isWhole: u32,
-  out: usize,
-  outEnd: usize,
-): i32 {
+/** The arena for rendering docs of the bound shard: its room behind what is bound. */
+export function renderArena(): Arena {
   arenaReset(requestArena, boundEnd);
-  return renderRequests(requestArena, requests, count, links, contextLines, isWhole, out, outEnd);
+  return requestArena;
 }

@@ -7,17 +7,7 @@
 
 import { beginWork, countWork, isStopped } from '../base/work.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
-import {
-  KEPT_RANGE_SIZE,
-  MATCH_ROW_SIZE,
-  MATCH_TIER_SHIFT,
-  UNIT_CONSIDERED_OFFSET,
-  UNIT_CONTENT_BYTES_OFFSET,
-  UNIT_KEPT_OFFSET,
-  UNIT_LOADED_OFFSET,
-  UNIT_MATCHES_OFFSET,
-  UNIT_REGEXPS_OFFSET,
-} from '../shared/plan.ts';
+import * as layout from '../shared/plan.ts';
 import { STATUS_STOPPED } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { hasSymbols } from '../shard/symbols.ts';
@@ -59,7 +49,7 @@ class MatchRow {
   scoreAndTier: u32; // tier above MATCH_TIER_SHIFT bits of score
   pathRank: u32;
 }
-if (offsetof<MatchRow>() != MATCH_ROW_SIZE) ERROR('MatchRow: size');
+if (offsetof<MatchRow>() != layout.MATCH_ROW_SIZE) ERROR('MatchRow: size');
 
 let bestPoints: u32 = 0;
 /**
@@ -88,7 +78,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
   const end = load<u32>(unitStarts + (<usize>unit << 2), 4);
   // Why not behind UNIT_DOCS_MAX rows: docs with the same content stay in one unit, however many
   // they are.
-  const kept = out + <usize>(end - first) * MATCH_ROW_SIZE;
+  const kept = out + <usize>(end - first) * layout.MATCH_ROW_SIZE;
   isKeeping = canKeepRanges();
   keptDoc = kept;
   keptLimit = kept + keptSize;
@@ -105,7 +95,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
       const count = countRanges();
       if (isStopped) break;
       endKept();
-      writeRow(out + <usize>rowCount * MATCH_ROW_SIZE, docId, count);
+      writeRow(out + <usize>rowCount * layout.MATCH_ROW_SIZE, docId, count);
       rowCount++;
       matchCount += count;
     }
@@ -117,12 +107,12 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
     forgetRegexTexts();
     return STATUS_STOPPED;
   }
-  store<f64>(stats, end - first, UNIT_CONSIDERED_OFFSET);
-  store<f64>(stats, loadedCount, UNIT_LOADED_OFFSET);
-  store<f64>(stats, contentBytesRead - bytesBefore, UNIT_CONTENT_BYTES_OFFSET);
-  store<f64>(stats, matchCount, UNIT_MATCHES_OFFSET);
-  store<f64>(stats, regexRunsInContent - regexpsBefore, UNIT_REGEXPS_OFFSET);
-  store<f64>(stats, <f64>((keptDoc - kept) >> 2), UNIT_KEPT_OFFSET);
+  store<f64>(stats, end - first, layout.UNIT_CONSIDERED_OFFSET);
+  store<f64>(stats, loadedCount, layout.UNIT_LOADED_OFFSET);
+  store<f64>(stats, contentBytesRead - bytesBefore, layout.UNIT_CONTENT_BYTES_OFFSET);
+  store<f64>(stats, matchCount, layout.UNIT_MATCHES_OFFSET);
+  store<f64>(stats, regexRunsInContent - regexpsBefore, layout.UNIT_REGEXPS_OFFSET);
+  store<f64>(stats, <f64>((keptDoc - kept) >> 2), layout.UNIT_KEPT_OFFSET);
   return <i32>rowCount;
 }
 
@@ -133,7 +123,7 @@ function writeRow(ptr: usize, docId: u32, count: u32): void {
   row.count = count;
   row.scoreAndTier =
     (bestPoints + sharePoints(activeLeafCount, positiveLeafCount)) |
-    (<u32>doc.tier << MATCH_TIER_SHIFT);
+    (<u32>doc.tier << layout.MATCH_TIER_SHIFT);
   row.pathRank = doc.pathRank;
 }
 
@@ -146,19 +136,19 @@ function beginKept(): void {
 /** Closes the record, unless the room did not suffice. */
 function endKept(): void {
   if (!isKeeping) return;
-  store<u32>(keptDoc, <u32>((keptNext - keptDoc - 4) / KEPT_RANGE_SIZE));
+  store<u32>(keptDoc, <u32>((keptNext - keptDoc - 4) / layout.KEPT_RANGE_SIZE));
   keptDoc = keptNext;
 }
 
 /** Keeps the range that nextRange found, or stops keeping for want of room. */
 function keepRange(): void {
-  if (keptNext + KEPT_RANGE_SIZE > keptLimit) {
+  if (keptNext + layout.KEPT_RANGE_SIZE > keptLimit) {
     isKeeping = false;
     return;
   }
   store<u32>(keptNext, <u32>(range.start - current.start));
   store<u32>(keptNext, <u32>(range.end - current.start), 4);
-  keptNext += KEPT_RANGE_SIZE;
+  keptNext += layout.KEPT_RANGE_SIZE;
 }
 
 /**

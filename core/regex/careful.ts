@@ -5,22 +5,10 @@
 // much was read more than once. One memory of places serves all expressions, one text at a time.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
-import {
-  beginScan,
-  closedRow,
-  Dfa,
-  ENTRY_DEAD,
-  ENTRY_FLAGS,
-  ENTRY_HALT,
-  ENTRY_MATCH,
-  ENTRY_UNKNOWN,
-  hasGivenUp,
-  makeEntry,
-  startRow,
-} from './dfa-cache.ts';
-import { contextBefore, renewWalks, Work } from './closure.ts';
-import { endsMatch, offsetAt, SCAN_GAVE_UP, setScanReach } from './dfa.ts';
-import { Automaton } from './program.ts';
+import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, startRow } from './dfa-cache.ts';
+import { contextBefore } from './closure.ts';
+import { endsMatch, SCAN_GAVE_UP, setScanReach } from './dfa.ts';
+import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, offsetAt, rowOf, says } from './entry.ts';
 
 /** Places that are remembered: every 64th byte, of texts over 2 MiB every 128th and so on. */
 const PLACES: usize = 1 << 15;
@@ -84,8 +72,7 @@ export function scanCarefully(
   until: usize,
   limit: usize,
 ): usize {
-  beginScan();
-  renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
+  beginScan(dfa);
   beginText(dfa, textStart, textEnd);
   firstPassed = NONE;
   const classMap = <usize>dfa.classMap;
@@ -117,12 +104,12 @@ export function scanCarefully(
       if (dfa.clearCount != memoClearCount) forgetRows(dfa);
     }
     ptr++;
-    if ((entry & ENTRY_MATCH) != 0) {
+    if (says(entry, ENTRY_MATCH)) {
       forgetPassed((ptr - textStart) >> strideShift);
       matchEnd = ptr - 1;
     }
-    if ((entry & ENTRY_HALT) != 0) break;
-    row = entry & ~ENTRY_FLAGS;
+    if (says(entry, ENTRY_HALT)) break;
+    row = rowOf(entry);
     if (matchEnd == 0 || ((ptr - textStart) & strideMask) != 0) continue;
     const place = (ptr - textStart) >> strideShift;
     if (load<u32>(memo + (place << 2)) == row) break;

@@ -63,13 +63,13 @@ export class Work {
 const WORK_SIZE: usize = 48;
 if (offsetof<Work>() != WORK_SIZE) ERROR('Work: size');
 
-/** Working memory for automata of up to these sizes, 0 if the arena is full. */
+/** Working memory for automata of up to these sizes, null if the arena is full. */
 export function makeWork(
   arena: Arena,
   stateCount: u32,
   alternativeCount: u32,
   callCount: u32,
-): usize {
+): Work | null {
   const stateRoom = <usize>stateCount + 1;
   const stackSize = (<usize>alternativeCount + stateRoom) * 4;
   // Why twice: a program that lies may fill a list with leaves within calls before its states come.
@@ -77,7 +77,7 @@ export function makeWork(
   const listSize = (stateRoom + calledCountMax) * 4;
   const size = WORK_SIZE + stateRoom * 4 + stackSize + 5 * listSize;
   const ptr = arenaAlloc(arena, size, 8);
-  if (ptr == 0) return 0;
+  if (ptr == 0) return null;
   const work = changetype<Work>(ptr);
   work.marks = <u32>(ptr + WORK_SIZE);
   work.stack = work.marks + <u32>(stateRoom * 4);
@@ -89,7 +89,7 @@ export function makeWork(
   work.calledCountMax = <u32>calledCountMax;
   work.walk = 0;
   memory.fill(work.marks, 0, stateRoom * 4);
-  return ptr;
+  return work;
 }
 
 /** The context that a byte gives to the positions beside it. */

@@ -13,9 +13,9 @@
 //
 // Leaves take 2 bytes each where the automaton has no calls.
 // The address of the row names the state. An entry is the row where the byte leads to, with flags
-// in the low bits. A match is noted on the entry *behind* its end, since assertions at its end look
-// at that byte: ENTRY_MATCH says that a match ends before the byte just read (reverse: begins
-// behind it). The idea of matches delayed by one byte is that of RE2 and of regex-automata.
+// in the low bits (entry.ts). A match is noted on the entry *behind* its end, since assertions at
+// its end look at that byte: ENTRY_MATCH says that a match ends before the byte just read (reverse:
+// begins behind it). The idea of matches delayed by one byte is that of RE2 and of regex-automata.
 
 import { STATE_ASSERT, STATE_MATCH } from '../shared/program.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
@@ -33,20 +33,12 @@ import {
   contextOf,
   LEAF_SHIFT,
   leafAt,
+  renewWalks,
   walkFrom,
   Work,
 } from './closure.ts';
 import { Automaton, leafKind, NO_STATE, stepLeaf } from './program.ts';
-
-/** A match ends before the byte that led here. */
-export const ENTRY_MATCH: u32 = 1;
-/** No row: the entry was not made yet, or nothing can match any more. */
-export const ENTRY_HALT: u32 = 2;
-/** The state has no thread but those of a start right here. */
-export const ENTRY_START: u32 = 4;
-export const ENTRY_FLAGS: u32 = 7;
-export const ENTRY_UNKNOWN: u32 = ENTRY_HALT;
-export const ENTRY_DEAD: u32 = 8 | ENTRY_HALT;
+import { ENTRY_DEAD, ENTRY_MATCH, ENTRY_UNKNOWN } from './entry.ts';
 
 /**
  * A cache that fills again after fewer bytes for each of its states than this was of little use ...
@@ -61,8 +53,8 @@ const PLAIN_LEAF_SHIFT: u32 = 1;
 /** A lazy DFA: one automaton and its cache. */
 @unmanaged
 export class Dfa {
-  automaton: u32;
-  work: u32;
+  automaton: Automaton;
+  work: Work;
   classMap: u32; // address of 256 u16: byte -> offset of its entry in a row
   samples: u32; // address of a byte of each class
   endOffset: u32; // offset of the entry for the end of the text
@@ -120,7 +112,7 @@ function keptLeaf(dfa: Dfa, row: usize, index: u32): u32 {
 
 /** Makes the first `count` leaves of `row` the list at `list`. */
 function takeKept(dfa: Dfa, row: usize, count: u32, list: u32): void {
-  const work = workOf(dfa);
+  const work = dfa.work;
   work.list = list;
   work.count = 0;
   for (let i: u32 = 0; i < count; i++) addLeaf(work, keptLeaf(dfa, row, i));
@@ -128,7 +120,7 @@ function takeKept(dfa: Dfa, row: usize, count: u32, list: u32): void {
 
 /** Writes the current list to the state of `row`. */
 function keepLeaves(dfa: Dfa, row: usize): void {
-  const work = workOf(dfa);
+  const work = dfa.work;
   const list = listOf(dfa, row);
   if (dfa.leafShift == LEAF_SHIFT) {
     memory.copy(list, work.list, <usize>work.count << LEAF_SHIFT);
@@ -139,32 +131,22 @@ function keepLeaves(dfa: Dfa, row: usize): void {
   }
 }
 
-@inline
-function automatonOf(dfa: Dfa): Automaton {
-  return changetype<Automaton>(<usize>dfa.automaton);
-}
-
-@inline
-function workOf(dfa: Dfa): Work {
-  return changetype<Work>(<usize>dfa.work);
-}
-
 /**
- * Makes a DFA for `automaton` with `cacheSize` bytes of cache; 0 if the arena is full. `startFlag`:
- * ENTRY_START if scans are to hear of states that hold no thread, else 0.
+ * Makes a DFA for `automaton` with `cacheSize` bytes of cache; null if the arena is full.
+ * `startFlag`: ENTRY_START if scans are to hear of states that hold no thread, else 0.
  */
 export function makeDfa(
   arena: Arena,
   automaton: Automaton,
-  work: usize,
+  work: Work,
   cacheSize: usize,
   startFlag: u32,
-): usize {
+): Dfa | null {
   const ptr = arenaAlloc(arena, DFA_SIZE + CONTEXT_COUNT * 4 + CLASS_MAP_SIZE + 256, 8);
-  if (ptr == 0) return 0;
+  if (ptr == 0) return null;
   const dfa = changetype<Dfa>(ptr);
-  dfa.automaton = <u32>changetype<usize>(automaton);
-  dfa.work = <u32>work;
+  dfa.automaton = automaton;
+  dfa.work = work;
   dfa.startRows = <u32>(ptr + DFA_SIZE);
   dfa.classMap = dfa.startRows + CONTEXT_COUNT * 4;
   dfa.samples = dfa.classMap + <u32>CLASS_MAP_SIZE;
@@ -173,7 +155,7 @@ export function makeDfa(
   while (<usize>places * STATE_ROOM < cacheSize) places <<= 1;
   const table = arenaAlloc(arena, <usize>places * 4, 8);
   const cache = arenaAlloc(arena, cacheSize, 8);
-  if (table == 0 || cache == 0) return 0;
+  if (table == 0 || cache == 0) return null;
   dfa.table = <u32>table;
   dfa.tableMask = places - 1;
   dfa.cacheStart = <u32>cache;
@@ -184,12 +166,12 @@ export function makeDfa(
   dfa.clearCount = 0;
   emptyCache(dfa);
   dfa.hasLateStarts = hasLateStarts(dfa) ? 1 : 0;
-  return ptr;
+  return dfa;
 }
 
 function mapClasses(dfa: Dfa): void {
   const classes = <usize>dfa.classMap + 256; // read below before it is overwritten
-  const count = classifyBytes(automatonOf(dfa), classes, dfa.samples);
+  const count = classifyBytes(dfa.automaton, classes, dfa.samples);
   for (let byte: u32 = 0; byte < 256; byte++) {
     store<u16>(<usize>dfa.classMap + (<usize>byte << 1), <u16>(<u32>load<u8>(classes + byte) << 2));
   }
@@ -199,10 +181,10 @@ function mapClasses(dfa: Dfa): void {
 
 /** Whether a start at some place other than the start of the text can have a thread. */
 function hasLateStarts(dfa: Dfa): bool {
-  const work = workOf(dfa);
+  const work = dfa.work;
   for (let context = CONTEXT_NEWLINE; context < CONTEXT_COUNT; context++) {
     beginWalk(work, work.listA);
-    walkFrom(automatonOf(dfa), work, automatonOf(dfa).start, context, CONTEXT_UNKNOWN, false);
+    walkFrom(dfa.automaton, work, dfa.automaton.start, context, CONTEXT_UNKNOWN, false);
     if (work.count > 0) return true;
   }
   return false;
@@ -230,8 +212,9 @@ export function dropStartFlags(dfa: Dfa): void {
 }
 
 /** Begins a scan: the DFA has not given up. */
-export function beginScan(): void {
+export function beginScan(dfa: Dfa): void {
   hasGivenUp = false;
+  renewWalks(dfa.automaton, dfa.work);
 }
 
 /** Adds the bytes that a scan read to what the cache was worth. */
@@ -258,7 +241,7 @@ function internState(
   isPending: bool,
   contextBehind: u32,
 ): usize {
-  const work = workOf(dfa);
+  const work = dfa.work;
   const context = isPending ? contextBehind : CONTEXT_OTHER;
   const kind = (context << 2) | (<u32>isClosed << 1) | <u32>isPending;
   const hash = hashList(work, freshIndex | (kind << 16));
@@ -318,7 +301,7 @@ function hashList(work: Work, seed: u32): u32 {
 
 function isState(dfa: Dfa, row: usize, hash: u32, freshIndex: u32, kind: u32): bool {
   const head = headOf(row);
-  const work = workOf(dfa);
+  const work = dfa.work;
   if (head.hash != hash || head.count != work.count) return false;
   if (head.freshIndex != freshIndex || head.kind != kind) return false;
   for (let i: u32 = 0; i < work.count; i++) {
@@ -331,12 +314,12 @@ function isState(dfa: Dfa, row: usize, hash: u32, freshIndex: u32, kind: u32): b
  * The row of a search that starts where `context` stands on the side already read; 0: hasGivenUp.
  */
 export function startRow(dfa: Dfa, context: u32): usize {
-  const automaton = automatonOf(dfa);
+  const automaton = dfa.automaton;
   if (automaton.hasAsserts == 0) context = CONTEXT_OTHER;
   const place = <usize>dfa.startRows + (<usize>context << 2);
   const known = <usize>load<u32>(place);
   if (known != 0) return known;
-  const work = workOf(dfa);
+  const work = dfa.work;
   work.list = work.roots;
   work.count = 0;
   const isReverse = automaton.isReverse != 0;
@@ -355,7 +338,7 @@ export function closedRow(dfa: Dfa, row: usize): usize {
   if ((head.kind & KIND_CLOSED) != 0) return row;
   const count = head.freshIndex;
   if (count == 0) return ENTRY_DEAD;
-  takeKept(dfa, row, count, workOf(dfa).listB);
+  takeKept(dfa, row, count, dfa.work.listB);
   return internState(
     dfa,
     count,
@@ -381,7 +364,7 @@ export function makeEntry(dfa: Dfa, row: usize, offset: u32): u32 {
   const isMatch = resolveLeaves(dfa, row, isEnd ? CONTEXT_EDGE : contextOf(byte));
   const matchFlag = isMatch ? ENTRY_MATCH : 0;
   const wasClosed = (headOf(row).kind & KIND_CLOSED) != 0;
-  const isClosed = wasClosed || (isMatch && automatonOf(dfa).isReverse == 0);
+  const isClosed = wasClosed || (isMatch && dfa.automaton.isReverse == 0);
   const entry = isEnd ? ENTRY_DEAD : stepLeaves(dfa, byte, isClosed);
   if (hasGivenUp) return ENTRY_DEAD;
   if (dfa.clearCount == clears) store<u32>(row + offset, entry | matchFlag);
@@ -394,18 +377,18 @@ export function makeEntry(dfa: Dfa, row: usize, offset: u32): u32 {
  * those of the start here only the rest of those.
  */
 function resolveLeaves(dfa: Dfa, row: usize, ahead: u32): bool {
-  const work = workOf(dfa);
+  const work = dfa.work;
   const head = headOf(row);
   beginWalk(work, work.listA);
   if ((head.kind & KIND_PENDING) != 0) return resolveRoots(dfa, row, ahead);
   takeKept(dfa, row, head.count, work.listA);
-  return dropMatches(automatonOf(dfa), work);
+  return dropMatches(dfa.automaton, work);
 }
 
 /** As resolveLeaves, for a state that holds roots. */
 function resolveRoots(dfa: Dfa, row: usize, ahead: u32): bool {
-  const automaton = automatonOf(dfa);
-  const work = workOf(dfa);
+  const automaton = dfa.automaton;
+  const work = dfa.work;
   const head = headOf(row);
   const behind = head.kind >> KIND_CONTEXT_SHIFT;
   const isReverse = automaton.isReverse != 0;
@@ -433,8 +416,8 @@ function dropMatches(automaton: Automaton, work: Work): bool {
 
 /** The entry for the state that the leaves in listA reach by reading `byte`. */
 function stepLeaves(dfa: Dfa, byte: u32, isClosed: bool): u32 {
-  const automaton = automatonOf(dfa);
-  const work = workOf(dfa);
+  const automaton = dfa.automaton;
+  const work = dfa.work;
   const leafCount = work.count;
   const leaves = <usize>work.listA;
   countWork(leafCount);
@@ -452,8 +435,8 @@ function stepLeaves(dfa: Dfa, byte: u32, isClosed: bool): u32 {
 
 /** The row of the state that begins with the roots in the current list; 0: hasGivenUp. */
 function closeRoots(dfa: Dfa, behind: u32, isClosed: bool): usize {
-  const automaton = automatonOf(dfa);
-  const work = workOf(dfa);
+  const automaton = dfa.automaton;
+  const work = dfa.work;
   const isReverse = automaton.isReverse != 0;
   const before = isReverse ? CONTEXT_UNKNOWN : behind;
   const after = isReverse ? behind : CONTEXT_UNKNOWN;

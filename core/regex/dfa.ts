@@ -4,37 +4,13 @@
 // entry and handled out of line. While no thread is alive, the forward scan jumps to the next
 // needle, if every match begins with one.
 
-import {
-  beginScan,
-  closedRow,
-  Dfa,
-  ENTRY_DEAD,
-  ENTRY_FLAGS,
-  ENTRY_HALT,
-  ENTRY_MATCH,
-  ENTRY_START,
-  ENTRY_UNKNOWN,
-  hasGivenUp,
-  makeEntry,
-  noteScanned,
-  startRow,
-} from './dfa-cache.ts';
-import { contextAfter, contextBefore, renewWalks, Work } from './closure.ts';
+import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
+import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_START, ENTRY_UNKNOWN, NO_ROW, entryAt, isFlagged, offsetAt, rowOf, says, saysMatchOnly } from './entry.ts';
+import { contextAfter, contextBefore } from './closure.ts';
 import { findNeedles, Needles, noteSkipped } from './needles.ts';
-import { Automaton } from './program.ts';
 
 /** What scanForward and scanReverse return if the DFA gave up; the scan has no result. */
 export const SCAN_GAVE_UP: usize = 0xffffffff;
-
-@inline
-function entryAt(row: u32, classMap: usize, ptr: usize): u32 {
-  return load<u32>(<usize>row + load<u16>(classMap + (<usize>load<u8>(ptr) << 1)));
-}
-
-@inline
-export function offsetAt(classMap: usize, ptr: usize): u32 {
-  return <u32>load<u16>(classMap + (<usize>load<u8>(ptr) << 1));
-}
 
 /**
  * Behind the last byte that the last forward scan that came to an end read, or less within its
@@ -64,103 +40,113 @@ export function scanForward(
   needles: Needles | null,
   isEarliest: bool,
 ): usize {
-  beginScan();
+  beginScan(dfa);
   scanReach = from;
-  renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
+  seenEnd = 0;
+  if (needles !== null) {
+    from = nextStart(needles, from, until, limit);
+    if (from >= until) return 0;
+  }
+  let row = <u32>startRow(dfa, contextBefore(textStart, from));
+  if (row == 0) return SCAN_GAVE_UP;
+  for (let stop = until; ; stop = limit) {
+    row = readTo(dfa, row, textStart, from, stop, limit, needles, isEarliest);
+    if (row == 0) return SCAN_GAVE_UP;
+    if (row != NO_ROW && stop != limit) {
+      row = <u32>closedRow(dfa, row);
+      if (row == ENTRY_DEAD) return seenEnd;
+      if (row == 0) return SCAN_GAVE_UP;
+      from = stop;
+      continue;
+    }
+    scanReach = readEnd;
+    if (row == NO_ROW || !endsMatch(dfa, row, limit, textEnd))
+      return hasGivenUp ? SCAN_GAVE_UP : seenEnd;
+    return limit;
+  }
+}
+
+/** Where the last match ends that the present forward scan has seen; 0: none. */
+let seenEnd: usize = 0;
+/** Behind the last byte that it has read. */
+let readEnd: usize = 0;
+
+/**
+ * Reads [from, stop) from the state `row` on. Returns the row of the state at `stop`, NO_ROW, or 0:
+ * hasGivenUp. Sets readEnd and, if it sees a match, seenEnd. Further parameters as of scanForward.
+ */
+@inline
+function readTo(
+  dfa: Dfa,
+  row: u32,
+  textStart: usize,
+  from: usize,
+  stop: usize,
+  limit: usize,
+  needles: Needles | null,
+  isEarliest: bool,
+): u32 {
   const classMap = <usize>dfa.classMap;
   let ptr = from;
-  if (needles !== null) {
-    ptr = nextStart(needles, from, until, limit);
-    if (ptr >= until) return 0;
-  }
-  let row = <u32>startRow(dfa, contextBefore(textStart, ptr));
-  if (row == 0) return SCAN_GAVE_UP;
-  let noted = ptr; // bytes before it are noted as scanned
-  let stop = until;
-  let matchEnd: usize = 0;
+  let noted = from; // bytes before it are noted as scanned
+  let matchEnd = seenEnd;
   for (;;) {
     let entry: u32 = 0;
     while (stop - ptr >= 4) {
-      entry = entryAt(row, classMap, ptr);
-      if ((entry & ENTRY_FLAGS) != 0) {
-        ptr += 1;
-        break;
-      }
-      const row1 = entry;
-      entry = entryAt(row1, classMap, ptr + 1);
-      if ((entry & ENTRY_FLAGS) != 0) {
-        row = row1;
-        ptr += 2;
-        break;
-      }
-      const row2 = entry;
-      entry = entryAt(row2, classMap, ptr + 2);
-      if ((entry & ENTRY_FLAGS) != 0) {
-        row = row2;
-        ptr += 3;
-        break;
-      }
-      const row3 = entry;
-      entry = entryAt(row3, classMap, ptr + 3);
-      ptr += 4;
-      if ((entry & ENTRY_FLAGS) != 0) {
-        row = row3;
-        break;
-      }
+      entry = entryAt(row, classMap, ptr++);
+      if (isFlagged(entry)) break;
+      row = entry;
+      entry = entryAt(row, classMap, ptr++);
+      if (isFlagged(entry)) break;
+      row = entry;
+      entry = entryAt(row, classMap, ptr++);
+      if (isFlagged(entry)) break;
+      row = entry;
+      entry = entryAt(row, classMap, ptr++);
+      if (isFlagged(entry)) break;
       row = entry;
     }
-    if ((entry & ENTRY_FLAGS) == 0) {
-      if (ptr == stop) {
-        if (stop == limit) {
-          scanReach = ptr;
-          noteScanned(dfa, ptr - noted);
-          return endsMatch(dfa, row, limit, textEnd) ? limit : hasGivenUp ? SCAN_GAVE_UP : matchEnd;
-        }
-        row = <u32>closedRow(dfa, row);
-        if (row == ENTRY_DEAD) return matchEnd;
-        if (row == 0) return SCAN_GAVE_UP;
-        stop = limit;
-        continue;
-      }
-      entry = entryAt(row, classMap, ptr);
-      ptr += 1;
-      if ((entry & ENTRY_FLAGS) == 0) {
-        row = entry;
-        continue;
-      }
+    if (!isFlagged(entry)) {
+      if (ptr == stop) break;
+      entry = entryAt(row, classMap, ptr++);
     }
     // Why: in a run like that of \w+ every byte extends the match; the loop above would stop at
     // each.
-    while ((entry & ENTRY_FLAGS) == ENTRY_MATCH && ptr < stop && !isEarliest) {
+    while (saysMatchOnly(entry) && ptr < stop && !isEarliest) {
       matchEnd = ptr - 1;
-      row = entry & ~ENTRY_FLAGS;
-      entry = entryAt(row, classMap, ptr);
-      ptr += 1;
+      row = rowOf(entry);
+      entry = entryAt(row, classMap, ptr++);
     }
     if (entry == ENTRY_UNKNOWN) {
       noteScanned(dfa, ptr - noted);
       noted = ptr;
       entry = makeEntry(dfa, row, offsetAt(classMap, ptr - 1));
-      if (hasGivenUp) return SCAN_GAVE_UP;
+      if (hasGivenUp) return 0;
     }
-    if ((entry & ENTRY_MATCH) != 0) {
+    row = rowOf(entry);
+    if (says(entry, ENTRY_MATCH)) {
       matchEnd = ptr - 1;
-      if (isEarliest) break;
+      if (isEarliest) row = NO_ROW;
     }
-    if ((entry & ENTRY_HALT) != 0) break;
-    row = entry & ~ENTRY_FLAGS;
-    if ((entry & ENTRY_START) == 0 || needles === null) continue;
-    const start = nextStart(needles, ptr, until, limit);
-    noteSkipped(needles, start - ptr);
-    if (start >= until) break;
+    if (row == NO_ROW) break;
+    if (!says(entry, ENTRY_START) || needles === null) continue;
+    const start = skipTo(needles, ptr, stop, limit);
     if (start == ptr) continue;
+    row = start < stop ? <u32>startRow(dfa, contextBefore(textStart, start)) : NO_ROW;
+    if (row <= NO_ROW) break;
     ptr = start;
-    row = <u32>startRow(dfa, contextBefore(textStart, ptr));
-    if (row == 0) return SCAN_GAVE_UP;
   }
-  scanReach = ptr;
   noteScanned(dfa, ptr - noted);
-  return matchEnd;
+  readEnd = ptr;
+  seenEnd = matchEnd;
+  return row;
+}
+
+/** As nextStart, while no thread is alive: notes what that skips. */
+function skipTo(needles: Needles, ptr: usize, until: usize, limit: usize): usize {
+  const start = nextStart(needles, ptr, until, limit);
+  noteSkipped(needles, start - ptr);
+  return start;
 }
 
 /**
@@ -180,7 +166,7 @@ export function endsMatch(dfa: Dfa, row: u32, ptr: usize, textEnd: usize): bool 
   const offset = ptr == textEnd ? dfa.endOffset : offsetAt(dfa.classMap, ptr);
   let entry = load<u32>(<usize>row + offset);
   if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
-  return (entry & ENTRY_MATCH) != 0;
+  return says(entry, ENTRY_MATCH);
 }
 
 /**
@@ -195,8 +181,7 @@ export function scanReverse(
   end: usize,
   from: usize,
 ): usize {
-  beginScan();
-  renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
+  beginScan(dfa);
   const classMap = <usize>dfa.classMap;
   let row = <u32>startRow(dfa, contextAfter(textEnd, end));
   if (row == 0) return SCAN_GAVE_UP;
@@ -212,9 +197,9 @@ export function scanReverse(
       entry = makeEntry(dfa, row, offset);
       if (hasGivenUp) return SCAN_GAVE_UP;
     }
-    if ((entry & ENTRY_MATCH) != 0) matchStart = ptr;
-    if ((entry & ENTRY_HALT) != 0 || ptr == from) break;
-    row = entry & ~ENTRY_FLAGS;
+    if (says(entry, ENTRY_MATCH)) matchStart = ptr;
+    if (says(entry, ENTRY_HALT) || ptr == from) break;
+    row = rowOf(entry);
     ptr--;
   }
   noteScanned(dfa, noted - ptr);

@@ -46,8 +46,9 @@ import {
   Work,
 } from './closure.ts';
 import { carefulInit, forgetPlaces, scanCarefully } from './careful.ts';
-import { Dfa, dropStartFlags, ENTRY_START, makeDfa } from './dfa-cache.ts';
+import { Dfa, dropStartFlags, makeDfa } from './dfa-cache.ts';
 import { SCAN_GAVE_UP, scanForward, scanReach, scanReverse, setScanReach } from './dfa.ts';
+import { ENTRY_START } from './entry.ts';
 import {
   areWorthwhile,
   beginNeedles,
@@ -90,11 +91,11 @@ const NEWLINE: u8 = 10;
 /** One compiled expression. */
 @unmanaged
 class Regex {
-  forward: u32; // address of the Automaton
-  forwardDfa: u32;
-  reverseDfa: u32;
-  work: u32;
-  needles: u32;
+  forward: Automaton;
+  forwardDfa: Dfa;
+  reverseDfa: Dfa;
+  work: Work;
+  needles: Needles;
   spansLines: u32; // 1: a match may hold a byte behind a newline
   emptyContexts: u32; // bit before * 4 + after: the empty text matches between these contexts
   prefersEmpty: u32; // 1: somewhere the empty match is preferred to a longer one
@@ -184,12 +185,12 @@ export function compileRegexWithin(
   const regex = regexAt(ptr);
   const forward = changetype<Automaton>(ptr + REGEX_SIZE);
   const reverse = changetype<Automaton>(ptr + REGEX_SIZE + AUTOMATON_SIZE);
-  regex.forward = <u32>changetype<usize>(forward);
+  regex.forward = forward;
   regex.singlePause = SINGLE_MIN;
-  regex.needles = <u32>(ptr + REGEX_SIZE + 2 * AUTOMATON_SIZE);
+  regex.needles = changetype<Needles>(ptr + REGEX_SIZE + 2 * AUTOMATON_SIZE);
   let status = checkProgram(program, size, forward, reverse);
   if (status != STATUS_OK) return refuse(status);
-  status = compileNeedles(arena, program, needlesOf(regex));
+  status = compileNeedles(arena, program, regex.needles);
   if (status != STATUS_OK) return refuse(status);
   const work = makeWork(
     arena,
@@ -197,12 +198,14 @@ export function compileRegexWithin(
     max(forward.alternativeCount, reverse.alternativeCount),
     max(forward.callCount, reverse.callCount),
   );
-  if (work == 0) return refuse(STATUS_OUT_OF_MEMORY);
-  regex.work = <u32>work;
+  if (work === null) return refuse(STATUS_OUT_OF_MEMORY);
+  regex.work = work;
   const startFlag = prefixNeedles(regex) === null ? 0 : ENTRY_START;
-  regex.forwardDfa = <u32>makeDfa(arena, forward, work, forwardCacheSize, startFlag);
-  regex.reverseDfa = <u32>makeDfa(arena, reverse, work, reverseCacheSize, 0);
-  if (regex.forwardDfa == 0 || regex.reverseDfa == 0) return refuse(STATUS_OUT_OF_MEMORY);
+  const forwardDfa = makeDfa(arena, forward, work, forwardCacheSize, startFlag);
+  const reverseDfa = makeDfa(arena, reverse, work, reverseCacheSize, 0);
+  if (forwardDfa === null || reverseDfa === null) return refuse(STATUS_OUT_OF_MEMORY);
+  regex.forwardDfa = forwardDfa;
+  regex.reverseDfa = reverseDfa;
   regex.spansLines = programFlags(program) & PROGRAM_SPANS_LINES;
   learnEmptiness(regex);
   regexStatus = STATUS_OK;
@@ -214,28 +217,13 @@ function refuse(status: i32): usize {
   return 0;
 }
 
-@inline
-function forwardOf(regex: Regex): Automaton {
-  return changetype<Automaton>(<usize>regex.forward);
-}
-
-@inline
-function workOf(regex: Regex): Work {
-  return changetype<Work>(<usize>regex.work);
-}
-
-@inline
-function needlesOf(regex: Regex): Needles {
-  return changetype<Needles>(<usize>regex.needles);
-}
-
 /**
  * Finds out between which contexts the empty text matches, and whether it is preferred to a longer
  * one.
  */
 function learnEmptiness(regex: Regex): void {
-  const forward = forwardOf(regex);
-  const work = workOf(regex);
+  const forward = regex.forward;
+  const work = regex.work;
   for (let before: u32 = 0; before < CONTEXT_COUNT; before++) {
     for (let after: u32 = 0; after < CONTEXT_COUNT; after++) {
       beginWalk(work, work.listA);
@@ -273,7 +261,7 @@ export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, fla
   regex.lineStart = 0;
   regex.lineEnd = 0;
   regexReach = 0;
-  beginNeedles(needlesOf(regex), flags & HAYSTACK_FOLDS_INTO_ASCII);
+  beginNeedles(regex.needles, flags & HAYSTACK_FOLDS_INTO_ASCII);
 }
 
 /**
@@ -339,7 +327,7 @@ export function testRegex(ptr: usize, start: usize, end: usize, flags: u32): boo
 }
 
 function testText(regex: Regex, start: usize, end: usize, needles: Needles | null): usize {
-  return scanForward(forwardDfaOf(regex), start, end, start, end, end, needles, true);
+  return scanForward(regex.forwardDfa, start, end, start, end, end, needles, true);
 }
 
 /** Whether the empty text matches somewhere in the text [start, end). */
@@ -356,22 +344,12 @@ function isEmptyMatch(regex: Regex, before: u32, after: u32): bool {
   return ((regex.emptyContexts >> (before * CONTEXT_COUNT + after)) & 1) != 0;
 }
 
-@inline
-function forwardDfaOf(regex: Regex): Dfa {
-  return changetype<Dfa>(<usize>regex.forwardDfa);
-}
-
-@inline
-function reverseDfaOf(regex: Regex): Dfa {
-  return changetype<Dfa>(<usize>regex.reverseDfa);
-}
-
 /** The needles, if every match begins with one of them and looking for them pays. */
 function prefixNeedles(regex: Regex): Needles | null {
-  const needles = needlesOf(regex);
+  const needles = regex.needles;
   if (needles.kind != NEEDLES_PREFIX && needles.kind != NEEDLES_RUN) return null;
   if (areWorthwhile(needles)) return needles;
-  dropStartFlags(forwardDfaOf(regex));
+  dropStartFlags(regex.forwardDfa);
   return null;
 }
 
@@ -381,7 +359,7 @@ function prefixNeedles(regex: Regex): Needles | null {
  */
 @inline
 function readsLines(regex: Regex): bool {
-  const needles = needlesOf(regex);
+  const needles = regex.needles;
   return needles.kind == NEEDLES_INNER && regex.spansLines == 0 && areWorthwhile(needles);
 }
 
@@ -390,8 +368,8 @@ function readsLines(regex: Regex): bool {
  * needles.
  */
 function holdsNeedle(regex: Regex, from: usize): bool {
-  if (needlesOf(regex).kind != NEEDLES_INNER || !areWorthwhile(needlesOf(regex))) return true;
-  return findNeedles(needlesOf(regex), from, regex.textEnd) < <usize>regex.textEnd;
+  if (regex.needles.kind != NEEDLES_INNER || !areWorthwhile(regex.needles)) return true;
+  return findNeedles(regex.needles, from, regex.textEnd) < <usize>regex.textEnd;
 }
 
 /**
@@ -400,11 +378,11 @@ function holdsNeedle(regex: Regex, from: usize): bool {
  */
 function nextLine(regex: Regex, from: usize, until: usize): bool {
   if (from >= until) return false;
-  const found = findNeedles(needlesOf(regex), from, until);
+  const found = findNeedles(regex.needles, from, until);
   if (found >= until) return false;
   // Why: many matches on one long line must not look for its ends each time.
   if (from >= <usize>regex.lineStart && found < <usize>regex.lineEnd) return true;
-  noteSkipped(needlesOf(regex), found - from);
+  noteSkipped(regex.needles, found - from);
   const newline = findLastByte(from, found, NEWLINE);
   regex.lineStart = <u32>(newline == found ? from : newline + 1);
   regex.lineEnd = <u32>min(findByte(found, until, NEWLINE) + 1, until);
@@ -485,7 +463,7 @@ function skipLines(
     regex.singleSize -= <u32>min(<usize>regex.singleSize, size);
     return from;
   }
-  const next = skipBarren(forwardDfaOf(regex), textStart, textEnd, from, until);
+  const next = skipBarren(regex.forwardDfa, textStart, textEnd, from, until);
   if (next > from) regex.singlePause = SINGLE_MIN;
   else {
     regex.singleSize = regex.singlePause;
@@ -505,7 +483,7 @@ function scanForEnd(
   limit: usize,
   needles: Needles | null,
 ): usize {
-  const dfa = forwardDfaOf(regex);
+  const dfa = regex.forwardDfa;
   const aheadMax = min(AHEAD_MIN + AHEAD_TIMES * (textEnd - textStart), AHEAD_MAX);
   if (<usize>regex.aheadSize >= aheadMax)
     return scanCarefully(dfa, textStart, textEnd, from, until, limit);
@@ -535,7 +513,7 @@ function findText(
     textReach = scanReach;
     if (end == 0) return false;
     if (end != SCAN_GAVE_UP) {
-      const start = scanReverse(reverseDfaOf(regex), textStart, textEnd, end, from);
+      const start = scanReverse(regex.reverseDfa, textStart, textEnd, end, from);
       // Why: only a program that lies gives an end without a start.
       if (start != SCAN_GAVE_UP && start != 0 && start < end && start < until) {
         foundStart = start;
@@ -557,11 +535,11 @@ function simulateText(
   isIllFormed: bool,
 ): bool {
   const limit = regex.spansLines != 0 ? textEnd : until;
-  const forward = forwardOf(regex);
+  const forward = regex.forward;
   regex.simulationCount++;
   const isFound = simulate(
     forward,
-    workOf(regex),
+    regex.work,
     textStart,
     textEnd,
     from,
@@ -660,7 +638,7 @@ export function engineOf(ptr: usize, isTest: bool): u32 {
   const regex = regexAt(ptr);
   if (!isTest && regex.prefersEmpty != 0) return ENGINE_SIMULATION;
   if (!isTest && readsLines(regex)) return ENGINE_LINES;
-  const kind = needlesOf(regex).kind;
+  const kind = regex.needles.kind;
   if (kind == NEEDLES_PREFIX) return ENGINE_PREFIX;
   if (kind == NEEDLES_RUN) return ENGINE_RUN;
   return kind == NEEDLES_INNER ? ENGINE_INNER : ENGINE_DFA;
@@ -673,7 +651,7 @@ export function engineOf(ptr: usize, isTest: bool): u32 {
  */
 export function regexHasNeedles(ptr: usize): bool {
   const regex = regexAt(ptr);
-  const needles = needlesOf(regex);
+  const needles = regex.needles;
   return needles.kind != NEEDLES_NONE && needles.holdReplacement == 0 && regex.emptyContexts == 0;
 }
 
@@ -682,7 +660,7 @@ export function regexHasNeedles(ptr: usize): bool {
  * is none. beginRegexText has to be called again before findRegex or countRegex.
  */
 export function findRegexNeedle(ptr: usize, from: usize, end: usize): usize {
-  const needles = needlesOf(regexAt(ptr));
+  const needles = regexAt(ptr).needles;
   beginNeedles(needles, HAYSTACK_FOLDS_INTO_ASCII);
   return findNeedles(needles, from, end);
 }
@@ -695,5 +673,5 @@ export function regexSimulationCount(ptr: usize): u32 {
 /** How often the caches of the expression were cleared. */
 export function regexClearCount(ptr: usize): u32 {
   const regex = regexAt(ptr);
-  return forwardDfaOf(regex).clearCount + reverseDfaOf(regex).clearCount;
+  return regex.forwardDfa.clearCount + regex.reverseDfa.clearCount;
 }

@@ -6,21 +6,10 @@
 // Measured: 2026-11-21, X4 (DECISIONS.md): 1.9 times one scan; a third and a fourth cost more than
 // they bring.
 
-import { contextBefore, renewWalks, Work } from './closure.ts';
-import {
-  beginScan,
-  Dfa,
-  ENTRY_FLAGS,
-  ENTRY_HALT,
-  ENTRY_MATCH,
-  ENTRY_UNKNOWN,
-  hasGivenUp,
-  makeEntry,
-  noteScanned,
-  startRow,
-} from './dfa-cache.ts';
-import { endsMatch, offsetAt } from './dfa.ts';
-import { Automaton } from './program.ts';
+import { contextBefore } from './closure.ts';
+import { beginScan, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
+import { endsMatch } from './dfa.ts';
+import { ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, isFlagged, offsetAt, rowOf, says } from './entry.ts';
 import { findByte } from '../scan/newlines.ts';
 
 /**
@@ -54,8 +43,7 @@ export function skipBarren(
   from: usize,
   until: usize,
 ): usize {
-  beginScan();
-  renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
+  beginScan(dfa);
   while (isTwinSize(until - from)) {
     const half = min((until - from) >> 1, HALF_MAX);
     const middle = lineStart(from + half, until);
@@ -103,13 +91,13 @@ function scanHalves(
     const offset2 = offsetAt(classMap, middle + i);
     let entry = load<u32>(<usize>row + offset);
     let entry2 = load<u32>(<usize>row2 + offset2);
-    if (((entry | entry2) & ENTRY_FLAGS) != 0) {
+    if (isFlagged(entry | entry2)) {
       if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
       if (entry2 == ENTRY_UNKNOWN && dfa.clearCount == clears)
         entry2 = makeEntry(dfa, row2, offset2);
       // The rows are no more.
       if (dfa.clearCount != clears || hasGivenUp) return;
-      if (((entry | entry2) & ENTRY_FLAGS) != 0) {
+      if (isFlagged(entry | entry2)) {
         // One of them has something to say: each goes on alone.
         finishHalves(dfa, textEnd, row, from + i, middle, row2, middle + i, end);
         return;
@@ -143,12 +131,12 @@ function finishHalf(dfa: Dfa, textEnd: usize, row: u32, ptr: usize, end: usize):
   for (; ptr < end; ptr++) {
     const offset = offsetAt(classMap, ptr);
     let entry = load<u32>(<usize>row + offset);
-    if ((entry & ENTRY_FLAGS) != 0) {
+    if (isFlagged(entry)) {
       if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
-      if (hasGivenUp || (entry & ENTRY_MATCH) != 0) return UNSURE;
-      if ((entry & ENTRY_HALT) != 0) return BARREN;
+      if (hasGivenUp || says(entry, ENTRY_MATCH)) return UNSURE;
+      if (says(entry, ENTRY_HALT)) return BARREN;
     }
-    row = entry & ~ENTRY_FLAGS;
+    row = rowOf(entry);
   }
   const isMatch = endsMatch(dfa, row, end, textEnd);
   return isMatch || hasGivenUp ? UNSURE : BARREN;

@@ -8,18 +8,7 @@
 //   u64 sum of its postings (posting-sum.ts) | u32 gramCount | u32 keys[gramCount] |
 //   u16 heads[gramCount], padded to 4 | pieces back to back
 
-import {
-  BLOB_FLAG_FOLDS_TO_ASCII,
-  BLOB_FLAG_NON_ASCII,
-  BLOCK_ROW_SIZE,
-  BLOCK_SIZE,
-  CASE_MARKS_SIZE,
-  GRAM_KEY_COUNT,
-  NONE_ID,
-  STRIPE_BLOCKS,
-  STRIPE_COUNT_MAX,
-  BLOB_ROW_SIZE,
-} from '../shared/format.ts';
+import * as format from '../shared/format.ts';
 import {
   STATUS_OK,
   STATUS_OUT_OF_MEMORY,
@@ -39,7 +28,7 @@ import { BlobRow, BlockRow } from './rows.ts';
  */
 const KEY_CAPACITY: u32 = 40 << 20;
 /** BlockIds and blobs that a batch can have. */
-const BLOCK_CAPACITY: u32 = STRIPE_BLOCKS * STRIPE_COUNT_MAX;
+const BLOCK_CAPACITY: u32 = format.STRIPE_BLOCKS * format.STRIPE_COUNT_MAX;
 const BLOB_CAPACITY: u32 = 65536;
 /** Bytes before the keys of a stripe. */
 export const STRIPE_HEAD_SIZE: usize = 12;
@@ -65,19 +54,23 @@ let keys: usize = 0;
 let keysEnd: usize = 0;
 let blockKeyEnds: usize = 0;
 let idsByKey: usize = 0;
-let blockRows: usize = 0;
-let blobRows: usize = 0;
-let caseMarks: usize = 0;
-let output: usize = 0;
+export let blockRows: usize = 0;
+export let blobRows: usize = 0;
+export let caseMarks: usize = 0;
+export let output: usize = 0;
 let outputEnd: usize = 0;
 let outputLimit: usize = 0;
 let stripeEnds: usize = 0;
 
-/** Of the batch: bytes and number of the blobs added, blockIds used, stripes closed. */
-let contentSize: u32 = 0;
-let blobCount: u32 = 0;
-let blockCount: u32 = 0;
-let stripeCount: u32 = 0;
+/**
+ * Of the batch: bytes and number of the blobs added; blockIds, unused ones included, a multiple of
+ * the stripe's; stripes closed. What is exported of these and of the tables is read by the host,
+ * and final after builderClose.
+ */
+export let contentSize: u32 = 0;
+export let blobCount: u32 = 0;
+export let blockCount: u32 = 0;
+export let stripeCount: u32 = 0;
 /** Blocks in the open stripe. */
 let stripeBlockCount: u32 = 0;
 /** Sum of the postings of the stripe being closed. */
@@ -92,14 +85,14 @@ let postingSum: u64 = 0;
 export function builderInit(start: usize, end: usize): i32 {
   keySet = (start + 15) & ~15;
   keyCounts = keySet + KEY_SET_SIZE;
-  keys = keyCounts + <usize>GRAM_KEY_COUNT * 4;
+  keys = keyCounts + <usize>format.GRAM_KEY_COUNT * 4;
   blockKeyEnds = keys + <usize>KEY_CAPACITY * 4;
-  idsByKey = blockKeyEnds + <usize>STRIPE_BLOCKS * 4;
+  idsByKey = blockKeyEnds + <usize>format.STRIPE_BLOCKS * 4;
   blockRows = idsByKey + <usize>KEY_CAPACITY * 2;
-  blobRows = blockRows + <usize>BLOCK_CAPACITY * BLOCK_ROW_SIZE;
-  caseMarks = (blobRows + <usize>BLOB_CAPACITY * BLOB_ROW_SIZE + 15) & ~15;
-  stripeEnds = caseMarks + <usize>BLOCK_CAPACITY * CASE_MARKS_SIZE;
-  output = (stripeEnds + STRIPE_COUNT_MAX * 4 + 7) & ~7;
+  blobRows = blockRows + <usize>BLOCK_CAPACITY * format.BLOCK_ROW_SIZE;
+  caseMarks = (blobRows + <usize>BLOB_CAPACITY * format.BLOB_ROW_SIZE + 15) & ~15;
+  stripeEnds = caseMarks + <usize>BLOCK_CAPACITY * format.CASE_MARKS_SIZE;
+  output = (stripeEnds + format.STRIPE_COUNT_MAX * 4 + 7) & ~7;
   outputLimit = end;
   if (output + (16 << 20) > end) return STATUS_OUT_OF_MEMORY;
   memory.fill(keySet, 0, KEY_SET_SIZE);
@@ -132,13 +125,13 @@ export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
   const keyRoom = (<usize>size + count) * 4;
   if (stripeBlockCount > 0) {
     // A content that fits one stripe is never cut by the end of one, so that it can be taken back.
-    const isRoom = stripeBlockCount + count <= STRIPE_BLOCKS && keysEnd + keyRoom <= blockKeyEnds;
+    const isRoom = stripeBlockCount + count <= format.STRIPE_BLOCKS && keysEnd + keyRoom <= blockKeyEnds;
     const status = isRoom ? STATUS_OK : closeStripe(contentSize);
     if (status != STATUS_OK) return status;
   }
-  if (stripeCount + count / (STRIPE_BLOCKS / 2) + 1 > STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
+  if (stripeCount + count / (format.STRIPE_BLOCKS / 2) + 1 > format.STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
   // Why: what spans stripes cannot be taken back, so its grams are counted first.
-  if (trigramMax > 0 && (count > STRIPE_BLOCKS || keyRoom > <usize>KEY_CAPACITY * 4)) {
+  if (trigramMax > 0 && (count > format.STRIPE_BLOCKS || keyRoom > <usize>KEY_CAPACITY * 4)) {
     if (countDistinct(start, end) > trigramMax) return STATUS_TOO_MANY_TRIGRAMS;
     trigramMax = 0;
   }
@@ -158,12 +151,12 @@ export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
 }
 
 function writeBlobRow(start: usize, size: u32, firstBlock: u32): void {
-  const row = changetype<BlobRow>(blobRows + <usize>blobCount * BLOB_ROW_SIZE);
+  const row = changetype<BlobRow>(blobRows + <usize>blobCount * format.BLOB_ROW_SIZE);
   row.contentOffset = contentSize;
   row.size = size;
   row.firstBlock = firstBlock;
   row.blockCount = blockCount - firstBlock;
-  row.firstDoc = NONE_ID;
+  row.firstDoc = format.NONE_ID;
   row.flags = blobFlags(start, start + size);
   blobCount++;
   contentSize += size;
@@ -171,8 +164,8 @@ function writeBlobRow(start: usize, size: u32, firstBlock: u32): void {
 
 /** End of the block that starts at `start`: whole lines up to BLOCK_SIZE, or one longer line. */
 function blockEnd(start: usize, end: usize): usize {
-  if (end - start <= BLOCK_SIZE) return end;
-  const limit = start + BLOCK_SIZE;
+  if (end - start <= format.BLOCK_SIZE) return end;
+  const limit = start + format.BLOCK_SIZE;
   const last = findLastByte(start, limit, 10);
   if (last < limit) return last + 1;
   const next = findByte(limit, end, 10);
@@ -214,13 +207,13 @@ function isOverTrigramMax(list: usize, trigramMax: u32): bool {
 /** BLOB_FLAG_* of a content. */
 function blobFlags(start: usize, end: usize): u32 {
   if (isAscii(start, end)) return 0;
-  let flags: u32 = BLOB_FLAG_NON_ASCII;
+  let flags: u32 = format.BLOB_FLAG_NON_ASCII;
   // U+017F is C5 BF, U+212A is E2 84 AA.
   for (let ptr = findByte(start, end, 0xc5); ptr + 1 < end; ptr = findByte(ptr + 1, end, 0xc5)) {
-    if (load<u8>(ptr, 1) == 0xbf) return flags | BLOB_FLAG_FOLDS_TO_ASCII;
+    if (load<u8>(ptr, 1) == 0xbf) return flags | format.BLOB_FLAG_FOLDS_TO_ASCII;
   }
   for (let ptr = findByte(start, end, 0xe2); ptr + 2 < end; ptr = findByte(ptr + 1, end, 0xe2)) {
-    if (load<u16>(ptr, 1) == 0xaa84) return flags | BLOB_FLAG_FOLDS_TO_ASCII;
+    if (load<u16>(ptr, 1) == 0xaa84) return flags | format.BLOB_FLAG_FOLDS_TO_ASCII;
   }
   return flags;
 }
@@ -235,12 +228,12 @@ function addBlocks(start: usize, end: usize): i32 {
   while (blockStart < end) {
     const next = blockEnd(blockStart, end);
     const offset = contentSize + <u32>(blockStart - start);
-    const keyRoom = min<usize>(next - blockStart + 1, GRAM_KEY_COUNT) * 4;
-    if (stripeBlockCount == STRIPE_BLOCKS || keysEnd + keyRoom > blockKeyEnds) {
+    const keyRoom = min<usize>(next - blockStart + 1, format.GRAM_KEY_COUNT) * 4;
+    if (stripeBlockCount == format.STRIPE_BLOCKS || keysEnd + keyRoom > blockKeyEnds) {
       const status = closeStripe(offset);
       if (status != STATUS_OK) return status;
     }
-    markBlock(blockStart, next, caseMarks + <usize>blockCount * CASE_MARKS_SIZE);
+    markBlock(blockStart, next, caseMarks + <usize>blockCount * format.CASE_MARKS_SIZE);
     writeBlockRow(offset, blobCount, line);
     const listStart = keysEnd;
     keysEnd = extractKeys(blockStart, next, keySet, keysEnd);
@@ -254,7 +247,7 @@ function addBlocks(start: usize, end: usize): i32 {
 }
 
 function writeBlockRow(contentOffset: u32, blobId: u32, line: u32): void {
-  const row = changetype<BlockRow>(blockRows + <usize>blockCount * BLOCK_ROW_SIZE);
+  const row = changetype<BlockRow>(blockRows + <usize>blockCount * format.BLOCK_ROW_SIZE);
   row.contentOffset = contentOffset;
   row.blobId = blobId;
   row.line = line;
@@ -265,7 +258,7 @@ function writeBlockRow(contentOffset: u32, blobId: u32, line: u32): void {
  * Codes the open stripe into the output and fills its unused blockIds with empty rows at `offset`.
  */
 function closeStripe(offset: u32): i32 {
-  if (stripeCount == STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
+  if (stripeCount == format.STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
   const gramCount = sortIdsByKey();
   const keysSize = <usize>gramCount * 4 + ((<usize>gramCount * 2 + 3) & ~(<usize>3));
   const headSize = STRIPE_HEAD_SIZE + keysSize;
@@ -274,9 +267,9 @@ function closeStripe(offset: u32): i32 {
   if (stripeEnd == 0) return STATUS_OUT_OF_MEMORY;
   outputEnd = (stripeEnd + 7) & ~7;
   store<u32>(stripeEnds + (<usize>stripeCount << 2), <u32>outputEnd);
-  for (; stripeBlockCount < STRIPE_BLOCKS; stripeBlockCount++) {
-    memory.fill(caseMarks + <usize>blockCount * CASE_MARKS_SIZE, 0, CASE_MARKS_SIZE);
-    writeBlockRow(offset, NONE_ID, 0);
+  for (; stripeBlockCount < format.STRIPE_BLOCKS; stripeBlockCount++) {
+    memory.fill(caseMarks + <usize>blockCount * format.CASE_MARKS_SIZE, 0, format.CASE_MARKS_SIZE);
+    writeBlockRow(offset, format.NONE_ID, 0);
   }
   stripeCount++;
   stripeBlockCount = 0;
@@ -290,7 +283,7 @@ function closeStripe(offset: u32): i32 {
  */
 function sortIdsByKey(): u32 {
   // 1. how often does each key occur?
-  memory.fill(keyCounts, 0, <usize>GRAM_KEY_COUNT * 4);
+  memory.fill(keyCounts, 0, <usize>format.GRAM_KEY_COUNT * 4);
   for (let ptr = keys; ptr < keysEnd; ptr += 4) {
     const countPtr = keyCounts + (<usize>load<u32>(ptr) << 2);
     store<u32>(countPtr, load<u32>(countPtr) + 1);
@@ -298,7 +291,7 @@ function sortIdsByKey(): u32 {
   // 2. where do its ids start?
   let gramCount: u32 = 0;
   let next: u32 = 0;
-  for (let key: u32 = 0; key < GRAM_KEY_COUNT; key++) {
+  for (let key: u32 = 0; key < format.GRAM_KEY_COUNT; key++) {
     const countPtr = keyCounts + (<usize>key << 2);
     const count = load<u32>(countPtr);
     if (count == 0) continue;
@@ -334,7 +327,7 @@ function encodeStripe(gramCount: u32, headPtr: usize, piecesPtr: usize): usize {
   let pieceHeadPtr = keyPtr + (<usize>gramCount << 2);
   let piecePtr = piecesPtr;
   let idsStart: u32 = 0;
-  for (let key: u32 = 0; key < GRAM_KEY_COUNT; key++) {
+  for (let key: u32 = 0; key < format.GRAM_KEY_COUNT; key++) {
     const idsEnd = load<u32>(keyCounts + (<usize>key << 2));
     // 0: the key does not occur. Else it is the end of its ids, which start where those before end.
     if (idsEnd == 0) continue;
@@ -361,14 +354,14 @@ function encodeStripe(gramCount: u32, headPtr: usize, piecesPtr: usize): usize {
  */
 export function builderFinish(contentBase: u32, blobBase: u32, blockBase: u32): i32 {
   for (let i: u32 = 0; i < blobCount; i++) {
-    const row = changetype<BlobRow>(blobRows + <usize>i * BLOB_ROW_SIZE);
+    const row = changetype<BlobRow>(blobRows + <usize>i * format.BLOB_ROW_SIZE);
     row.contentOffset += contentBase;
     row.firstBlock += blockBase;
   }
   for (let i: u32 = 0; i < blockCount; i++) {
-    const row = changetype<BlockRow>(blockRows + <usize>i * BLOCK_ROW_SIZE);
+    const row = changetype<BlockRow>(blockRows + <usize>i * format.BLOCK_ROW_SIZE);
     row.contentOffset += contentBase;
-    if (row.blobId != NONE_ID) row.blobId += blobBase;
+    if (row.blobId != format.NONE_ID) row.blobId += blobBase;
   }
   return STATUS_OK;
 }
@@ -381,38 +374,10 @@ export function builderClose(): i32 {
   return stripeBlockCount > 0 ? closeStripe(contentSize) : STATUS_OK;
 }
 
-// Counts and addresses of what the batch left, for the host to read; final after builderClose.
-export function builderContentSize(): u32 {
-  return contentSize;
-}
-export function builderBlobCount(): u32 {
-  return blobCount;
-}
-/** BlockIds of the batch, unused ones included: a multiple of the stripe's. */
-export function builderBlockCount(): u32 {
-  return blockCount;
-}
-export function builderStripeCount(): u32 {
-  return stripeCount;
-}
 /**
  * Where stripe `index` starts and ends in memory. Safety: index < stripe count, or one less for the
  * start.
  */
 export function builderStripeEnd(index: u32): usize {
   return <usize>load<u32>(stripeEnds + (<usize>index << 2));
-}
-/** Where the first stripe starts. */
-export function builderOutput(): usize {
-  return output;
-}
-export function builderBlockRows(): usize {
-  return blockRows;
-}
-export function builderBlobRows(): usize {
-  return blobRows;
-}
-/** Case marks of each blockId. */
-export function builderCaseMarks(): usize {
-  return caseMarks;
 }

@@ -3,18 +3,13 @@
 // pieces. The postings leave in portions through an output area that the host empties; keys and
 // list references collect in memory. FORMAT.md, "Gram dictionary" and "Postings".
 
-import {
-  GRAM_KEY_COUNT,
-  LIST_SINGLE_SHIFT,
-  STRIPE_BLOCKS,
-  STRIPE_COUNT_MAX,
-} from '../shared/format.ts';
+import * as format from '../shared/format.ts';
 import { PIECE_SINGLE } from '../shared/format.ts';
 import { STRIPE_HEAD_SIZE } from './builder.ts';
 import { pieceCode, pieceSize } from './piece.ts';
 
 /** Longest list: mask, heads, and a full piece in every stripe. */
-const LIST_SIZE_MAX: usize = 4 + STRIPE_COUNT_MAX * (2 + 1024);
+const LIST_SIZE_MAX: usize = 4 + format.STRIPE_COUNT_MAX * (2 + 1024);
 const NO_KEY: u32 = 0xffffffff;
 
 /**
@@ -36,9 +31,12 @@ if (offsetof<StripeCursor>() != CURSOR_SIZE) ERROR('StripeCursor: size');
 /** A cursor for each stripe of the shard, in order: STRIPE_COUNT_MAX of them. */
 const cursors: usize = memory.data(512, 16);
 let cursorCount: u32 = 0;
-/** What becomes the gram dictionary: keys and list references, u32 each, so far gramCount. */
-let keysPtr: usize = 0;
-let listsPtr: usize = 0;
+/**
+ * What becomes the gram dictionary: keys and list references, u32 each, so far gramCount; one list
+ * reference more at the end. The host reads them.
+ */
+export let keysPtr: usize = 0;
+export let listsPtr: usize = 0;
 let gramCount: u32 = 0;
 /** Bytes of lists that were written, in all steps. */
 let postingsSize: u32 = 0;
@@ -55,7 +53,7 @@ function cursorAt(stripe: u32): StripeCursor {
 export function mergeBegin(tables: usize): void {
   cursorCount = 0;
   keysPtr = tables;
-  listsPtr = tables + <usize>GRAM_KEY_COUNT * 4;
+  listsPtr = tables + <usize>format.GRAM_KEY_COUNT * 4;
   gramCount = 0;
   postingsSize = 0;
 }
@@ -65,7 +63,7 @@ export function mergeBegin(tables: usize): void {
  * merge.
  */
 export function mergeAddStripe(ptr: usize): void {
-  assert(cursorCount < STRIPE_COUNT_MAX);
+  assert(cursorCount < format.STRIPE_COUNT_MAX);
   const count = load<u32>(ptr, 8);
   const cursor = cursorAt(cursorCount++);
   cursor.keyPtr = <u32>(ptr + STRIPE_HEAD_SIZE);
@@ -99,13 +97,6 @@ export function mergeFinish(): u32 {
   return gramCount;
 }
 
-/** Addresses of the keys, and of the list references, one more than there are keys. */
-export function mergeKeys(): usize {
-  return keysPtr;
-}
-export function mergeLists(): usize {
-  return listsPtr;
-}
 
 /** The lowest key that a stripe still has; NO_KEY: all are merged. */
 function lowestKey(): u32 {
@@ -138,8 +129,8 @@ function mergeKey(key: u32, listOffset: u32, out: usize): usize {
     const cursor = cursorAt(last);
     if (pieceCode(load<u16>(cursor.headPtr)) == PIECE_SINGLE) {
       // A gram of one block has no list: the reference itself says which.
-      const blockId = last * STRIPE_BLOCKS + load<u16>(cursor.piecePtr);
-      store<u32>(referencePtr, (<u32>1 << LIST_SINGLE_SHIFT) | blockId);
+      const blockId = last * format.STRIPE_BLOCKS + load<u16>(cursor.piecePtr);
+      store<u32>(referencePtr, (<u32>1 << format.LIST_SINGLE_SHIFT) | blockId);
       stepCursor(cursor);
       return out;
     }

@@ -7,17 +7,7 @@
 //   symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the sections
 
 import { LIST_SINGLE_SHIFT } from '../shared/format.ts';
-import {
-  SYMBOL_INPUT_PARENT_SHIFT,
-  SYMBOL_INPUT_SIZE,
-  SYMBOL_KEY_SIZE_MAX,
-  SYMBOL_KIND_BITS,
-  SYMBOL_KIND_COUNT,
-  SYMBOL_NAME_SIZE_MAX,
-  SYMBOL_PARENT_NAMED,
-  SYMBOL_PARENT_NONE,
-  SYMBOL_PARENT_SAME,
-} from '../shared/symbols.ts';
+import * as layout from '../shared/symbols.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_SYMBOL_INPUT } from '../shared/status.ts';
 import { sortByKey, SORT_ROW_SIZE } from '../base/sort.ts';
 import { foldCodePoint } from '../text/fold.ts';
@@ -63,19 +53,19 @@ if (offsetof<Name>() != NAME_SIZE) ERROR('Name: size');
 /** A further block of a name: the blockId, and the place behind it. */
 const PLACE_SIZE: usize = 8;
 
-/** The shard, and the tables. */
+/** The shard, and the tables. The host reads what is exported, after symbolsFinish. */
 let view: ShardView = changetype<ShardView>(0);
 let slots: usize = 0;
 let names: usize = 0;
-let nameCount: u32 = 0;
+export let nameCount: u32 = 0;
 let places: usize = 0;
 let placeCount: u32 = 0;
-let starts: usize = 0;
-let rows: usize = 0;
-let rowsEnd: usize = 0;
+export let starts: usize = 0;
+export let rows: usize = 0;
+export let rowsEnd: usize = 0;
 let rest: usize = 0;
 let limit: usize = 0;
-let symbolCount: u32 = 0;
+export let symbolCount: u32 = 0;
 /**
  * Block of the last symbol; where it ends in the content section; the parent last named in that
  * block.
@@ -88,11 +78,11 @@ let lastParent: u32 = NO_PARENT;
 let openBlock: u32 = 0;
 
 /** The sections that symbolsFinish makes. */
-let nameOffsets: usize = 0;
-let nameSizes: usize = 0;
-let nameLists: usize = 0;
-let lists: usize = 0;
-let listsEnd: usize = 0;
+export let nameOffsets: usize = 0;
+export let nameSizes: usize = 0;
+export let nameLists: usize = 0;
+export let lists: usize = 0;
+export let listsEnd: usize = 0;
 
 /**
  * Begins the symbols of a shard in [start, end), which reads as zeros.
@@ -132,12 +122,12 @@ export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
   enterBlock(blob.firstBlock);
   const endBlock = blob.firstBlock + blob.blockCount;
   for (let i: u32 = 0; i < count; i++) {
-    const row = input + <usize>i * SYMBOL_INPUT_SIZE;
+    const row = input + <usize>i * layout.SYMBOL_INPUT_SIZE;
     const start = load<u32>(row);
     const size = load<u32>(row, 4);
     const kind = load<u32>(row, 8) & 0xff;
-    const parent = load<u32>(row, 8) >> SYMBOL_INPUT_PARENT_SHIFT;
-    if (size == 0 || size > SYMBOL_NAME_SIZE_MAX || kind >= SYMBOL_KIND_COUNT)
+    const parent = load<u32>(row, 8) >> layout.SYMBOL_INPUT_PARENT_SHIFT;
+    if (size == 0 || size > layout.SYMBOL_NAME_SIZE_MAX || kind >= layout.SYMBOL_KIND_COUNT)
       return STATUS_SYMBOL_INPUT;
     if (start > blob.size || size > blob.size - start) return STATUS_SYMBOL_INPUT;
     const place = blob.contentOffset + start;
@@ -173,13 +163,13 @@ function addRow(place: u32, size: u32, kind: u32, parent: u32): void {
   rowsEnd = writeNumber(rowsEnd, size);
   const mode =
     parent == NO_PARENT
-      ? SYMBOL_PARENT_NONE
+      ? layout.SYMBOL_PARENT_NONE
       : parent == lastParent
-        ? SYMBOL_PARENT_SAME
-        : SYMBOL_PARENT_NAMED;
-  store<u8>(rowsEnd, <u8>(kind | (mode << SYMBOL_KIND_BITS)));
+        ? layout.SYMBOL_PARENT_SAME
+        : layout.SYMBOL_PARENT_NAMED;
+  store<u8>(rowsEnd, <u8>(kind | (mode << layout.SYMBOL_KIND_BITS)));
   rowsEnd++;
-  if (mode == SYMBOL_PARENT_NAMED) {
+  if (mode == layout.SYMBOL_PARENT_NAMED) {
     rowsEnd = writeNumber(rowsEnd, parent);
     lastParent = parent;
   }
@@ -211,7 +201,7 @@ function addNames(ptr: usize, size: u32): i32 {
 
 /** Notes that the text, as far as keys go, stands in the current block. */
 function addName(ptr: usize, size: u32): i32 {
-  const known = min(size, SYMBOL_KEY_SIZE_MAX);
+  const known = min(size, layout.SYMBOL_KEY_SIZE_MAX);
   let slot = hashOf(ptr, known) & (HASH_SLOTS - 1);
   for (;;) {
     const index = load<u32>(slots + (<usize>slot << 2));
@@ -339,36 +329,4 @@ function writeList(name: Name): u32 {
     place = load<u32>(row, 4);
   }
   return <u32>(start - lists);
-}
-
-// Addresses and sizes of what symbolsFinish left.
-export function symbolsCount(): u32 {
-  return symbolCount;
-}
-export function symbolsNameCount(): u32 {
-  return nameCount;
-}
-export function symbolsStarts(): usize {
-  return starts;
-}
-export function symbolsRows(): usize {
-  return rows;
-}
-export function symbolsRowsSize(): u32 {
-  return <u32>(rowsEnd - rows);
-}
-export function symbolsNameOffsets(): usize {
-  return nameOffsets;
-}
-export function symbolsNameSizes(): usize {
-  return nameSizes;
-}
-export function symbolsNameLists(): usize {
-  return nameLists;
-}
-export function symbolsLists(): usize {
-  return lists;
-}
-export function symbolsListsSize(): u32 {
-  return <u32>(listsEnd - lists);
 }

@@ -10,39 +10,7 @@ import {
   SECTION_ROW_SIZE,
   TAIL_SIZE,
 } from '../shared/format.ts';
-import {
-  SYMBOL_KEY_SIZE_MAX,
-  SYMBOL_KIND_BITS,
-  SYMBOL_KIND_COUNT,
-  SYMBOL_NAME_SIZE_MAX,
-  SYMBOL_PARENT_NAMED,
-  SYMBOL_PARENT_NONE,
-  SYMBOL_PARENT_ROW_SIZE,
-  SYMBOLS_BLOCK_COUNT_OFFSET,
-  SYMBOLS_CHECKSUM_OFFSET,
-  SYMBOLS_COUNT_OFFSET,
-  SYMBOLS_FILE_SIZE_OFFSET,
-  SYMBOLS_HEADER_SIZE,
-  SYMBOLS_MAGIC_HIGH,
-  SYMBOLS_MAGIC_LOW,
-  SYMBOLS_MAGIC_OFFSET,
-  SYMBOLS_NAME_COUNT_OFFSET,
-  SYMBOLS_PARENT_COUNT_OFFSET,
-  SYMBOLS_SECTION_COUNT,
-  SYMBOLS_SECTION_LISTS,
-  SYMBOLS_SECTION_NAME_LISTS,
-  SYMBOLS_SECTION_NAME_SIZES,
-  SYMBOLS_SECTION_NAMES,
-  SYMBOLS_SECTION_PAGE_SUMS,
-  SYMBOLS_SECTION_PARENT_NAMES,
-  SYMBOLS_SECTION_PARENTS,
-  SYMBOLS_SECTION_ROWS,
-  SYMBOLS_SECTION_STARTS,
-  SYMBOLS_SECTIONS_OFFSET,
-  SYMBOLS_SHARD_OFFSET,
-  SYMBOLS_VERSION,
-  SYMBOLS_VERSION_OFFSET,
-} from '../shared/symbols.ts';
+import * as layout from '../shared/symbols.ts';
 import {
   STATUS_HEADER_CHECKSUM,
   STATUS_NOT_A_SHARD,
@@ -89,11 +57,11 @@ export class SymbolParentRow {
   nameSize: u16; // bytes
   kind: u16; // SYMBOL_*
 }
-if (offsetof<SymbolParentRow>() != SYMBOL_PARENT_ROW_SIZE) ERROR('SymbolParentRow: size');
+if (offsetof<SymbolParentRow>() != layout.SYMBOL_PARENT_ROW_SIZE) ERROR('SymbolParentRow: size');
 
 /** Checksum of the header of a symbols file: its bytes with the checksum field as zeros. */
 export function symbolsHeaderChecksum(base: usize): u64 {
-  return xxh64Without(base, SYMBOLS_HEADER_SIZE, SYMBOLS_CHECKSUM_OFFSET);
+  return xxh64Without(base, layout.SYMBOLS_HEADER_SIZE, layout.SYMBOLS_CHECKSUM_OFFSET);
 }
 
 /**
@@ -107,27 +75,27 @@ export function openSymbols(base: usize, size: u32, view: ShardView): i32 {
   const status = checkHeader(base, size, view);
   if (status != STATUS_OK) return status;
   if (!placeSections(base, size, view)) return openFail(STATUS_SECTION_TABLE, failedSection, 0);
-  const sums = sectionRow(base, SYMBOLS_SECTION_PAGE_SUMS);
+  const sums = sectionRow(base, layout.SYMBOLS_SECTION_PAGE_SUMS);
   if (xxh64(view.symbolPageSums, sums.size, 0) != sums.checksum) {
-    return openFail(STATUS_SECTION_CHECKSUM, SYMBOLS_SECTION_PAGE_SUMS, 0);
+    return openFail(STATUS_SECTION_CHECKSUM, layout.SYMBOLS_SECTION_PAGE_SUMS, 0);
   }
   if (!areTablePagesSound(base, view)) return openFail(STATUS_PAGE_SUM, 0, failedPageOf(base));
   if (!areStartsSound(base, view))
-    return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_STARTS, failedRow);
+    return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_STARTS, failedRow);
   if (!areParentsSound(base, view))
-    return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_PARENTS, failedRow);
-  if (!areNamesSound(view)) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_NAMES, failedRow);
-  view.symbolStarts = addressOf(base, SYMBOLS_SECTION_STARTS);
+    return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_PARENTS, failedRow);
+  if (!areNamesSound(view)) return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_NAMES, failedRow);
+  view.symbolStarts = addressOf(base, layout.SYMBOLS_SECTION_STARTS);
   return STATUS_OK;
 }
 
 /** Checks the pages of all sections but rows and lists. */
 function areTablePagesSound(base: usize, view: ShardView): bool {
   const sums = view.symbolPageSums;
-  const starts = addressOf(base, SYMBOLS_SECTION_STARTS);
+  const starts = addressOf(base, layout.SYMBOLS_SECTION_STARTS);
   return (
-    arePagesSound(base, SYMBOLS_HEADER_SIZE, sums, starts, view.symbolRows) &&
-    arePagesSound(base, SYMBOLS_HEADER_SIZE, sums, view.symbolParents, view.symbolLists)
+    arePagesSound(base, layout.SYMBOLS_HEADER_SIZE, sums, starts, view.symbolRows) &&
+    arePagesSound(base, layout.SYMBOLS_HEADER_SIZE, sums, view.symbolParents, view.symbolLists)
   );
 }
 
@@ -139,21 +107,21 @@ function areTablePagesSound(base: usize, view: ShardView): bool {
  * @param bitmap  scratch memory of SHARD_BITMAP_SIZE bytes
  */
 export function verifySymbols(base: usize, view: ShardView, bitmap: usize): i32 {
-  for (let kind: u32 = 1; kind <= SYMBOLS_SECTION_COUNT; kind++) {
+  for (let kind: u32 = 1; kind <= layout.SYMBOLS_SECTION_COUNT; kind++) {
     const row = sectionRow(base, kind);
     if (xxh64(base + row.start, row.size, 0) != row.checksum) {
       return openFail(STATUS_SECTION_CHECKSUM, kind, 0);
     }
   }
-  const damaged = findDamagedPage(base, SYMBOLS_HEADER_SIZE, view.symbolPageSums);
+  const damaged = findDamagedPage(base, layout.SYMBOLS_HEADER_SIZE, view.symbolPageSums);
   if (damaged != 0xffffffff) return openFail(STATUS_PAGE_SUM, 0, damaged);
   let count: u32 = 0;
   for (let blockId: u32 = 0; blockId < view.blockCount; blockId++) {
     const own = countSymbols(view, blockId);
-    if (own < 0) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_ROWS, blockId);
+    if (own < 0) return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_ROWS, blockId);
     count += <u32>own;
   }
-  if (count != view.symbolCount) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_ROWS, count);
+  if (count != view.symbolCount) return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_ROWS, count);
   for (let name: u32 = 0; name < view.symbolNameCount; name++) {
     const isInOrder =
       name == 0 ||
@@ -164,9 +132,9 @@ export function verifySymbols(base: usize, view: ShardView, bitmap: usize): i32 
         nameSizeAt(view, name),
         false,
       ) <= 0;
-    if (!isInOrder) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_NAMES, name);
+    if (!isInOrder) return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_NAMES, name);
     if (!readSymbolList(view, name, bitmap))
-      return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_LISTS, name);
+      return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_LISTS, name);
   }
   return STATUS_OK;
 }
@@ -205,26 +173,26 @@ let failedRow: u32 = 0;
 
 /** Checks that the file is one of this version, whole, and of this very shard. */
 function checkHeader(base: usize, size: u32, view: ShardView): i32 {
-  if (size < SYMBOLS_HEADER_SIZE + TAIL_SIZE) return openFail(STATUS_TRUNCATED, 0, size);
+  if (size < layout.SYMBOLS_HEADER_SIZE + TAIL_SIZE) return openFail(STATUS_TRUNCATED, 0, size);
   const isSymbols =
-    load<u32>(base, SYMBOLS_MAGIC_OFFSET) == SYMBOLS_MAGIC_LOW &&
-    load<u32>(base, SYMBOLS_MAGIC_OFFSET + 4) == SYMBOLS_MAGIC_HIGH;
+    load<u32>(base, layout.SYMBOLS_MAGIC_OFFSET) == layout.SYMBOLS_MAGIC_LOW &&
+    load<u32>(base, layout.SYMBOLS_MAGIC_OFFSET + 4) == layout.SYMBOLS_MAGIC_HIGH;
   if (!isSymbols) return openFail(STATUS_NOT_A_SHARD, 0, 0);
-  const version = load<u32>(base, SYMBOLS_VERSION_OFFSET);
-  if (version != SYMBOLS_VERSION) return openFail(STATUS_VERSION, 0, version);
-  if (load<u32>(base, SYMBOLS_FILE_SIZE_OFFSET) != size) return openFail(STATUS_TRUNCATED, 0, size);
-  if (load<u64>(base, SYMBOLS_CHECKSUM_OFFSET) != symbolsHeaderChecksum(base))
+  const version = load<u32>(base, layout.SYMBOLS_VERSION_OFFSET);
+  if (version != layout.SYMBOLS_VERSION) return openFail(STATUS_VERSION, 0, version);
+  if (load<u32>(base, layout.SYMBOLS_FILE_SIZE_OFFSET) != size) return openFail(STATUS_TRUNCATED, 0, size);
+  if (load<u64>(base, layout.SYMBOLS_CHECKSUM_OFFSET) != symbolsHeaderChecksum(base))
     return openFail(STATUS_HEADER_CHECKSUM, 0, 0);
   const isOfShard =
-    load<u64>(base, SYMBOLS_SHARD_OFFSET) == load<u64>(view.base, HEADER_CHECKSUM_OFFSET) &&
-    load<u32>(base, SYMBOLS_BLOCK_COUNT_OFFSET) == view.blockCount;
+    load<u64>(base, layout.SYMBOLS_SHARD_OFFSET) == load<u64>(view.base, HEADER_CHECKSUM_OFFSET) &&
+    load<u32>(base, layout.SYMBOLS_BLOCK_COUNT_OFFSET) == view.blockCount;
   return isOfShard ? STATUS_OK : openFail(STATUS_SYMBOLS_OF_OTHER_SHARD, 0, 0);
 }
 
 @inline
 function sectionRow(base: usize, kind: u32): SectionRow {
   return changetype<SectionRow>(
-    base + SYMBOLS_SECTIONS_OFFSET + <usize>(kind - 1) * SECTION_ROW_SIZE,
+    base + layout.SYMBOLS_SECTIONS_OFFSET + <usize>(kind - 1) * SECTION_ROW_SIZE,
   );
 }
 
@@ -242,40 +210,40 @@ function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
 /** Checks order, alignment and bounds of the sections and the sizes that the counts demand. */
 function placeSections(base: usize, fileSize: u32, view: ShardView): bool {
   failedSection = misplacedSection(
-    base + SYMBOLS_SECTIONS_OFFSET,
-    SYMBOLS_SECTION_COUNT,
-    SYMBOLS_HEADER_SIZE,
+    base + layout.SYMBOLS_SECTIONS_OFFSET,
+    layout.SYMBOLS_SECTION_COUNT,
+    layout.SYMBOLS_HEADER_SIZE,
     fileSize,
   );
   if (failedSection != 0) return false;
-  view.symbolCount = load<u32>(base, SYMBOLS_COUNT_OFFSET);
-  view.symbolNameCount = load<u32>(base, SYMBOLS_NAME_COUNT_OFFSET);
-  view.symbolParentCount = load<u32>(base, SYMBOLS_PARENT_COUNT_OFFSET);
-  view.symbolRows = addressOf(base, SYMBOLS_SECTION_ROWS);
-  view.symbolParents = addressOf(base, SYMBOLS_SECTION_PARENTS);
-  view.symbolParentNames = addressOf(base, SYMBOLS_SECTION_PARENT_NAMES);
-  view.symbolNames = addressOf(base, SYMBOLS_SECTION_NAMES);
-  view.symbolNameSizes = addressOf(base, SYMBOLS_SECTION_NAME_SIZES);
-  view.symbolNameLists = addressOf(base, SYMBOLS_SECTION_NAME_LISTS);
-  view.symbolLists = addressOf(base, SYMBOLS_SECTION_LISTS);
-  view.symbolListsSize = sectionRow(base, SYMBOLS_SECTION_LISTS).size;
+  view.symbolCount = load<u32>(base, layout.SYMBOLS_COUNT_OFFSET);
+  view.symbolNameCount = load<u32>(base, layout.SYMBOLS_NAME_COUNT_OFFSET);
+  view.symbolParentCount = load<u32>(base, layout.SYMBOLS_PARENT_COUNT_OFFSET);
+  view.symbolRows = addressOf(base, layout.SYMBOLS_SECTION_ROWS);
+  view.symbolParents = addressOf(base, layout.SYMBOLS_SECTION_PARENTS);
+  view.symbolParentNames = addressOf(base, layout.SYMBOLS_SECTION_PARENT_NAMES);
+  view.symbolNames = addressOf(base, layout.SYMBOLS_SECTION_NAMES);
+  view.symbolNameSizes = addressOf(base, layout.SYMBOLS_SECTION_NAME_SIZES);
+  view.symbolNameLists = addressOf(base, layout.SYMBOLS_SECTION_NAME_LISTS);
+  view.symbolLists = addressOf(base, layout.SYMBOLS_SECTION_LISTS);
+  view.symbolListsSize = sectionRow(base, layout.SYMBOLS_SECTION_LISTS).size;
   view.symbolBase = <u32>base;
-  view.symbolPageSums = addressOf(base, SYMBOLS_SECTION_PAGE_SUMS);
+  view.symbolPageSums = addressOf(base, layout.SYMBOLS_SECTION_PAGE_SUMS);
   const pageCount =
-    (sectionRow(base, SYMBOLS_SECTION_PAGE_SUMS).start + PAGE_SIZE - 1) >> PAGE_SHIFT;
+    (sectionRow(base, layout.SYMBOLS_SECTION_PAGE_SUMS).start + PAGE_SIZE - 1) >> PAGE_SHIFT;
   return (
-    hasRows(base, SYMBOLS_SECTION_STARTS, view.blockCount + 1, 4) &&
-    hasRows(base, SYMBOLS_SECTION_PARENTS, view.symbolParentCount, SYMBOL_PARENT_ROW_SIZE) &&
-    hasRows(base, SYMBOLS_SECTION_NAMES, view.symbolNameCount, 4) &&
-    hasRows(base, SYMBOLS_SECTION_NAME_SIZES, view.symbolNameCount, 1) &&
-    hasRows(base, SYMBOLS_SECTION_NAME_LISTS, view.symbolNameCount, 4) &&
-    hasRows(base, SYMBOLS_SECTION_PAGE_SUMS, pageCount, 4)
+    hasRows(base, layout.SYMBOLS_SECTION_STARTS, view.blockCount + 1, 4) &&
+    hasRows(base, layout.SYMBOLS_SECTION_PARENTS, view.symbolParentCount, layout.SYMBOL_PARENT_ROW_SIZE) &&
+    hasRows(base, layout.SYMBOLS_SECTION_NAMES, view.symbolNameCount, 4) &&
+    hasRows(base, layout.SYMBOLS_SECTION_NAME_SIZES, view.symbolNameCount, 1) &&
+    hasRows(base, layout.SYMBOLS_SECTION_NAME_LISTS, view.symbolNameCount, 4) &&
+    hasRows(base, layout.SYMBOLS_SECTION_PAGE_SUMS, pageCount, 4)
   );
 }
 
 /** The starts of the blocks' rows ascend, up to the size of the rows. */
 function areStartsSound(base: usize, view: ShardView): bool {
-  const starts = <usize>addressOf(base, SYMBOLS_SECTION_STARTS);
+  const starts = <usize>addressOf(base, layout.SYMBOLS_SECTION_STARTS);
   let previous: u32 = 0;
   for (let i: u32 = 0; i <= view.blockCount; i++) {
     const start = load<u32>(starts + (<usize>i << 2));
@@ -283,18 +251,18 @@ function areStartsSound(base: usize, view: ShardView): bool {
     if (start < previous) return false;
     previous = start;
   }
-  return previous == sectionRow(base, SYMBOLS_SECTION_ROWS).size;
+  return previous == sectionRow(base, layout.SYMBOLS_SECTION_ROWS).size;
 }
 
 /** Kinds and sizes are in range, and names lie in their section. */
 function areParentsSound(base: usize, view: ShardView): bool {
-  const namesSize = sectionRow(base, SYMBOLS_SECTION_PARENT_NAMES).size;
+  const namesSize = sectionRow(base, layout.SYMBOLS_SECTION_PARENT_NAMES).size;
   for (let i: u32 = 0; i < view.symbolParentCount; i++) {
     const row = symbolParentAt(view, i);
     failedRow = i;
     const isSound =
-      row.kind < <u16>SYMBOL_KIND_COUNT &&
-      row.nameSize <= <u16>SYMBOL_NAME_SIZE_MAX &&
+      row.kind < <u16>layout.SYMBOL_KIND_COUNT &&
+      row.nameSize <= <u16>layout.SYMBOL_NAME_SIZE_MAX &&
       row.nameOffset <= namesSize &&
       row.nameSize <= namesSize - row.nameOffset;
     if (!isSound) return false;
@@ -323,7 +291,7 @@ function areNamesSound(view: ShardView): bool {
 @inline
 export function symbolParentAt(view: ShardView, parent: u32): SymbolParentRow {
   return changetype<SymbolParentRow>(
-    <usize>view.symbolParents + <usize>parent * SYMBOL_PARENT_ROW_SIZE,
+    <usize>view.symbolParents + <usize>parent * layout.SYMBOL_PARENT_ROW_SIZE,
   );
 }
 
@@ -386,13 +354,13 @@ export function readSymbol(view: ShardView, ptr: usize, end: usize, lastParent: 
   if (symbolRow.next >= end || symbolRow.size == 0) return false;
   const packed = <u32>load<u8>(symbolRow.next);
   symbolRow.next++;
-  symbolRow.kind = packed & ((1 << SYMBOL_KIND_BITS) - 1);
-  if (symbolRow.kind >= SYMBOL_KIND_COUNT) return false;
-  const mode = packed >> SYMBOL_KIND_BITS;
+  symbolRow.kind = packed & ((1 << layout.SYMBOL_KIND_BITS) - 1);
+  if (symbolRow.kind >= layout.SYMBOL_KIND_COUNT) return false;
+  const mode = packed >> layout.SYMBOL_KIND_BITS;
   symbolRow.parent =
-    mode == SYMBOL_PARENT_NONE
+    mode == layout.SYMBOL_PARENT_NONE
       ? NO_PARENT
-      : mode == SYMBOL_PARENT_NAMED
+      : mode == layout.SYMBOL_PARENT_NAMED
         ? readNumber(end)
         : lastParent;
   return (
@@ -424,8 +392,8 @@ function readNumber(end: usize): u32 {
  * equal to it.
  */
 export function compareFolded(a: usize, aSize: u32, b: usize, bSize: u32, isPrefix: bool): i32 {
-  const aEnd = a + min(aSize, SYMBOL_KEY_SIZE_MAX);
-  const bEnd = b + min(bSize, SYMBOL_KEY_SIZE_MAX);
+  const aEnd = a + min(aSize, layout.SYMBOL_KEY_SIZE_MAX);
+  const bEnd = b + min(bSize, layout.SYMBOL_KEY_SIZE_MAX);
   while (a < aEnd && b < bEnd) {
     const aDecoded = decodeUtf8(a, aEnd);
     const bDecoded = decodeUtf8(b, bEnd);

@@ -2,15 +2,7 @@
 // numbers and cuts of all blocks, and every posting against the content it came from, by extracting
 // the grams of each block again. Slow on purpose: it reads every byte. Works in bounded steps.
 
-import {
-  BITMAP_SIZE,
-  BLOB_FLAG_NON_ASCII,
-  CASE_MARKS_SIZE,
-  HEADER_SIZE,
-  NONE_ID,
-  SECTION_COUNT,
-  STRIPE_BLOCKS,
-} from '../shared/format.ts';
+import * as format from '../shared/format.ts';
 import {
   STATUS_CASE_MARKS,
   STATUS_CONTENT,
@@ -30,12 +22,9 @@ import { hashPosting } from './posting-sum.ts';
 import { blobAt, blockAt, sectionRow } from './open.ts';
 import { ShardView } from './view.ts';
 
-let failIndex: u32 = 0;
-
 /** Section, block or gram that the last failed check stumbled over. */
-export function verifyFailIndex(): u32 {
-  return failIndex;
-}
+export let failIndex: u32 = 0;
+
 
 /** Notes where the check failed; returns the status. */
 function fail(status: i32, index: u32): i32 {
@@ -45,19 +34,19 @@ function fail(status: i32, index: u32): i32 {
 
 /** Checks the checksum of every section, and the sums of all pages. */
 export function verifyChecksums(view: ShardView): i32 {
-  for (let kind: u32 = 1; kind <= SECTION_COUNT; kind++) {
+  for (let kind: u32 = 1; kind <= format.SECTION_COUNT; kind++) {
     const row = sectionRow(view.base, kind);
     if (xxh64(<usize>view.base + row.start, row.size, 0) != row.checksum) {
       return fail(STATUS_SECTION_CHECKSUM, kind);
     }
   }
-  const damaged = findDamagedPage(view.base, HEADER_SIZE, view.pageSums);
+  const damaged = findDamagedPage(view.base, format.HEADER_SIZE, view.pageSums);
   return damaged == 0xffffffff ? STATUS_OK : fail(STATUS_PAGE_SUM, damaged);
 }
 
 /** Bytes of scratch memory for verifyStripe: a set and a list of keys, and a bitmap. */
 export function verifyScratchSize(): usize {
-  return KEY_SET_SIZE + (<usize>8 << 20) + 64 + BITMAP_SIZE + CASE_MARKS_SIZE;
+  return KEY_SET_SIZE + (<usize>8 << 20) + 64 + format.BITMAP_SIZE + format.CASE_MARKS_SIZE;
 }
 
 /**
@@ -69,7 +58,7 @@ export function verifyScratchSize(): usize {
 export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch: usize): i32 {
   const status = sumPostings(view, stripe, scratch);
   if (status != STATUS_OK) return status;
-  return postingSum == sum ? STATUS_OK : fail(STATUS_PIECE, stripe * STRIPE_BLOCKS);
+  return postingSum == sum ? STATUS_OK : fail(STATUS_PIECE, stripe * format.STRIPE_BLOCKS);
 }
 
 /**
@@ -80,16 +69,16 @@ export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch:
  * @param scratch  verifyScratchSize bytes: | set of keys | keys of a block | bitmap | marks |
  */
 export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 {
-  const first = stripe * STRIPE_BLOCKS;
-  const end = min(first + STRIPE_BLOCKS, view.blockCount);
+  const first = stripe * format.STRIPE_BLOCKS;
+  const end = min(first + format.STRIPE_BLOCKS, view.blockCount);
   memory.fill(scratch, 0, KEY_SET_SIZE);
   const keys = scratch + KEY_SET_SIZE;
   const bitmap = keys + (<usize>8 << 20) + 64;
-  const marks = bitmap + BITMAP_SIZE;
+  const marks = bitmap + format.BITMAP_SIZE;
   let contentSum: u64 = 0;
   for (let blockId = first; blockId < end; blockId++) {
     const row = blockAt(view, blockId);
-    if (row.blobId == NONE_ID) continue;
+    if (row.blobId == format.NONE_ID) continue;
     const start = <usize>view.content + row.contentOffset;
     const stop = <usize>view.content + blockAt(view, blockId + 1).contentOffset;
     if (!isBlockSound(view, blockId, start, stop)) return fail(STATUS_CONTENT, blockId);
@@ -113,12 +102,12 @@ function isBlockSound(view: ShardView, blockId: u32, start: usize, stop: usize):
   const blob = blobAt(view, row.blobId);
   if (blockId == blob.firstBlock) {
     const blobStart = <usize>view.content + blob.contentOffset;
-    const hasFlag = (blob.flags & BLOB_FLAG_NON_ASCII) != 0;
+    const hasFlag = (blob.flags & format.BLOB_FLAG_NON_ASCII) != 0;
     if (row.line != 0 || isAscii(blobStart, blobStart + blob.size) == hasFlag) return false;
   } else if (load<u8>(start - 1) != 10) return false;
   if (blockId + 1 == blob.firstBlock + blob.blockCount) return true;
   const next = blockAt(view, blockId + 1);
-  return next.blobId == NONE_ID || next.line == row.line + countByte(start, stop, 10);
+  return next.blobId == format.NONE_ID || next.line == row.line + countByte(start, stop, 10);
 }
 
 /** Whether the block's case marks are those of its bytes; `scratch` has room for them. */
@@ -133,8 +122,8 @@ function areMarksSound(
   return (
     memory.compare(
       scratch,
-      <usize>view.caseMarks + <usize>blockId * CASE_MARKS_SIZE,
-      CASE_MARKS_SIZE,
+      <usize>view.caseMarks + <usize>blockId * format.CASE_MARKS_SIZE,
+      format.CASE_MARKS_SIZE,
     ) == 0
   );
 }
@@ -150,10 +139,10 @@ function sumPostings(view: ShardView, stripe: u32, bitmap: usize): i32 {
   postingSum = 0;
   for (let gram: u32 = 0; gram < view.gramCount; gram++) {
     if ((listMask(view, gram) & (<u32>1 << stripe)) == 0) continue;
-    memory.fill(bitmap, 0, BITMAP_SIZE);
+    memory.fill(bitmap, 0, format.BITMAP_SIZE);
     if (readStripe(view, gram, stripe, bitmap) != STATUS_OK) return fail(STATUS_PIECE, gram);
     const key = load<u32>(<usize>view.gramKeys + (<usize>gram << 2));
-    for (let i: u32 = 0; i < STRIPE_BLOCKS / 64; i++) {
+    for (let i: u32 = 0; i < format.STRIPE_BLOCKS / 64; i++) {
       for (let word = load<u64>(bitmap + (<usize>i << 3)); word != 0; word &= word - 1) {
         postingSum += hashPosting(key, i * 64 + <u32>ctz(word));
       }

@@ -128,14 +128,7 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     dataDir,
     gitPaths: values.gitPaths ?? [],
     secret: secretText(values.secret),
-    owner:
-      values.ownerEmail === undefined
-        ? undefined
-        : {
-            email: values.ownerEmail,
-            password: secretText(values.ownerPassword),
-            apiKey: secretText(values.ownerApiKey),
-          },
+    owner: ownerOf(values),
     databaseUrl: secretText(values.databaseUrl),
     licenceKey: secretText(values.licenceKey),
     licencePublicKey: values.licencePublicKey,
@@ -178,6 +171,15 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     get notices() {
       return [...unknown, ...copied, ...read.notices];
     },
+  };
+}
+
+function ownerOf({ ownerEmail, ownerPassword, ownerApiKey }: Values): OwnerConfiguration | undefined {
+  if (ownerEmail === undefined) return undefined;
+  return {
+    email: ownerEmail,
+    password: secretText(ownerPassword),
+    apiKey: secretText(ownerApiKey),
   };
 }
 

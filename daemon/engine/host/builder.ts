@@ -106,8 +106,8 @@ export class StripeBuilder {
     const status = exports.builderClose();
     if (status !== STATUS_OK) throw new Error(`builder: ${statusName(status)}`);
     const stripes: Uint8Array[] = [];
-    let start = exports.builderOutput() >>> 0;
-    for (let i = 0; i < exports.builderStripeCount(); i++) {
+    let start = exports.builderOutput.value >>> 0;
+    for (let i = 0; i < exports.builderStripeCount.value; i++) {
       const end = exports.builderStripeEnd(i) >>> 0;
       stripes.push(new Uint8Array(memory.buffer, start, end - start));
       start = end;
@@ -116,11 +116,11 @@ export class StripeBuilder {
       content: new Uint8Array(
         memory.buffer,
         this.#contentStart,
-        exports.builderContentSize() >>> 0,
+        exports.builderContentSize.value >>> 0,
       ),
       stripes,
-      blobCount: exports.builderBlobCount() >>> 0,
-      blockCount: exports.builderBlockCount() >>> 0,
+      blobCount: exports.builderBlobCount.value >>> 0,
+      blockCount: exports.builderBlockCount.value >>> 0,
     };
   }
 
@@ -132,14 +132,14 @@ export class StripeBuilder {
   ): { blobs: Uint8Array; blocks: Uint8Array; caseMarks: Uint8Array } {
     const { exports, memory } = this.#core;
     exports.builderFinish(contentBase, blobBase, blockBase);
-    const blobSize = (exports.builderBlobCount() >>> 0) * BLOB_ROW_SIZE;
-    const blockCount = exports.builderBlockCount() >>> 0;
+    const blobSize = (exports.builderBlobCount.value >>> 0) * BLOB_ROW_SIZE;
+    const blockCount = exports.builderBlockCount.value >>> 0;
     const copy = (start: number, size: number): Uint8Array =>
       new Uint8Array(memory.buffer, start >>> 0, size).slice();
     return {
-      blobs: copy(exports.builderBlobRows(), blobSize),
-      blocks: copy(exports.builderBlockRows(), blockCount * BLOCK_ROW_SIZE),
-      caseMarks: copy(exports.builderCaseMarks(), blockCount * CASE_MARKS_SIZE),
+      blobs: copy(exports.builderBlobRows.value, blobSize),
+      blocks: copy(exports.builderBlockRows.value, blockCount * BLOCK_ROW_SIZE),
+      caseMarks: copy(exports.builderCaseMarks.value, blockCount * CASE_MARKS_SIZE),
     };
   }
 }
@@ -189,10 +189,10 @@ export function mergeStripes(
     onPostings(new Uint8Array(memory.buffer, output, size));
   }
   const gramCount = exports.mergeFinish() >>> 0;
-  const keys = new Uint8Array(memory.buffer, exports.mergeKeys() >>> 0, gramCount * 4).slice();
+  const keys = new Uint8Array(memory.buffer, exports.mergeKeys.value >>> 0, gramCount * 4).slice();
   const lists = new Uint8Array(
     memory.buffer,
-    exports.mergeLists() >>> 0,
+    exports.mergeLists.value >>> 0,
     (gramCount + 1) * 4,
   ).slice();
   // Why: the memory would otherwise stay until the garbage collector finds it.

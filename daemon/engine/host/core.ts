@@ -7,7 +7,12 @@ import v8 from 'node:v8';
 import * as status from '../../../core/shared/status.ts';
 import { builtFile } from '../../base/program-files.ts';
 
-/** The functions of core/abi.ts. Addresses are bytes in the instance's memory. */
+/** An exported variable of the core. */
+interface CoreVariable {
+  readonly value: number;
+}
+
+/** The exports of core/abi.ts. Addresses are bytes in the instance's memory. */
 export interface CoreExports {
   heapBase(): number;
   shardViewSize(): number;
@@ -18,8 +23,8 @@ export interface CoreExports {
   pagesInit(bitmap: number): void;
   forgetPages(start: number, end: number): void;
   sumPages(base: number, headSize: number, end: number, out: number): void;
-  openFailSection(): number;
-  openFailIndex(): number;
+  openFailSection: CoreVariable;
+  openFailIndex: CoreVariable;
   headerChecksum(base: number): bigint;
   checksum(ptr: number, size: number): bigint;
   planCompile(plan: number, size: number): number;
@@ -38,48 +43,48 @@ export interface CoreExports {
     out: number,
     outEnd: number,
   ): number;
-  renderedLoadCount(): number;
+  renderedLoadCount: CoreVariable;
   printTree(out: number): number;
   builderInit(start: number, end: number): number;
   builderBegin(): void;
   builderAddBlob(start: number, size: number, trigramMax: number): number;
   builderClose(): number;
   builderFinish(contentBase: number, blobBase: number, blockBase: number): number;
-  builderContentSize(): number;
-  builderBlobCount(): number;
-  builderBlockCount(): number;
-  builderStripeCount(): number;
+  builderContentSize: CoreVariable;
+  builderBlobCount: CoreVariable;
+  builderBlockCount: CoreVariable;
+  builderStripeCount: CoreVariable;
   builderStripeEnd(index: number): number;
-  builderOutput(): number;
-  builderBlockRows(): number;
-  builderBlobRows(): number;
-  builderCaseMarks(): number;
+  builderOutput: CoreVariable;
+  builderBlockRows: CoreVariable;
+  builderBlobRows: CoreVariable;
+  builderCaseMarks: CoreVariable;
   mergeBegin(tables: number): void;
   mergeAddStripe(ptr: number): void;
   mergeStep(out: number, outEnd: number): number;
   mergeFinish(): number;
-  mergeKeys(): number;
-  mergeLists(): number;
+  mergeKeys: CoreVariable;
+  mergeLists: CoreVariable;
   openSymbols(base: number, size: number, view: number): number;
   verifySymbols(base: number, view: number, bitmap: number): number;
   symbolsHeaderChecksum(base: number): bigint;
   symbolsBegin(view: number, start: number, end: number): number;
   symbolsAddBlob(blobId: number, input: number, count: number): number;
   symbolsFinish(): number;
-  symbolsCount(): number;
-  symbolsNameCount(): number;
-  symbolsStarts(): number;
-  symbolsRows(): number;
-  symbolsRowsSize(): number;
-  symbolsNameOffsets(): number;
-  symbolsNameSizes(): number;
-  symbolsNameLists(): number;
-  symbolsLists(): number;
-  symbolsListsSize(): number;
+  symbolsCount: CoreVariable;
+  symbolsNameCount: CoreVariable;
+  symbolsStarts: CoreVariable;
+  symbolsRows: CoreVariable;
+  symbolsRowsEnd: CoreVariable;
+  symbolsNameOffsets: CoreVariable;
+  symbolsNameSizes: CoreVariable;
+  symbolsNameLists: CoreVariable;
+  symbolsLists: CoreVariable;
+  symbolsListsEnd: CoreVariable;
   verifyChecksums(view: number): number;
   verifyStripe(view: number, stripe: number, scratch: number): number;
   verifyStripeSum(view: number, stripe: number, sum: bigint, scratch: number): number;
-  verifyFailIndex(): number;
+  verifyFailIndex: CoreVariable;
   verifyScratchSize(): number;
   listBlocks(view: number, text: number, size: number, bitmap: number): number;
 }

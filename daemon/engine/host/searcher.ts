@@ -3,25 +3,7 @@
 // queries, each worker has its own. After a trap the searcher replaces the dead space by a new one. When nobody has
 // used it for a while, it gives the memory of requests back.
 
-import {
-  BIND_BLOCKS_OFFSET,
-  BIND_BYTES_OFFSET,
-  BIND_DOCS_OFFSET,
-  BIND_INDEX_BYTES_OFFSET,
-  BIND_LOOKUPS_OFFSET,
-  BIND_REGEXPS_OFFSET,
-  BIND_UNITS_OFFSET,
-  LINK_TEXTS_SIZE,
-  KEPT_RANGE_SIZE,
-  MATCH_ROW_SIZE,
-  RENDER_REQUEST_SIZE,
-  UNIT_CONSIDERED_OFFSET,
-  UNIT_CONTENT_BYTES_OFFSET,
-  UNIT_KEPT_OFFSET,
-  UNIT_LOADED_OFFSET,
-  UNIT_MATCHES_OFFSET,
-  UNIT_REGEXPS_OFFSET,
-} from '../../../core/shared/plan.ts';
+import * as layout from '../../../core/shared/plan.ts';
 import {
   STATUS_BAD_PLAN,
   STATUS_OUT_OF_MEMORY,
@@ -118,7 +100,7 @@ const NAME_QUESTIONS_MAX = 8;
 /** Words of a request to render: docId, most ranges, index of the links, number of kept ranges. */
 export const REQUEST_WORDS = 4;
 /** Words of a kept range. */
-export const KEPT_WORDS = KEPT_RANGE_SIZE / 4;
+export const KEPT_WORDS = layout.KEPT_RANGE_SIZE / 4;
 /** Guess: a unit with more ranges than this is shown in part, if at all. */
 const KEPT_RANGES_MAX = 32_768;
 
@@ -319,13 +301,13 @@ export class Searcher {
     this.#bound = { space, shardId };
     const stats = new DataView(space.core.memory.buffer, space.statsStart);
     return {
-      lookups: stats.getFloat64(BIND_LOOKUPS_OFFSET, true),
-      indexBytes: stats.getFloat64(BIND_INDEX_BYTES_OFFSET, true),
-      candidateBlocks: stats.getFloat64(BIND_BLOCKS_OFFSET, true),
-      candidateDocs: stats.getFloat64(BIND_DOCS_OFFSET, true),
-      candidateBytes: stats.getFloat64(BIND_BYTES_OFFSET, true),
-      unitCount: stats.getFloat64(BIND_UNITS_OFFSET, true),
-      regexps: stats.getFloat64(BIND_REGEXPS_OFFSET, true),
+      lookups: stats.getFloat64(layout.BIND_LOOKUPS_OFFSET, true),
+      indexBytes: stats.getFloat64(layout.BIND_INDEX_BYTES_OFFSET, true),
+      candidateBlocks: stats.getFloat64(layout.BIND_BLOCKS_OFFSET, true),
+      candidateDocs: stats.getFloat64(layout.BIND_DOCS_OFFSET, true),
+      candidateBytes: stats.getFloat64(layout.BIND_BYTES_OFFSET, true),
+      unitCount: stats.getFloat64(layout.BIND_UNITS_OFFSET, true),
+      regexps: stats.getFloat64(layout.BIND_REGEXPS_OFFSET, true),
     };
   }
 
@@ -370,25 +352,29 @@ export class Searcher {
   searchUnit(unit: number, isStopWanted: StopTest): UnitResult | undefined;
   searchUnit(unit: number, isStopWanted = neverStops): UnitResult | undefined {
     const { core, outputStart, statsStart } = this.#boundSpace();
-    const keptSizeMax = KEPT_RANGES_MAX * KEPT_RANGE_SIZE;
+    const keptSizeMax = KEPT_RANGES_MAX * layout.KEPT_RANGE_SIZE;
     const count = whileWanted(core, isStopWanted, ({ exports }) =>
       exports.searchUnit(unit, outputStart, statsStart, keptSizeMax),
     );
     if (count === STATUS_STOPPED) return undefined;
     const stats = new DataView(core.memory.buffer, statsStart);
-    const rows = new Uint32Array(core.memory.buffer, outputStart, (count * MATCH_ROW_SIZE) / 4);
-    const considered = stats.getFloat64(UNIT_CONSIDERED_OFFSET, true);
-    const keptStart = outputStart + considered * MATCH_ROW_SIZE;
-    const keptWords = stats.getFloat64(UNIT_KEPT_OFFSET, true);
+    const rows = new Uint32Array(
+      core.memory.buffer,
+      outputStart,
+      (count * layout.MATCH_ROW_SIZE) / 4,
+    );
+    const considered = stats.getFloat64(layout.UNIT_CONSIDERED_OFFSET, true);
+    const keptStart = outputStart + considered * layout.MATCH_ROW_SIZE;
+    const keptWords = stats.getFloat64(layout.UNIT_KEPT_OFFSET, true);
     const kept = new Uint32Array(core.memory.buffer, keptStart, keptWords);
     return {
       rows: rows.slice(),
       ...(keptWords === 0 ? {} : { kept: kept.slice() }),
       considered,
-      loaded: stats.getFloat64(UNIT_LOADED_OFFSET, true),
-      contentBytes: stats.getFloat64(UNIT_CONTENT_BYTES_OFFSET, true),
-      matches: stats.getFloat64(UNIT_MATCHES_OFFSET, true),
-      regexps: stats.getFloat64(UNIT_REGEXPS_OFFSET, true),
+      loaded: stats.getFloat64(layout.UNIT_LOADED_OFFSET, true),
+      contentBytes: stats.getFloat64(layout.UNIT_CONTENT_BYTES_OFFSET, true),
+      matches: stats.getFloat64(layout.UNIT_MATCHES_OFFSET, true),
+      regexps: stats.getFloat64(layout.UNIT_REGEXPS_OFFSET, true),
     };
   }
 
@@ -445,7 +431,7 @@ export class Searcher {
   ): RenderedDocs | undefined {
     const { core, outputStart, outputEnd } = this.#boundSpace();
     const { exports, memory } = core;
-    const rowWords = RENDER_REQUEST_SIZE / 4;
+    const rowWords = layout.RENDER_REQUEST_SIZE / 4;
     const wanted = requests.length / REQUEST_WORDS;
     const rows = new Uint32Array(memory.buffer, outputStart, wanted * rowWords);
     let keptNext = outputStart + rows.byteLength;
@@ -457,7 +443,7 @@ export class Searcher {
       rows[i * rowWords + 3] = requests[i * REQUEST_WORDS + 2]!;
       rows[i * rowWords + 4] = keptNext;
       rows[i * rowWords + 5] = requests[i * REQUEST_WORDS + 3]!;
-      keptNext += requests[i * REQUEST_WORDS + 3]! * KEPT_RANGE_SIZE;
+      keptNext += requests[i * REQUEST_WORDS + 3]! * layout.KEPT_RANGE_SIZE;
     }
     const out = writeLinks(memory, links, options.links);
     const { contextLines, isWhole } = options;
@@ -481,7 +467,7 @@ export class Searcher {
       sizes,
       rangeCount,
       bytesRead,
-      loadCount: exports.renderedLoadCount() >>> 0,
+      loadCount: exports.renderedLoadCount.value >>> 0,
     };
   }
 
@@ -581,7 +567,11 @@ function writeLinks(
   records: number,
   links: readonly LinkTexts[],
 ): number {
-  const words = new Uint32Array(memory.buffer, records, (links.length * LINK_TEXTS_SIZE) / 4);
+  const words = new Uint32Array(
+    memory.buffer,
+    records,
+    (links.length * layout.LINK_TEXTS_SIZE) / 4,
+  );
   let next = records + words.byteLength;
   const texts = links.flatMap((one) => [one.page, one.members, one.external, one.externalEnd]);
   for (const [index, text] of texts.entries()) {

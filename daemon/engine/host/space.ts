@@ -330,7 +330,7 @@ export class Space {
   #check({ shardId }: ShardFile, status: number, fault: ShardFault = 'damaged'): void {
     if (status === 0) return;
     const { exports } = this.core;
-    const place = `section ${exports.openFailSection() >>> 0}, row ${exports.openFailIndex() >>> 0}`;
+    const place = `section ${exports.openFailSection.value >>> 0}, row ${exports.openFailIndex.value >>> 0}`;
     throw new ShardError(shardId, `${statusName(status)} (${place})`, fault);
   }
 

@@ -146,25 +146,39 @@ export class SymbolsFileBuilder {
   finish(path: string): SymbolsSummary {
     const { exports } = this.#core;
     check(exports.symbolsFinish());
-    const nameCount = exports.symbolsNameCount() >>> 0;
+    const nameCount = exports.symbolsNameCount.value >>> 0;
     const { rows, names } = this.#parents;
     const header = new DataView(this.#core.memory.buffer, this.#shardStart);
     const blockCount = header.getUint32(format.HEADER_BLOCK_COUNT_OFFSET, true);
+    const rowsStart = exports.symbolsRows.value;
+    const listsStart = exports.symbolsLists.value;
     const sections = [
-      this.#section(layout.SYMBOLS_SECTION_STARTS, exports.symbolsStarts(), (blockCount + 1) * 4),
-      this.#section(layout.SYMBOLS_SECTION_ROWS, exports.symbolsRows(), exports.symbolsRowsSize()),
+      this.#section(
+        layout.SYMBOLS_SECTION_STARTS,
+        exports.symbolsStarts.value,
+        (blockCount + 1) * 4,
+      ),
+      this.#section(
+        layout.SYMBOLS_SECTION_ROWS,
+        rowsStart,
+        exports.symbolsRowsEnd.value - rowsStart,
+      ),
       { kind: layout.SYMBOLS_SECTION_PARENTS, bytes: rows() },
       { kind: layout.SYMBOLS_SECTION_PARENT_NAMES, bytes: names() },
-      this.#section(layout.SYMBOLS_SECTION_NAMES, exports.symbolsNameOffsets(), nameCount * 4),
-      this.#section(layout.SYMBOLS_SECTION_NAME_SIZES, exports.symbolsNameSizes(), nameCount),
-      this.#section(layout.SYMBOLS_SECTION_NAME_LISTS, exports.symbolsNameLists(), nameCount * 4),
+      this.#section(layout.SYMBOLS_SECTION_NAMES, exports.symbolsNameOffsets.value, nameCount * 4),
+      this.#section(layout.SYMBOLS_SECTION_NAME_SIZES, exports.symbolsNameSizes.value, nameCount),
+      this.#section(
+        layout.SYMBOLS_SECTION_NAME_LISTS,
+        exports.symbolsNameLists.value,
+        nameCount * 4,
+      ),
       this.#section(
         layout.SYMBOLS_SECTION_LISTS,
-        exports.symbolsLists(),
-        exports.symbolsListsSize(),
+        listsStart,
+        exports.symbolsListsEnd.value - listsStart,
       ),
     ];
-    const symbolCount = exports.symbolsCount() >>> 0;
+    const symbolCount = exports.symbolsCount.value >>> 0;
     const size = this.#write(path, sections, { blockCount, symbolCount, nameCount });
     this.#giveUpShard();
     return { fileId: hashFile(path), size, symbolCount, nameCount };
@@ -243,8 +257,8 @@ export class SymbolsFileBuilder {
     if (bytes.buffer === memory.buffer) {
       return BigInt.asUintN(64, exports.checksum(bytes.byteOffset, bytes.length));
     }
-    const area = exports.symbolsLists() + exports.symbolsListsSize();
-    const address = Math.ceil((area >>> 0) / 64) * 64;
+    const area = exports.symbolsListsEnd.value >>> 0;
+    const address = Math.ceil(area / 64) * 64;
     new Uint8Array(memory.buffer).set(bytes, address);
     return BigInt.asUintN(64, exports.checksum(address, bytes.length));
   }

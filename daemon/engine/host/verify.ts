@@ -74,7 +74,7 @@ export function verifySymbolsFile(
 
 /** Where opening failed. */
 function placeOf({ exports }: Core): string {
-  return `section ${exports.openFailSection() >>> 0}, row ${exports.openFailIndex() >>> 0}`;
+  return `section ${exports.openFailSection.value >>> 0}, row ${exports.openFailIndex.value >>> 0}`;
 }
 
 function checkTables(core: Core, base: number, size: number): string | undefined {
@@ -84,7 +84,7 @@ function checkTables(core: Core, base: number, size: number): string | undefined
   const sums = exports.verifyChecksums(heapStart);
   return sums === STATUS_OK
     ? undefined
-    : `${statusName(sums)} (section ${exports.verifyFailIndex() >>> 0})`;
+    : `${statusName(sums)} (section ${exports.verifyFailIndex.value >>> 0})`;
 }
 
 function checkStripes(
@@ -104,7 +104,7 @@ function checkStripes(
         ? exports.verifyStripe(heapStart, stripe, scratch)
         : exports.verifyStripeSum(heapStart, stripe, sum, scratch);
     if (status === STATUS_OK) continue;
-    return `${statusName(status)} (stripe ${stripe}, row ${exports.verifyFailIndex() >>> 0})`;
+    return `${statusName(status)} (stripe ${stripe}, row ${exports.verifyFailIndex.value >>> 0})`;
   }
   return undefined;
 }

@@ -1,43 +1,6 @@
 // Writes a plan as the bytes that the core runs (core/shared/plan.ts), children before their parents.
 
-import {
-  NODE_AND,
-  NODE_CONST,
-  NODE_DOCS,
-  NODE_GRAMS,
-  NODE_LANGUAGE,
-  NODE_NOT,
-  NODE_OR,
-  NODE_PATH,
-  NODE_PATH_REGEX,
-  NODE_REGEX,
-  NODE_REPOS,
-  NODE_SYMBOL,
-  NODE_SYMBOL_REGEX,
-  NODE_TEXT,
-  PLAN_CHILD_COUNT_OFFSET,
-  PLAN_DATA_SIZE_OFFSET,
-  PLAN_FLAG_ALWAYS,
-  PLAN_FLAG_AT_END,
-  PLAN_FLAG_AT_START,
-  PLAN_FLAG_CASE_SENSITIVE,
-  PLAN_FLAG_LITERALS,
-  PLAN_FLAG_WORD_END,
-  PLAN_FLAG_WORD_START,
-  PLAN_HEADER_SIZE,
-  PLAN_NODE_COUNT_OFFSET,
-  PLAN_NODE_FIRST_OFFSET,
-  PLAN_NODE_FLAGS_OFFSET,
-  PLAN_NODE_KIND_OFFSET,
-  PLAN_NODE_SIZE,
-  PLAN_NODE_SIZE_OFFSET,
-  PLAN_NODES_MAX,
-  REGEX_CHAIN_OFFSET,
-  REGEX_CONDITION_OFFSET,
-  REGEX_HEAD_SIZE,
-  REGEX_NEAR_OFFSET,
-  REGEX_START_OFFSET,
-} from '../../../core/shared/plan.ts';
+import * as layout from '../../../core/shared/plan.ts';
 import type { SearchPlan } from '../host/search-plan.ts';
 import { ALL, type Condition, withoutKnown } from '../regex/condition.ts';
 import type { LetterCase } from '../regex/literals.ts';
@@ -47,7 +10,7 @@ import { type PlanNode, tooManyConditions } from './plan-tree.ts';
 import { docSetsFor, type DocsNode, type PlannedShardView } from './revisions.ts';
 
 /** Nodes of a plan beyond which what only narrows a search is left out. */
-const NODES_ENOUGH = PLAN_NODES_MAX / 4;
+const NODES_ENOUGH = layout.PLAN_NODES_MAX / 4;
 
 /**
  * Encodes a plan for the core.
@@ -69,14 +32,14 @@ export function* encodeSteps(
   isCaseSensitive: boolean,
   shards: readonly PlannedShardView[],
 ): Steps<SearchPlan> {
-  const encoder = new PlanEncoder(isCaseSensitive ? PLAN_FLAG_CASE_SENSITIVE : 0);
+  const encoder = new PlanEncoder(isCaseSensitive ? layout.PLAN_FLAG_CASE_SENSITIVE : 0);
   yield* encoder.add(plan);
   const docSets = yield* docSetsFor(encoder.docsNodes, shards);
   return { bytes: encoder.bytes(), ...docSets };
 }
 
-const START_FLAGS = { any: 0, word: PLAN_FLAG_WORD_START, name: PLAN_FLAG_AT_START };
-const END_FLAGS = { any: 0, word: PLAN_FLAG_WORD_END, name: PLAN_FLAG_AT_END };
+const START_FLAGS = { any: 0, word: layout.PLAN_FLAG_WORD_START, name: layout.PLAN_FLAG_AT_START };
+const END_FLAGS = { any: 0, word: layout.PLAN_FLAG_WORD_END, name: layout.PLAN_FLAG_AT_END };
 
 class PlanEncoder {
   readonly #caseFlag: number;
@@ -97,49 +60,58 @@ class PlanEncoder {
     yield;
     switch (plan.kind) {
       case 'const':
-        return this.#node(NODE_CONST, 0, plan.value ? 1 : 0, 0);
+        return this.#node(layout.NODE_CONST, 0, plan.value ? 1 : 0, 0);
       case 'not':
-        return this.#node(NODE_NOT, 0, yield* this.add(plan.child), 1);
+        return this.#node(layout.NODE_NOT, 0, yield* this.add(plan.child), 1);
       case 'and':
       case 'or': {
         const indexes: number[] = [];
         for (const child of plan.children) indexes.push(yield* this.add(child));
         const first = this.#children.length;
         this.#children.push(...indexes);
-        return this.#node(plan.kind === 'and' ? NODE_AND : NODE_OR, 0, first, indexes.length);
+        return this.#node(
+          plan.kind === 'and' ? layout.NODE_AND : layout.NODE_OR,
+          0,
+          first,
+          indexes.length,
+        );
       }
       case 'text':
-        return this.#leaf(NODE_TEXT, this.#flagOf(plan.letterCase), Buffer.from(plan.text));
+        return this.#leaf(layout.NODE_TEXT, this.#flagOf(plan.letterCase), Buffer.from(plan.text));
       case 'regex':
-        return this.#expression(NODE_REGEX, plan.expression, this.#headOf(plan.expression));
+        return this.#expression(layout.NODE_REGEX, plan.expression, this.#headOf(plan.expression));
       case 'pathRegex':
-        return this.#expression(NODE_PATH_REGEX, plan.expression, Buffer.alloc(REGEX_HEAD_SIZE));
+        return this.#expression(
+          layout.NODE_PATH_REGEX,
+          plan.expression,
+          Buffer.alloc(layout.REGEX_HEAD_SIZE),
+        );
       case 'symbolRegex':
         return this.#expression(
-          NODE_SYMBOL_REGEX,
+          layout.NODE_SYMBOL_REGEX,
           plan.expression,
           this.#lineHeadOf(plan.expression),
         );
       case 'symbol': {
         const { text, letterCase, start, end } = plan.literal;
         const flags = this.#flagOf(letterCase) | START_FLAGS[start] | END_FLAGS[end];
-        return this.#leaf(NODE_SYMBOL, flags, Buffer.from(text));
+        return this.#leaf(layout.NODE_SYMBOL, flags, Buffer.from(text));
       }
       case 'path': {
         const { text, anchoredStart, anchoredEnd } = plan.literal;
-        const start = anchoredStart ? PLAN_FLAG_AT_START : 0;
-        const end = anchoredEnd ? PLAN_FLAG_AT_END : 0;
+        const start = anchoredStart ? layout.PLAN_FLAG_AT_START : 0;
+        const end = anchoredEnd ? layout.PLAN_FLAG_AT_END : 0;
         const flags = this.#flagOf(plan.letterCase) | start | end;
-        return this.#leaf(NODE_PATH, flags, Buffer.from(text));
+        return this.#leaf(layout.NODE_PATH, flags, Buffer.from(text));
       }
       case 'language':
-        return this.#leaf(NODE_LANGUAGE, 0, Buffer.from(plan.name));
+        return this.#leaf(layout.NODE_LANGUAGE, 0, Buffer.from(plan.name));
       case 'repos': {
         const ids = Uint32Array.from(plan.ids).sort();
-        return this.#leaf(NODE_REPOS, 0, Buffer.from(ids.buffer));
+        return this.#leaf(layout.NODE_REPOS, 0, Buffer.from(ids.buffer));
       }
       case 'docs':
-        return this.#node(NODE_DOCS, 0, this.#docsIndex(plan), 0);
+        return this.#node(layout.NODE_DOCS, 0, this.#docsIndex(plan), 0);
     }
   }
 
@@ -154,15 +126,15 @@ class PlanEncoder {
   /** `undefined`: as the request says. Of a literal without letters either would do. */
   #flagOf(letterCase: LetterCase | undefined): number {
     if (letterCase === undefined) return this.#caseFlag;
-    return letterCase === 'folded' ? 0 : PLAN_FLAG_CASE_SENSITIVE;
+    return letterCase === 'folded' ? 0 : layout.PLAN_FLAG_CASE_SENSITIVE;
   }
 
   /** The head of an expression whose matches lie in one line; adds the nodes of its condition. */
   #lineHeadOf({ regex: { condition, exactCondition } }: ProgramExpression): Buffer {
-    const head = Buffer.alloc(REGEX_HEAD_SIZE);
-    const flags = exactCondition === undefined ? 0 : PLAN_FLAG_CASE_SENSITIVE;
+    const head = Buffer.alloc(layout.REGEX_HEAD_SIZE);
+    const flags = exactCondition === undefined ? 0 : layout.PLAN_FLAG_CASE_SENSITIVE;
     const known = this.#condition(exactCondition ?? condition, flags);
-    head.writeUInt32LE(known, REGEX_CONDITION_OFFSET);
+    head.writeUInt32LE(known, layout.REGEX_CONDITION_OFFSET);
     return head;
   }
 
@@ -170,15 +142,15 @@ class PlanEncoder {
   #headOf(expression: ProgramExpression): Buffer {
     const { condition, beginning } = expression.regex;
     if (beginning === undefined) return this.#lineHeadOf(expression);
-    const head = Buffer.alloc(REGEX_HEAD_SIZE);
+    const head = Buffer.alloc(layout.REGEX_HEAD_SIZE);
     const { start, near, bytes } = beginning;
     // What the start says already, all docs that are left hold.
     const rest = withoutKnown(condition, start);
-    head.writeUInt32LE(this.#condition(rest, 0), REGEX_CONDITION_OFFSET);
-    head.writeUInt32LE(this.#condition(start, 0), REGEX_START_OFFSET);
+    head.writeUInt32LE(this.#condition(rest, 0), layout.REGEX_CONDITION_OFFSET);
+    head.writeUInt32LE(this.#condition(start, 0), layout.REGEX_START_OFFSET);
     const known = this.#nodes.length < NODES_ENOUGH ? near : ALL;
-    head.writeUInt32LE(this.#condition(known, 0), REGEX_NEAR_OFFSET);
-    head.set(bytes, REGEX_CHAIN_OFFSET);
+    head.writeUInt32LE(this.#condition(known, 0), layout.REGEX_NEAR_OFFSET);
+    head.set(bytes, layout.REGEX_CHAIN_OFFSET);
     return head;
   }
 
@@ -187,7 +159,8 @@ class PlanEncoder {
     { regex: { program }, isChoice, holdsAlways }: ProgramExpression,
     head: Buffer,
   ): number {
-    const flags = (isChoice ? PLAN_FLAG_LITERALS : 0) | (holdsAlways ? PLAN_FLAG_ALWAYS : 0);
+    const flags =
+      (isChoice ? layout.PLAN_FLAG_LITERALS : 0) | (holdsAlways ? layout.PLAN_FLAG_ALWAYS : 0);
     return this.#leaf(kind, flags, Buffer.concat([head, program]));
   }
 
@@ -197,13 +170,13 @@ class PlanEncoder {
       case 'all':
         return 0;
       case 'literal':
-        return this.#leaf(NODE_GRAMS, flags, Buffer.from(condition.text)) + 1;
+        return this.#leaf(layout.NODE_GRAMS, flags, Buffer.from(condition.text)) + 1;
       case 'and':
       case 'or': {
         const indexes = condition.children.map((child) => this.#condition(child, flags) - 1);
         const first = this.#children.length;
         this.#children.push(...indexes);
-        const kind = condition.kind === 'and' ? NODE_AND : NODE_OR;
+        const kind = condition.kind === 'and' ? layout.NODE_AND : layout.NODE_OR;
         return this.#node(kind, 0, first, indexes.length) + 1;
       }
       case 'none':
@@ -222,27 +195,27 @@ class PlanEncoder {
   }
 
   #node(kind: number, flags: number, first: number, size: number): number {
-    if (this.#nodes.length === PLAN_NODES_MAX) {
+    if (this.#nodes.length === layout.PLAN_NODES_MAX) {
       throw tooManyConditions();
     }
     return this.#nodes.push({ kind, flags, first, size }) - 1;
   }
 
   bytes(): Uint8Array {
-    const nodesSize = this.#nodes.length * PLAN_NODE_SIZE;
-    const head = Buffer.alloc(PLAN_HEADER_SIZE + nodesSize + this.#children.length * 4);
-    head.writeUInt32LE(this.#nodes.length, PLAN_NODE_COUNT_OFFSET);
-    head.writeUInt32LE(this.#children.length, PLAN_CHILD_COUNT_OFFSET);
-    head.writeUInt32LE(this.#dataSize, PLAN_DATA_SIZE_OFFSET);
+    const nodesSize = this.#nodes.length * layout.PLAN_NODE_SIZE;
+    const head = Buffer.alloc(layout.PLAN_HEADER_SIZE + nodesSize + this.#children.length * 4);
+    head.writeUInt32LE(this.#nodes.length, layout.PLAN_NODE_COUNT_OFFSET);
+    head.writeUInt32LE(this.#children.length, layout.PLAN_CHILD_COUNT_OFFSET);
+    head.writeUInt32LE(this.#dataSize, layout.PLAN_DATA_SIZE_OFFSET);
     for (const [index, { kind, flags, first, size }] of this.#nodes.entries()) {
-      const row = PLAN_HEADER_SIZE + index * PLAN_NODE_SIZE;
-      head.writeUInt32LE(kind, row + PLAN_NODE_KIND_OFFSET);
-      head.writeUInt32LE(flags, row + PLAN_NODE_FLAGS_OFFSET);
-      head.writeUInt32LE(first, row + PLAN_NODE_FIRST_OFFSET);
-      head.writeUInt32LE(size, row + PLAN_NODE_SIZE_OFFSET);
+      const row = layout.PLAN_HEADER_SIZE + index * layout.PLAN_NODE_SIZE;
+      head.writeUInt32LE(kind, row + layout.PLAN_NODE_KIND_OFFSET);
+      head.writeUInt32LE(flags, row + layout.PLAN_NODE_FLAGS_OFFSET);
+      head.writeUInt32LE(first, row + layout.PLAN_NODE_FIRST_OFFSET);
+      head.writeUInt32LE(size, row + layout.PLAN_NODE_SIZE_OFFSET);
     }
     for (const [index, child] of this.#children.entries()) {
-      head.writeUInt32LE(child, PLAN_HEADER_SIZE + nodesSize + index * 4);
+      head.writeUInt32LE(child, layout.PLAN_HEADER_SIZE + nodesSize + index * 4);
     }
     return Buffer.concat([head, ...this.#data]);
   }

@@ -1,0 +1,50 @@
+// The entries of a row of the lazy DFA (dfa-cache.ts): where to go on after a byte, and flags that
+// say what else is to be done.
+
+/** A match ends before the byte that led here. */
+export const ENTRY_MATCH: u32 = 1;
+/** No row: the entry was not made yet, or nothing can match any more. */
+export const ENTRY_HALT: u32 = 2;
+/** The state has no thread but those of a start right here. */
+export const ENTRY_START: u32 = 4;
+const ENTRY_FLAGS: u32 = 7;
+export const ENTRY_UNKNOWN: u32 = ENTRY_HALT;
+/** In place of a row: no further match can come, or is wanted. */
+export const NO_ROW: u32 = 8;
+export const ENTRY_DEAD: u32 = NO_ROW | ENTRY_HALT;
+
+/** The offset in a row of the entry for the byte at `ptr`. */
+@inline
+export function offsetAt(classMap: usize, ptr: usize): u32 {
+  return <u32>load<u16>(classMap + (<usize>load<u8>(ptr) << 1));
+}
+
+/** The entry of `row` for the byte at `ptr`. */
+@inline
+export function entryAt(row: u32, classMap: usize, ptr: usize): u32 {
+  return load<u32>(<usize>row + offsetAt(classMap, ptr));
+}
+
+/** Whether the entry, or one of several ORed, is more than a row. */
+@inline
+export function isFlagged(entry: u32): bool {
+  return (entry & ENTRY_FLAGS) != 0;
+}
+
+/** Whether the entry says `flag` (ENTRY_*), and maybe more. */
+@inline
+export function says(entry: u32, flag: u32): bool {
+  return (entry & flag) != 0;
+}
+
+/** Whether a match ends before the byte, and nothing else is to be done. */
+@inline
+export function saysMatchOnly(entry: u32): bool {
+  return (entry & ENTRY_FLAGS) == ENTRY_MATCH;
+}
+
+/** The row to go on with, or NO_ROW; means nothing of ENTRY_UNKNOWN. */
+@inline
+export function rowOf(entry: u32): u32 {
+  return entry & ~ENTRY_FLAGS;
+}
