@@ -2,7 +2,7 @@
 // `kill -9` at any moment (TRAWL_KILLS: how many). The mirror of before stays, or a whole one takes its place.
 
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -238,6 +238,10 @@ const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
   'there are no objects': (folder) => rmSync(path.join(folder, 'objects'), { recursive: true }),
   'there are no packs': (folder) => rmSync(path.join(folder, 'objects/pack'), { recursive: true }),
   'the configuration is cut': (folder) => writeFileSync(path.join(folder, 'config'), '[core'),
+  'what it held is a pipe': (folder) => {
+    rmSync(path.join(folder, 'trawl-mirror.json'));
+    execFileSync('mkfifo', [path.join(folder, 'trawl-mirror.json')]);
+  },
   'what it held is not known': (folder) => rmSync(path.join(folder, 'trawl-mirror.json')),
 };
 
