@@ -101,6 +101,31 @@ void test('a pass goes on where it was, and rests when it is through', async () 
   assert.deepEqual(fourth.damage, []);
 });
 
+void test('a pass of a time to come is of a clock that was wrong: the next one begins at once', async () => {
+  const shards = makeShards(await coreModule('release'), 2);
+  const stateFile = path.join(temporaryFolder(), 'state');
+  const startedAt = Date.now() + 365 * 24 * 3600 * 1000;
+  const checkedAfter = async (state: object): Promise<number> => {
+    writeFileSync(stateFile, JSON.stringify({ startedAt, ...state }));
+    const { pass } = await openPass(shards, { stateFile });
+    pass.run();
+    // What is kept at the end is of this clock.
+    const isThrough = (): boolean => {
+      const kept = JSON.parse(readFileSync(stateFile, 'utf8')) as {
+        startedAt: number;
+        isDone: boolean;
+      };
+      return kept.isDone && kept.startedAt <= Date.now();
+    };
+    await eventually(async () => isThrough());
+    await pass.close();
+    return pass.checkedCount;
+  };
+  assert.equal(await checkedAfter({ shardId: '', isDone: true }), 2);
+  const [first] = shards.map(({ shardId }) => shardId).sort();
+  assert.equal(await checkedAfter({ shardId: first, isDone: false }), 1);
+});
+
 void test('a state that cannot be read costs a pass, no more', async () => {
   const shards = makeShards(await coreModule('release'), 2);
   const stateFile = path.join(temporaryFolder(), 'state');

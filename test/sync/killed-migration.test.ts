@@ -1,11 +1,11 @@
-// A process that brings an index of an earlier version up to date is killed at random moments: whoever opens it next finds the
-// repositories under their ids and rules, the accounts, and files that are sound, and shows what it did before.
-// TRAWL_KILLS: how many; TRAWL_TEST_SEED.
+// A process that brings an index of an earlier version up to date is killed: at random moments, and between its changes of files
+// and of the store. Whoever opens it next finds the repositories under their ids and rules, the accounts, and files that are
+// sound, and shows what it did before. TRAWL_KILLS: how many of each; TRAWL_TEST_SEED.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
@@ -15,6 +15,7 @@ import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import type { CatalogState } from '../../daemon/sync/catalog/catalog-records.ts';
 import { SECOND_FORM } from '../accounts/store/former-form.ts';
 import { newUser } from '../accounts/store/harness.ts';
+import { trawl } from '../e2e/daemon.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
 import { SEED } from '../seed.ts';
 import { everythingOf, History, randomOf } from './history.ts';
@@ -22,7 +23,7 @@ import { type IndexOf, openIndexOf } from './index-of.ts';
 import { NEVER } from './merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
 
-const KILLS = Number(process.env['TRAWL_KILLS'] ?? 6);
+const KILLS = Number(process.env['TRAWL_KILLS'] ?? 3);
 
 const histories = [1, 2, 3].map((i) => new History(SEED + i));
 const REPOS = histories.map(({ repo }) => repo);
@@ -71,13 +72,21 @@ function makeFormer(dataDir: string, kind: (typeof KINDS)[number]): void {
   store.close();
 }
 
-/** Milliseconds that a process works on the index; it is killed after so many at most. */
-async function work(dataDir: string, killMs: number): Promise<number> {
+interface Work {
+  readonly tookMs: number;
+  /** Changes of files and of the store that it made in all; undefined: it was killed before its end. */
+  readonly changeCount: number | undefined;
+}
+
+/** A process works on the index; it is killed after so many milliseconds, or at its change of this number. */
+async function work(dataDir: string, killMs: number, killAt = 0): Promise<Work> {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const program = fileURLToPath(new URL(`./killed-migration-child.${extension}`, import.meta.url));
-  const child = spawn(process.execPath, [program, dataDir, ...REPOS], {
+  const child = spawn(process.execPath, [program, dataDir, `${killAt}`, ...REPOS], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
   const exit = once(child, 'exit');
   await once(child.stdout, 'data');
   const startMs = performance.now();
@@ -92,14 +101,42 @@ async function work(dataDir: string, killMs: number): Promise<number> {
   await exit;
   end.abort();
   await killing;
-  return tookMs;
+  const [, count] = /^done (\d+)$/m.exec(said) ?? [];
+  return { tookMs, changeCount: count === undefined ? undefined : Number(count) };
+}
+
+/** What the index is to show: after the kill, and once all is indexed. */
+interface Expected {
+  readonly rules: unknown;
+  readonly shown: unknown;
+}
+
+/** Opens what was left, which is to have lost nothing; and again with all indexed, without a file too many. */
+async function checkNext(place: string, expected: Expected, message: string): Promise<void> {
+  const { rules, shown } = expected;
+  const index = await openIndexOf(place, { mergeLimits: NEVER });
+  assert.deepEqual(await rulesOf(index), rules, message);
+  await checkFiles(index, message);
+  await index.index(REPOS, undefined, 'commits');
+  await index.instance.symbols?.run();
+  assert.deepEqual(await rulesOf(index), rules, message);
+  assert.deepEqual(await everythingOf(index), shown, message);
+  await checkFiles(index, message);
+  await index.close();
+  const halfWritten = readdirSync(place).filter((name) => /\.(?:next|new|tmp)$/.test(name));
+  assert.deepEqual(halfWritten, [], message);
+  const { code, stdout, stderr } = await trawl(['verify', '--data-dir', place]);
+  assert.equal(code, 0, `${message}\n${stdout}${stderr}`);
 }
 
 void test(`killed while it brings an index up, seed ${SEED}`, { timeout: 3_600_000 }, async () => {
   const random = randomOf(SEED);
   for (const kind of KINDS) {
     const former = temporaryFolder();
-    const { rules, shown } = await makeIndex(former);
+    const made = await makeIndex(former);
+    const rules =
+      kind === 'no store' ? Object.assign({}, made.rules, { userCount: 0 }) : made.rules;
+    const expected = { rules, shown: made.shown };
     makeFormer(former, kind);
     const place = path.join(temporaryFolder(), 'index');
     const anew = (): void => {
@@ -107,21 +144,18 @@ void test(`killed while it brings an index up, seed ${SEED}`, { timeout: 3_600_0
       cpSync(former, place, { recursive: true });
     };
     anew();
-    const wholeMs = await work(place, 60_000);
-    for (let kill = 0; kill < KILLS / KINDS.length; kill++) {
-      const message = `seed ${SEED}, ${kind}, kill ${kill}`;
+    const whole = await work(place, 60_000);
+    assert.ok(whole.changeCount !== undefined && whole.changeCount > KILLS);
+    const killCount = Math.ceil(KILLS / KINDS.length);
+    for (let kill = 0; kill < killCount; kill++) {
       anew();
-      await work(place, wholeMs * random());
-      const index = await openIndexOf(place, { mergeLimits: NEVER });
-      const before = kind === 'no store' ? Object.assign({}, rules, { userCount: 0 }) : rules;
-      assert.deepEqual(await rulesOf(index), before, message);
-      await checkFiles(index, message);
-      await index.index(REPOS, undefined, 'commits');
-      await index.instance.symbols?.run();
-      assert.deepEqual(await rulesOf(index), before, message);
-      assert.deepEqual(await everythingOf(index), shown, message);
-      await checkFiles(index, message);
-      await index.close();
+      await work(place, whole.tookMs * random());
+      await checkNext(place, expected, `seed ${SEED}, ${kind}, kill ${kill}`);
+      // Between all of its changes, evenly.
+      const killAt = 1 + Math.floor((whole.changeCount * (kill + random())) / killCount);
+      anew();
+      await work(place, 60_000, killAt);
+      await checkNext(place, expected, `seed ${SEED}, ${kind}, killed at change ${killAt}`);
     }
   }
 });

@@ -67,6 +67,18 @@ void test('lost with its copy: made again of the store', async () => {
   assert.deepEqual(await shown(dataDir), AS_BEFORE);
 });
 
+void test('a store that is gone: what was hidden stays hidden, and it is said', async () => {
+  const dataDir = await makeDataDir();
+  for (const ending of ['', '-wal', '-shm', '.sealed'])
+    rmSync(path.join(dataDir, `store.db${ending}`), { force: true });
+  lines.length = 0;
+  assert.deepEqual(await shown(dataDir), AS_BEFORE);
+  assert.equal(lines.filter((line) => line.includes('the store is new')).length, 1);
+  lines.length = 0;
+  assert.deepEqual(await shown(dataDir), AS_BEFORE);
+  assert.deepEqual(lines, []);
+});
+
 void test('whatever bit is turned over: the same ids and rules', async () => {
   const dataDir = await makeDataDir();
   const file = path.join(dataDir, 'catalog.json');

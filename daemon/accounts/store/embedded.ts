@@ -100,7 +100,7 @@ function openFile(file: string): Libsql.Database {
  * was killed leaves such a file too, but no index beside it.
  */
 function checkNotEmptied(file: string): void {
-  const isEmpty = statSync(file, { throwIfNoEntry: false })?.size === 0;
+  const isEmpty = isThere(file) && statSync(file).size === 0;
   if (isEmpty && existsSync(path.join(path.dirname(file), CATALOG_FILE)))
     throw new DamageError('it is empty');
 }
@@ -277,7 +277,7 @@ const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['SQLITE_FULL', 'cannot grow: the disk is full'],
   ['SQLITE_IOERR_SHMSIZE', 'cannot be opened: the disk is full'],
   ['SQLITE_IOERR', 'cannot be read or written: the system reports an input or output error'],
-  ['SQLITE_CANTOPEN', 'cannot be opened'],
+  ['SQLITE_CANTOPEN', 'cannot be opened, or the file beside it that ends with -wal or -shm'],
   ['SQLITE_READONLY', 'cannot be written'],
   ['SQLITE_CORRUPT', DAMAGED],
   ['SQLITE_NOTADB', `${DAMAGED}: it is no database`],

@@ -29,6 +29,11 @@ export class GitFileError extends Error {
   }
 }
 
+/** Whether an error says that git would be led elsewhere from a source, or wait there for ever. */
+export function isMisled(error: unknown): boolean {
+  return error instanceof GitPlaceError || error instanceof GitFileError;
+}
+
 /** Real paths. Why not an argument: each git process of the daemon is checked, wherever it is started. */
 let allowedPlaces: readonly string[] = [];
 

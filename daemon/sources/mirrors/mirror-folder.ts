@@ -6,6 +6,7 @@ import { appendFile, copyFile, mkdir, readFile, rename, rm, writeFile } from 'no
 import path from 'node:path';
 import { z } from 'zod';
 import { systemCodeOf } from '../../base/caught.ts';
+import { readOwnSoon } from '../../base/own-file.ts';
 import { entriesOf } from '../git/git-place.ts';
 import { refStateOf } from '../git/ref-state.ts';
 import { parsePacked } from './remote-refs.ts';
@@ -33,8 +34,8 @@ export type MirrorState = Omit<z.output<typeof stateSchema>, 'version'>;
 /** What a mirror held when it was whole; undefined: it never was, or is no mirror. Errors: the file system's. */
 export async function readState(folder: string): Promise<MirrorState | undefined> {
   try {
-    const text = await readFile(path.join(folder, STATE_NAME), 'latin1');
-    return stateSchema.parse(JSON.parse(text));
+    const bytes = await readOwnSoon(path.join(folder, STATE_NAME));
+    return stateSchema.parse(JSON.parse(bytes.toString('latin1')));
   } catch (error) {
     const code = systemCodeOf(error);
     if (code !== undefined && code !== 'ENOENT' && code !== 'ENOTDIR') throw error;

@@ -1,12 +1,14 @@
 // Whether a mirror can be relied on, for when there is doubt: bytes of packs that are not what git wrote, objects that are
-// missing. Every object is in a pack (remote-git.ts), and packs and their indexes end with the hash of what they hold.
+// missing, files that lead elsewhere. Every object is in a pack (remote-git.ts), and packs and their indexes end with the hash
+// of what they hold.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { systemCodeOf } from '../../base/caught.ts';
+import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import { GitError, runGit } from '../git/git.ts';
+import { checkGitPlaceWholly, isMisled } from '../git/git-place.ts';
 
 export interface SoundnessOptions {
   /** Digits of an id. */
@@ -28,6 +30,7 @@ export async function faultOf(
   const { idLength, timeoutMs, signal } = options;
   const packs = path.join(folder, 'objects/pack');
   try {
+    await checkGitPlaceWholly(folder);
     for (const name of await readdir(packs)) {
       if (!/\.(?:pack|idx)$/.test(name)) continue;
       const isSound = await endsWithHash(
@@ -42,6 +45,7 @@ export async function faultOf(
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
+    if (isMisled(error)) return messageOf(error);
     if (error instanceof GitError && error.failure === 'exit') return error.message;
     if (systemCodeOf(error) === 'ENOENT') return 'files are missing';
     throw error;

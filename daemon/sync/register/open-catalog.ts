@@ -28,6 +28,11 @@ export async function openCatalog(
   if (catalog.damage !== undefined)
     log.error('the catalog before is used in place of a damaged one', { reason: catalog.damage });
   if (catalog.isMissing && isAlone) await fillAgain(catalog, register, log);
+  if (register.all.length === 0 && catalog.repos.length > 0)
+    log.warn(
+      'the store is new, and knows nothing of the index beside it: who may see what is taken from the catalog; where there was a ' +
+        'store before, its accounts, keys and connections come back with it alone, or with "trawl restore"',
+    );
   await mendClones(catalog, register);
   const records = catalog.repos
     .map(({ record }) => record)

@@ -56,7 +56,8 @@ export class IntegrityPass {
   #check: PageCheck | undefined;
   #running: Promise<void> | undefined;
   #state: State;
-  #savedMs = 0;
+  /** Of performance.now, which no change of the clock moves. */
+  #savedMs = -Infinity;
   checkedCount = 0;
 
   constructor(options: IntegrityPassOptions) {
@@ -144,7 +145,7 @@ export class IntegrityPass {
       if (next === undefined) break;
       if (!(await this.#checkOne(next))) unread.push(next);
       this.#state = { ...this.#state, shardId: next.shardId };
-      if (Date.now() - this.#savedMs > SAVE_MS) this.#save(this.#state);
+      if (performance.now() - this.#savedMs > SAVE_MS) this.#save(this.#state);
     }
     // Once more; what cannot be read then either is for the next pass.
     for (const shard of unread) if (this.#isInService(shard)) await this.#checkOne(shard);
@@ -190,7 +191,7 @@ export class IntegrityPass {
 
   #save(state: State): void {
     this.#state = state;
-    this.#savedMs = Date.now();
+    this.#savedMs = performance.now();
     const { stateFile, log } = this.#options;
     try {
       replaceOwn(stateFile, JSON.stringify(state));
@@ -208,7 +209,10 @@ export class IntegrityPass {
 
 function readState(file: string): State {
   try {
-    return stateSchema.parse(JSON.parse(readOwn(file).toString()));
+    const state = stateSchema.parse(JSON.parse(readOwn(file).toString()));
+    if (state.startedAt <= Date.now()) return state;
+    // Of a clock that was ahead, which would hold up the next pass after each restart. One that was begun goes on.
+    return { ...state, startedAt: Date.now(), isDone: false };
   } catch {
     // It only saves work.
     return { startedAt: Date.now(), shardId: '', isDone: false };

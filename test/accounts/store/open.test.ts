@@ -1,6 +1,7 @@
 // Opening the store: what is made, what is refused and in which words, on both engines.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -8,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -240,6 +242,45 @@ onEmbedded('opening the file', ({ within }) => {
       assert.match(error.message, /store\.db is damaged: it is empty; .*"trawl restore"/);
       rmSync(index);
       assert.equal(await (await place.open()).users.count(), 0);
+    }));
+
+  test('text that is to be JSON and is not is damage, named by its column', () =>
+    within(async (place) => {
+      await filledWith(place, 1);
+      const change = (text: string): void => {
+        const file = new Libsql(fileOf(place));
+        file.exec(text);
+        file.close();
+      };
+      change(
+        "insert into repos (id, name, visibility, enforcement, place) values (1, 'a', 'private', 'all', '{\"kind\"#1}')",
+      );
+      const error = await refuses(place.open(), 'NOT_READY');
+      assert.ok(error.message.startsWith(fileOf(place)), error.message);
+      assert.match(
+        error.message,
+        / is damaged: table repos holds text in column place that is no JSON; .*"trawl restore"/,
+      );
+      change(`update repos set place = '{"kind":"folder","path":"/a"}'`);
+      assert.equal((await (await place.open()).repos.read()).repos.length, 1);
+    }));
+
+  test('a pipe in place of the store is not waited for, and files beside it that cannot be opened are named', () =>
+    within(async (place) => {
+      const whole = await filledWith(place, 1);
+      writeFileSync(path.join(place.dataDir, 'catalog.json'), '{}');
+      rmSync(fileOf(place));
+      assert.equal(spawnSync('mkfifo', [fileOf(place)]).status, 0);
+      const ofPipe = await refuses(place.open(), 'NOT_READY');
+      assert.match(ofPipe.message, /store\.db is a pipe and no file; move it away/);
+      rmSync(fileOf(place));
+      writeFileSync(fileOf(place), whole);
+      rmSync(`${fileOf(place)}-wal`, { force: true });
+      symlinkSync('/nowhere', `${fileOf(place)}-wal`);
+      const ofLog = await refuses(place.open(), 'NOT_READY');
+      assert.match(ofLog.message, /store\.db cannot be opened, or .* -wal or -shm$/);
+      rmSync(`${fileOf(place)}-wal`);
+      assert.equal(await (await place.open()).users.count(), 1);
     }));
 
   test('damage found while running is NOT_READY, without a path', () =>

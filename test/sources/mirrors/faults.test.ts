@@ -2,7 +2,7 @@
 // `kill -9` at any moment (TRAWL_KILLS: how many). The mirror of before stays, or a whole one takes its place.
 
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -14,6 +14,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -229,9 +230,18 @@ const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
   'packed-refs is something else': (folder) =>
     writeFileSync(path.join(folder, 'packed-refs'), 'x\0y'),
   'HEAD is empty': (folder) => writeFileSync(path.join(folder, 'HEAD'), ''),
+  'HEAD is no text': (folder) => writeFileSync(path.join(folder, 'HEAD'), Buffer.alloc(20, 0xff)),
+  'HEAD leads elsewhere': (folder) => {
+    rmSync(path.join(folder, 'HEAD'));
+    symlinkSync(import.meta.filename, path.join(folder, 'HEAD'));
+  },
   'there are no objects': (folder) => rmSync(path.join(folder, 'objects'), { recursive: true }),
   'there are no packs': (folder) => rmSync(path.join(folder, 'objects/pack'), { recursive: true }),
   'the configuration is cut': (folder) => writeFileSync(path.join(folder, 'config'), '[core'),
+  'what it held is a pipe': (folder) => {
+    rmSync(path.join(folder, 'trawl-mirror.json'));
+    execFileSync('mkfifo', [path.join(folder, 'trawl-mirror.json')]);
+  },
   'what it held is not known': (folder) => rmSync(path.join(folder, 'trawl-mirror.json')),
 };
 

@@ -753,26 +753,30 @@ test('a clone that was damaged is found when it is read, and made anew for the n
   await index.close();
 });
 
-test('a clone that cannot be read is doubted when it is fetched again', async () => {
-  const dataDir = temporaryFolder();
-  const host = localHost();
-  host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
-  const doubts: boolean[] = [];
-  const fetchClone: FetchClone = async (options) => {
-    doubts.push(options.isDoubted === true);
-    await fetchLocal(options);
-  };
-  const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
-  await index.settle();
-  rmSync(path.join(dataDir, 'clones/1.git/objects'), { recursive: true });
-  const { jobs } = indexerOf(index.instance);
-  await jobs.indexAll(index.instance.served.records, true);
-  assert.deepEqual(doubts, [false]);
-  const [result] = await jobs.indexAll(index.instance.served.records, true);
-  assert.deepEqual([doubts, result?.state], [[false, true], 'COMPLETED']);
-  assert.equal((await found(index, 'plum')).length, 1);
-  await index.close();
-});
+for (const [what, damage] of [
+  ['no objects', (clone: string) => rmSync(path.join(clone, 'objects'), { recursive: true })],
+  ['no HEAD', (clone: string) => writeFileSync(path.join(clone, 'HEAD'), Buffer.alloc(20, 0xff))],
+] as const)
+  test(`a clone that cannot be read is doubted when it is fetched again: ${what}`, async () => {
+    const dataDir = temporaryFolder();
+    const host = localHost();
+    host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
+    const doubts: boolean[] = [];
+    const fetchClone: FetchClone = async (options) => {
+      doubts.push(options.isDoubted === true);
+      await fetchLocal(options);
+    };
+    const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+    await index.settle();
+    damage(path.join(dataDir, 'clones/1.git'));
+    const { jobs } = indexerOf(index.instance);
+    await jobs.indexAll(index.instance.served.records, true);
+    assert.deepEqual(doubts, [false]);
+    const [result] = await jobs.indexAll(index.instance.served.records, true);
+    assert.deepEqual([doubts, result?.state], [[false, true], 'COMPLETED']);
+    assert.equal((await found(index, 'plum')).length, 1);
+    await index.close();
+  });
 
 test('a host empties a repository, fills it again, and names a default branch that is not there', async () => {
   const folder = makeRepo({ 'a.txt': 'plum\n' });
