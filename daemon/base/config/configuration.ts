@@ -174,7 +174,11 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
   };
 }
 
-function ownerOf({ ownerEmail, ownerPassword, ownerApiKey }: Values): OwnerConfiguration | undefined {
+function ownerOf({
+  ownerEmail,
+  ownerPassword,
+  ownerApiKey,
+}: Values): OwnerConfiguration | undefined {
   if (ownerEmail === undefined) return undefined;
   return {
     email: ownerEmail,
