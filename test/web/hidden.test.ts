@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { licenceEnvironment } from '../accounts/licences.ts';
-import { serve, trawl } from '../e2e/daemon.ts';
+import { eventually, get, post as searchAs, serve, trawl } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { NO_BROWSER, recordAnswers, visit } from './browser.ts';
@@ -58,9 +58,18 @@ async function post(path: string, body: object): Promise<Record<string, string>>
     headers: { authorization: `Bearer ${OWNER_KEY}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  assert.equal(answer.status, 201, path);
+  assert.equal(answer.status, 201, await answer.clone().text());
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- other tests hold it to its schema
   return (await answer.json()) as Record<string, string>;
+}
+
+/** They come behind the index. */
+async function symbolsFound(): Promise<void> {
+  await eventually(async () => {
+    const headers = { authorization: `Bearer ${OWNER_KEY}` };
+    const { body } = await searchAs(served.url, { query: 'sym:sharedName' }, headers);
+    return body.isSearchExhaustive && body.files.length === 2;
+  });
 }
 
 before(async () => {
@@ -74,19 +83,20 @@ before(async () => {
   hushedHead = git(hushed, 'rev-parse', 'HEAD');
   const dataDir = temporaryFolder();
   const hiding = ['--enforce-permissions', '--visibility', 'private', '--branches', '*'];
-  const made = await trawl(
-    ['index', hushed, ...hiding, '--mode', 'commits', '--data-dir', dataDir],
-    { env: ENV },
-  );
-  assert.equal(made.code, 0, made.stderr);
+  for (const source of [[open], [hushed, ...hiding]]) {
+    const flags = ['--mode', 'commits', '--data-dir', dataDir];
+    const made = await trawl(['index', ...source, ...flags], { env: ENV });
+    assert.equal(made.code, 0, made.stderr);
+  }
   served = await serve(dataDir, [open, hushed], { env: ENV, flags: ['--mode', 'commits'] });
-  await served.process.until(/ symbols found /, 2);
+  await symbolsFound();
   const { setupUrl = '' } = await post('/api/ee/users', { email: MEMBER });
   const token = new URL(setupUrl).searchParams.get('token');
   await post('/api/auth/setup', { token, email: MEMBER, name: 'M', password: PASSWORD });
-  const repos = await fetch(`${served.url}/api/repos?name=${encodeURIComponent(OPEN)}`);
-  const [repo] = (await repos.json()) as { repoId: number }[];
-  const scoped = await post('/api/ee/scoped_access_token', { repoIds: [repo?.repoId] });
+  const { body: repos } = await get<{ repoId: number }[]>(`${served.url}/api/repos`);
+  const repoIds = repos.map(({ repoId }) => repoId);
+  assert.equal(repoIds.length, 1, 'a guest sees the open one');
+  const scoped = await post('/api/ee/scoped_access_token', { repoIds });
   scopedToken = scoped['token'] ?? '';
 });
 
@@ -300,7 +310,7 @@ for (const who of ['guest', 'token', MEMBER]) {
       const look = async (address: string): Promise<string> => {
         answers.splice(0);
         await page.goto(address);
-        await page.getByRole('alert').or(page.getByRole('status')).first().waitFor();
+        await page.locator('.notice').first().waitFor();
         await page.waitForLoadState('networkidle');
         const said = answers.map(({ url, body }) => `${url} ${body}`).toSorted();
         return [await page.title(), await page.locator('main').innerText(), ...said].join('\n');
