@@ -122,6 +122,14 @@ export async function hasCount(found: Locator, count: number): Promise<void> {
   assert.equal(await found.count(), count);
 }
 
+/** Waits until an expression holds; the policy of the page lets no text be run in it in other ways. */
+export async function until(page: Page, expression: string): Promise<void> {
+  for (let tries = 0; !(await page.evaluate<boolean>(expression)); tries++) {
+    assert.ok(tries < 500, expression);
+    await page.waitForTimeout(20);
+  }
+}
+
 /** Findings of the accessibility checker on what the page shows now. */
 export async function findingsOf(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).analyze();
