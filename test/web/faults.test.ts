@@ -151,7 +151,7 @@ void test(
     await page
       .getByText('1 part of the index out of service; what they hold is built again.')
       .waitFor();
-    const table = page.getByRole('table', { name: 'Shards out of service' });
+    const table = page.getByRole('region', { name: 'Shards out of service' });
     await table.getByText(/page \d+ is damaged/).waitFor();
     assert.deepEqual(await findingsOf(page), []);
     renameSync(`${plums}-away`, plums);
