@@ -28,6 +28,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What standard input holds; default: nothing. */
   readonly input?: string;
+  /** What `trawl` is; default: the build. */
+  readonly main?: string;
 }
 
 const children = new Set<ChildProcess>();
@@ -100,7 +102,7 @@ export class Running {
 
 /** Starts `trawl` with these arguments. */
 export function startTrawl(args: readonly string[], options: StartOptions = {}): Running {
-  return new Running(process.execPath, [MAIN, ...args], options);
+  return new Running(process.execPath, [options.main ?? MAIN, ...args], options);
 }
 
 /** Runs `trawl` to its end. */

@@ -52,6 +52,8 @@ export interface VisitorOptions {
   readonly theme?: 'light' | 'dark';
   /** px. */
   readonly width?: number;
+  /** Sent with each request: those of a caller that has no session. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Opens a window. It is closed with the browser, at the end of the file. */
@@ -59,6 +61,7 @@ export async function visit({
   url,
   theme = 'light',
   width = 1280,
+  headers = {},
 }: VisitorOptions): Promise<Visitor> {
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   const running = await browser;
@@ -66,6 +69,7 @@ export async function visit({
     baseURL: url,
     colorScheme: theme,
     viewport: { width, height: 800 },
+    extraHTTPHeaders: headers,
   });
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -86,6 +90,28 @@ export async function visit({
   return visitor;
 }
 
+/** An answer of the daemon. */
+export interface Recorded {
+  readonly url: string;
+  readonly body: string;
+}
+
+/** What the daemon answers to a window from now on, workers included; a stream comes to the page in one piece. */
+export async function recordAnswers({ context }: Visitor): Promise<Recorded[]> {
+  const answers: Recorded[] = [];
+  await context.route('**/api/**', async (route) => {
+    const url = route.request().url();
+    try {
+      const response = await route.fetch();
+      answers.push({ url, body: await response.text() });
+      await route.fulfill({ response });
+    } catch {
+      // The page has left, and with it the request.
+    }
+  });
+  return answers;
+}
+
 const COUNT_WAIT_MS = 10_000;
 
 /** There are so many of it, soon: what the page says of its results may be there a frame before their rows. */
@@ -94,6 +120,14 @@ export async function hasCount(found: Locator, count: number): Promise<void> {
   while ((await found.count()) !== count && Date.now() < until)
     await found.page().waitForTimeout(20);
   assert.equal(await found.count(), count);
+}
+
+/** Waits until an expression holds; the policy of the page lets no text be run in it in other ways. */
+export async function until(page: Page, expression: string): Promise<void> {
+  for (let tries = 0; !(await page.evaluate<boolean>(expression)); tries++) {
+    assert.ok(tries < 500, expression);
+    await page.waitForTimeout(20);
+  }
 }
 
 /** Findings of the accessibility checker on what the page shows now. */

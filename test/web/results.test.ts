@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, hasCount, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, hasCount, until, visit } from './browser.ts';
 import { openSlowDoor } from './slow-stream.ts';
 import type { SlowDoor } from './slow-stream.ts';
 
@@ -58,14 +58,6 @@ async function search(page: Page, query: string): Promise<void> {
 
 function summary(page: Page): Promise<string> {
   return page.locator('#search-summary [role=status]').innerText();
-}
-
-/** Waits until an expression holds; the policy of the page lets no text be run in it in other ways. */
-async function until(page: Page, expression: string): Promise<void> {
-  for (let tries = 0; !(await page.evaluate<boolean>(expression)); tries++) {
-    assert.ok(tries < 500, expression);
-    await page.waitForTimeout(20);
-  }
 }
 
 /** Where each painted file is. */

@@ -1,5 +1,5 @@
 // What this browser remembers for its person: settings and what was asked before. Never a secret. Works without storage, for
-// as long as the page is open. Other tabs of the same person hear of the theme and of signing out at once.
+// as long as the page is open. Other tabs of the same person have what one changes, and hear of signing out, at once.
 
 import { create } from 'zustand';
 import { createJSONStorage, persist } from 'zustand/middleware';
@@ -136,6 +136,12 @@ export function rememberFor(person: string): void {
   useRemembered.persist.setOptions({ name });
   void useRemembered.persist.rehydrate();
 }
+
+// What another tab of the person has written: kept as it was before, it would be undone by the next change in this one.
+addEventListener('storage', ({ key }: StorageEvent) => {
+  const { persist } = useRemembered;
+  if (key === persist.getOptions().name) void persist.rehydrate();
+});
 
 /** What tabs tell each other. */
 interface Word {

@@ -181,7 +181,8 @@ function Feed({ files, loadedCount, onFocus }: ResultListProps) {
       ref={scroller}
       className={isOld ? 'result-scroller results-old' : 'result-scroller'}
       tabIndex={0}
-      role="feed"
+      // A feed has articles.
+      role={files.length === 0 ? 'region' : 'feed'}
       aria-label="Results"
       aria-busy={state === 'running'}
       onCopy={copyCode}

@@ -1,0 +1,345 @@
+// A hidden repository and those who may not see it: a guest, a member without a grant, the holder of a scoped token. On no page
+// stands its name, a file, a word or a count of it, and none of the answers that the pages fetched holds them; an address in it is
+// as one that never was. An owner goes the same way and sees it: the pages show what is there to see.
+
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { licenceEnvironment } from '../accounts/licences.ts';
+import { eventually, get, post as searchAs, serve, trawl } from '../e2e/daemon.ts';
+import type { Served } from '../e2e/daemon.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { NO_BROWSER, recordAnswers, visit } from './browser.ts';
+import type { Recorded, Visitor } from './browser.ts';
+
+const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
+const PASSWORD = 'correct horse battery';
+const MEMBER = 'member@example.com';
+const ENV = {
+  TRAWL_OWNER_EMAIL: 'owner@example.com',
+  TRAWL_OWNER_PASSWORD: PASSWORD,
+  TRAWL_OWNER_API_KEY: OWNER_KEY,
+  TRAWL_ANONYMOUS_ACCESS: 'true',
+  ...licenceEnvironment(),
+};
+
+const OPEN = 'host.example/acme/open';
+const HUSHED = 'host.example/acme/hushed';
+/** What is of the hidden repository alone; nobody here types a whole word of it. */
+const HIDDEN_WORDS = /whisper|hushed|\bzig\b/i;
+
+function named(name: string, files: Record<string, string>): string {
+  const repo = makeRepo(files);
+  git(repo, 'remote', 'add', 'origin', `https://${name}.git`);
+  return repo;
+}
+
+function makeHushed(): string {
+  const repo = named(HUSHED, {
+    'whisperfile.ts': 'export function sharedName() {}\nexport function whisperName() {}\n',
+    'whisper/deep.ts': 'sharedName();\nsharedName(); // whisperword\n',
+    'whisper.zig': 'const sharedName = 1;\n',
+  });
+  writeFiles(repo, { 'whispermore.ts': 'sharedName();\n' });
+  commitAll(repo, 'whisper of a change');
+  git(repo, 'branch', 'whisper-branch');
+  return repo;
+}
+
+let served: Served;
+let openHead = '';
+let hushedHead = '';
+let scopedToken = '';
+
+/** As the owner. */
+async function post(path: string, body: object): Promise<Record<string, string>> {
+  const answer = await fetch(`${served.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${OWNER_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  assert.equal(answer.status, 201, await answer.clone().text());
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- other tests hold it to its schema
+  return (await answer.json()) as Record<string, string>;
+}
+
+/** They come behind the index. */
+async function symbolsFound(): Promise<void> {
+  await eventually(async () => {
+    const headers = { authorization: `Bearer ${OWNER_KEY}` };
+    const { body } = await searchAs(served.url, { query: 'sym:sharedName' }, headers);
+    return body.isSearchExhaustive && body.files.length === 2;
+  });
+}
+
+before(async () => {
+  if (NO_BROWSER !== false) return;
+  const open = named(OPEN, {
+    'plain.ts': 'export function sharedName() {}\n',
+    'folder/use.ts': 'sharedName();\n',
+  });
+  openHead = git(open, 'rev-parse', 'HEAD');
+  const hushed = makeHushed();
+  hushedHead = git(hushed, 'rev-parse', 'HEAD');
+  const dataDir = temporaryFolder();
+  const hiding = ['--enforce-permissions', '--visibility', 'private', '--branches', '*'];
+  for (const source of [[open], [hushed, ...hiding]]) {
+    const flags = ['--mode', 'commits', '--data-dir', dataDir];
+    const made = await trawl(['index', ...source, ...flags], { env: ENV });
+    assert.equal(made.code, 0, made.stderr);
+  }
+  served = await serve(dataDir, [open, hushed], { env: ENV, flags: ['--mode', 'commits'] });
+  await symbolsFound();
+  const { setupUrl = '' } = await post('/api/ee/users', { email: MEMBER });
+  const token = new URL(setupUrl).searchParams.get('token');
+  await post('/api/auth/setup', { token, email: MEMBER, name: 'M', password: PASSWORD });
+  const { body: repos } = await get<{ repoId: number }[]>(`${served.url}/api/repos`);
+  const repoIds = repos.map(({ repoId }) => repoId);
+  assert.equal(repoIds.length, 1, 'a guest sees the open one');
+  const scoped = await post('/api/ee/scoped_access_token', { repoIds });
+  scopedToken = scoped['token'] ?? '';
+});
+
+/** One who looks at the pages: a guest, the holder of the token, or the person of an address; and what the daemon answered. */
+interface Looker extends Visitor {
+  readonly answers: Recorded[];
+}
+
+async function lookAs(who: string): Promise<Looker> {
+  const headers = who === 'token' ? { Authorization: `Bearer ${scopedToken}` } : {};
+  const visitor = await visit({ url: served.url, headers: { ...headers } });
+  if (who.includes('@')) {
+    const data = { email: who, password: PASSWORD };
+    const answer = await visitor.page.request.post('/api/auth/login', { data });
+    assert.equal(answer.status(), 200);
+  }
+  return { ...visitor, answers: await recordAnswers(visitor) };
+}
+
+async function summaryOf(page: Page): Promise<string> {
+  await page.getByText('that is all').waitFor();
+  return page.locator('#search-summary [role=status]').innerText();
+}
+
+/** What is typed, and what is asked for then. */
+async function type(page: Page, text: string, asked: RegExp): Promise<void> {
+  const [answer] = await Promise.all([
+    page.waitForResponse(asked),
+    page.locator('.box-input').fill(text),
+  ]);
+  await answer.finished();
+}
+
+const ADDRESS = `/browse/${OPEN}/-/blob/plain.ts`;
+
+/** Goes to a place; what it gives back is a text of the page that counts something. */
+type Step = (page: Page) => Promise<string>;
+
+/** Where an owner sees something of the hidden repository, and others what the texts say. */
+const STEPS: Readonly<Record<string, { readonly go: Step; readonly others: string }>> = {
+  results: {
+    async go(page) {
+      await page.goto('/search?query=sharedName');
+      return summaryOf(page);
+    },
+    others: '2 matches in 2 files of 1 repository · that is all',
+  },
+  facets: {
+    async go(page) {
+      const labels = await page.locator('.facet label').allInnerTexts();
+      return labels.map((label) => label.replaceAll(/\s+/g, ' ')).join(', ');
+    },
+    others: `${OPEN} 2, TypeScript 2`,
+  },
+  plan: {
+    async go(page) {
+      await page.getByRole('button', { name: 'Plan' }).click();
+      const plan = page.getByRole('region', { name: 'Plan' });
+      await plan.getByRole('button', { name: 'Show as table' }).click();
+      return plan.getByRole('row', { name: /^Files/ }).innerText();
+    },
+    others: '',
+  },
+  'revisions of all': {
+    async go(page) {
+      await page.goto('/search?query=sharedName+rev:*');
+      return summaryOf(page);
+    },
+    others: '2 matches in 2 files of 1 repository · that is all',
+  },
+  'what has no match': {
+    async go(page) {
+      await page.goto('/search?query=whisp');
+      return summaryOf(page);
+    },
+    others: 'No matches in 2 files · that is all',
+  },
+  'start page': {
+    async go(page) {
+      await page.goto('/');
+      await page.locator('.box-input[aria-haspopup]').waitFor();
+      await page.waitForLoadState('networkidle');
+      return '';
+    },
+    others: '',
+  },
+  ...Object.fromEntries(
+    [
+      ['repo', 'repo:hush'],
+      ['file', 'file:whisp'],
+      ['sym', 'sym:whisp'],
+      ['lang', 'lang:zi'],
+    ].map(([kind = '', text = '']) => [
+      `suggestions, ${kind}`,
+      {
+        go: async (page: Page) => {
+          await type(page, text, new RegExp(`suggestions\\?kind=${kind}&prefix=\\w`));
+          return '';
+        },
+        others: '',
+      },
+    ]),
+  ),
+  palette: {
+    async go(page) {
+      await page.keyboard.press('Control+k');
+      const palette = page.getByRole('dialog', { name: 'Go to' });
+      await palette.getByRole('option', { name: OPEN }).waitFor();
+      const [answer] = await Promise.all([
+        page.waitForResponse(/repos\?query=hush/),
+        page.keyboard.type('hush'),
+      ]);
+      await answer.finished();
+      return '';
+    },
+    others: '',
+  },
+  repositories: {
+    async go(page) {
+      await page.goto('/repos');
+      await page.getByRole('row', { name: OPEN }).waitFor();
+      return `${await page.getByRole('row').count()} rows`;
+    },
+    others: '2 rows',
+  },
+  'references everywhere': {
+    async go(page) {
+      await page.goto(`${ADDRESS}?explore=references:sharedName&scope=all`);
+      const count = page.getByRole('button', { name: /^References \d/ });
+      await count.waitFor();
+      return count.innerText();
+    },
+    others: 'References 2',
+  },
+};
+
+/** Where nobody sees anything of it: the pages of the open repository. */
+const QUIET: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+  async finder(page) {
+    await page.goto(ADDRESS);
+    await page.locator('.cm-content').waitFor();
+    await page.keyboard.press('t');
+    await page.getByRole('dialog', { name: 'Find a file' }).getByText('2 files').waitFor();
+  },
+  async 'blame and history'(page) {
+    await page.goto(`${ADDRESS}?blame=1&panel=history`);
+    await page.locator('.blame-mark').first().waitFor();
+    await page.getByRole('region', { name: 'History', exact: true }).getByText('change').waitFor();
+  },
+  async commits(page) {
+    await page.goto(`/browse/${OPEN}/-/commits`);
+    await page.getByRole('cell', { name: 'change' }).waitFor();
+  },
+  async commit(page) {
+    await page.goto(`/browse/${OPEN}/-/commit/${openHead}`);
+    await page.getByText('2 files').waitFor();
+  },
+};
+
+const SETTINGS = [
+  'general',
+  'apiKeys',
+  'tokens',
+  'usage',
+  'security',
+  'members',
+  'connections',
+  'license',
+  'audit',
+  'health',
+];
+
+/** What the window shows and what was answered since the last time. */
+async function seenBy({ page, answers }: Looker): Promise<string> {
+  await page.waitForLoadState('networkidle');
+  const parts = [await page.title(), await page.content()];
+  return [...parts, ...answers.splice(0).map(({ url, body }) => `${url}\n${body}`)].join('\n');
+}
+
+function assertNothing(seen: string, where: string): void {
+  const at = HIDDEN_WORDS.exec(seen)?.index;
+  if (at !== undefined) assert.fail(`${where}: ${seen.slice(Math.max(0, at - 200), at + 200)}`);
+}
+
+for (const who of ['guest', 'token', MEMBER]) {
+  void test(`nothing of a hidden repository: ${who}`, { skip: NO_BROWSER }, async () => {
+    const looker = await lookAs(who);
+    const { page } = looker;
+    for (const [name, { go, others }] of Object.entries(STEPS)) {
+      const text = await go(page);
+      if (others !== '') assert.equal(text, others, name);
+      assertNothing(await seenBy(looker), name);
+    }
+    // A member sees more of these than others do.
+    for (const [name, go] of Object.entries(who === MEMBER ? QUIET : {})) {
+      await go(page);
+      assertNothing(await seenBy(looker), name);
+    }
+    for (const section of who === MEMBER ? SETTINGS : ['health']) {
+      await page.goto(`/settings/${section}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      assertNothing(await seenBy(looker), section);
+    }
+  });
+}
+
+for (const who of ['guest', 'token']) {
+  void test(
+    `an address in a hidden repository is as one that never was: ${who}`,
+    { skip: NO_BROWSER },
+    async () => {
+      const looker = await lookAs(who);
+      const { page, answers } = looker;
+      const look = async (address: string): Promise<string> => {
+        answers.splice(0);
+        await page.goto(address);
+        await page.locator('.notice').first().waitFor();
+        await page.waitForLoadState('networkidle');
+        const said = answers.map(({ url, body }) => `${url} ${body}`).toSorted();
+        return [await page.title(), await page.locator('main').innerText(), ...said].join('\n');
+      };
+      for (const place of [
+        'blob/whisperfile.ts?blame=1&panel=history',
+        'tree/whisper',
+        'commits',
+        `commit/${hushedHead}`,
+      ]) {
+        const hidden = await look(`/browse/${HUSHED}/-/${place}`);
+        const absent = await look(`/browse/${HUSHED.replace('hushed', 'absent')}/-/${place}`);
+        assert.equal(hidden.replaceAll('hushed', 'absent'), absent);
+      }
+    },
+  );
+}
+
+void test('its owner sees it where others see nothing', { skip: NO_BROWSER }, async () => {
+  const looker = await lookAs(ENV.TRAWL_OWNER_EMAIL);
+  for (const [name, { go, others }] of Object.entries(STEPS)) {
+    const text = await go(looker.page);
+    if (others !== '') assert.notEqual(text, others, name);
+    const seen = await seenBy(looker);
+    if (name !== 'start page') assert.match(seen, HIDDEN_WORDS, name);
+  }
+  await looker.page.goto(`/browse/${HUSHED}/-/blob/whisperfile.ts`);
+  await looker.page.locator('.cm-content').getByText('whisperName').waitFor();
+});

@@ -1,0 +1,223 @@
+// What happens to an open page meanwhile: it is loaded again in the midst of a stream, left and come back to, opened twice, its
+// person signs out elsewhere or another one signs in, and the daemon is restarted as another build.
+
+import assert from 'node:assert/strict';
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { MAIN, serve, serveIndexed } from '../e2e/daemon.ts';
+import type { Served } from '../e2e/daemon.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { NO_BROWSER, until, visit } from './browser.ts';
+import { openSlowDoor } from './slow-stream.ts';
+import type { SlowDoor } from './slow-stream.ts';
+
+const PASSWORD = 'correct horse battery';
+const OWNER = 'owner@example.com';
+const ENV = { TRAWL_OWNER_EMAIL: OWNER, TRAWL_OWNER_PASSWORD: PASSWORD };
+const ALL = /^3,600 matches in 60 files of 1 repository · that is all$/;
+
+let dataDir = '';
+let repo = '';
+let served: Served;
+let door: SlowDoor;
+before(async () => {
+  if (NO_BROWSER !== false) return;
+  // Enough text for several events of a stream, which has one for each 256 KiB.
+  const tall = (number: number) => `plumtree ${number} ${'x'.repeat(200)}\n`.repeat(60);
+  const names = Array.from({ length: 60 }, (_, number) => [`many/${number}.txt`, tall(number)]);
+  repo = makeRepo({ ...Object.fromEntries(names), 'one.txt': 'quince\n' });
+  dataDir = temporaryFolder();
+  served = await serveIndexed(dataDir, [repo], { env: ENV });
+  door = await openSlowDoor(served.url);
+});
+
+async function signInAs(page: Page): Promise<void> {
+  const data = { email: OWNER, password: PASSWORD };
+  assert.equal((await page.request.post('/api/auth/login', { data })).status(), 200);
+}
+
+function summaryOf(page: Page) {
+  return page.locator('#search-summary [role=status]');
+}
+
+const STREAM = '/search?query=plumtree&matches=20000';
+
+/** A search of which something has come, and not all. */
+async function openHalf(page: Page): Promise<void> {
+  door.letPass(1);
+  await page.goto(STREAM);
+  await page.getByRole('article').first().waitFor();
+  await page.getByText('matches so far').first().waitFor();
+}
+
+/** The daemon hears that nobody reads a stream any more. */
+async function untilLeft(page: Page, count: number): Promise<void> {
+  while (door.left.count < count) await page.waitForTimeout(20);
+}
+
+void test('reload in the midst of a stream begins it anew', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: door.url });
+  await signInAs(page);
+  await openHalf(page);
+  const left = door.left.count;
+  await page.reload();
+  await untilLeft(page, left + 1);
+  assert.equal(await page.getByText('that is all').count(), 0);
+  door.letPass(Infinity);
+  await summaryOf(page).getByText(ALL).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+void test(
+  'back and forward in the midst of a stream: each address shows its own search',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: door.url });
+    await signInAs(page);
+    await openHalf(page);
+    const left = door.left.count;
+    const box = page.getByRole('combobox', { name: 'Query' });
+    await box.fill('quince');
+    await page.keyboard.press('Enter');
+    await untilLeft(page, left + 1);
+    // Nothing of the new search has come when one goes back.
+    await page.goBack();
+    await untilLeft(page, left + 2);
+    assert.equal(await box.inputValue(), 'plumtree');
+    await page.goForward();
+    await untilLeft(page, left + 3);
+    door.letPass(Infinity);
+    await summaryOf(page).getByText('1 match in 1 file of 1 repository · that is all').waitFor();
+    assert.deepEqual(await page.locator('article').evaluateAll((all) => all.length), 1);
+    await page.goBack();
+    await summaryOf(page).getByText(ALL).waitFor();
+    assert.equal(await box.inputValue(), 'plumtree');
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'a page that is left in the midst of a stream stops it, and has all of it when one is back',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: door.url });
+    await signInAs(page);
+    await openHalf(page);
+    await page.getByRole('link', { name: 'Repositories' }).click();
+    await page.waitForURL(/\/repos$/);
+    door.letPass(Infinity);
+    await page.goBack();
+    await summaryOf(page).getByText(ALL).waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test('two tabs: what one changes and asks, the other has', { skip: NO_BROWSER }, async () => {
+  const { page, context, complaints } = await visit({ url: served.url });
+  await signInAs(page);
+  await page.goto('/settings/general');
+  await page.getByLabel('Lines shown around a match').waitFor();
+  const other = await context.newPage();
+  await other.goto('/settings/general');
+  await other.getByLabel('Lines shown around a match').selectOption('10');
+  await until(page, `document.querySelector('select').value === '10'`);
+  // What this one remembers now does not undo what the other has changed.
+  await page.getByLabel('Columns of a tab').selectOption('8');
+  await other.reload();
+  await other.getByLabel('Lines shown around a match').waitFor();
+  assert.equal(await other.getByLabel('Lines shown around a match').inputValue(), '10');
+  assert.equal(await other.getByLabel('Columns of a tab').inputValue(), '8');
+  assert.deepEqual(complaints, []);
+});
+
+void test(
+  'two tabs: one signs out, and the other shows nothing more',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, context } = await visit({ url: served.url });
+    await signInAs(page);
+    await page.goto('/search?query=quince');
+    await page.getByText('that is all').waitFor();
+    const other = await context.newPage();
+    await other.goto('/settings/general');
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    const link = page.getByRole('navigation').getByRole('link', { name: 'Sign in' });
+    await link.waitFor();
+    assert.equal(await page.getByRole('article').count(), 0);
+    await page.goto('/');
+    await link.waitFor();
+    assert.doesNotMatch(await page.content(), /quince/);
+    const kept = await page.evaluate<string>('JSON.stringify({ ...localStorage })');
+    assert.doesNotMatch(kept, /quince/);
+  },
+);
+
+/** A copy of what runs, as another version would be: other names of files, another number. */
+function otherBuild(): string {
+  const build = path.dirname(path.dirname(path.dirname(MAIN)));
+  const folder = temporaryFolder();
+  const root = path.dirname(build);
+  for (const name of readdirSync(build))
+    if (name !== 'bundle' && name !== 'web') {
+      mkdirSync(path.join(folder, 'build'), { recursive: true });
+      symlinkSync(path.join(build, name), path.join(folder, 'build', name));
+    }
+  for (const name of ['bundle', 'web'])
+    cpSync(path.join(build, name), path.join(folder, 'build', name), { recursive: true });
+  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
+  const manifest = readFileSync(path.join(root, 'package.json'), 'utf8');
+  const newer = manifest.replace(/"version": "[^"]*"/, '"version": "77.0.0"');
+  writeFileSync(path.join(folder, 'package.json'), newer);
+  renameParts(path.join(folder, 'build', 'web'));
+  return path.join(folder, 'build', 'bundle', 'cli', 'main.js');
+}
+
+/** What the page consists of gets other names. */
+function renameParts(web: string): void {
+  const renamed = (text: string) => text.replaceAll(/-[\w-]([\w-]{7}\.js)/g, '-_$1');
+  const assets = path.join(web, 'assets');
+  for (const name of readdirSync(assets).filter((one) => one.includes('.js'))) {
+    const place = path.join(assets, name);
+    const text = readFileSync(place, 'utf8');
+    rmSync(place);
+    if (name.endsWith('.js')) writeFileSync(path.join(assets, renamed(name)), renamed(text));
+  }
+  const manifest = path.join(web, '.vite', 'manifest.json');
+  writeFileSync(manifest, renamed(readFileSync(manifest, 'utf8')));
+}
+
+void test(
+  'a daemon restarted as another build: the page says so, and goes on after a reload',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: served.url });
+    await signInAs(page);
+    await page.goto('/search?query=quince');
+    await page.getByText('that is all').waitFor();
+    const { port } = new URL(served.url);
+    await served.process.stop('SIGKILL');
+    const options = { env: ENV, flags: ['--port', port], main: otherBuild() };
+    served = await serve(dataDir, [repo], options);
+    // A page that it has not: of the new build, under another name.
+    await page.getByRole('link', { name: `Settings of ${OWNER}` }).click();
+    await page.getByText('This page comes with the new version; reload to see it.').waitFor();
+    await page.getByText('Trawl was updated.').waitFor();
+    // What it has goes on.
+    await page.goBack();
+    await page.getByText('that is all').waitFor();
+    await page.goForward();
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    assert.equal(await page.getByText('Trawl was updated.').count(), 0);
+  },
+);
