@@ -42,7 +42,7 @@ before(async () => {
   browsed = `/browse/local/${path.basename(repo)}/-`;
   const folder = temporaryFolder();
   const file = path.join(temporaryFolder(), 'trawl.json');
-  const contexts = { none: { include: ['x/*'] }, ours: { include: ['local/*'] } };
+  const contexts = { both: { include: ['local/*', 'x/*'] }, ours: { include: ['local/*'] } };
   writeFileSync(file, JSON.stringify({ contexts }));
   served = await serveIndexed(folder, [repo], { env: LICENCE, flags: ['--config', file] });
 });
@@ -150,16 +150,29 @@ void test(
     const { page, complaints } = await visit({ url: served.url });
     await search(page, 'query=medlar');
     const choice = page.getByRole('combobox', { name: 'Search context' });
-    await choice.selectOption('none');
-    await page.waitForURL(/query=context%3Anone\+medlar$/);
-    await page.getByText('No matches').waitFor();
-    await choice.selectOption('ours');
+    await choice.selectOption('both');
+    await page.waitForURL(/query=context%3Aboth\+medlar$/);
+      await choice.selectOption('ours');
     await page.waitForURL(/query=context%3Aours\+medlar$/);
     await hasCount(page.getByRole('article'), 6);
     assert.equal(await choice.inputValue(), 'ours');
     assert.deepEqual(await findingsOf(page), []);
     await choice.selectOption('All repositories');
     await page.waitForURL(/query=medlar$/);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'code blocks of a document have the colours of their language',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto(`${browsed}/blob/README.md`);
+    const block = page.locator('.markdown pre');
+    await block.locator('.code-keyword', { hasText: 'const' }).waitFor();
+    assert.equal(await block.innerText(), 'const medlar = 1;\n');
+    assert.equal(await block.getAttribute('lang'), null);
     assert.deepEqual(complaints, []);
   },
 );

@@ -174,6 +174,8 @@ export function FileTree({ place }: { readonly place: Place }) {
   const { open, toggle } = useOpenFolders(place);
   const all = rowsOf(useLevels(place, open), open);
   const rows = useFilteredRows(place, wanted) ?? all;
+  // What holds nothing but a note is no tree.
+  const hasItems = rows.some(({ kind }) => kind === 'item');
   const { list, scroller, index, setActive, onKeyDown } = useActiveRow(rows, place.path, toggle);
   return (
     <aside ref={scroller} className="tree" aria-label="Files">
@@ -185,7 +187,7 @@ export function FileTree({ place }: { readonly place: Place }) {
         value={wanted}
         onChange={(event) => setWanted(event.target.value)}
       />
-      <div role="tree" aria-label="Files" onKeyDown={onKeyDown}>
+      <div {...(hasItems ? { role: 'tree', 'aria-label': 'Files' } : {})} onKeyDown={onKeyDown}>
         <Virtualizer
           ref={list}
           data={rows}
