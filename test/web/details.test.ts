@@ -99,7 +99,7 @@ void test('selected text is a link with columns', { skip: NO_BROWSER }, async ()
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto(`${browsed}/blob/src/tree.ts`);
   await page.locator('.cm-line').first().waitFor();
-  await page.locator('.cm-line', { hasText: 'export' }).getByText('medlar').dblclick();
+  await page.locator('.cm-line span', { hasText: /^medlar$/ }).dblclick();
   const menu = page.getByRole('button', { name: 'Line 2:14-2:20' });
   await menu.click();
   await page.getByRole('menuitem', { name: 'Copy the link' }).click();
@@ -152,7 +152,7 @@ void test(
     const choice = page.getByRole('combobox', { name: 'Search context' });
     await choice.selectOption('both');
     await page.waitForURL(/query=context%3Aboth\+medlar$/);
-      await choice.selectOption('ours');
+    await choice.selectOption('ours');
     await page.waitForURL(/query=context%3Aours\+medlar$/);
     await hasCount(page.getByRole('article'), 6);
     assert.equal(await choice.inputValue(), 'ours');
