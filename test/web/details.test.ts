@@ -13,7 +13,7 @@ import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git
 import { NO_BROWSER, findingsOf, hasCount, visit } from './browser.ts';
 
 const FILES = {
-  'src/tree.ts': "const smile = '😀';\nexport const medlar = smile;\n",
+  'src/tree.ts': "const smile = '😀'; return 1;\nexport const medlar = smile;\n",
   'src/deep/leaf.ts': 'medlar();\n',
   'test/tree.ts': 'medlar();\n',
   'vendor/tree.ts': 'medlar();\n',
@@ -99,16 +99,16 @@ void test('selected text is a link with columns', { skip: NO_BROWSER }, async ()
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto(`${browsed}/blob/src/tree.ts`);
   await page.locator('.cm-line').first().waitFor();
-  await page.locator('.cm-line span', { hasText: /^medlar$/ }).dblclick();
-  const menu = page.getByRole('button', { name: 'Line 2:14-2:20' });
+  await page.locator('.cm-line span', { hasText: /^return$/ }).dblclick();
+  const menu = page.getByRole('button', { name: 'Line 1:20-1:26' });
   await menu.click();
   await page.getByRole('menuitem', { name: 'Copy the link' }).click();
   await page.getByText('Link copied').waitFor();
   const link = await page.evaluate<string>('navigator.clipboard.readText()');
-  assert.match(link, /\/src\/tree\.ts\?highlightRange=2:14-2:20$/);
+  assert.match(link, /\/src\/tree\.ts\?highlightRange=1:20-1:26$/);
   await page.goto(link);
   await page.locator('.linked-part').waitFor();
-  assert.equal(await page.locator('.linked-part').innerText(), 'medlar');
+  assert.equal(await page.locator('.linked-part').innerText(), 'return');
   assert.deepEqual(complaints, []);
 });
 
