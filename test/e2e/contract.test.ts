@@ -89,6 +89,7 @@ void test('every field of an answer, on text of many bytes a character and CRLF'
     repositoryId: 1,
     language: 'Markdown',
     branches: ['HEAD'],
+    fileKind: 'docs',
   });
   const [first, second] = byLine(chunks);
   assert.deepEqual(first, {

@@ -73,6 +73,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/engine/regex',
     'daemon/engine/shards',
     'daemon/engine/query',
+    // Kinds of files.
+    'daemon/engine/build',
     // Aliases of languages, for suggestions.
     'daemon/sources/languages',
   ],

@@ -86,8 +86,7 @@ export function docCategory(path: string, attributes: DocAttributes = {}): DocCa
   if (attributes.isGenerated === true) return 'generated';
   if (attributes.isVendored === true) return 'vendored';
   const name = baseNameOf(path);
-  if (attributes.isVendored !== false && (VENDORED_FOLDER.test(path) || VENDORED_NAME.test(name)))
-    return 'vendored';
+  if (attributes.isVendored !== false && isVendoredPath(path)) return 'vendored';
   if (
     attributes.isGenerated !== false &&
     (GENERATED_NAME.test(name) || GENERATED_FOLDER.test(path))
@@ -97,9 +96,15 @@ export function docCategory(path: string, attributes: DocAttributes = {}): DocCa
   if (attributes.isDocumentation === true) return 'documentation';
   if (DOTFILE.test(path)) return 'dotfile';
   if (attributes.isDocumentation === false) return 'ordinary';
-  return DOCUMENTATION_NAME.test(name) || DOCUMENTATION_FOLDER.test(path)
-    ? 'documentation'
-    : 'ordinary';
+  return isDocumentationPath(path) ? 'documentation' : 'ordinary';
+}
+
+function isVendoredPath(path: string): boolean {
+  return VENDORED_FOLDER.test(path) || VENDORED_NAME.test(baseNameOf(path));
+}
+
+function isDocumentationPath(path: string): boolean {
+  return DOCUMENTATION_NAME.test(baseNameOf(path)) || DOCUMENTATION_FOLDER.test(path);
 }
 
 /** How far behind the category puts a doc. */
@@ -113,4 +118,17 @@ export function docTier(path: string, attributes: DocAttributes = {}): DocTier {
     default:
       return 0;
   }
+}
+
+/** As clients see it (API.md 6.3). */
+export type FileKind = 'code' | 'test' | 'generated' | 'vendored' | 'docs';
+
+/**
+ * The kind of an indexed doc. Its tier knows the marks of the repo; which of vendored and generated they say, and what they say of
+ * documentation, the index does not keep: there the path decides.
+ */
+export function fileKindOf(path: string, tier: number): FileKind {
+  if (tier === 1) return 'test';
+  if (tier === 2) return isVendoredPath(path) ? 'vendored' : 'generated';
+  return !DOTFILE.test(path) && isDocumentationPath(path) ? 'docs' : 'code';
 }

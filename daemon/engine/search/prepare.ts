@@ -171,6 +171,7 @@ function* prepareSteps(
     revisionTexts: shownRevisionTexts(meant),
     repoOf: (shard: number, docId: number) => view.repoOf(shard, docId),
     blobOf: (shard: number, docId: number) => view.tablesOf(shard).doc(docId).blobId,
+    pathOf: (shard: number, docId: number) => view.pathOf(shard, docId),
     reading: new Reading(),
     signal,
     place,

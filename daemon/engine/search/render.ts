@@ -2,6 +2,7 @@
 // writes each file result whole (core/match/file-results.ts); the texts that docs of a repo share, for each set of
 // revisions that they are shown in, are made here.
 
+import { fileKindOf, type FileKind } from '../build/rank.ts';
 import { freeBuffers } from '../host/free-buffers.ts';
 import type { SearchPool } from '../host/pool.ts';
 import { renderDocs } from '../host/render-docs.ts';
@@ -45,6 +46,7 @@ export interface RenderContext {
   readonly repoOf: (shard: number, docId: number) => RepoRecord;
   /** Blob of a doc that has content. */
   readonly blobOf: (shard: number, docId: number) => number | undefined;
+  readonly pathOf: (shard: number, docId: number) => Uint8Array;
   /** What rendering this search has read so far. */
   readonly reading: Reading;
   /** Aborted when the client is gone. */
@@ -288,11 +290,11 @@ async function renderGroup(
     requests[i * REQUEST_WORDS + 3] = doc.kept.length / KEPT_WORDS;
     kept.push(doc.kept);
   }
-  const docIds = places.map((place) => docs[place]!.docId);
+  const shown = places.map((place) => docs[place]!);
   const links: LinkTexts[] = [];
-  for (const { repo, branches, docs } of linkGroups(shard, docIds, context)) {
+  for (const { repo, branches, kind, docs } of linkGroups(shard, shown, context)) {
     for (const index of docs) requests[index * REQUEST_WORDS + 2] = links.length;
-    links.push(linkTexts(context.baseUrl, repo, branches));
+    links.push(linkTexts(context.baseUrl, repo, branches, kind));
   }
   const options = { links, contextLines, isWhole };
   const work = { plan, shardId, requests, kept: joinWords(kept), options };
@@ -308,27 +310,44 @@ async function renderGroup(
   return done?.docs ?? renderDocs(searcher, work);
 }
 
-/** Docs of a shard that have their repo and the revisions they are shown in in common. */
+/** Docs of a shard that have their repo, the revisions they are shown in and their kind in common. */
 interface LinkGroup extends BranchGroup {
   readonly repo: RepoRecord;
+  readonly kind: FileKind;
 }
 
 function linkGroups(
   shard: number,
-  docIds: readonly number[],
-  { shards, repoOf, revisionTexts }: RenderContext,
+  found: readonly FoundDoc[],
+  { shards, repoOf, pathOf, revisionTexts }: RenderContext,
 ): LinkGroup[] {
+  const docIds = found.map(({ docId }) => docId);
+  const kinds = found.map(({ docId, tier }) =>
+    fileKindOf(Buffer.from(pathOf(shard, docId)).toString(), tier),
+  );
   return [...indexesByPart(shards[shard]!, docIds)].flatMap(
     ([{ docStart, revisions }, indexes]) => {
       const repo = repoOf(shard, docIds[indexes[0]!]!);
       const ids = indexes.map((index) => docIds[index]! - docStart);
-      return groupByBranches(repo, revisions, revisionTexts, ids).map(({ branches, docs }) => ({
-        repo,
-        branches,
-        docs: docs.map((place) => indexes[place]!),
-      }));
+      return groupByBranches(repo, revisions, revisionTexts, ids).flatMap(({ branches, docs }) =>
+        [...byKind(docs, (place) => kinds[indexes[place]!]!)].map(([kind, places]) => ({
+          repo,
+          branches,
+          kind,
+          docs: places.map((place) => indexes[place]!),
+        })),
+      );
     },
   );
+}
+
+function byKind(
+  docs: readonly number[],
+  kindOf: (doc: number) => FileKind,
+): Map<FileKind, number[]> {
+  const groups = new Map<FileKind, number[]>();
+  for (const doc of docs) addToList(groups, kindOf(doc), doc);
+  return groups;
 }
 
 /** Indexes of the docs of each part. */
@@ -354,14 +373,20 @@ function joinWords(parts: readonly Uint32Array[]): Uint32Array {
 /** Stands for the path while the texts around it are made; no encoding changes it. */
 const PATH_MARK = '~path-of-the-doc~';
 
-/** The texts that the links of docs of a repo in these revisions share. */
-function linkTexts(baseUrl: string, repo: RepoRecord, branches: readonly string[]): LinkTexts {
+/** The texts that results of docs of a kind, of a repo in these revisions, share. */
+function linkTexts(
+  baseUrl: string,
+  repo: RepoRecord,
+  branches: readonly string[],
+  fileKind: FileKind,
+): LinkTexts {
   const revision = branches[0] ?? repo.defaultRevision;
   const page = JSON.stringify(blobPageUrl(baseUrl, repo.name, revision, ''));
   const members = {
     repository: repo.name,
     repositoryId: repo.repoId,
     branches,
+    fileKind,
   };
   const url = externalFileUrl(repo, revision, PATH_MARK);
   const [external = '', externalEnd = ''] =

@@ -3,8 +3,10 @@
 import { Dialog } from '@ariakit/react';
 import { Suspense, lazy, useEffect, useState } from 'react';
 import { useParams } from 'wouter';
+import { useRemembered } from '../data/remembered.ts';
 import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
+import { Separator, WIDTH_OF_FIRST } from '../parts/separator.tsx';
 import { useTitle } from '../parts/title.ts';
 import { placeOf } from './address.ts';
 import type { Place } from './address.ts';
@@ -19,6 +21,9 @@ import '../styles/file.css';
 import '../styles/tables.css';
 
 const FileFinder = lazy(() => import('./file-finder.tsx'));
+
+/** Of the tree, in px. */
+const TREE_WIDTH = { min: 180, max: 480, initial: 260 };
 
 /** Is there room for the tree beside the file? */
 function isWideWindow(): boolean {
@@ -61,11 +66,22 @@ function Browse({ place }: { readonly place: Place }) {
   };
   const find = () => setFinding(true);
   useKeys({ findFile: find, tree: toggleTree });
+  const treeWidth = useRemembered((state) => state.treeWidth);
+  const width: Readonly<Record<string, string>> = { '--own-width-tree': `${treeWidth}px` };
   return (
-    <div className={isTreeOpen ? 'browse' : 'browse browse-bare'}>
+    <div className={isTreeOpen ? 'browse' : 'browse browse-bare'} style={width}>
       <h1 className="visually-hidden">{path === '' ? repo : path}</h1>
       <Crumbs place={place} toggleTree={toggleTree} find={find} />
       {isTreeOpen && <FileTree key={`${repo}@${place.revision ?? ''}`} place={place} />}
+      {isTreeOpen && (
+        <Separator
+          label="Width of the tree"
+          value={treeWidth}
+          {...TREE_WIDTH}
+          {...WIDTH_OF_FIRST}
+          onChange={(chosen) => useRemembered.getState().set({ treeWidth: chosen })}
+        />
+      )}
       <div className="browse-content">
         <View place={place} />
       </div>

@@ -7,6 +7,7 @@ import { COLOURED_SIZE_MAX, CodeView } from '../code/code-view.tsx';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { changesOrder } from '../code/hidden-characters.ts';
 import { lineRangeOf, rangeText } from '../code/line-range.ts';
+import type { LineRange } from '../code/line-range.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { Notice } from '../parts/notice.tsx';
 import { addressOf } from './address.ts';
@@ -49,6 +50,7 @@ interface FileTextProps {
   readonly steps: MatchSteps;
   readonly ways: FileWays;
   readonly code: RefObject<CodeHandle | null>;
+  readonly onSelect: (range: LineRange | undefined) => void;
 }
 
 function FileText({ place, text, lineCount, blame, steps, ways, ...rest }: FileTextProps) {
@@ -79,6 +81,7 @@ function FileText({ place, text, lineCount, blame, steps, ways, ...rest }: FileT
           matches={steps.matches}
           currentMatch={steps.current}
           onRange={(chosen) => change({ highlightRange: rangeText(chosen) })}
+          onSelect={rest.onSelect}
           showCard={cardsOf(place, rest.language, ways)}
           goToName={ways.goToDefinition}
           handle={rest.code}

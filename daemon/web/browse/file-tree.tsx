@@ -3,15 +3,15 @@
 
 import { useQueries } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight, File, Folder } from 'lucide-react';
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { KeyboardEvent } from 'react';
 import { Virtualizer } from 'virtua';
 import type { VirtualizerHandle } from 'virtua';
 import { Link } from 'wouter';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
-import { folderQuery } from './reading.ts';
-import { foldersTo, moveOf, rowsOf } from './tree-rows.ts';
+import { folderQuery, useFiles } from './reading.ts';
+import { filteredRows, foldersTo, moveOf, rowsOf } from './tree-rows.ts';
 import type { TreeLevel, TreeRow } from './tree-rows.ts';
 
 /** Of a row, in pixels; the first guess, as its style says the rest. */
@@ -157,13 +157,37 @@ function useActiveRow(rows: readonly TreeRow[], here: string, toggle: (folder: s
   return { list, scroller, index, setActive, onKeyDown };
 }
 
+/** The rows that fit a filter; undefined: there is none. */
+function useFilteredRows(place: Place, wanted: string): readonly TreeRow[] | undefined {
+  const isOn = wanted.trim() !== '';
+  const { data, error } = useFiles(place, { enabled: isOn });
+  const paths = useMemo(() => data?.map(({ path }) => path).toSorted(), [data]);
+  const rows = useMemo(() => filteredRows(paths ?? [], wanted), [paths, wanted]);
+  if (!isOn) return undefined;
+  if (paths !== undefined) return rows;
+  const text = error?.message ?? 'Reading the list of files';
+  return [{ kind: 'note', path: '', depth: 1, text, isFault: error !== null }];
+}
+
 export function FileTree({ place }: { readonly place: Place }) {
+  const [wanted, setWanted] = useState('');
   const { open, toggle } = useOpenFolders(place);
-  const rows = rowsOf(useLevels(place, open), open);
+  const all = rowsOf(useLevels(place, open), open);
+  const rows = useFilteredRows(place, wanted) ?? all;
+  // What holds nothing but a note is no tree.
+  const hasItems = rows.some(({ kind }) => kind === 'item');
   const { list, scroller, index, setActive, onKeyDown } = useActiveRow(rows, place.path, toggle);
   return (
     <aside ref={scroller} className="tree" aria-label="Files">
-      <div role="tree" aria-label="Files" onKeyDown={onKeyDown}>
+      <input
+        className="input tree-filter"
+        type="search"
+        aria-label="Filter the files"
+        placeholder="Filter"
+        value={wanted}
+        onChange={(event) => setWanted(event.target.value)}
+      />
+      <div {...(hasItems ? { role: 'tree', 'aria-label': 'Files' } : {})} onKeyDown={onKeyDown}>
         <Virtualizer
           ref={list}
           data={rows}

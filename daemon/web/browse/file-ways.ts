@@ -2,7 +2,8 @@
 
 import { useLocation } from 'wouter';
 import type { getCommit } from '../../http/api/history/commit-endpoints.ts';
-import { lineRangeOf } from '../code/line-range.ts';
+import { lineRangeOf, rangeText } from '../code/line-range.ts';
+import type { LineRange } from '../code/line-range.ts';
 import type { NamePlace } from '../code/names.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
@@ -28,6 +29,18 @@ function told(doing: Promise<void>): void {
   doing.catch((error: unknown) => toast(error instanceof Error ? error.message : String(error)));
 }
 
+/** The address of this page, with these lines in place of its own. */
+function linkTo(selected: LineRange | undefined): string {
+  const url = new URL(location.href);
+  // Why not as it is: a parameter encodes the colon, which an address may have.
+  if (selected !== undefined) {
+    url.searchParams.delete('highlightRange');
+    const others = url.search.replace(/^\?/, '&').replace(/^&$/, '');
+    url.search = `?highlightRange=${rangeText(selected)}${others}`;
+  }
+  return url.href;
+}
+
 export function useFileWays(place: Place, language: string) {
   const { valueOf, addressWith, change } = useFileParameters();
   const [, navigate] = useLocation();
@@ -50,7 +63,8 @@ export function useFileWays(place: Place, language: string) {
     goToDefinition: (at: NamePlace) => told(goToDefinition(at)),
     findReferences: (name: string) => explore('references', name),
     pin: () => told(pin()),
-    copyLink: () => void copyText(location.href, 'Link'),
+    /** @param selected  the lines and columns that it is to name; undefined: those of the address */
+    copyLink: (selected?: LineRange) => void copyText(linkTo(selected), 'Link'),
     copyPlace: () => {
       const line = lineRangeOf(valueOf('highlightRange'))?.from;
       void copyText(`${place.path}${line === undefined ? '' : `:${line}`}`, 'Path');

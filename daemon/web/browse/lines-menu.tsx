@@ -1,4 +1,4 @@
-// What can be done with the lines that the address names: their link, their text, a search for them, the uses of a name.
+// What can be done with the lines that the address names, or the text that is selected: their link, their text, a search for them, the uses of a name.
 
 import { Menu, MenuButton, MenuItem, MenuProvider } from '@ariakit/react';
 import { ChevronDown } from 'lucide-react';
@@ -32,10 +32,11 @@ function literal(text: string): string {
 interface LinesMenuProps {
   readonly range: LineRange;
   readonly text: string;
+  readonly copyLink: () => void;
   readonly explore: (name: string) => void;
 }
 
-export function LinesMenu({ range, text, explore }: LinesMenuProps) {
+export function LinesMenu({ range, text, copyLink, explore }: LinesMenuProps) {
   const [, navigate] = useLocation();
   const { from, to } = range;
   const chosen = () => textOf(text.split(/\r?\n/), range);
@@ -49,7 +50,7 @@ export function LinesMenu({ range, text, explore }: LinesMenuProps) {
         <ChevronDown size={16} strokeWidth={1.5} aria-hidden />
       </MenuButton>
       <Menu className="popover lines-menu" gutter={4}>
-        <MenuItem className="popover-item" onClick={() => void copyText(location.href, 'Link')}>
+        <MenuItem className="popover-item" onClick={copyLink}>
           Copy the link
         </MenuItem>
         <MenuItem className="popover-item" onClick={() => void copyText(chosen(), 'Text')}>

@@ -1,9 +1,10 @@
 // A file that is there: its bar, what it is shown as, the panel below it, and its keys.
 
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { getSource } from '../../http/api/sources/source-endpoints.ts';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { lineRangeOf } from '../code/line-range.ts';
+import type { LineRange } from '../code/line-range.ts';
 import type { NamePlace } from '../code/names.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import type { AnswerOf } from '../data/api.ts';
@@ -45,6 +46,7 @@ interface KeyTargets {
   readonly panels: Panels;
   readonly steps: MatchSteps;
   readonly toggleBlame: (() => void) | undefined;
+  readonly copyLink: () => void;
 }
 
 /** What the keys of the page do here; `code` is asked when they are pressed. */
@@ -76,7 +78,7 @@ function useFileKeys(targets: () => KeyTargets): void {
     explore: exploration === undefined ? references : close,
     allRepos: exploration === undefined ? undefined : toggleWidth,
     pin: ways.pin,
-    copyLink: ways.copyLink,
+    copyLink: targets().copyLink,
     copyPlace: ways.copyPlace,
     definition,
     references,
@@ -112,6 +114,11 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
   const isText = !isPicture(place.path) && !isBinary(text);
   const lineCount = isText ? countLines(text) : undefined;
   const range = isText ? lineRangeOf(valueOf('highlightRange')) : undefined;
+  const [selected, setSelected] = useState<LineRange>();
+  // Another text is another view, in which nothing is selected.
+  useEffect(() => setSelected(undefined), [text]);
+  const chosen = selected ?? range;
+  const copyLink = () => ways.copyLink(selected);
   const view = isText ? viewOf(place.path, parameters) : undefined;
   const isBlamed = isText && valueOf('blame') === '1';
   const blame = useBlame(place, isBlamed);
@@ -122,6 +129,7 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
     panels,
     steps,
     toggleBlame: isText ? toggleBlame : undefined,
+    copyLink,
   }));
   return (
     <>
@@ -138,12 +146,17 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
         externalAddress={externalWebUrl}
         matches={steps}
         linesMenu={
-          range !== undefined &&
+          chosen !== undefined &&
           view !== 'preview' && (
-            <LinesMenu range={range} text={text} explore={ways.findReferences} />
+            <LinesMenu
+              range={chosen}
+              text={text}
+              copyLink={copyLink}
+              explore={ways.findReferences}
+            />
           )
         }
-        copyLink={ways.copyLink}
+        copyLink={copyLink}
         pin={ways.pin}
         fault={blame.error?.message ?? ''}
       />
@@ -157,6 +170,7 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
         steps={steps}
         ways={ways}
         code={code}
+        onSelect={setSelected}
       />
       <FilePanels place={place} panels={panels} />
     </>

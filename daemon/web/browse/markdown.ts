@@ -8,6 +8,7 @@ import MarkdownIt from 'markdown-it';
 import { BASE_PATH } from '../data/place.ts';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
+import { colourBlocks } from './markdown-colours.ts';
 import { rawAddress } from './reading.ts';
 
 const CONFIG: Config & { readonly RETURN_DOM_FRAGMENT: true } = {
@@ -161,6 +162,12 @@ function makeMarkdown() {
   const made = new MarkdownIt({ html: true, linkify: true });
   made.renderer.rules['html_block'] = renderMarkup;
   made.renderer.rules['html_inline'] = renderMarkup;
+  made.renderer.rules['fence'] = (tokens, index) => {
+    const { info = '', content = '' } = tokens[index] ?? {};
+    const { escapeHtml } = made.utils;
+    const [language = ''] = info.trim().split(/\s+/);
+    return `<pre lang="${escapeHtml(language)}"><code>${escapeHtml(content)}</code></pre>\n`;
+  };
   return made;
 }
 
@@ -176,5 +183,6 @@ export function renderMarkdown(text: string, place: Place): DocumentFragment {
   const fragment = purify.sanitize(markdown.render(text), CONFIG);
   for (const image of fragment.querySelectorAll('img')) replaceForeign(image);
   nameHeadings(fragment);
+  colourBlocks(fragment);
   return fragment;
 }

@@ -70,8 +70,12 @@ export function useRawFacts({ repo, revision, path }: At) {
 }
 
 /** All files of a repository. */
-export function useFiles({ repo, revision }: Pick<Place, 'repo' | 'revision'>) {
+export function useFiles(
+  { repo, revision }: Pick<Place, 'repo' | 'revision'>,
+  { enabled = true } = {},
+) {
   return useQuery({
+    enabled,
     queryKey: ['files', repo, revision],
     queryFn: ({ signal }) =>
       call<typeof getFiles>('/api/files', {

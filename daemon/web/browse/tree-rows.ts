@@ -63,6 +63,41 @@ export function rowsOf(
   });
 }
 
+/** Files that a filter shows at most. */
+const FILTERED_MAX = 500;
+
+/**
+ * The files whose paths hold a text, in any case, below the folders that lead to them, which are open.
+ *
+ * @param paths  in the order of a tree
+ */
+export function filteredRows(paths: readonly string[], wanted: string): TreeRow[] {
+  const text = wanted.trim().toLowerCase();
+  const fitting = paths.filter((path) => path.toLowerCase().includes(text));
+  const rows: TreeRow[] = [];
+  const seen = new Set<string>();
+  for (const path of fitting.slice(0, FILTERED_MAX)) {
+    const names = path.split('/');
+    for (const [index, name] of names.entries()) {
+      const at = names.slice(0, index + 1).join('/');
+      if (seen.has(at)) continue;
+      seen.add(at);
+      const isFile = index === names.length - 1;
+      const item = { type: isFile ? 'blob' : 'tree', path: at, name };
+      rows.push({ kind: 'item', item, depth: index + 1, isOpen: isFile ? undefined : true });
+    }
+  }
+  const note = filterNote(fitting.length);
+  return note === undefined
+    ? rows
+    : [...rows, { kind: 'note', path: '', depth: 1, text: note, isFault: false }];
+}
+
+function filterNote(count: number): string | undefined {
+  if (count === 0) return 'No file fits.';
+  return count > FILTERED_MAX ? `First ${FILTERED_MAX} of ${count} files that fit` : undefined;
+}
+
 /** What a key does at a row: to another row, or its folder opens or closes. Undefined: nothing. */
 export type TreeMove = { readonly to: number } | { readonly toggle: string } | undefined;
 

@@ -35,6 +35,7 @@ import { matchField, offsetOf, setMatches } from './match-marks.ts';
 import type { FileMatch } from './match-marks.ts';
 import { CARET_KEYS, nameAt, nameCards, nameClicks } from './names.ts';
 import type { NamePlace, ShowCard } from './names.ts';
+import { selectedRange } from './selected-range.ts';
 import '../styles/code-view.css';
 
 /** Files above this many characters get their colours only when asked for. */
@@ -65,6 +66,8 @@ interface CodeViewProps {
   readonly currentMatch: number | undefined;
   /** Lines were chosen by their numbers. */
   readonly onRange: (range: LineRange) => void;
+  /** Text was selected; undefined: none is any more. */
+  readonly onSelect: (range: LineRange | undefined) => void;
   readonly showCard: ShowCard;
   /** To the definition of a name. */
   readonly goToName: (place: NamePlace) => void;
@@ -90,7 +93,7 @@ const SPECIAL = highlightSpecialChars({
 });
 
 /** What the view tells; the functions may be others in each rendering. */
-type Told = Pick<CodeViewProps, 'onRange' | 'showCard' | 'goToName'>;
+type Told = Pick<CodeViewProps, 'onRange' | 'onSelect' | 'showCard' | 'goToName'>;
 
 function makeState(
   props: CodeViewProps,
@@ -112,6 +115,7 @@ function makeState(
       look.of(lookOf(settings)),
       blame.of([]),
       linkedRange(props.range, (chosen) => told.current.onRange(chosen)),
+      selectedRange((selected) => told.current.onSelect(selected)),
       SPECIAL,
       drawSelection(),
       highlightSelectionMatches(),

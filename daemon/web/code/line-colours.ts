@@ -55,3 +55,22 @@ export function useLineColours({ key, language, runs }: Lines): LineColours | un
   }, [key, isMissing]);
   return colours;
 }
+
+/** Tells the colours once they are known; those of a language without colours never are. */
+export function coloursSoon(
+  { key, language, runs }: Lines,
+  told: (colours: LineColours) => void,
+): void {
+  const known = kept.get(key);
+  if (known !== undefined) {
+    told(known);
+    return;
+  }
+  const unsubscribe = subscribe(() => {
+    const colours = kept.get(key);
+    if (colours === undefined) return;
+    unsubscribe();
+    told(colours);
+  });
+  if (!asked.has(key)) ask({ key, language, runs: runs() });
+}

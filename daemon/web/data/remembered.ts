@@ -30,6 +30,8 @@ const DEFAULTS = {
   areFiltersShown: true,
   /** Width of the preview, in % of the results. */
   previewShare: 45,
+  /** Width of the tree of files, in px. */
+  treeWidth: 260,
   /** Files that were looked at, the last one first. */
   files: [] as readonly SeenFile[],
   /** Columns of a tab. */

@@ -4,29 +4,42 @@ import type { KeyboardEvent, PointerEvent } from 'react';
 
 interface SeparatorProps {
   readonly label: string;
-  /** Share of the second panel, in %. */
   readonly value: number;
   readonly min: number;
   readonly max: number;
   readonly initial: number;
+  /** The value where it stands at `x` of the window, in the element that holds both panels. */
+  readonly valueAt: (x: number, whole: DOMRect) => number;
+  /** What an arrow key to the right adds. */
+  readonly step: number;
   readonly onChange: (value: number) => void;
 }
 
-/** % that an arrow key moves it. */
-const STEP = 2;
+/** Of a value that is the share of the second panel, in %. */
+export const SHARE_OF_SECOND = {
+  valueAt: (x: number, { right, width }: DOMRect): number => (100 * (right - x)) / width,
+  step: -2,
+};
 
-export function Separator({ label, value, min, max, initial, onChange }: SeparatorProps) {
+/** Of a value that is the width of the first panel, in px. */
+export const WIDTH_OF_FIRST = {
+  valueAt: (x: number, { left }: DOMRect): number => x - left,
+  step: 16,
+};
+
+export function Separator(props: SeparatorProps) {
+  const { label, value, min, max, initial, valueAt, step, onChange } = props;
   const set = (wanted: number): void => onChange(Math.min(max, Math.max(min, Math.round(wanted))));
   const drag = (event: PointerEvent<HTMLDivElement>): void => {
     const whole = event.currentTarget.parentElement?.getBoundingClientRect();
     if (whole === undefined || !event.currentTarget.hasPointerCapture(event.pointerId)) return;
-    set((100 * (whole.right - event.clientX)) / whole.width);
+    set(valueAt(event.clientX, whole));
   };
   const press = (event: KeyboardEvent): void => {
-    const step = { ArrowLeft: STEP, ArrowRight: -STEP }[event.key];
-    if (step === undefined) return;
+    const moved = { ArrowLeft: -step, ArrowRight: step }[event.key];
+    if (moved === undefined) return;
     event.preventDefault();
-    set(value + step);
+    set(value + moved);
   };
   return (
     <div

@@ -3,7 +3,7 @@
 import { create } from 'zustand';
 import { BASE_PATH } from '../data/place.ts';
 import { toast } from '../parts/toasts.ts';
-import type { DownloadFormat, Search } from './messages.ts';
+import type { DownloadFormat, DownloadRequest, Search } from './messages.ts';
 import { failureWords } from './words.ts';
 import { hear, post } from './worker-link.ts';
 
@@ -14,13 +14,12 @@ let lastId = 0;
 export function startDownload(
   search: Search,
   format: DownloadFormat,
-  repositories: readonly string[],
-  languages: readonly string[],
+  narrowing: Pick<DownloadRequest, 'repositories' | 'languages' | 'kinds'>,
 ): void {
   lastId++;
   useDownload.setState({ isBusy: true });
   const base = BASE_PATH;
-  post({ type: 'download', id: lastId, search, base, format, repositories, languages });
+  post({ type: 'download', id: lastId, search, base, format, ...narrowing });
 }
 
 function save(name: string, file: Blob): void {

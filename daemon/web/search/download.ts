@@ -30,13 +30,14 @@ function fits(wanted: readonly string[], value: string): boolean {
 export async function download(
   request: DownloadRequest,
 ): Promise<{ readonly name: string; readonly file: Blob }> {
-  const { base, search, format, repositories, languages } = request;
+  const { base, search, format, repositories, languages, kinds } = request;
   const response = await fetchApi('/api/search', { base, method: 'POST', body: search });
   // Safety: the daemon's tests hold every answer to its schema.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const answer = (await response.json()) as SearchResponse;
   const files = answer.files.filter(
-    ({ repository, language }) => fits(repositories, repository) && fits(languages, language),
+    ({ repository, language, fileKind = '' }) =>
+      fits(repositories, repository) && fits(languages, language) && fits(kinds, fileKind),
   );
   const parts = format === 'csv' ? csvOf(files) : [JSON.stringify({ ...answer, files })];
   return {

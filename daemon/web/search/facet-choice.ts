@@ -5,13 +5,14 @@ import { useSearchParams } from 'wouter';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
 
-export const FACETS = ['repo', 'lang'] as const;
+export const FACETS = ['repo', 'lang', 'kind'] as const;
 export type Facet = (typeof FACETS)[number];
 export type Chosen = Readonly<Record<Facet, ReadonlySet<string>>>;
 
 const VALUE: Readonly<Record<Facet, (file: ResultFile) => string>> = {
   repo: (file) => file.repository,
   lang: (file) => file.language,
+  kind: (file) => file.kind,
 };
 
 /** Files that fit what is chosen of every facet; nothing chosen fits all. */
@@ -101,6 +102,7 @@ export function useFacetChoice(): FacetChoice {
   const chosen = {
     repo: new Set(parameters.getAll('repo')),
     lang: new Set(parameters.getAll('lang')),
+    kind: new Set(parameters.getAll('kind')),
   };
   const before = useBefore();
   return {

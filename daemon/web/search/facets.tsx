@@ -1,4 +1,4 @@
-// The panel that narrows results: repositories and languages with their matches, which carry `+` until the answer is all.
+// The panel that narrows results: repositories, languages and kinds of files with their matches, which carry `+` until the answer is all.
 
 import { useState } from 'react';
 import { FACETS, valuesOf } from './facet-choice.ts';
@@ -8,7 +8,11 @@ import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
 import { count } from '../parts/words.ts';
 
-const TITLES: Readonly<Record<Facet, string>> = { repo: 'Repository', lang: 'Language' };
+const TITLES: Readonly<Record<Facet, string>> = {
+  repo: 'Repository',
+  lang: 'Language',
+  kind: 'Kind of file',
+};
 const SHOWN = 8;
 
 interface FacetsProps extends FacetChoice {
@@ -71,8 +75,9 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
 function PutIntoQuery({ chosen, replaceBy }: Pick<FacetChoice, 'chosen' | 'replaceBy'>) {
   const query = useSearch((state) => state.shown?.query);
   const filter = filterOf(chosen);
-  // What has no language is found by no query.
-  if (query === undefined || filter === undefined || chosen.lang.has('')) return null;
+  // What has no language is found by no query, and no query names a kind.
+  const isSayable = !chosen.lang.has('') && chosen.kind.size === 0;
+  if (query === undefined || filter === undefined || !isSayable) return null;
   return (
     <button type="button" className="link-button" onClick={() => replaceBy(joined(query, filter))}>
       Put into query

@@ -2,12 +2,13 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, ChevronUp, X } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { COLOURED_SIZE_MAX, CodeView } from '../code/code-view.tsx';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { sourceOf } from './file-source.ts';
+import { matchesIn } from './preview-matches.ts';
 import { addressOf } from './result-address.ts';
 import type { ResultFile } from './rows.ts';
 
@@ -26,6 +27,12 @@ export default function PreviewPanel({ file, line, close }: PreviewPanelProps) {
   const handle = useRef<CodeHandle>(null);
   const [at, setAt] = useState(Math.max(0, matched.indexOf(line ?? 0)));
   const current = matched[at];
+  const source = data?.source;
+  const matches = useMemo(
+    () => (source === undefined ? [] : matchesIn(file, source.split('\n'))),
+    [file, source],
+  );
+  const first = matches.findIndex(({ start }) => start.lineNumber === current);
   return (
     <>
       <header className="preview-head">
@@ -80,9 +87,10 @@ export default function PreviewPanel({ file, line, close }: PreviewPanelProps) {
           isColoured={data.source.length <= COLOURED_SIZE_MAX}
           range={current === undefined ? undefined : { from: current, to: current }}
           blame={undefined}
-          matches={[]}
-          currentMatch={undefined}
+          matches={matches}
+          currentMatch={first < 0 ? undefined : first}
           onRange={() => undefined}
+          onSelect={() => undefined}
           showCard={() => () => undefined}
           goToName={() => undefined}
           handle={handle}

@@ -2,7 +2,7 @@
 // it asks while one types; `return` asks for all.
 
 import { CaseSensitive, Regex, Search as SearchIcon, X } from 'lucide-react';
-import { useEffect, useId, useRef, useState } from 'react';
+import { Suspense, lazy, useEffect, useId, useRef, useState } from 'react';
 import type { RefObject } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { useRemembered } from '../data/remembered.ts';
@@ -18,6 +18,8 @@ import { positionOf } from './words.ts';
 const PREVIEW_PAUSE_MS = 120;
 const PREVIEW_LENGTH_MIN = 3;
 const PREVIEW_MATCHES = 100;
+
+const ContextChoice = lazy(() => import('./context-choice.tsx'));
 
 interface Switches {
   readonly isRegexEnabled: boolean;
@@ -125,9 +127,13 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
     input.current?.select();
   });
 
-  const submit = (changed: Partial<Switches> = {}): void => {
+  const submit = (changed: Partial<Switches & Pick<Search, 'query'>> = {}): void => {
     setTyped(false);
     ask({ query: text, matches: MATCHES_DEFAULT, contextLines, ...switches, ...changed });
+  };
+  const setContext = (query: string): void => {
+    setText(query);
+    if (isOnSearchPage && asked !== undefined) submit({ query });
   };
   const toggle = (name: keyof Switches): void => {
     const changed = { [name]: !switches[name] };
@@ -157,6 +163,9 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
       }}
     >
       <SearchIcon size={16} strokeWidth={1.5} aria-hidden className="box-icon" />
+      <Suspense fallback={null}>
+        <ContextChoice query={text} change={setContext} />
+      </Suspense>
       <span className="box-field">
         <span ref={layer} className="box-layer" aria-hidden>
           <QueryLayer text={text} isRegexEnabled={switches.isRegexEnabled} fault={fault} />

@@ -30,6 +30,8 @@ export interface ResultFile {
   readonly path: string;
   readonly pathMarks: readonly Mark[];
   readonly language: string;
+  /** What it is for; '' where the daemon does not say. */
+  readonly kind: string;
   /** Full refs of the revisions that hold the file. */
   readonly revisions: readonly string[];
   readonly webUrl: string;
@@ -139,6 +141,7 @@ export function toResultFile(file: FileResult, order: number): ResultFile {
     path: fileName.text,
     pathMarks: marksOn(fileName.text, 1, inPath),
     language,
+    kind: file.fileKind ?? '',
     revisions: branches,
     webUrl: file.webUrl,
     externalUrl: file.externalWebUrl,

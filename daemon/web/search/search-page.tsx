@@ -4,7 +4,7 @@ import { lazy, Suspense, useEffect, useRef } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { useRemembered } from '../data/remembered.ts';
 import { useKey } from '../parts/keys.ts';
-import { Separator } from '../parts/separator.tsx';
+import { SHARE_OF_SECOND, Separator } from '../parts/separator.tsx';
 import { useTitle } from '../parts/title.ts';
 import { useIsNarrow } from '../parts/window-width.ts';
 import { MATCHES_MAX, parametersOf, searchOf } from './address.ts';
@@ -152,6 +152,7 @@ export function SearchPage() {
                 label="Width of the preview"
                 value={share}
                 {...PREVIEW_SHARE}
+                {...SHARE_OF_SECOND}
                 onChange={(previewShare) => useRemembered.getState().set({ previewShare })}
               />
               <aside

@@ -57,7 +57,12 @@ function DownloadButton({ format, chosen }: { readonly format: DownloadFormat } 
       title={`Download the results as ${name}`}
       aria-label={`Download the results as ${name}`}
       onClick={() => {
-        if (shown !== undefined) startDownload(shown, format, [...chosen.repo], [...chosen.lang]);
+        if (shown === undefined) return;
+        startDownload(shown, format, {
+          repositories: [...chosen.repo],
+          languages: [...chosen.lang],
+          kinds: [...chosen.kind],
+        });
       }}
     >
       <Download {...ICON} /> {name}

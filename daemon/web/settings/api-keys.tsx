@@ -1,7 +1,7 @@
 // API keys: made, shown once, listed, ended.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { createKey, deleteKey, listKeys } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
@@ -17,8 +17,34 @@ const KEY = ['api-keys'] as const;
 const ADDRESS = '/api/user/api_keys';
 type Made = AnswerOf<typeof createKey>;
 
+/** Whoever leaves the page before is asked once. */
+function useAskBeforeLeaving(): void {
+  useEffect(() => {
+    const refuse = (event: BeforeUnloadEvent): void => event.preventDefault();
+    const stay = (event: MouseEvent): void => {
+      const { target } = event;
+      const link = target instanceof Element ? target.closest('a[href]') : null;
+      const isElsewhere = event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey;
+      if (link === null || isElsewhere) return;
+      if (confirm(LEAVING)) return;
+      event.preventDefault();
+      event.stopPropagation();
+    };
+    window.addEventListener('beforeunload', refuse);
+    // Before the links of the page hear of it.
+    window.addEventListener('click', stay, true);
+    return () => {
+      window.removeEventListener('beforeunload', refuse);
+      window.removeEventListener('click', stay, true);
+    };
+  }, []);
+}
+
+const LEAVING = 'The new key is shown only this once. Leave before it is copied?';
+
 /** The value of a new key, until it was copied. */
 function NewKey({ made, done }: { readonly made: Made; readonly done: () => void }) {
+  useAskBeforeLeaving();
   return (
     <section aria-label="The new key">
       <Notice kind="warn" title="Copy it now: it is shown only this once." />

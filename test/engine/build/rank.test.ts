@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { docCategory, docTier } from '../../../daemon/engine/build/rank.ts';
+import { docCategory, docTier, fileKindOf } from '../../../daemon/engine/build/rank.ts';
 
 test('categories by path', () => {
   const cases: Record<string, string[]> = {
@@ -63,4 +63,20 @@ test('tiers: ordinary, test, vendored or generated', () => {
     ['a.c', 'test/a.c', 'vendor/a.c', 'go.sum'].map((path) => docTier(path)),
     [0, 1, 2, 2],
   );
+});
+
+test('the kind of a file follows its tier, and where that leaves it open its path', () => {
+  const cases = [
+    ['src/a.ts', 0, 'code'],
+    ['.github/readme.md', 0, 'code'],
+    ['docs/a.ts', 0, 'docs'],
+    ['README.md', 0, 'docs'],
+    ['test/a.md', 1, 'test'],
+    ['vendor/a.ts', 2, 'vendored'],
+    ['a.pb.go', 2, 'generated'],
+    // Marked in `.gitattributes`.
+    ['src/a.ts', 2, 'generated'],
+    ['vendor/a.ts', 0, 'code'],
+  ] as const;
+  for (const [path, tier, kind] of cases) assert.equal(fileKindOf(path, tier), kind, path);
 });

@@ -73,6 +73,7 @@ async function joined(
           shards,
           repoOf: (shard: number, docId: number) => view.repoOf(shard, docId),
           blobOf: (shard: number, docId: number) => view.tablesOf(shard).doc(docId).blobId,
+          pathOf: (shard: number, docId: number) => view.pathOf(shard, docId),
         },
       };
       const outcome = await runSearch(engine.searcher, engine.pool, { ...run, shards });

@@ -114,6 +114,9 @@ const fileResult = z
     branches: z.array(z.string()).optional().meta({
       description: 'Full refs of the revisions that hold the file and that the query means.',
     }),
+    fileKind: z.enum(['code', 'test', 'generated', 'vendored', 'docs']).optional().meta({
+      description: 'What the file is for, by its path and the `.gitattributes` of its repository.',
+    }),
     content: text('The whole text; only with `whole`.').optional(),
     skipReason: z
       .enum(SKIP_REASONS)

@@ -1,0 +1,89 @@
+// Colours of the code blocks of a document that name their language. The text is there before, and they never change its geometry.
+
+import { coloursSoon } from '../code/line-colours.ts';
+import type { Colour } from '../code/marks.ts';
+
+/** The daemon's names of languages, by what blocks call them in lower case. */
+const NAMES: Readonly<Record<string, string>> = {
+  bash: 'Shell',
+  c: 'C',
+  'c#': 'C#',
+  'c++': 'C++',
+  cpp: 'C++',
+  cs: 'C#',
+  csharp: 'C#',
+  css: 'CSS',
+  dockerfile: 'Dockerfile',
+  go: 'Go',
+  golang: 'Go',
+  h: 'C',
+  html: 'HTML',
+  ini: 'INI',
+  java: 'Java',
+  javascript: 'JavaScript',
+  js: 'JavaScript',
+  json: 'JSON',
+  jsonc: 'JSON with Comments',
+  jsx: 'JavaScript',
+  kotlin: 'Kotlin',
+  lua: 'Lua',
+  php: 'PHP',
+  powershell: 'PowerShell',
+  proto: 'Protocol Buffer',
+  py: 'Python',
+  python: 'Python',
+  rb: 'Ruby',
+  rs: 'Rust',
+  ruby: 'Ruby',
+  rust: 'Rust',
+  scala: 'Scala',
+  sh: 'Shell',
+  shell: 'Shell',
+  sql: 'SQL',
+  swift: 'Swift',
+  toml: 'TOML',
+  ts: 'TypeScript',
+  tsx: 'TSX',
+  typescript: 'TypeScript',
+  xml: 'XML',
+  yaml: 'YAML',
+  yml: 'YAML',
+  zsh: 'Shell',
+};
+
+function piecesOf(line: string, colours: readonly Colour[]): (string | Node)[] {
+  const pieces: (string | Node)[] = [];
+  let end = 0;
+  for (const { from, to, name } of colours) {
+    if (from < end) continue;
+    const piece = document.createElement('span');
+    piece.className = name;
+    piece.textContent = line.slice(from, to);
+    pieces.push(line.slice(end, from), piece);
+    end = to;
+  }
+  return [...pieces, line.slice(end)];
+}
+
+function colourBlock(block: Element, language: string): void {
+  const lines = (block.textContent ?? '').split('\n');
+  const key = `block:${language}:${lines.join('\n')}`;
+  coloursSoon({ key, language, runs: () => [lines] }, (colours) =>
+    block.replaceChildren(
+      ...lines.flatMap((line, index) => [
+        ...(index === 0 ? [] : ['\n']),
+        ...piecesOf(line, colours[index] ?? []),
+      ]),
+    ),
+  );
+}
+
+/** The language stands in an attribute that means something else to browsers, which goes. */
+export function colourBlocks(fragment: DocumentFragment): void {
+  for (const block of fragment.querySelectorAll('pre[lang]')) {
+    const language = NAMES[block.getAttribute('lang')?.toLowerCase() ?? ''];
+    block.removeAttribute('lang');
+    const code = block.querySelector('code');
+    if (code !== null && language !== undefined) colourBlock(code, language);
+  }
+}

@@ -1,0 +1,41 @@
+// The search context of a query: chosen from those that there are, and written into the query as `context:`. Where there are
+// none, or the licence has none, there is nothing to choose.
+
+import { useQuery } from '@tanstack/react-query';
+import { useAccount } from '../data/session.ts';
+import { contextIn, withContext } from './context-term.ts';
+import { suggestionsQuery } from './suggesting.ts';
+
+const CONTEXTS_MAX = 50;
+
+interface ContextChoiceProps {
+  readonly query: string;
+  readonly change: (query: string) => void;
+}
+
+export default function ContextChoice({ query, change }: ContextChoiceProps) {
+  const { data: account } = useAccount();
+  const maySearch = account !== undefined && (account.source !== 'none' || account.anonymousAccess);
+  const { data = [] } = useQuery({
+    ...suggestionsQuery('context', '', undefined, CONTEXTS_MAX),
+    enabled: maySearch,
+  });
+  if (data.length === 0) return null;
+  const current = contextIn(query);
+  const names = new Set(data.map(({ value }) => value));
+  if (current !== undefined) names.add(current);
+  return (
+    <select
+      className="input context-choice"
+      aria-label="Search context"
+      title="Search context"
+      value={current ?? ''}
+      onChange={({ target }) => change(withContext(query, target.value || undefined))}
+    >
+      <option value="">All repositories</option>
+      {[...names].map((name) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,178 @@
+// Details of the page in a real browser: kinds of files, contexts, a selection as a link, the tree's filter and width, marks in
+// the preview, and a new key that is not left behind unseen.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
+import { serveIndexed } from '../e2e/daemon.ts';
+import type { Served } from '../e2e/daemon.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { NO_BROWSER, findingsOf, hasCount, visit } from './browser.ts';
+
+const FILES = {
+  'src/tree.ts': "const smile = '😀'; return 1;\nexport const medlar = smile;\n",
+  'src/deep/leaf.ts': 'medlar();\n',
+  'test/tree.ts': 'medlar();\n',
+  'vendor/tree.ts': 'medlar();\n',
+  'api.pb.go': 'package medlar\n',
+  'README.md': '# medlar\n\n```ts\nconst medlar = 1;\n```\n',
+};
+
+const SECONDS = Math.floor(Date.now() / 1000);
+const LICENCE = {
+  TRAWL_LICENSE_PUBLIC_KEY: PAIR.publicKey,
+  TRAWL_LICENSE_KEY: token(HEADER, {
+    ...CLAIMS,
+    iat: SECONDS - 10,
+    exp: SECONDS + 10 * 86_400,
+    entitlements: ['search-contexts'],
+  }),
+};
+
+let served: Served;
+let browsed = '';
+before(async () => {
+  if (NO_BROWSER !== false) return;
+  const repo = makeRepo({});
+  writeFiles(repo, FILES);
+  commitAll(repo);
+  browsed = `/browse/local/${path.basename(repo)}/-`;
+  const folder = temporaryFolder();
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  const contexts = { both: { include: ['local/*', 'x/*'] }, ours: { include: ['local/*'] } };
+  writeFileSync(file, JSON.stringify({ contexts }));
+  served = await serveIndexed(folder, [repo], { env: LICENCE, flags: ['--config', file] });
+});
+
+async function search(page: Page, query: string): Promise<void> {
+  await page.goto(`/search?${query}`);
+  await page.getByText('that is all').waitFor();
+}
+
+void test('results are narrowed by the kind of file', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: served.url });
+  await search(page, 'query=medlar');
+  const kinds = page.getByRole('group', { name: /^Kind of file/ });
+  assert.deepEqual(
+    (
+      await kinds
+        .getByRole('checkbox')
+        .evaluateAll((boxes) => boxes.map((box) => box.getAttribute('aria-label')))
+    ).toSorted(),
+    [
+      'code, 2 matches',
+      'docs, 2 matches',
+      'generated, 1 matches',
+      'test, 1 matches',
+      'vendored, 1 matches',
+    ],
+  );
+  await kinds.getByRole('checkbox', { name: /^vendored/ }).check();
+  await hasCount(page.getByRole('article'), 1);
+  assert.match(page.url(), /kind=vendored/);
+  // No query says what a kind is.
+  await hasCount(page.getByRole('button', { name: 'Put into query' }), 0);
+  assert.deepEqual(await findingsOf(page), []);
+  assert.deepEqual(complaints, []);
+});
+
+void test(
+  'the preview marks the matches, and the one that one is at',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await search(page, 'query=smile');
+    await page.keyboard.press('v');
+    const marks = page.locator('.preview mark');
+    await marks.first().waitFor();
+    assert.deepEqual(await marks.allInnerTexts(), ['smile', 'smile']);
+    assert.equal(await page.locator('.preview mark.match-current').count(), 1);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test('selected text is a link with columns', { skip: NO_BROWSER }, async () => {
+  const { page, complaints, context } = await visit({ url: served.url });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto(`${browsed}/blob/src/tree.ts`);
+  await page.locator('.cm-line').first().waitFor();
+  await page.locator('.cm-line span', { hasText: /^return$/ }).dblclick();
+  const menu = page.getByRole('button', { name: 'Line 1:20-1:26' });
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Copy the link' }).click();
+  await page.getByText('Link copied').waitFor();
+  const link = await page.evaluate<string>('navigator.clipboard.readText()');
+  assert.match(link, /\/src\/tree\.ts\?highlightRange=1:20-1:26$/);
+  await page.goto(link);
+  await page.locator('.linked-part').waitFor();
+  assert.equal(await page.locator('.linked-part').innerText(), 'return');
+  assert.deepEqual(complaints, []);
+});
+
+void test(
+  'the tree is filtered by all paths, and as wide as was chosen',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto(`${browsed}/blob/README.md`);
+    await page.getByRole('treeitem', { name: 'src' }).waitFor();
+    await page.getByRole('searchbox', { name: 'Filter the files' }).fill('LEAF');
+    await page.getByRole('treeitem', { name: 'leaf.ts' }).waitFor();
+    assert.deepEqual(await page.getByRole('treeitem').allInnerTexts(), ['src', 'deep', 'leaf.ts']);
+    await page.getByRole('searchbox', { name: 'Filter the files' }).fill('nowhere');
+    await page.getByText('No file fits.').waitFor();
+    assert.deepEqual(await findingsOf(page), []);
+    const border = page.getByRole('separator', { name: 'Width of the tree' });
+    await border.press('ArrowRight');
+    assert.equal(await border.getAttribute('aria-valuenow'), '276');
+    await page.reload();
+    const tree = page.getByRole('complementary', { name: 'Files' });
+    await tree.waitFor();
+    assert.equal((await tree.boundingBox())?.width, 276);
+    const box = await border.boundingBox();
+    assert.ok(box !== null);
+    await page.mouse.move(box.x + 2, box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(900, box.y + 100);
+    await page.mouse.up();
+    assert.equal((await tree.boundingBox())?.width, 480);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'a context is chosen beside the query, and stands in it',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await search(page, 'query=medlar');
+    const choice = page.getByRole('combobox', { name: 'Search context' });
+    await choice.selectOption('both');
+    await page.waitForURL(/query=context%3Aboth\+medlar$/);
+    await choice.selectOption('ours');
+    await page.waitForURL(/query=context%3Aours\+medlar$/);
+    await hasCount(page.getByRole('article'), 6);
+    assert.equal(await choice.inputValue(), 'ours');
+    assert.deepEqual(await findingsOf(page), []);
+    await choice.selectOption('All repositories');
+    await page.waitForURL(/query=medlar$/);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'code blocks of a document have the colours of their language',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto(`${browsed}/blob/README.md`);
+    const block = page.locator('.markdown pre');
+    await block.locator('.code-keyword', { hasText: 'const' }).waitFor();
+    assert.equal(await block.innerText(), 'const medlar = 1;\n');
+    assert.equal(await block.getAttribute('lang'), null);
+    assert.deepEqual(complaints, []);
+  },
+);
