@@ -19,6 +19,15 @@ export function noIndexError(dataDir: string): UsageError {
   );
 }
 
+/** The repos of a data directory are known, after a restore for example, and none was indexed yet. */
+export function notIndexedYetError(dataDir: string, repoCount: number): UsageError {
+  const folder = path.resolve(dataDir);
+  return new UsageError(
+    `nothing in ${folder} is indexed yet (repositories: ${repoCount}); ` +
+      '"trawl serve" with their sources or their configuration file indexes them, or "trawl index PATH"',
+  );
+}
+
 /** A request that the search source refused. */
 export class RequestError extends Error implements ErrorObject {
   override readonly name = 'RequestError';

@@ -13,7 +13,7 @@ import type { SearchEvent, SearchResponse } from '../http/api/search/search-sche
 import { toSearchCall } from '../http/api/search/search-endpoints.ts';
 import { openInstance } from '../instance.ts';
 import { SEES_ALL } from '../repos/sight.ts';
-import { noIndexError } from './errors.ts';
+import { noIndexError, notIndexedYetError } from './errors.ts';
 import type { SearchSource } from './search-source.ts';
 
 /** Every repo is visible. Errors: UsageError where there is no index. */
@@ -28,10 +28,14 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
     searchTimeoutMs: settings.searchTimeoutMs,
     log,
   });
-  if (instance.catalog.repos.length === 0) {
+  const { repos } = instance.catalog;
+  const unbuilt = repos.filter(({ record }) => record.indexedAt === undefined);
+  if (unbuilt.length === repos.length) {
     await instance.close();
-    throw noIndexError(dataDir);
+    throw repos.length === 0 ? noIndexError(dataDir) : notIndexedYetError(dataDir, repos.length);
   }
+  if (unbuilt.length > 0)
+    log.warn('repos that are not indexed yet are not searched', { repos: unbuilt.length });
   instance.served.publish();
   const baseUrl = configuration.baseUrl ?? `http://localhost:${configuration.port}`;
   return {

@@ -72,7 +72,10 @@ class RemoteDaemon {
     try {
       return await fetch(address, { method: 'POST', headers: this.#headers, body, signal });
     } catch (error) {
-      throw new UsageError(`cannot reach ${address.origin}: ${causeOf(error)}`, { cause: error });
+      throw new UsageError(
+        `cannot reach ${address.origin}: ${causeOf(error)}; "trawl serve" starts a daemon, --url names another one`,
+        { cause: error },
+      );
     }
   }
 

@@ -338,3 +338,17 @@ void test(
     assert.equal((await usersOf(other, database)).stdout, wanted);
   },
 );
+
+void test('restored without its index: a search says that nothing is indexed yet, and what does it', async () => {
+  const { served, options } = await makeInstance(0);
+  const file = path.join(temporaryFolder(), 'backup.tar.gz');
+  await ok(['backup', file], options);
+  await served.process.stop();
+  const target = { env: { TRAWL_DATA_DIR: path.join(temporaryFolder(), 'data') } };
+  await ok(['restore', file], target);
+  for (const command of ['search', 'explain'])
+    assert.match(
+      await refused([command, 'plum'], target),
+      /nothing in .* is indexed yet \(repositories: 1\); "trawl serve"/,
+    );
+});

@@ -176,7 +176,7 @@ void test('exit codes: 0 found, 1 not found, 2 refused', async () => {
     `http://127.0.0.1:${String(await freePort())}`,
   ]);
   assert.equal(unreachable.code, 2);
-  assert.match(unreachable.stderr, /cannot reach http:/);
+  assert.match(unreachable.stderr, /cannot reach http:.*"trawl serve" starts a daemon/);
   const noIndex = await trawl([
     'search',
     'plum',
