@@ -149,7 +149,7 @@ const STEPS: Readonly<Record<string, { readonly go: Step; readonly others: strin
       const labels = await page.locator('.facet label').allInnerTexts();
       return labels.map((label) => label.replaceAll(/\s+/g, ' ')).join(', ');
     },
-    others: `${OPEN} 2, TypeScript 2`,
+    others: `${OPEN} 2, TypeScript 2, code 2`,
   },
   plan: {
     async go(page) {
@@ -315,7 +315,8 @@ for (const who of ['guest', 'token']) {
         await page.goto(address);
         await page.locator('.notice').first().waitFor();
         await page.waitForLoadState('networkidle');
-        const said = answers.map(({ url, body }) => `${url} ${body}`).toSorted();
+        // What suggests nothing may be asked again.
+        const said = new Set(answers.map(({ url, body }) => `${url} ${body}`).toSorted());
         return [await page.title(), await page.locator('main').innerText(), ...said].join('\n');
       };
       for (const place of [
