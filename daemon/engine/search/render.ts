@@ -2,7 +2,7 @@
 // writes each file result whole (core/match/file-results.ts); the texts that docs of a repo share, for each set of
 // revisions that they are shown in, are made here.
 
-import { fileKindOf, type FileKind } from '../build/rank.ts';
+import type { FileKind } from '../build/rank.ts';
 import { freeBuffers } from '../host/free-buffers.ts';
 import type { SearchPool } from '../host/pool.ts';
 import { renderDocs } from '../host/render-docs.ts';
@@ -15,6 +15,8 @@ import type { RepoRecord } from '../../repos/records.ts';
 import type { FoundDoc } from './order.ts';
 import { type BranchGroup, groupByBranches } from '../query/revisions.ts';
 import { partOf, type ShardPart } from '../shards/parts.ts';
+import type { ShardTables } from '../shards/tables.ts';
+import { fileKindsOf } from './file-kinds.ts';
 import type { LiveShard } from './snapshot.ts';
 import { addToList } from '../../base/lists.ts';
 import type { SearchPlace } from '../../base/place.ts';
@@ -44,9 +46,7 @@ export interface RenderContext {
   /** Of `rev:` that results name the revisions of (engine/query/revisions.ts). */
   readonly revisionTexts: readonly string[] | undefined;
   readonly repoOf: (shard: number, docId: number) => RepoRecord;
-  /** Blob of a doc that has content. */
-  readonly blobOf: (shard: number, docId: number) => number | undefined;
-  readonly pathOf: (shard: number, docId: number) => Uint8Array;
+  readonly tablesOf: (shard: number) => ShardTables;
   /** What rendering this search has read so far. */
   readonly reading: Reading;
   /** Aborted when the client is gone. */
@@ -228,12 +228,12 @@ function readingOf(
   docs: readonly FoundDoc[],
   places: readonly number[],
   { bytesRead }: RenderedDocs,
-  { blobOf, reading }: RenderContext,
+  { tablesOf, reading }: RenderContext,
 ): number {
   let sum = 0;
   for (const [index, bytes] of bytesRead.entries()) {
     if (bytes === 0) continue;
-    const blobId = blobOf(shard, docs[places[index]!]!.docId);
+    const blobId = tablesOf(shard).doc(docs[places[index]!]!.docId).blobId;
     if (blobId !== undefined) sum += reading.add(shard, blobId, bytes);
   }
   return sum;
@@ -319,12 +319,10 @@ interface LinkGroup extends BranchGroup {
 function linkGroups(
   shard: number,
   found: readonly FoundDoc[],
-  { shards, repoOf, pathOf, revisionTexts }: RenderContext,
+  { shards, repoOf, tablesOf, revisionTexts }: RenderContext,
 ): LinkGroup[] {
   const docIds = found.map(({ docId }) => docId);
-  const kinds = found.map(({ docId, tier }) =>
-    fileKindOf(Buffer.from(pathOf(shard, docId)).toString(), tier),
-  );
+  const kinds = fileKindsOf(shards[shard]!.shardId, tablesOf(shard), found);
   return [...indexesByPart(shards[shard]!, docIds)].flatMap(
     ([{ docStart, revisions }, indexes]) => {
       const repo = repoOf(shard, docIds[indexes[0]!]!);

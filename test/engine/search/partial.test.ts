@@ -72,8 +72,7 @@ async function joined(
           ...render,
           shards,
           repoOf: (shard: number, docId: number) => view.repoOf(shard, docId),
-          blobOf: (shard: number, docId: number) => view.tablesOf(shard).doc(docId).blobId,
-          pathOf: (shard: number, docId: number) => view.pathOf(shard, docId),
+          tablesOf: (shard: number) => view.tablesOf(shard),
         },
       };
       const outcome = await runSearch(engine.searcher, engine.pool, { ...run, shards });

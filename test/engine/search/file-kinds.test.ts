@@ -1,0 +1,33 @@
+// Kinds of files that are shown: each path is read once for a shard, and shards do not share what was told.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fileKindsOf } from '../../../daemon/engine/search/file-kinds.ts';
+
+function shardOf(shardId: string, paths: readonly string[]) {
+  const asked: number[] = [];
+  const tables = {
+    docCount: paths.length,
+    pathOf: (docId: number) => {
+      asked.push(docId);
+      return Buffer.from(paths[docId]!);
+    },
+  };
+  const kinds = (...docs: [docId: number, tier: number][]) =>
+    fileKindsOf(
+      shardId,
+      tables,
+      docs.map(([docId, tier]) => ({ docId, tier })),
+    );
+  return { asked, kinds };
+}
+
+test('a kind is told from the path once, and the same the next time', () => {
+  const one = shardOf('one', ['src/a.ts', 'docs/b.md', 'vendor/c.go', 'a.pb.go', 'a.test.ts']);
+  const expected = ['docs', 'code', 'vendored', 'generated', 'test'];
+  for (let round = 0; round < 2; round++)
+    assert.deepEqual(one.kinds([1, 0], [0, 0], [2, 2], [3, 2], [4, 1]), expected);
+  assert.deepEqual(one.asked, [1, 0, 2, 3, 4]);
+  const other = shardOf('other', ['README.md']);
+  assert.deepEqual(other.kinds([0, 0]), ['docs']);
+});
