@@ -1,6 +1,6 @@
-// How a code host is asked: one transport a connection, whose `fetch` client libraries take in place of the global one. It goes to
-// the host of the connection and nowhere else, whatever a redirect or a page link says, so that credentials reach nobody else;
-// waits as the host says; tries again; and holds each answer as a whole, within bounds.
+// How a code host is asked: one transport a connection, whose `fetch` client libraries take in place of the global one. It goes
+// to the host of the connection and nowhere else, whatever a redirect or a page link says, so that credentials reach nobody
+// else; waits as the host says; tries again; and holds each answer as a whole, within bounds.
 
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -57,7 +57,9 @@ const REQUESTS_MAX = 8;
 /** By origin. Bound: the hosts that the configuration names. */
 const slotsOf = new Map<string, Slots>();
 
-/** Statuses after which a request is sent again: it is the host's trouble, and for a moment often. Every request of ours reads. */
+/**
+ * Statuses after which a request is sent again: it is the host's trouble, and for a moment often. Every request of ours reads.
+ */
 const TROUBLES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
@@ -119,8 +121,8 @@ export class HostTransport {
   }
 
   /**
-   * As the global fetch, but: other hosts are refused, redirects to them, too; bodies are texts or bytes; an answer has arrived as
-   * a whole, and its status may be any that is no redirect.
+   * As the global fetch, but: other hosts are refused, redirects to them, too; bodies are texts or bytes; an answer has arrived
+   * as a whole, and its status may be any that is no redirect.
    *
    * Errors: HostError, the reason of the signal.
    */
@@ -235,7 +237,9 @@ export class HostTransport {
     );
   }
 
-  /** The address itself, if it is of the host of the connection: the same origin, or the same name by https in place of http. */
+  /**
+   * The address itself, if it is of the host of the connection: the same origin, or the same name by https in place of http.
+   */
   #allowed(url: URL, { host, what }: Question): URL {
     const isUpgrade = url.protocol === 'https:' && url.hostname === this.#url.hostname;
     const isOwn = url.origin === this.#url.origin || (isUpgrade && this.#url.protocol === 'http:');

@@ -159,6 +159,11 @@ void test(
     assert.deepEqual(await findingsOf(page), []);
     await choice.selectOption('All repositories');
     await page.waitForURL(/query=medlar$/);
+    await search(page, 'query=medlar+or+quince');
+    await choice.selectOption('both');
+    await page.waitForURL(/query=context%3Aboth\+%28medlar\+or\+quince%29$/);
+    await choice.selectOption('ours');
+    await page.waitForURL(/query=context%3Aours\+%28medlar\+or\+quince%29$/);
     assert.deepEqual(complaints, []);
   },
 );

@@ -124,8 +124,8 @@ export function docTier(path: string, attributes: DocAttributes = {}): DocTier {
 export type FileKind = 'code' | 'test' | 'generated' | 'vendored' | 'docs';
 
 /**
- * The kind of an indexed doc. Its tier knows the marks of the repo; which of vendored and generated they say, and what they say of
- * documentation, the index does not keep: there the path decides.
+ * The kind of an indexed doc. Its tier knows the marks of the repo; which of vendored and generated they say, and what they say
+ * of documentation, the index does not keep: there the path decides.
  */
 export function fileKindOf(path: string, tier: number): FileKind {
   if (tier === 1) return 'test';

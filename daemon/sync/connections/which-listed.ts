@@ -122,8 +122,9 @@ function described(
   return { ...known, visibility, host };
 }
 
+/** What is kept of what a host says; its id and who may see it are kept in columns of their own. */
 function factsOf(codeHostType: CodeHostType, repo: HostRepo): HostFacts {
-  const { hostId: _, visibility: __, size: ___, defaultBranch: ____, ...facts } = repo;
+  const { hostId: _id, visibility: _sight, size: _size, defaultBranch: _branch, ...facts } = repo;
   return { codeHostType, ...facts, topics: [...repo.topics] };
 }
 

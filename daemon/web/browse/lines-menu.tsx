@@ -1,4 +1,5 @@
-// What can be done with the lines that the address names, or the text that is selected: their link, their text, a search for them, the uses of a name.
+// What can be done with the lines that the address names, or the text that is selected: their link, their text, a search for
+// them, the uses of a name.
 
 import { Menu, MenuButton, MenuItem, MenuProvider } from '@ariakit/react';
 import { ChevronDown } from 'lucide-react';

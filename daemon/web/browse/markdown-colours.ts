@@ -1,4 +1,5 @@
-// Colours of the code blocks of a document that name their language. The text is there before, and they never change its geometry.
+// Colours of the code blocks of a document that name their language. The text is there before, and they never change its
+// geometry.
 
 import { coloursSoon } from '../code/line-colours.ts';
 import type { Colour } from '../code/marks.ts';

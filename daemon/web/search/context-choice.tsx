@@ -16,9 +16,10 @@ interface ContextChoiceProps {
 export default function ContextChoice({ query, change }: ContextChoiceProps) {
   const { data: account } = useAccount();
   const maySearch = account !== undefined && (account.source !== 'none' || account.anonymousAccess);
+  const hasContexts = account?.entitlements.includes('search-contexts') === true;
   const { data = [] } = useQuery({
     ...suggestionsQuery('context', '', undefined, CONTEXTS_MAX),
-    enabled: maySearch,
+    enabled: maySearch && hasContexts,
   });
   if (data.length === 0) return null;
   const current = contextIn(query);

@@ -1,6 +1,7 @@
 // The term `context:` of a query: which it is, and the query with another one.
 
 import { writtenValue } from './completion.ts';
+import { enclosed } from './narrowing.ts';
 
 const TERM = /(^|\s)context:(?:"((?:[^"\\]|\\.)*)"|([^\s"()]+))(?=\s|$)/;
 
@@ -12,6 +13,9 @@ export function contextIn(query: string): string | undefined {
 
 /** The query in a context, in place of the one that it had; undefined: in none. */
 export function withContext(query: string, name: string | undefined): string {
-  const rest = query.replace(TERM, '').trim();
-  return name === undefined ? rest : `context:${writtenValue('context', name)} ${rest}`;
+  if (name === undefined) return query.replace(TERM, '').trim();
+  const term = `context:${writtenValue('context', name)}`;
+  return TERM.test(query)
+    ? query.replace(TERM, (_, before: string) => before + term)
+    : `${term} ${enclosed(query)}`;
 }

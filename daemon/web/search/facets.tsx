@@ -1,4 +1,5 @@
-// The panel that narrows results: repositories, languages and kinds of files with their matches, which carry `+` until the answer is all.
+// The panel that narrows results: repositories, languages and kinds of files with their matches, which carry `+` until the
+// answer is all.
 
 import { useState } from 'react';
 import { FACETS, valuesOf } from './facet-choice.ts';

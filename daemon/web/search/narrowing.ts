@@ -22,11 +22,15 @@ export function filterOf({ repo, lang }: Chosen): string | undefined {
   return terms.length === 0 ? undefined : terms.join(' ');
 }
 
+/** A query that others may stand beside. Why: `or` binds less than what stands side by side. */
+export function enclosed(query: string): string {
+  const text = query.trim();
+  return /\bor\b/i.test(text) ? `(${text})` : text;
+}
+
 /** A query and a filter as one query that means both. */
 export function joined(query: string, filter: string): string {
-  const text = query.trim();
-  // Why: `or` binds less than what stands side by side.
-  return `${/\bor\b/i.test(text) ? `(${text})` : text} ${filter}`;
+  return `${enclosed(query)} ${filter}`;
 }
 
 /** The search of the address with what is chosen, as it is to be asked. */
