@@ -132,6 +132,8 @@ export async function until(page: Page, expression: string): Promise<void> {
 
 /** Findings of the accessibility checker on what the page shows now. */
 export async function findingsOf(page: Page): Promise<string[]> {
+  // A page that is still being made may ask for nothing for a while.
+  await page.locator('h1').first().waitFor({ state: 'attached' });
   const { violations } = await new AxeBuilder({ page }).analyze();
   return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
