@@ -57,7 +57,7 @@ export interface LicenceDescription {
   readonly expiresAt?: string;
 }
 
-/** Why not with the rest: it takes a start some 30 ms, and most have no key. */
+/** Why imported late: loading it adds some 30 ms to a start, and most have no key. */
 const loadJose = () => import('jose');
 
 const KEY_SIZE_MAX = 16_384; // characters; a key with all members has about 500

@@ -26,7 +26,10 @@ export type { StreamEvent };
 /** A search as callers ask for it. */
 type SearchCall = SearchRequest & { readonly query: string };
 
-/** The searches of engine/search in the index of this instance; errors as there. `matches` and `contextLines` are bounded. */
+/**
+ * The searches of engine/search in the index of this instance (joined in `servicesOf` of daemon/main.ts); errors as there.
+ * `matches` and `contextLines` are bounded.
+ */
 export interface SearchService {
   /** @returns  the complete response object of the search endpoint as UTF-8 JSON */
   search(call: SearchCall, context: SearchEnvironment): Promise<{ json: Uint8Array | LazyBytes }>;
