@@ -11,7 +11,7 @@ import type {
 } from './http/operator/status-report.ts';
 import { indexerOf, type Instance } from './instance.ts';
 import { SYNC_QUEUE } from './sync/connections/sync-jobs.ts';
-import type { JobView } from './sync/jobs/job-desk.ts';
+import type { DeskJob } from './sync/jobs/job-desk.ts';
 
 /** Jobs that are shown. */
 const RUNNING_MAX = 50;
@@ -78,7 +78,7 @@ function remainingMs(done: number, left: number, spentMs: number): number | null
   return left <= 0 || done === 0 ? null : Math.round((spentMs / done) * left);
 }
 
-function jobOf(instance: Instance, { queue, targetId, startedAt, progress }: JobView): RunningJob {
+function jobOf(instance: Instance, { queue, targetId, startedAt, progress }: DeskJob): RunningJob {
   return {
     queue,
     target: targetOf(instance, queue, targetId),
@@ -121,7 +121,7 @@ async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
 
 function stateOf(
   { syncedAt, wholeAt }: StoredConnection,
-  job: JobView | undefined,
+  job: DeskJob | undefined,
 ): ConnectionStatus['state'] {
   if (job?.state === 'IN_PROGRESS') return 'listing';
   if (job?.state === 'PENDING') return job.error === null ? 'waiting' : 'failed';

@@ -2,13 +2,11 @@
 // (or a flag) before the file before what an owner set. Kept in the store; read into memory at start and when the
 // store tells that they changed.
 
+import type { WhoMay } from '../base/config/settings.ts';
 import { StoreError } from './store/error.ts';
 import type { Store } from './store/store.ts';
 import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
 import { AccountError } from './error.ts';
-
-export const WHO_MAY = ['all', 'owners'] as const;
-export type WhoMay = (typeof WHO_MAY)[number];
 
 export interface InstanceSettings {
   readonly anonymousAccess: boolean;

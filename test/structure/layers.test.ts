@@ -89,7 +89,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/engine/shards',
   ],
   'daemon/symbols': ['daemon/base', 'daemon/engine/host', 'daemon/engine/shards'],
-  'daemon/accounts/store': ['daemon/base', 'daemon/repos'],
+  'daemon/accounts/store': ['daemon/base', 'daemon/base/config', 'daemon/repos'],
   'daemon/accounts/limits': ['daemon/base', 'daemon/accounts/store'],
   'daemon/accounts': ['daemon/base', 'daemon/base/config', 'daemon/repos', 'daemon/accounts/store'],
   'daemon/sync/members': ['daemon/base', 'daemon/repos', 'daemon/hosts', 'daemon/accounts/store'],
@@ -223,6 +223,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/sources/git',
     'daemon/sources/reading',
     'daemon/sources/history',
+    'daemon/engine/query',
     'daemon/engine/regex',
     'daemon/engine/search',
     'daemon/accounts',
@@ -235,6 +236,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/accounts',
     'daemon/http/api/shapes',
   ],
+  'daemon/http/api/jobs': [
+    'daemon/base/config',
+    'daemon/repos',
+    'daemon/accounts',
+    'daemon/http/api/shapes',
+    'daemon/http/api/sources',
+  ],
   'daemon/http/api/history': [
     'daemon/sources/git',
     'daemon/http/api/shapes',
@@ -242,6 +250,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'daemon/http/api/search': [
     'daemon/base',
+    // What a search may ask for.
+    'daemon/engine/query',
     'daemon/engine/search',
     'daemon/accounts',
     'daemon/http/api/shapes',
@@ -263,6 +273,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/base/config',
     'daemon/http/api/shapes',
     'daemon/http/api/sources',
+    'daemon/http/api/jobs',
     'daemon/http/api/history',
     'daemon/http/api/search',
     'daemon/http/api/accounts',
@@ -316,7 +327,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'daemon/web/jobs': [
     'daemon/http/api/instance',
-    'daemon/http/api/sources',
+    'daemon/http/api/jobs',
     'daemon/web/code',
     'daemon/web/data',
     'daemon/web/parts',
@@ -334,7 +345,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/web/settings': [
     'daemon/http/api/accounts',
     'daemon/http/api/instance',
-    'daemon/http/api/sources',
+    'daemon/http/api/jobs',
     'daemon/web/data',
     'daemon/web/jobs',
     'daemon/web/parts',

@@ -3,7 +3,7 @@
 // transaction, so that daemons that share a store cannot give one id to two repos.
 
 import type { Kysely, Transaction } from 'kysely';
-import type { CodeHostType, RepoFacts, RepoSource } from '../../repos/records.ts';
+import type { CodeHostType, RepoFacts, RepoSource, SourceKind } from '../../repos/records.ts';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { inBatches, selectBatches } from './batches.ts';
 import {
@@ -22,7 +22,7 @@ import { storable, storableOrNull } from './text.ts';
 
 /** Where the source of a repo was seen last. */
 export interface RepoPlace {
-  readonly kind: 'commits' | 'worktree' | 'folder';
+  readonly kind: SourceKind;
   /** Absolute, as it was given. */
   readonly path: string;
   /** Without symbolic links; absent: never seen. */

@@ -15,11 +15,12 @@ import { SecretText } from './secret-text.ts';
 import { readSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { CLIENT_VARIABLES, VARIABLES } from './variables.ts';
-import type { HTTP_KINDS, LOG_FORMATS, LOG_LEVELS, Variable, VariableKey } from './variables.ts';
+import type { LogFormat, LogLevel } from '../log-levels.ts';
+import type { HTTP_KINDS, Variable, VariableKey } from './variables.ts';
 
 export interface LogConfiguration {
-  readonly level: (typeof LOG_LEVELS)[number];
-  readonly format: (typeof LOG_FORMATS)[number];
+  readonly level: LogLevel;
+  readonly format: LogFormat;
   /** Absolute path; undefined: standard error. */
   readonly file: string | undefined;
 }

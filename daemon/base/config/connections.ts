@@ -317,10 +317,11 @@ function isFile(url: string): boolean {
 }
 
 const OPTIONS = [github, gitlab, gitea, gerrit, bitbucket, azuredevops, git] as const;
-const TYPES = OPTIONS.map(({ shape }) => shape.type.value);
+export const CONNECTION_TYPES = OPTIONS.map(({ shape }) => shape.type.value);
 
 export const connectionSchema = z.discriminatedUnion('type', OPTIONS, {
-  error: ({ code }) => (code === 'invalid_union' ? `allowed: ${TYPES.join(', ')}` : undefined),
+  error: ({ code }) =>
+    code === 'invalid_union' ? `allowed: ${CONNECTION_TYPES.join(', ')}` : undefined,
 });
 
 /** As the file says it, with defaults; secrets are not read yet. */

@@ -1,5 +1,6 @@
 // `trawl user ...`: the users of the instance, by e-mail address. Passwords come from standard input only.
 
+import type { Role } from '../../accounts/store/users.ts';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { ShownUser } from '../../http/operator/user-operations.ts';
 import type { CliContext } from '../context.ts';
@@ -105,7 +106,7 @@ async function show(email: string, flags: OperatorFlags, context: CliContext): P
 }
 
 interface Change {
-  readonly role?: 'OWNER' | 'MEMBER';
+  readonly role?: Role;
   readonly suspended?: boolean;
   readonly requestsPerDay?: number | 'unlimited' | null;
 }

@@ -14,7 +14,8 @@ import {
 import { reasonOf } from './explain-reason.ts';
 import { bytesOf } from './docs-in-scope.ts';
 import { inTurns } from './in-turns.ts';
-import type { EngineParts, SearchEnvironment, SearchRequest } from './prepare.ts';
+import type { EngineParts, SearchEnvironment } from './prepare.ts';
+import type { SearchRequest } from '../query/request.ts';
 import { Probe } from './probe.ts';
 import type { RenderSums } from './render.ts';
 import { DEFAULT_REVISION, hasRevisionFilter } from '../query/revisions.ts';

@@ -8,7 +8,8 @@ import type { Searcher } from '../host/searcher.ts';
 import type { ShardFault } from '../host/space.ts';
 import { QueryError } from '../regex/error.ts';
 import { type Hint, HINTS_MAX, hintsFor } from '../query/hints.ts';
-import { type QueryTexts, wholeQuerySteps } from '../query/filter.ts';
+import { wholeQuerySteps } from '../query/filter.ts';
+import type { SearchRequest } from '../query/request.ts';
 import type { QueryNode } from '../query/tree.ts';
 import type { Steps } from '../regex/steps.ts';
 import { inTurns } from './in-turns.ts';
@@ -28,15 +29,6 @@ import type { Sight } from '../../repos/sight.ts';
 import { repoOrderOf, type Scope, scopeOf, ScopeView } from './scope.ts';
 import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
 import type { Turns } from './turns.ts';
-
-export interface SearchRequest extends QueryTexts {
-  /** Ranges at most, 1 or higher. */
-  readonly matches: number;
-  readonly contextLines: number;
-  readonly whole: boolean;
-  readonly isRegexEnabled: boolean;
-  readonly isCaseSensitivityEnabled: boolean;
-}
 
 export interface SearchEnvironment {
   readonly signal: AbortSignal;

@@ -7,6 +7,7 @@ import { resolveLanguage } from '../../sources/languages/languages.ts';
 import { bothOf, filterSteps } from '../query/filter.ts';
 import { contextRepoOf, repoTestOf } from '../query/repos.ts';
 import { ANY_REVISION, DEFAULT_REVISION } from '../query/revisions.ts';
+import type { SuggestionKind } from '../query/request.ts';
 import type { QueryNode } from '../query/tree.ts';
 import { quotePattern } from '../regex/quote.ts';
 import { parseRegex } from '../regex/syntax.ts';
@@ -18,8 +19,6 @@ import { parseFiles } from './render.ts';
 import { completeSearch, withSnapshot } from './service.ts';
 import type { Snapshot } from './snapshot.ts';
 import { visibleRepos } from './visible.ts';
-
-export type SuggestionKind = 'repo' | 'file' | 'lang' | 'sym' | 'rev' | 'context';
 
 export interface SuggestCall {
   readonly kind: SuggestionKind;

@@ -1,5 +1,7 @@
 // How the running daemon is, as its operator is told. Times are ISO 8601.
 
+import type { JobUnit } from '../../repos/jobs.ts';
+
 export interface StatusReport {
   readonly url: string;
   readonly version: string;
@@ -27,7 +29,7 @@ export interface RunningJob {
   readonly done: number;
   /** 0: not known. */
   readonly total: number;
-  readonly unit: 'bytes' | 'objects';
+  readonly unit: JobUnit;
   /** Bytes that its host has sent so far; null: none. */
   readonly receivedSize: number | null;
   /** Of the phase, at its speed so far; null: not known. */

@@ -15,7 +15,7 @@ import type { RepoSource, SourceKind } from '../../repos/records.ts';
 import { repoNameFromUrl } from '../../repos/repo-name.ts';
 
 /** `folder`: a folder without git; the others are named like the kind of the source. */
-export type SourceMode = 'commits' | 'worktree' | 'folder';
+export type SourceMode = SourceKind;
 
 export interface ProbedSource {
   readonly source: RepoSource;

@@ -4,7 +4,8 @@
 import type { JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
 import { messageOf } from '../../base/caught.ts';
 import { nextTurn } from '../../base/next-turn.ts';
-import type { Log, LogFields, LogLevel } from '../../base/log.ts';
+import type { Log, LogFields } from '../../base/log.ts';
+import type { LogLevel } from '../../base/log-levels.ts';
 import { FailedJobs, type JobWords } from './failed-jobs.ts';
 import { FailurePauses } from './failure-pauses.ts';
 import { Job, PRIORITIES } from './job.ts';

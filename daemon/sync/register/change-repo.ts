@@ -2,18 +2,20 @@
 // record of a repo that the daemon works with follows from what the store says of it.
 
 import {
+  type Enforcement,
   type RepoRecord,
   type RevisionSelection,
   rulesOf,
   type SourceRules,
+  type Visibility,
 } from '../../repos/records.ts';
 import type { HostFacts, StoredRepo } from '../../accounts/store/repos.ts';
 
 /** Absent: it stays. */
 export interface RepoChange extends Partial<RevisionSelection> {
-  readonly visibility?: Exclude<RepoRecord['visibility'], 'unknown'>;
+  readonly visibility?: Exclude<Visibility, 'unknown'>;
   /** `none`: whoever may ask sees the repo. */
-  readonly enforcement?: 'none' | 'restricted' | 'all';
+  readonly enforcement?: Enforcement;
   /** As of a source (repos/records.ts); false and none: not any more. */
   readonly noIgnore?: boolean;
   readonly ignore?: readonly string[];

@@ -23,12 +23,9 @@ import { BuildThreads } from '../../../daemon/engine/build/build-threads.ts';
 import type { Hint } from '../../../daemon/engine/query/hints.ts';
 import type { RepoRecord } from '../../../daemon/repos/records.ts';
 import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
+import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { printPlan } from '../../../daemon/engine/query/print-plan.ts';
-import {
-  type EngineParts,
-  prepareSearch,
-  type SearchRequest,
-} from '../../../daemon/engine/search/prepare.ts';
+import { type EngineParts, prepareSearch } from '../../../daemon/engine/search/prepare.ts';
 import { explain, type Explanation, type ShardRow } from '../../../daemon/engine/search/explain.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
 import {

@@ -28,7 +28,7 @@ import {
   temporaryFolder,
   writeFiles,
 } from '../../sources/git/fixture.ts';
-import type { JobView } from '../../../daemon/sync/jobs/job-desk.ts';
+import type { DeskJob } from '../../../daemon/sync/jobs/job-desk.ts';
 import { fetchTeller } from '../../../daemon/sync/jobs/job-step.ts';
 import { newUser } from '../../accounts/store/harness.ts';
 import { Sights } from '../../../daemon/accounts/sights.ts';
@@ -663,7 +663,7 @@ test('a disk that is full while a host is followed: all or nothing of each repos
     disk.fill(pagesLeft);
     const message = `${pagesLeft} pages left`;
     // Not even its job can be kept.
-    const job: Partial<JobView> | undefined = await index.sync('c');
+    const job: Partial<DeskJob> | undefined = await index.sync('c');
     const before = await found(index, 'fig');
     const after = await found(index, 'again');
     assert.equal(before.length + after.length, 1, message);

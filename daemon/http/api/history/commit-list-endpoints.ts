@@ -7,8 +7,8 @@ import { listedCommit } from './commit-schema.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { expressionText } from './expression-input.ts';
-import { findRepo, gitSignal } from '../sources/git-calls.ts';
-import { HISTORY_ERRORS, pathField, refField, refOf, repoField, scopeOf } from './history-input.ts';
+import { findRepo, gitSignal, READ_ERRORS } from '../sources/git-calls.ts';
+import { pathField, refField, refOf, repoField, scopeOf } from './history-input.ts';
 import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 
 const PATH = '/api/commits';
@@ -53,7 +53,7 @@ export const getCommits = endpoint(
         headers: PAGE_HEADERS,
       },
     },
-    errors: HISTORY_ERRORS,
+    errors: READ_ERRORS,
   },
   async ({ query }, context) => {
     const { since, until } = query;

@@ -4,8 +4,8 @@
 import { z } from 'zod';
 import { checkRef } from '../../../sources/git/names.ts';
 import { endpoint } from '../shapes/endpoint.ts';
-import { findRepo, gitSignal } from '../sources/git-calls.ts';
-import { HISTORY_ERRORS, pathField, repoField, scopeOf } from './history-input.ts';
+import { findRepo, gitSignal, READ_ERRORS } from '../sources/git-calls.ts';
+import { pathField, repoField, scopeOf } from './history-input.ts';
 import { choiceText, integerText, requiredText } from '../shapes/input.ts';
 import { PAGE_HEADERS, PER_PAGE_MAX, pageOf, windowOf } from '../shapes/pagination.ts';
 import { flag, integer, text } from '../shapes/schemas.ts';
@@ -84,7 +84,7 @@ export const getDiff = endpoint(
         headers: PAGE_HEADERS,
       },
     },
-    errors: HISTORY_ERRORS,
+    errors: READ_ERRORS,
   },
   async ({ query }, context) => {
     const { base, head, ignoreWhitespace, page, perPage } = query;

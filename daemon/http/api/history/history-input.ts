@@ -14,14 +14,6 @@ export const pathField = z.string().optional().meta({
   description: 'Only this file, or what lies below this folder.',
 });
 
-/** Codes that all of these endpoints may answer. */
-export const HISTORY_ERRORS = [
-  'NOT_FOUND',
-  'FILE_NOT_FOUND',
-  'INVALID_GIT_REF',
-  'SERVER_OVERLOADED',
-] as const;
-
 /** The ref of an optional parameter. Why: an empty optional ref counts as absent, unlike any other empty value. */
 export function refOf(ref: string | undefined): string | undefined {
   if (ref === undefined || ref === '') return undefined;

@@ -1,13 +1,13 @@
 // Schemas of what a search takes and answers: body, results with their positions, numbers, events of a stream.
 
 import { z } from 'zod';
+import { HINTS_MAX } from '../../../engine/query/hints.ts';
+import { CONTEXT_LINES_MAX } from '../../../engine/query/request.ts';
 import { boundedText, jsonInteger } from '../shapes/input.ts';
 import { codeHostType, errorObject, flag, integer, SKIP_REASONS, text } from '../shapes/schemas.ts';
 
 /** Bytes of UTF-8. */
 export const QUERY_SIZE_MAX = 65_536;
-export const HINTS_MAX = 3;
-export const CONTEXT_LINES_MAX = 100;
 
 export const searchBody = z
   .object({

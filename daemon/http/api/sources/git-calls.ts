@@ -11,6 +11,14 @@ import type { CallContext } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { text } from '../shapes/schemas.ts';
 
+/** Codes that all endpoints may answer which read something of a repository at a revision. */
+export const READ_ERRORS = [
+  'NOT_FOUND',
+  'FILE_NOT_FOUND',
+  'INVALID_GIT_REF',
+  'SERVER_OVERLOADED',
+] as const;
+
 /** The repo of this name. Errors: NOT_FOUND if there is none or the caller does not see it. */
 export function findRepo(
   name: string,

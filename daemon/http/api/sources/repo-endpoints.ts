@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
 import { shortRefName, treePageUrl } from '../../../repos/links.ts';
 import type { RepoRecord } from '../../../repos/records.ts';
-import { connectionIdsOf } from './connection-endpoints.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
-import type { RepoSizes, RepoState, Services } from '../shapes/endpoint-services.ts';
+import { REPO_STATES, type RepoState } from '../../../repos/jobs.ts';
+import type { RepoSizes, Services } from '../shapes/endpoint-services.ts';
 import { choiceText, integerText } from '../shapes/input.ts';
 import { PAGE_HEADERS, pageFields, paginate } from '../shapes/pagination.ts';
 import { byNameBytes } from './repo-order.ts';
@@ -14,7 +14,11 @@ import { codeHostType, flag, integer, text, time } from '../shapes/schemas.ts';
 
 const PATH = '/api/repos';
 
-const REPO_STATES = ['ready', 'indexing', 'waiting', 'failed'] as const;
+/** The connections of a repo. */
+export function connectionIdsOf(services: Services, { repoId }: RepoRecord): readonly number[] {
+  const ids = services.connections.idsOf(repoId);
+  return ids.length === 0 ? [repoId] : ids;
+}
 
 const listQuery = z.object({
   ...pageFields(30),

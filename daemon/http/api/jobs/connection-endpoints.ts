@@ -3,23 +3,23 @@
 
 import { z } from 'zod';
 import { hasOwnerRole } from '../../../accounts/caller.ts';
-import type { RepoRecord } from '../../../repos/records.ts';
+import { CONNECTION_TYPES } from '../../../base/config/connections.ts';
+import type { JobView } from '../../../repos/jobs.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint, ok, type CallContext } from '../shapes/endpoint.ts';
-import type { ConnectionView, JobView, Services } from '../shapes/endpoint-services.ts';
+import type { ConnectionView } from '../shapes/endpoint-services.ts';
 import { integerText, jsonIds } from '../shapes/input.ts';
 import { integer, nullableTime, text } from '../shapes/schemas.ts';
 import { isoOrNull, job, jobJson } from './job-json.ts';
-import { byNameBytes } from './repo-order.ts';
-
-const TYPES = ['github', 'gitlab', 'gitea', 'gerrit', 'bitbucket', 'azuredevops', 'git'] as const;
+import { connectionIdsOf } from '../sources/repo-endpoints.ts';
+import { byNameBytes } from '../sources/repo-order.ts';
 
 const connection = z
   .object({
     id: integer('Id of the connection.', 1),
     name: text('Its name.'),
     connectionType: z
-      .enum(TYPES)
+      .enum(CONNECTION_TYPES)
       .meta({ description: 'What kind of place the repositories come from.' }),
   })
   .meta({ id: 'Connection', description: 'A place that repositories come from.' });
@@ -31,12 +31,6 @@ const connectionStatus = z
     latestJob: job.nullable(),
   })
   .meta({ id: 'ConnectionSyncStatus', description: 'How the listing of a connection stands.' });
-
-/** The connections of a repo. */
-export function connectionIdsOf(services: Services, { repoId }: RepoRecord): readonly number[] {
-  const ids = services.connections.idsOf(repoId);
-  return ids.length === 0 ? [repoId] : ids;
-}
 
 /** Those with a repo that the caller sees, by name, then by id. */
 function visibleConnections({ services, sight }: CallContext): ConnectionView[] {
