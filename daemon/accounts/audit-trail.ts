@@ -1,6 +1,7 @@
 // Records who did what (API.md 24.3). What changes something is recorded before it is acknowledged; what only reads
 // is collected and written shortly after, so that a search does not wait for it.
 
+import { given } from '../base/given.ts';
 import { DAY_MS } from '../base/durations.ts';
 import type { Log } from '../base/log.ts';
 import type { Actor, NewAuditRecord } from './store/audit.ts';
@@ -232,8 +233,7 @@ export function auditRecord(
 ): NewAuditRecord {
   const all = {
     ...metadata,
-    ...(account === undefined ? {} : { account }),
-    ...(clientSource === undefined ? {} : { source: clientSource }),
+    ...given({ account, source: clientSource }),
   };
   return {
     timestamp,

@@ -1,6 +1,7 @@
 // Options and value parsers that several commands share, and the settings that come from the
 // environment. A flag beats its variable; an empty variable counts as unset.
 
+import { given } from '../base/given.ts';
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
@@ -172,9 +173,7 @@ export function repoChange({
     throw new UsageError('--enforce-permissions-for-public-repos needs --enforce-permissions');
   const enforced = enforcePermissionsForPublicRepos === true ? 'all' : 'restricted';
   return {
-    ...(branches === undefined ? {} : { branches }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(visibility === undefined ? {} : { visibility }),
+    ...given({ branches, tags, visibility }),
     ...(ignore === undefined ? {} : { noIgnore: !ignore }),
     ...(enforcePermissions === undefined
       ? {}

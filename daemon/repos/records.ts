@@ -1,6 +1,8 @@
 // What the daemon knows about a repo, whatever its source: the record that the catalog keeps, that the
 // API lists and that filters of a query look at.
 
+import { given } from '../base/given.ts';
+
 export const CODE_HOST_TYPES = [
   'github',
   'gitlab',
@@ -53,9 +55,9 @@ export interface RepoSource extends SourceRules {
 /** The rules of a source alone. */
 export function rulesOf({ noIgnore, ignore, reposApart }: SourceRules): SourceRules {
   return {
-    ...(noIgnore === undefined ? {} : { noIgnore }),
+    ...given({ noIgnore }),
     ...(ignore === undefined || ignore.length === 0 ? {} : { ignore }),
-    ...(reposApart === undefined ? {} : { reposApart }),
+    ...given({ reposApart }),
   };
 }
 

@@ -2,6 +2,7 @@
 // list them. The caller decides which repo a source is. It gets all repos for that, and what it says is kept in the same
 // transaction, so that daemons that share a store cannot give one id to two repos.
 
+import { given } from '../../base/given.ts';
 import type { Kysely, Transaction } from 'kysely';
 import type { CodeHostType, RepoFacts, RepoSource, SourceKind } from '../../repos/records.ts';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
@@ -267,7 +268,7 @@ function repoOf(
     ...(row.remote === null ? {} : { remote: row.remote }),
     ...(host === undefined ? {} : { host }),
     ...(branches === undefined || tags === undefined ? {} : { selection: { branches, tags } }),
-    ...(rules === undefined ? {} : { rules }),
+    ...given({ rules }),
   };
 }
 

@@ -1,5 +1,6 @@
 // `trawl user ...`: the users of the instance, by e-mail address. Passwords come from standard input only.
 
+import { given } from '../../base/given.ts';
 import type { Role } from '../../accounts/store/users.ts';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { ShownUser } from '../../http/operator/user-operations.ts';
@@ -53,7 +54,7 @@ async function add(email: string, flags: AddFlags, context: CliContext): Promise
   const { name, role } = flags;
   const input = {
     email,
-    ...(name === undefined ? {} : { name }),
+    ...given({ name }),
     ...(role === undefined ? {} : { role: ROLES[role] }),
     ...(await passwordOf(flags, context)),
   };

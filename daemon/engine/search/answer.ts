@@ -1,6 +1,7 @@
 // What answers and stream events are made of: the numbers of API.md 7, the reasons of 6.6, repos, and JSON
 // bytes around file results that are JSON already.
 
+import { given } from '../../base/given.ts';
 import type { ShardTimes } from '../host/search-messages.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { FoundDoc } from './order.ts';
@@ -145,8 +146,7 @@ function repositoryInfo(repo: RepoRecord): RepositoryInfo {
     id: repo.repoId,
     codeHostType: repo.codeHostType,
     name: repo.name,
-    ...(repo.displayName === undefined ? {} : { displayName: repo.displayName }),
-    ...(repo.webUrl === undefined ? {} : { webUrl: repo.webUrl }),
+    ...given({ displayName: repo.displayName, webUrl: repo.webUrl }),
   };
 }
 

@@ -2,6 +2,7 @@
 // of each shard and why, and what each added to the numbers. The shares are counted shard by shard, apart from
 // the totals, so that a difference between them shows.
 
+import { given } from '../../base/given.ts';
 import { printQuery, quoteText } from '../query/print.ts';
 import { type AdditiveNumbers, countNumbers, type WorkTimes, workTimes } from './answer.ts';
 import { type Exhaustiveness, exhaustiveness, statsObject } from './answer.ts';
@@ -110,7 +111,7 @@ export function explain(
         verifiedBytes: tally.counts.contentBytesLoaded,
       },
       totals: { ...(await scopeTotals(completed, snapshot, environment)), ...numbers },
-      ...(shards === undefined ? {} : { shards }),
+      ...given({ shards }),
       stats: statsObject(numbers, 'UNKNOWN_UNSPECIFIED'),
       ...exhaustiveness(reasons),
     };

@@ -1,6 +1,7 @@
 // What somebody who types a query may mean (API.md 13.7): names of repositories, languages, revisions and contexts as the
 // caller sees them, and files and symbols by an ordinary search that ends early.
 
+import { given } from '../../base/given.ts';
 import { type ContextRepo, reposOfContext } from '../../repos/search-context.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { resolveLanguage } from '../../sources/languages/languages.ts';
@@ -106,7 +107,7 @@ function repoCandidate({ name, displayName }: RepoRecord): Candidate {
   return {
     value: name,
     weight: 0,
-    ...(displayName === undefined ? {} : { description: displayName }),
+    ...given({ description: displayName }),
   };
 }
 
@@ -158,7 +159,7 @@ function contextsOf(
     const weight = reposOfContext(context, known).length;
     if (weight === 0) return [];
     const { description } = context;
-    return [{ value, weight, ...(description === undefined ? {} : { description }) }];
+    return [{ value, weight, ...given({ description }) }];
   });
 }
 

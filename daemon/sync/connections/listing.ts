@@ -1,6 +1,7 @@
 // One listing of a connection: page by page, what a page says holds before the next is asked for, above all who may see what.
 // How far it is, is kept, so that a restart goes on where it was.
 
+import { given } from '../../base/given.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { DAY_MS } from '../../base/durations.ts';
 import type { Connections } from '../../accounts/store/connections.ts';
@@ -123,7 +124,7 @@ function newState(
     digest,
     // Why not the time alone: the clock may be set back.
     listing: Math.max(last + 1, startedAt),
-    ...(secondOf === undefined ? {} : { secondOf }),
+    ...given({ secondOf }),
     startedAt,
     count: 0,
     issues: [],

@@ -1,6 +1,7 @@
 // What a command line changes of the repos that it names: which revisions they have, and who may see them; and how the
 // record of a repo that the daemon works with follows from what the store says of it.
 
+import { given } from '../../base/given.ts';
 import {
   type Enforcement,
   type RepoRecord,
@@ -33,7 +34,7 @@ export function withChange(repo: StoredRepo, change: RepoChange): StoredRepo {
     ...rest,
     visibility,
     enforcement,
-    ...(selection === undefined ? {} : { selection }),
+    ...given({ selection }),
     ...(Object.keys(rules).length === 0 ? {} : { rules }),
   };
 }
@@ -72,7 +73,7 @@ export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
     visibility,
     source,
     ...(enforcement === 'none' ? {} : { enforcement }),
-    ...(selection === undefined ? {} : { selection }),
+    ...given({ selection }),
   };
 }
 
