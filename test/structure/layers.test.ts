@@ -29,7 +29,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'daemon/base': [],
   'daemon/base/config': ['daemon/base'],
-  'daemon/repos': ['daemon/base/config'],
+  'daemon/repos': ['daemon/base', 'daemon/base/config'],
   'daemon/hosts': ['daemon/base', 'daemon/base/config', 'daemon/repos'],
   'daemon/sources/git': ['daemon/base', 'daemon/repos'],
   'daemon/sources/disk': ['daemon/base', 'daemon/repos'],
