@@ -57,7 +57,7 @@ import type { AddedSources } from './sync/sources/repo-sources.ts';
 import type { Served } from './sync/served/served.ts';
 import { statusSource } from './status.ts';
 import { watchSources } from './sync/source-watch.ts';
-import { indexedAtOf } from './repos/records.ts';
+import { given } from './base/given.ts';
 import { someNames } from './repos/some-names.ts';
 import type { RepoChange } from './sync/register/change-repo.ts';
 import type { Log } from './base/log.ts';
@@ -439,7 +439,7 @@ function rulesOf(instance: Instance): readonly RepoRule[] {
       ...repo,
       isServed: served.has(repoId),
       isListed: indexerOf(instance).connections?.has(repoId) === true,
-      ...indexedAtOf(instance.catalog.repo(repoId)?.record),
+      ...given({ indexedAt: instance.catalog.repo(repoId)?.record.indexedAt }),
       failure: failed.reasonOf(repoId),
     };
   });

@@ -61,11 +61,6 @@ export function rulesOf({ noIgnore, ignore, reposApart }: SourceRules): SourceRu
   };
 }
 
-/** The member `indexedAt` of a record, if it has one. */
-export function indexedAtOf(record: RepoRecord | undefined): Pick<RepoRecord, 'indexedAt'> {
-  return record?.indexedAt === undefined ? {} : { indexedAt: record.indexedAt };
-}
-
 /** Which branches and tags are indexed besides the default revision: globs over their short names. */
 export interface RevisionSelection {
   readonly branches: readonly string[];
