@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerOf, resultOf } from './answers.ts';
 import { adapters, onBothAdapters } from './adapters.ts';
-import { eventually, openWire, searchWith, startWorld } from './harness.ts';
+import { closeWorlds, eventually, openWire, searchWith, startWorld } from './harness.ts';
 import type { World, Wire } from './harness.ts';
 
 const MIB = 1024 * 1024;
@@ -115,7 +115,8 @@ onBothAdapters('answers that wait', (kind) => {
 });
 
 // Both at once: it is the waiting that takes long.
-test('a reader that rests a while gets the whole answer', async () => {
+test('a reader that rests a while gets the whole answer', async (t) => {
+  t.after(closeWorlds);
   const readLate = async (kind: 'uws' | 'node'): Promise<void> => {
     const world = await startWorld({ kind, search: () => Promise.resolve(ANSWER) });
     const slow = askSlowly(world);
@@ -126,6 +127,7 @@ test('a reader that rests a while gets the whole answer', async () => {
     slow.socket.resume();
     await eventually(() => size > 24 * MIB || slow.socket.destroyed);
     assert.ok(size > 24 * MIB, `${size} bytes`);
+    slow.socket.destroy();
   };
   await Promise.all(adapters().map(readLate));
 });
