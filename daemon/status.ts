@@ -9,6 +9,7 @@ import type {
   StatusReport,
   StatusSource,
 } from './http/operator/status-report.ts';
+import { isoOrNull } from './http/api/jobs/job-json.ts';
 import { indexerOf, type Instance } from './instance.ts';
 import { SYNC_QUEUE } from './sync/connections/sync-jobs.ts';
 import type { DeskJob } from './sync/jobs/job-desk.ts';
@@ -160,8 +161,4 @@ function freshnessOf(instance: Instance, repoIds: readonly number[]): Map<number
       },
     ]),
   );
-}
-
-function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

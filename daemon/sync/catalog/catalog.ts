@@ -23,7 +23,7 @@ import {
 } from './catalog-records.ts';
 import { putAt, replaceFile } from './replace-file.ts';
 
-const SHARD_FOLDER = 'shards';
+export const SHARD_FOLDER = 'shards';
 const CLONE_FOLDER = 'clones';
 /** How names of clones end there. */
 const CLONE_ENDING = '.git';

@@ -13,10 +13,10 @@ import {
   LAST_FILE,
 } from './catalog-files.ts';
 import { syncPath } from '../../base/synced.ts';
+import { SHARD_FOLDER } from './catalog.ts';
 
 const STAGING = 'restoring';
 const COMPLETE = 'restored';
-const SHARD_FOLDER = 'shards';
 
 /** Names of the folders of this file in a data directory. */
 export const PLACING_FOLDERS: readonly string[] = [STAGING, COMPLETE];

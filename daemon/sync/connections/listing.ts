@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DAY_MS } from '../../base/durations.ts';
 import type { Connections } from '../../accounts/store/connections.ts';
 import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host.ts';
+import { PATH_SIZE_MAX } from '../../hosts/targets.ts';
 import type { RepoRegister } from '../register/register.ts';
 import { endListing, type EndedListing, type ListingEnd } from './end-listing.ts';
 import { admitListed, type Admitted, type Listed } from './which-listed.ts';
@@ -58,7 +59,6 @@ const GATHERED_MAX = 500;
 const GATHER_MS = 2_000;
 /** Bounds on what a host says, which may be broken. */
 const REPOS_MAX = 1_000_000;
-const PATH_SIZE_MAX = 1_000;
 const ISSUES_MAX = 100;
 const STATE_SIZE_MAX = 1 << 20;
 /** Guess: pages have shifted too far for going on. */

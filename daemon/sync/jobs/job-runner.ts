@@ -54,7 +54,7 @@ export interface JobWish {
 }
 
 /** The longest time that a timer takes. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+export const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Guess: a job that finds the same look takes 0.2 ms. */
 const BEGUN_PER_TURN = 8;
 
