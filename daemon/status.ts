@@ -2,6 +2,8 @@
 
 import type { StoredConnection } from './accounts/store/connections.ts';
 import { readProductVersion } from './base/config/version.ts';
+import { awaitedOf } from './hosts/awaited-answers.ts';
+import type { ListingIssue } from './hosts/host.ts';
 import type {
   ConnectionStatus,
   Freshness,
@@ -46,6 +48,7 @@ async function reportOf(
   const { failed } = desk.counts(records);
   const running = await desk.list({ state: 'IN_PROGRESS', offset: 0, limit: RUNNING_MAX });
   const waiting = await desk.list({ state: 'PENDING', offset: 0, limit: 0 });
+  const connections = await connectionsOf(instance);
   return {
     url,
     version: readProductVersion(),
@@ -60,10 +63,20 @@ async function reportOf(
       running: running.items.map((job) => jobOf(instance, job)),
       waiting: waiting.total,
     },
-    connections: await connectionsOf(instance),
+    connections,
     problems,
-    warnings: warningsOf(instance).slice(0, WARNINGS_MAX),
+    warnings: [...gapsOf(connections), ...warningsOf(instance)].slice(0, WARNINGS_MAX),
   };
+}
+
+/** Of which connections not everything could be listed. */
+function gapsOf(connections: readonly ConnectionStatus[]): string[] {
+  return connections
+    .filter(({ state }) => state === 'incomplete')
+    .map(({ name, failure }) => {
+      const reason = failure ?? 'its next listing says why';
+      return `connection ${name}: not everything could be listed, and nothing is removed: ${reason}`;
+    });
 }
 
 /** What the last jobs of repositories warned of. */
@@ -114,16 +127,24 @@ async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
       ...(counts.get(one.connectionId) ?? { repos: 0, indexed: 0 }),
       syncedAt: isoOrNull(one.syncedAt),
       state: stateOf(one, job),
-      failure: job?.error ?? null,
+      failure: connections?.troubleOf(one) ?? job?.error ?? gapOf(job) ?? null,
     };
   });
 }
 
+/** The first thing that a listing could not find out. */
+function gapOf(job: JobView | undefined): string | undefined {
+  // Safety: kept by sync/connections/sync-jobs.ts alone.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const issues = job?.result?.['issues'] as readonly ListingIssue[] | undefined;
+  return issues?.[0]?.message;
+}
+
 function stateOf(
-  { syncedAt, wholeAt }: StoredConnection,
+  { name, syncedAt, wholeAt }: StoredConnection,
   job: JobView | undefined,
 ): ConnectionStatus['state'] {
-  if (job?.state === 'IN_PROGRESS') return 'listing';
+  if (job?.state === 'IN_PROGRESS') return awaitedOf(name) ? 'unanswered' : 'listing';
   if (job?.state === 'PENDING') return job.error === null ? 'waiting' : 'failed';
   if (job?.state === 'FAILED') return 'failed';
   return syncedAt === wholeAt ? 'fine' : 'incomplete';

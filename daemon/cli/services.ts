@@ -147,7 +147,9 @@ function localPath(source: string): string {
     throw new UsageError('a source is empty; give the path of a folder, such as .');
   if (source.startsWith('file://')) return decodeURIComponent(new URL(source).pathname);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[^/@\s]+@[^/:\s]+:/.test(source)) {
-    throw new UsageError(`${source}: this version does not fetch; clone it and give the path`);
+    throw new UsageError(
+      `${source}: an argument is a path; name the address in a connection of a configuration file (README.md), or clone it and give the path`,
+    );
   }
   return path.resolve(source);
 }
@@ -329,7 +331,7 @@ export interface SurveyedFile extends FileSurvey {
 
 /** @param place  path or address. Errors: ConfigError where the file cannot be read. */
 async function surveyConfiguration(place: string, isOnline: boolean): Promise<SurveyedFile> {
-  const source = openSource(place, process.cwd());
+  const source = openSource(place, process.cwd(), process.env);
   await source.refresh();
   const survey = surveyFile(source, process.env);
   if (!isOnline) return { ...survey, probed: [] };

@@ -5,13 +5,15 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { commitAll, makeRepo, writeFiles } from '../sources/git/fixture.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { SmallDisk } from '../sync/small-disk.ts';
-import { call, eventually, get, post, serveIndexed, trawl } from './daemon.ts';
+import { call, eventually, get, post, serve, serveIndexed, trawl } from './daemon.ts';
+import { CodeHost } from './hosted.ts';
 
 const KEY = `svk_${'a1'.repeat(32)}`;
 const OWNER = { authorization: `Bearer ${KEY}` };
 const env = { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: KEY };
+const SECRET = 'only-the-host-knows';
 const FULL = 'the store fails: store.db cannot grow: the disk is full';
 
 void test('a full disk is told for as long as it lasts', { timeout: 120_000 }, async (t) => {
@@ -59,6 +61,65 @@ void test('a full disk is told for as long as it lasts', { timeout: 120_000 }, a
   assert.equal((await post(served.url, older, OWNER)).body.files.length, 1);
   await served.process.stop();
 });
+
+void test(
+  'a disk that gets full while a connection is followed: said with the next step, and gone when there is room',
+  { timeout: 300_000 },
+  async (t) => {
+    const disk = SmallDisk.mount('64m');
+    if (typeof disk === 'string') {
+      t.skip(disk);
+      return;
+    }
+    const host = await CodeHost.start();
+    t.after(() => host.stop());
+    host.add('one', { 'a.txt': 'plum\n' });
+    const config = path.join(temporaryFolder(), 'trawl.json');
+    const settings = { webhooks: { secret: { env: 'WEBHOOK_SECRET' } } };
+    const connections = { acme: { type: 'github', url: host.url, orgs: ['acme'] } };
+    writeFileSync(config, JSON.stringify({ settings, connections }));
+    const served = await serve(disk.folder, [], {
+      flags: ['--config', config],
+      env: { ...env, WEBHOOK_SECRET: SECRET },
+    });
+    const filesOf = async (word: string): Promise<number> =>
+      (await post(served.url, { query: word }, OWNER)).body.files.length;
+    await eventually(async () => (await filesOf('plum')) === 1);
+    disk.fill(200);
+    host.commit('one', 'b.txt', 'sloe\n');
+    host.add('two', { 'c.txt': 'plum\n' });
+    assert.equal((await host.tell(served.url, 'one', SECRET)).status, 202);
+    const connection = await get<{ id: number }[]>(`${served.url}/api/connections`, OWNER);
+    const sync = `${served.url}/api/connections/${connection.body[0]!.id}/sync`;
+    await call(sync, { method: 'POST', headers: OWNER });
+    const status = () => trawl(['status', '--data-dir', disk.folder]);
+    await eventually(async () => {
+      const { stdout } = await status();
+      return ['one', 'two'].every((name) => stdout.includes(`${host.nameOf(name)} could not be`));
+    }, 500);
+    const { code, stdout } = await status();
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /one could not be indexed: .*bytes are free, and \d+ have to stay free; make/,
+    );
+    const ready = await get<{ degraded?: string[] }>(`${served.url}/api/ready`, OWNER);
+    assert.match(ready.body.degraded!.join('\n'), /two could not be indexed: .*make room/);
+    const jobs = await get<{ errorMessage: string | null }[]>(
+      `${served.url}/api/jobs?perPage=100`,
+      OWNER,
+    );
+    assert.match(JSON.stringify(jobs.body), /make room, or select fewer repositories/);
+    assert.deepEqual([await filesOf('plum'), await filesOf('sloe')], [1, 0]);
+    disk.clear();
+    await eventually(
+      async () => (await filesOf('plum')) === 2 && (await filesOf('sloe')) === 1,
+      500,
+    );
+    await eventually(async () => (await status()).code === 0, 500);
+    await served.process.stop();
+  },
+);
 
 void test('a start on a full disk says why there is none', { timeout: 120_000 }, async (t) => {
   const disk = SmallDisk.mount('16m');

@@ -33,7 +33,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/hosts': ['daemon/base', 'daemon/base/config', 'daemon/repos'],
   'daemon/sources/git': ['daemon/base', 'daemon/repos'],
   'daemon/sources/disk': ['daemon/base', 'daemon/repos'],
-  'daemon/sources/mirrors': ['daemon/base', 'daemon/hosts', 'daemon/sources/git'],
+  'daemon/sources/mirrors': [
+    'daemon/base',
+    'daemon/base/config',
+    'daemon/hosts',
+    'daemon/sources/git',
+  ],
   'daemon/sources/docs': [
     'daemon/base',
     'daemon/repos',

@@ -115,7 +115,8 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
   checkOwner(values);
   const dataDir = path.resolve(folder, values.dataDir ?? '');
   const source =
-    input.source ?? (values.config === undefined ? undefined : openSource(values.config, folder));
+    input.source ??
+    (values.config === undefined ? undefined : openSource(values.config, folder, env));
   const { missing } = input;
   if (missing !== undefined && source?.recall(dataDir) !== true) throw missing;
   let copied = missing === undefined ? [] : [`${missing.message}; what it said last counts`];
@@ -202,7 +203,7 @@ export async function openConfiguration(
   const { env, flags = {}, folder = process.cwd() } = input;
   const place = String(flags.config ?? env[VARIABLES.config.name] ?? '');
   if (place === '') return readConfiguration(input);
-  const source = openSource(place, folder);
+  const source = openSource(place, folder, env);
   try {
     if (onWait === undefined) await source.refresh();
     else await awaitSource(source, onWait);

@@ -60,7 +60,7 @@ const common = {
     .prefault({})
     .describe('How the host is trusted.'),
   submodules: flag.describe(
-    'Index submodules whose repositories are in this configuration too: each as a repository, called as the outer one with its path behind.',
+    'Index submodules of the default branch whose repositories are in this configuration too: each as a repository, called as the outer one with its path behind.',
   ),
   keepDeleted: flag.describe(
     'Repositories that the host no longer has stay searchable, marked as archived.',
@@ -268,7 +268,7 @@ const git = z
       .string()
       .regex(/^(?:(?:https?|ssh):\/\/[^\s/]|file:\/\/\/)\S*$/i, {
         error:
-          'expected http(s)://, ssh:// or file:///; for git@host:owner/name write ssh://git@host/owner/name',
+          'expected http(s)://, ssh:// or file:///; git:// is refused, as nothing proves who answers it; for git@host:owner/name write ssh://git@host/owner/name',
       })
       .refine((url) => URL.canParse(url) && new URL(url).password === '', {
         error: 'expected an address without a password; it goes to user and token',

@@ -42,7 +42,9 @@ export interface ConnectionStatus {
   readonly indexed: number;
   /** When a listing ended last; null: none has. */
   readonly syncedAt: string | null;
-  readonly state: 'listing' | 'waiting' | 'fine' | 'failed' | 'incomplete';
+  /** `unanswered`: it is listed, and its host has not answered for a while. */
+  readonly state: 'listing' | 'unanswered' | 'waiting' | 'fine' | 'failed' | 'incomplete';
+  /** Why it is not listed, or with gaps. */
   readonly failure: string | null;
 }
 

@@ -8,6 +8,7 @@ import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host
 import type { RepoRegister } from '../register/register.ts';
 import { endListing, type EndedListing, type ListingEnd } from './end-listing.ts';
 import { admitListed, type Admitted, type Listed } from './which-listed.ts';
+import type { HeardVisibility } from './heard-visibility.ts';
 import { isStricter } from './whose-fetch.ts';
 
 /** How far a listing is, as it is kept. */
@@ -32,6 +33,8 @@ export interface ListingOptions {
   readonly rows: Connections;
   readonly host: Host;
   readonly connectionId: number;
+  /** Of its host, as repos have it. */
+  readonly address: string;
   /** Of what is configured: a listing under other settings is not gone on with. */
   readonly digest: string;
   /** False: the configuration says something else by now. */
@@ -39,8 +42,7 @@ export interface ListingOptions {
   readonly signal: AbortSignal;
   /** What a part of the listing said is kept: has it hold. */
   readonly obey: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
-  /** Whether a repo was hidden from some after this time, `performance.now()`, by what its host said of it alone. */
-  readonly isNarrowedSince: (repoId: number, ms: number) => boolean;
+  readonly heard: HeardVisibility;
   /** Told of repos listed so far. */
   readonly onCount: (count: number) => void;
 }
@@ -209,10 +211,8 @@ async function keep(
   const { register, rows, host, connectionId, onCount } = options;
   const { nameHost, codeHostType } = host;
   const { listing } = state;
-  // Pages that shift have some twice; what was said last is newer.
-  const repos = [...new Map(gathered.map((repo) => [repo.hostId, repo])).values()];
-  const isNarrowed = (repoId: number): boolean => options.isNarrowedSince(repoId, startMs);
-  const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos, isNarrowed };
+  const repos = asHeard(options, gathered, startMs);
+  const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos };
   // Why first without the store: most listings say what the one before said.
   const { result: known } = admitListed(register.book, listed);
   const repoIds = known.repos.map(({ repoId }) => repoId);
@@ -224,6 +224,25 @@ async function keep(
   onCount(state.count);
 }
 
+/**
+ * Each repository once, as it was said last; those that may be seen by fewer, by what was heard elsewhere since the listing began,
+ * by no more than those.
+ */
+function asHeard(
+  { address, heard }: ListingOptions,
+  gathered: readonly HostRepo[],
+  startMs: number,
+): HostRepo[] {
+  // Pages that shift have some twice.
+  const last = new Map(gathered.map((repo) => [repo.hostId, repo]));
+  return [...last.values()].map((repo) => {
+    const which = { address, hostId: repo.hostId };
+    const visibility = heard.atMost(which, repo.visibility, startMs);
+    heard.note(which, visibility);
+    return { ...repo, visibility };
+  });
+}
+
 /** Has the store know what is listed. What could not be kept and narrows who may see a repo holds at once. */
 async function admit(
   { register, obey }: ListingOptions,
@@ -233,7 +252,7 @@ async function admit(
   try {
     const { changedIds, dueIds } = await register.decide((book) => admitListed(book, listed));
     const repoIds = known.repos.map(({ repoId }) => repoId);
-    const shown = register.unhide(repoIds.filter((repoId) => !listed.isNarrowed(repoId)));
+    const shown = register.unhide(repoIds);
     await obey({ changedIds: new Set([...changedIds, ...shown]), dueIds });
   } catch (error) {
     const narrowed = known.repos.filter(({ repoId, visibility }) => {

@@ -120,6 +120,7 @@ function Issues({ issues }: { readonly issues: readonly Issue[] }) {
 
 function Detail({ row, close }: { readonly row: Row; readonly close: () => void }) {
   const job = row.status?.latestJob;
+  const trouble = row.trouble ?? job?.errorMessage ?? undefined;
   const issues = issuesOf(job);
   const listed = listedCount(job);
   return (
@@ -141,8 +142,8 @@ function Detail({ row, close }: { readonly row: Row; readonly close: () => void 
           </button>
         </span>
       </div>
-      {job?.errorMessage !== null && job?.errorMessage !== undefined && (
-        <Notice kind="danger" title={job.errorMessage}>
+      {trouble !== undefined && (
+        <Notice kind="danger" title={trouble}>
           It is tried again by itself. `trawl config check --online` says what the host answers.
         </Notice>
       )}

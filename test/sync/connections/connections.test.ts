@@ -412,6 +412,61 @@ test('a page that was read before a repository turned private does not show it a
   await index.close();
 });
 
+test('a page that was read before another connection heard that a repository is private does not show it', async () => {
+  const host = localHost();
+  host.pageSize = 1;
+  const others = ['2', '3'].map((id) => hostedRepo(id, makeRepo({ 'b.txt': 'sloe\n' })));
+  const one = hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }));
+  host.repos = [one, ...others];
+  const settings = settingsOf({ enforcePermissions: true });
+  const [begun, release] = [deferred(), deferred()];
+  let isHeld = false;
+  // The listing of one is held at its second page, while its first is not kept yet.
+  const held = (name: string) => ({
+    open: () => {
+      const opened = host.open(name);
+      return {
+        ...opened,
+        async *list(from: unknown, signal: AbortSignal) {
+          let pages = 0;
+          for await (const page of opened.list(from, signal)) {
+            if (isHeld && name === 'a' && ++pages === 2) {
+              begun.resolve();
+              await release.promise;
+            }
+            yield page;
+          }
+        },
+      };
+    },
+  });
+  const index = await openConnected(temporaryFolder(), held, { a: settings, b: settings });
+  const guest = guestOf(index);
+  const guestFinds = async (): Promise<number> =>
+    (await index.search('plum', {}, guest.ofGuest())).files.length;
+  await index.settle();
+  assert.equal(await guestFinds(), 1);
+  isHeld = true;
+  const older = index.connections.askSync(idOf(index, 'a'));
+  await begun.promise;
+  host.repos = [{ ...one, visibility: 'private' }, ...others];
+  const newer = index.connections.askSync(idOf(index, 'b'));
+  while ((await guestFinds()) > 0) await sleep(5);
+  release.resolve();
+  await Promise.all([older, newer]);
+  await index.settle();
+  assert.equal(await guestFinds(), 0);
+  isHeld = false;
+  host.repos = [one, ...others];
+  await index.sync('a');
+  assert.equal(await guestFinds(), 1, 'a listing that began later says what it says');
+  await index.close();
+});
+
+function idOf(index: ConnectedIndex, wanted: string): number {
+  return index.connections.all.find(({ name }) => name === wanted)!.connectionId;
+}
+
 /** What guests of an index see. */
 function guestOf(index: ConnectedIndex): Sights {
   const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);

@@ -158,6 +158,8 @@ export interface ConnectionView {
     'github' | 'gitlab' | 'gitea' | 'gerrit' | 'bitbucket' | 'azuredevops' | 'git';
   /** When a listing of it ended last, ms since the epoch; null: none did. */
   readonly syncedAt: number | null;
+  /** Why it is not listed, for owners; absent: it is. */
+  readonly trouble?: string;
 }
 
 /** The connections of this instance. Errors of what reads: NOT_READY. */

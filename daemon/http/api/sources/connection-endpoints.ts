@@ -21,6 +21,9 @@ const connection = z
     connectionType: z
       .enum(TYPES)
       .meta({ description: 'What kind of place the repositories come from.' }),
+    trouble: text(
+      'For owners: why it is not listed, since when, and the next step; absent: it is, or will be.',
+    ).optional(),
   })
   .meta({ id: 'Connection', description: 'A place that repositories come from.' });
 
@@ -38,11 +41,12 @@ export function connectionIdsOf(services: Services, { repoId }: RepoRecord): rea
   return ids.length === 0 ? [repoId] : ids;
 }
 
-/** Those with a repo that the caller sees, by name, then by id. */
-function visibleConnections({ services, sight }: CallContext): ConnectionView[] {
+/** Those with a repo that the caller sees, of owners all, by name, then by id. */
+function visibleConnections({ services, sight, caller }: CallContext): ConnectionView[] {
+  const seesAll = hasOwnerRole(caller);
   const repos = byNameBytes(services.repos.list(sight));
   const ids = new Set(repos.flatMap((repo) => connectionIdsOf(services, repo)));
-  const configured = services.connections.list().filter(({ id }) => ids.has(id));
+  const configured = services.connections.list().filter(({ id }) => seesAll || ids.has(id));
   const sources = repos
     .filter(({ repoId }) => ids.has(repoId))
     .map(({ repoId: id, name }) => ({ id, name, connectionType: 'git' as const, syncedAt: null }));
@@ -63,14 +67,23 @@ export const listConnections = endpoint(
     isCounted: true,
     responses: {
       200: {
-        description: 'Those with a repository that the caller sees, by name.',
+        description:
+          'Those with a repository that the caller sees, and to owners all of the configuration, by name.',
         body: z.array(connection),
       },
     },
   },
   (_, context) => {
-    const connections = visibleConnections(context);
-    return ok(connections.map(({ id, name, connectionType }) => ({ id, name, connectionType })));
+    const isOwner = hasOwnerRole(context.caller);
+    const connections = visibleConnections(context).map(
+      ({ id, name, connectionType, trouble }) => ({
+        id,
+        name,
+        connectionType,
+        ...(isOwner && trouble !== undefined ? { trouble } : {}),
+      }),
+    );
+    return ok(connections);
   },
 );
 
