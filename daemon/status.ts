@@ -18,6 +18,8 @@ import type { JobView } from './sync/jobs/job-desk.ts';
 /** Jobs that are shown. */
 const RUNNING_MAX = 50;
 const WARNINGS_MAX = 20;
+/** Guess: who is told that less is left waits longer. */
+const MOMENT_MS = 1_000;
 
 /**
  * @param problems  what does not work as it should, in sentences
@@ -55,6 +57,7 @@ async function reportOf(
     startedAt: new Date(startedMs).toISOString(),
     repos: { served: records.length, indexed: indexed.length, failed },
     remainingMs: remainingMs(
+      running.items,
       indexed.filter(({ indexedAt }) => Date.parse(indexedAt!) >= startedMs).length,
       records.length - indexed.length - failed,
       Date.now() - startedMs,
@@ -87,8 +90,16 @@ function warningsOf(instance: Instance): string[] {
   );
 }
 
-function remainingMs(done: number, left: number, spentMs: number): number | null {
-  return left <= 0 || done === 0 ? null : Math.round((spentMs / done) * left);
+/** At the speed so far; no less than what a job says of its own. */
+function remainingMs(
+  running: readonly JobView[],
+  done: number,
+  left: number,
+  spentMs: number,
+): number | null {
+  if (left <= 0 || done === 0) return null;
+  const ofJobs = running.map(({ progress }) => progress?.remainingMs ?? 0);
+  return Math.max(MOMENT_MS, Math.round((spentMs / done) * left), ...ofJobs);
 }
 
 function jobOf(instance: Instance, { queue, targetId, startedAt, progress }: JobView): RunningJob {

@@ -95,7 +95,7 @@ async function withErrorObject<Value>(work: Promise<Value>): Promise<Value> {
     if (known?.errorCode === 'SEARCH_CONTEXT_NOT_FOUND')
       throw new ApiError(
         known.errorCode,
-        'Search contexts are known to a daemon: name it by --url.',
+        'Search contexts are known to a running daemon alone: name its address by --url or TRAWL_URL, and a key by --api-key or TRAWL_API_KEY.',
       );
     throw known ?? error;
   }
