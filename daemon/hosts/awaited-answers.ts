@@ -108,6 +108,12 @@ export function awaitedOf(connection: string): AwaitedAnswer | undefined {
   return awaitedAnswers().find((one) => one.connection === connection);
 }
 
+/** As `awaitedOf`, of what git asks the host of an address for. */
+export function awaitedByGit(url: string): AwaitedAnswer | undefined {
+  const { host } = new URL(url);
+  return awaitedAnswers().find((one) => one.connection === undefined && one.host === host);
+}
+
 export function awaitedSentence({ host, what, since, failure }: AwaitedAnswer): string {
   const waits = `${what} is waited for; look whether the host is well`;
   return `${host} has not answered since ${new Date(since).toISOString()}, and is asked again by itself: ${failure ?? waits}`;

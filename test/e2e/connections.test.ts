@@ -244,6 +244,7 @@ void test(
     const connections = {
       frozen: { type: 'gitea', url: frozen.url, orgs: ['acme'] },
       slow: { type: 'gitlab', url: `http://127.0.0.1:${port}`, groups: ['acme'] },
+      tool: { type: 'git', url: `http://127.0.0.1:${port}/tool.git` },
     };
     const [ownFile, ownData] = [path.join(temporaryFolder(), 'trawl.json'), temporaryFolder()];
     writeFileSync(ownFile, JSON.stringify({ connections }));
@@ -257,10 +258,14 @@ void test(
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
       const report = JSON.parse((await status('--json')).stdout) as StatusReport;
       connectionsNow = report.connections;
-      return connectionsNow.every(({ state }) => state === 'unanswered');
+      return connectionsNow.every(({ failure }) => failure !== null);
     }, 500);
     for (const { failure } of connectionsNow)
       assert.match(failure!, /127\.0\.0\.1:\d+ has not answered since 20\S+, .*asked again.*look/);
+    assert.deepEqual(
+      connectionsNow.map(({ state }) => state),
+      ['unanswered', 'unanswered', 'fine'],
+    );
     const { code, stdout } = await status();
     assert.equal(code, 1);
     assert.match(stdout, /^frozen +gitea +0 +0 +- +unanswered$/m);
@@ -271,7 +276,7 @@ void test(
     const told = (await reply.json()) as { name: string; trouble?: string }[];
     assert.deepEqual(
       told.map(({ name }) => name),
-      ['frozen', 'slow'],
+      ['frozen', 'slow', 'tool'],
     );
     for (const { trouble } of told) assert.match(trouble!, /has not answered since/);
     assert.match(own.process.stderr, /the code host does not answer, and is asked again/);

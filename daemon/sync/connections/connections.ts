@@ -11,7 +11,12 @@ import { messageOf } from '../../base/caught.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
 import type { Log } from '../../base/log.ts';
-import { awaitedAnswers, awaitedOf, awaitedSentence } from '../../hosts/awaited-answers.ts';
+import {
+  awaitedAnswers,
+  awaitedByGit,
+  awaitedOf,
+  awaitedSentence,
+} from '../../hosts/awaited-answers.ts';
 import type { Host } from '../../hosts/host.ts';
 import { type HostPause, hostPauses } from '../../hosts/host-pauses.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -521,9 +526,10 @@ export class Connections {
     };
   }
 
-  /** Why a connection is not listed, in words for the owner; undefined: it is, or has not been asked for. */
+  /** Why a connection is not listed or fetched, in words for the owner; undefined: it is, or has not been asked for. */
   troubleOf({ connectionId, name }: StoredConnection): string | undefined {
-    const awaited = awaitedOf(name);
+    const url = this.#configured.get(name)?.settings.url;
+    const awaited = awaitedOf(name) ?? (url === undefined ? undefined : awaitedByGit(url));
     if (awaited !== undefined) return awaitedSentence(awaited);
     return this.#sync.runner.failed.reasonOf(connectionId);
   }

@@ -22,7 +22,7 @@ const connection = z
       .enum(TYPES)
       .meta({ description: 'What kind of place the repositories come from.' }),
     trouble: text(
-      'For owners: why it is not listed, since when, and the next step; absent: it is, or will be.',
+      'For owners: why it is not listed or fetched, since when, and the next step; absent: it is, or will be.',
     ).optional(),
   })
   .meta({ id: 'Connection', description: 'A place that repositories come from.' });
