@@ -54,7 +54,7 @@ void test('a repo at whose path another one lies is hidden until its own is back
   // What files are read for is the list of repos: what lies there is not shown as files of this one.
   assert.deepEqual(await seen(), [0, 0]);
   assert.equal(indexer.degradations.length, 2);
-  assert.match(indexer.degradations.join(), /lies another source.*are hidden/);
+  assert.match(indexer.degradations.join(), /lies another source.*1 repository is hidden/);
   renameSync(repo, other);
   renameSync(`${repo}.away`, repo);
   assert.equal(await job(), 'COMPLETED');
