@@ -52,11 +52,10 @@ export class Awaiting {
   begin(): void {
     if (this.#sinceMs !== undefined) return;
     const { question, tellMs } = this.#options;
-    const nowMs = performance.now();
-    this.#sinceMs = silentSinceMs.get(question.host) ?? nowMs;
+    this.#sinceMs = silentSinceMs.get(question.host) ?? performance.now();
     open.add(this);
-    const leftMs = Math.max(0, tellMs - (nowMs - this.#sinceMs));
-    this.#timer = setTimeout(() => this.#tell(), leftMs).unref();
+    // However long it has been silent: now it may answer.
+    this.#timer = setTimeout(() => this.#tell(), tellMs).unref();
   }
 
   /** An attempt failed. */

