@@ -85,7 +85,7 @@ export class InstanceSettingsKeeper {
     const chosen: Record<string, unknown> = {};
     for (const name of NAMES) {
       const text = all.get(keyOf(name));
-      if (text !== undefined) chosen[name] = JSON.parse(text);
+      if (text !== undefined) chosen[name] = parsed(keyOf(name), text);
     }
     this.#chosen = chosen;
     this.#isKnown = true;
@@ -157,4 +157,14 @@ export class InstanceSettingsKeeper {
 
 function keyOf(name: InstanceSettingName): string {
   return `instance.${name}`;
+}
+
+/** Errors: NOT_READY: it is no JSON. */
+function parsed(key: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const remedy = 'put a backup in its place ("trawl restore")';
+    throw new StoreError('NOT_READY', `the store is damaged at setting ${key}: ${remedy}`, error);
+  }
 }

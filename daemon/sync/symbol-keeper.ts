@@ -5,7 +5,7 @@
 
 import path from 'node:path';
 import { ShardError } from '../engine/host/space.ts';
-import { messageOf, systemCodeOf } from '../base/caught.ts';
+import { isDiskFull, messageOf, systemCodeOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { enginesHere } from '../symbols/extractor.ts';
 import { SymbolPasses } from '../symbols/pass.ts';
@@ -120,7 +120,8 @@ export class SymbolKeeper {
       if (this.#stop.signal.aborted) return;
       // It goes out of service and is built again, and its symbols are looked for then.
       if (error instanceof ShardError) served.noteShardFailure(shardId, error.reason, error.fault);
-      // A full disk, say: nothing of the shard.
+      else if (isDiskFull(error)) indexer.symbols.waitForRoom();
+      // Nothing of the shard.
       else if (systemCodeOf(error) !== undefined) indexer.symbols.findAgain(shardId);
       else this.#failed.add(shardId);
       log.error('symbols could not be found', { repo, shardId, error: messageOf(error) });

@@ -2,17 +2,18 @@
 // why for as long as it lasts.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { commitAll, makeRepo, writeFiles } from '../sources/git/fixture.ts';
 import { SmallDisk } from '../sync/small-disk.ts';
-import { call, eventually, get, post, serveIndexed, trawl } from './daemon.ts';
+import { call, eventually, get, type Outcome, post, serve, serveIndexed, trawl } from './daemon.ts';
 
 const KEY = `svk_${'a1'.repeat(32)}`;
 const OWNER = { authorization: `Bearer ${KEY}` };
 const env = { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: KEY };
-const FULL = 'the store fails: store.db cannot grow: the disk is full';
+const REMEDY = '; free space there, or move the data directory to a larger disk';
+const FULL = `the store fails: store.db cannot grow: the disk is full${REMEDY}`;
 
 void test('a full disk is told for as long as it lasts', { timeout: 120_000 }, async (t) => {
   const disk = SmallDisk.mount('16m');
@@ -43,7 +44,7 @@ void test('a full disk is told for as long as it lasts', { timeout: 120_000 }, a
     isAnonymous = !isAnonymous;
     return (await change(isAnonymous)) === 503;
   });
-  await eventually(async () => (await degraded()).includes(FULL));
+  await eventually(async () => (await degraded()).some((one) => one.startsWith(FULL)));
   assert.deepEqual((await get(`${served.url}/api/ready`)).body, { status: 'ready' });
   await served.process.until(/the store fails reason=.*the disk is full/);
   assert.equal((await post(served.url, { query: 'plum' }, OWNER)).body.files.length, 1);
@@ -109,5 +110,88 @@ void test('a start on a full disk names the file that cannot be written', async 
   disk.fill(0);
   const { code, stderr } = await trawl(['serve', '--port', '0', '--data-dir', disk.folder]);
   assert.equal(code, 2);
-  assert.ok(stderr.includes(`ENOSPC: no space left on device, write '${disk.folder}/`), stderr);
+  const named = new RegExp(
+    `ENOSPC: no space left on device, write '${disk.folder}/[^']+'${REMEDY}`,
+  );
+  assert.match(stderr, named);
 });
+
+const REPOS = 20;
+
+/** Repositories of some kilobytes, which fill two megabytes before all are indexed. */
+function manyRepos(): string[] {
+  return Array.from({ length: REPOS }, (_, i) =>
+    makeRepo({ 'a.c': `int plum_${i}(void);\n`.repeat(4_000) + `// ${'x'.repeat(60_000)}\n` }),
+  );
+}
+
+const DISK = { timeout: 240_000 };
+
+void test(
+  'an index that finds no room ends soon, and says where, how much and what to do',
+  DISK,
+  async (t) => {
+    const disk = SmallDisk.mount('2m');
+    if (typeof disk === 'string') {
+      t.skip(disk);
+      return;
+    }
+    const dataDir = path.join(disk.folder, 'data');
+    const indexed = await trawl(['index', '--data-dir', dataDir, ...manyRepos()]);
+    assert.equal(indexed.code, 2);
+    const lines = indexed.stdout.split('\n').slice(0, -1);
+    assert.equal(lines.length, REPOS);
+    const done = lines.filter((line) => / 1 doc, /.test(line)).length;
+    const full = new RegExp(
+      `: failed: ENOSPC: .* '${dataDir}/[^']+'( \\(the contents alone take \\d+ bytes there\\))?${REMEDY}`,
+    );
+    const failed = lines.filter((line) => full.test(line)).length;
+    const left = lines.filter((line) =>
+      /: failed: not begun, as there was no room for local\//.test(line),
+    );
+    assert.ok(done > 2 && failed >= 1 && failed < 4, indexed.stdout);
+    assert.equal(done + failed + left.length, REPOS, indexed.stdout);
+    // Not once for each shard.
+    const symbols = indexed.stderr.match(/symbols could not be found/g) ?? [];
+    assert.ok(symbols.length < 4, indexed.stderr);
+    const verified = await trawl(['verify', '--data-dir', dataDir]);
+    assert.equal(verified.code, 0, verified.stdout);
+    const found = await trawl(['search', '--data-dir', dataDir, '-c', 'int']);
+    assert.equal(found.code, 0, found.stderr);
+  },
+);
+
+void test(
+  'a daemon that finds no room says so, serves what it has, and goes on when there is some',
+  DISK,
+  async (t) => {
+    const disk = SmallDisk.mount('4m');
+    if (typeof disk === 'string') {
+      t.skip(disk);
+      return;
+    }
+    const dataDir = path.join(disk.folder, 'data');
+    const filler = path.join(disk.folder, 'other');
+    writeFileSync(filler, Buffer.alloc(2 << 20, 'x'));
+    const served = await serve(dataDir, manyRepos());
+    await served.process.until(/indexing failed .*ENOSPC/);
+    const status = (): Promise<Outcome> => trawl(['status', '--data-dir', dataDir]);
+    await eventually(async () => {
+      const { stdout } = await status();
+      return new RegExp(`could not be indexed: ENOSPC: .*${REMEDY}`).test(stdout);
+    });
+    assert.match((await status()).stdout, /, \d+ wait/);
+    const files = async (): Promise<number> =>
+      (await post(served.url, { query: 'plum', matches: 1_000_000 })).body.files.length;
+    assert.ok((await files()) > 0 && (await files()) < REPOS);
+    assert.equal((await get(`${served.url}/api/health`)).status, 200);
+    rmSync(filler);
+    await eventually(async () => (await files()) === REPOS, 200);
+    await eventually(async () => (await status()).code === 0, 200);
+    const tries = served.process.stderr.match(/indexing failed/g) ?? [];
+    assert.ok(tries.length < 12, `${tries.length}`);
+    await served.process.stop();
+    const verified = await trawl(['verify', '--data-dir', dataDir]);
+    assert.equal(verified.code, 0, verified.stdout);
+  },
+);

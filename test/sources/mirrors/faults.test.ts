@@ -208,7 +208,7 @@ describe('a disk that is too small', () => {
     const folder = path.join(disk.folder, 'clones', '7.git');
     const large = await startOrigin(t, 40_000_000);
     const error = await failureOf(fetchInto(folder, large.url), 'DISK_FULL');
-    assert.match(error.message, /clones.*make room/);
+    assert.match(error.message, /clones.*select fewer repositories, or free space/);
     assert.deepEqual(readdirSync(path.dirname(folder)), []);
     const small = await startOrigin(t);
     await fetchInto(folder, small.url);

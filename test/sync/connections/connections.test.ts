@@ -144,6 +144,37 @@ test('what a host lists is cloned, indexed and described; a push is found; what 
   await index.close();
 });
 
+test('a data directory that was moved or copied is served as it was, and nothing is built or cloned again', async () => {
+  const host = localHost();
+  host.repos = ['a', 'b'].map((name, index) =>
+    hostedRepo(`${index + 1}`, makeRepo({ [`${name}.txt`]: 'plum\n' })),
+  );
+  const first = path.join(temporaryFolder(), 'first');
+  const before = await openConnected(first, host, { c: settingsOf() });
+  await before.settle();
+  const all = ['host/o/1:a.txt', 'host/o/2:b.txt'];
+  assert.deepEqual(await found(before, 'plum'), all);
+  const timesOf = (index: ConnectedIndex): (string | undefined)[] =>
+    index.instance.catalog.repos.map(({ record }) => record.indexedAt);
+  const times = timesOf(before);
+  await before.close();
+  const [moved, copied] = ['moved', 'copied'].map((name) => path.join(temporaryFolder(), name));
+  renameSync(first, moved!);
+  cpSync(moved!, copied!, { recursive: true });
+  const fetchClone: FetchClone = () => Promise.reject(new Error('it is there'));
+  for (const dataDir of [moved!, copied!]) {
+    const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+    assert.deepEqual(await found(index, 'plum'), all, 'at once');
+    await index.settle();
+    assert.deepEqual(timesOf(index), times);
+    assert.deepEqual(
+      index.instance.served.records.map(({ source }) => path.dirname(source.path)),
+      times.map(() => path.join(dataDir, 'clones')),
+    );
+    await index.close();
+  }
+});
+
 test('a listing that fails, has gaps or is empty removes nothing, and goes on where it was', async () => {
   const dataDir = temporaryFolder();
   const host = localHost();
