@@ -149,7 +149,7 @@ void test(
     const left = lines.filter((line) =>
       /: failed: not begun, as there was no room for local\//.test(line),
     );
-    assert.ok(done > 2 && failed >= 1 && failed < 4, indexed.stdout);
+    assert.ok(done > 2 && failed >= 1 && failed <= 8, indexed.stdout);
     assert.equal(done + failed + left.length, REPOS, indexed.stdout);
     // Not once for each shard.
     const symbols = indexed.stderr.match(/symbols could not be found/g) ?? [];

@@ -276,9 +276,7 @@ onEmbedded('opening the file', ({ within }) => {
         mkdirSync(dataDir);
         writeFileSync(path.join(dataDir, 'store.db'), whole);
         const file = new Libsql(path.join(dataDir, 'store.db'));
-        file.exec(
-          `PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; ${insertionOf(file, name, '{"kind"#1}')}`,
-        );
+        file.exec(`PRAGMA foreign_keys = OFF; ${insertionOf(file, name, '{"kind"#1}')}`);
         file.close();
         const [table, column] = name.split('.');
         const error = await refuses(place.open({ dataDir }), 'NOT_READY');
@@ -343,6 +341,14 @@ function jsonColumns(): string[] {
   );
 }
 
+/** What columns must hold that hold only some words. */
+const WORDS: Readonly<Record<string, string>> = {
+  visibility: 'private',
+  enforcement: 'all',
+  state: 'FAILED',
+  type: 'gitea',
+};
+
 /** A statement that adds a row with this text in a column. */
 function insertionOf(file: Libsql.Database, name: string, value: string): string {
   const [table, column] = name.split('.');
@@ -355,7 +361,7 @@ function insertionOf(file: Libsql.Database, name: string, value: string): string
   const set = columns.filter((one) => one.notnull === 1 || one.name === column);
   const values = set.map((one) => {
     if (one.name === column) return `'${value}'`;
-    return /int/i.test(one.type) ? '1' : "''";
+    return /int/i.test(one.type) ? '1' : `'${WORDS[one.name] ?? '{}'}'`;
   });
   const names = set.map((one) => one.name);
   return `INSERT INTO ${table} (${names.join()}) VALUES (${values.join()})`;
