@@ -76,7 +76,7 @@ export function actorOf(caller: Caller | undefined, clientSource?: string): Acto
 }
 
 const ACCOUNT_MAX = 64;
-/** Repos that a record names. */
+/** Repos that a record names; of more there are several, so that each is named. */
 const SHOWN_MAX = 100;
 
 const FLUSH_MS = 200;
@@ -219,6 +219,14 @@ export function shownRepos(
     repos: shown.map(({ name }) => name),
     repoCount: repos.length,
   };
+}
+
+/** Repos in parts, each of which a record can name. */
+export function inShownParts<Repo>(repos: readonly Repo[]): Repo[][] {
+  const count = Math.ceil(repos.length / SHOWN_MAX);
+  return Array.from({ length: count }, (_, index) =>
+    repos.slice(index * SHOWN_MAX, (index + 1) * SHOWN_MAX),
+  );
 }
 
 /** @param timestamp  milliseconds since the epoch */
