@@ -40,7 +40,6 @@ export class ShardSymbols {
   /** The shards whose symbols are to be found now, by these engines; each with the repo it belongs to. */
   missing(foundBy: string): { repo: string; shardId: string; path: string }[] {
     const { catalog, served } = this.#options;
-    if (this.#retries.isWaiting(ROOM)) return [];
     return served.repos.flatMap(({ record, shards }) =>
       shards
         .filter(({ shardId, symbols }) => {
