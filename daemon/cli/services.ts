@@ -2,6 +2,7 @@
 // first use, so that `--help` and `version` stay quick. Tests put services of their own in place of these.
 
 import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import type { BackupInput } from '../backup/make.ts';
 import type { RestoreReport } from '../backup/restore.ts';
@@ -33,6 +34,7 @@ export const SERVICES = {
       await configurationOf({ ...options, logLevel: options.logLevel ?? 'warn' }),
     ),
   serve,
+  serveTools,
   indexSources,
   /** Errors: not a shard, unreadable. */
   inspectShard: async (request: InspectRequest) =>
@@ -139,6 +141,30 @@ async function serve(
   });
   const needsKey = daemon.needsCredential && configuration.anonymousAccess !== true;
   return { ...daemon, needsKey };
+}
+
+interface ToolOptions extends CommonOptions {
+  /** Paths, as given. */
+  readonly sources: readonly string[];
+}
+
+/** Answers tool clients until the input ends. */
+async function serveTools(
+  { sources, ...common }: ToolOptions,
+  streams: { readonly stdin: Readable; readonly stdout: Writable },
+): Promise<void> {
+  const paths = sources.map(localPath);
+  const logLevel = common.logLevel ?? 'warn';
+  const configuration = await configurationOf({ ...common, logLevel });
+  const log = createLog(configuration.log);
+  const { LocalTools } = await import('../local-tools.ts');
+  const { servePipe } = await import('./tool-pipe.ts');
+  const tools = new LocalTools({ configuration, log, sources: paths });
+  try {
+    await servePipe(tools, streams, readProductVersion(), log);
+  } finally {
+    await tools.close();
+  }
 }
 
 /** The path of a source given on the command line. Errors: UsageError for a remote address, and for no text at all. */

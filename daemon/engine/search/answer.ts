@@ -114,6 +114,24 @@ export function incompleteReasons(
   return reasons;
 }
 
+const SIZE_LIMIT = 'size_limit';
+
+/** The reasons of a search whose results did not all fit into an answer. */
+export function withSizeLimit(reasons: readonly string[]): string[] {
+  const limits = reasons.filter((reason) => reason === 'match_limit');
+  return [...limits, SIZE_LIMIT, ...reasons.slice(limits.length)];
+}
+
+/** How many of the results have no more bytes together, commas included. */
+export function fittingCount(files: FileResults, sizeMax: number): number {
+  let size = 0;
+  for (let place = 0; place < files.count; place++) {
+    size += files.sizeOf(place, place + 1) + 1;
+    if (size > sizeMax) return place;
+  }
+  return files.count;
+}
+
 /** The members that say whether the search saw everything. */
 export interface Exhaustiveness {
   readonly isSearchExhaustive: boolean;

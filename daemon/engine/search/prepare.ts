@@ -27,6 +27,7 @@ import type { SearchContexts } from '../../repos/search-context.ts';
 import type { Sight } from '../../repos/sight.ts';
 import { repoOrderOf, type Scope, scopeOf, ScopeView } from './scope.ts';
 import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
+import type { SearchProgress } from './tally.ts';
 import type { Turns } from './turns.ts';
 
 export interface SearchRequest extends QueryTexts {
@@ -36,10 +37,16 @@ export interface SearchRequest extends QueryTexts {
   readonly whole: boolean;
   readonly isRegexEnabled: boolean;
   readonly isCaseSensitivityEnabled: boolean;
+  /** Bytes of JSON that an answer may have, file results being left out; absent: as many as it takes. */
+  readonly maxBytes?: number;
+  /** Bytes of a line that chunks show, of a longer one what is around its ranges; absent: all. */
+  readonly maxLineBytes?: number;
 }
 
 export interface SearchEnvironment {
   readonly signal: AbortSignal;
+  /** Told now and then, while it lasts, how far a search is that is answered as a whole. */
+  readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
   /** Absent: the search is alone. */
   readonly place?: SearchPlace | undefined;
   /** Takes bytes for an answer that is sent as a whole. Errors: what it throws ends the search. */
@@ -106,6 +113,8 @@ export interface Prepared {
   readonly view: ScopeView;
   readonly run: RunOptions;
   readonly render: RenderContext;
+  /** Bytes of JSON that an answer may have; undefined: as many as it takes. */
+  readonly sizeMax: number | undefined;
   /** What the query may have meant; of more if the answer shows nothing. */
   readonly hints: (isFound: boolean) => { readonly hints?: readonly Hint[] };
 }
@@ -168,6 +177,7 @@ function* prepareSteps(
     baseUrl,
     contextLines: request.contextLines,
     isWhole: request.whole,
+    lineSizeMax: request.maxLineBytes,
     revisionTexts: shownRevisionTexts(meant),
     repoOf: (shard: number, docId: number) => view.repoOf(shard, docId),
     tablesOf: (shard: number) => view.tablesOf(shard),
@@ -189,7 +199,8 @@ function* prepareSteps(
     ].slice(0, HINTS_MAX);
     return found.length === 0 ? {} : { hints: found };
   };
-  return { query, conditions, scope, gaps, view, run, render, hints };
+  const sizeMax = request.maxBytes;
+  return { query, conditions, scope, gaps, view, run, render, sizeMax, hints };
 }
 
 /** Where nothing was found at the revisions that a query of text asks for. @param meant  the query as it was planned */

@@ -21,6 +21,7 @@ import type { LiveShard } from './snapshot.ts';
 import { addToList } from '../../base/lists.ts';
 import type { SearchPlace } from '../../base/place.ts';
 import { isForHere } from './run.ts';
+import { withShortLines } from './short-lines.ts';
 import type { Thread } from './turns.ts';
 
 /** Guess: this many docs are rendered sooner than two threads are woken. */
@@ -43,6 +44,8 @@ export interface RenderContext {
   readonly baseUrl: string;
   readonly contextLines: number;
   readonly isWhole: boolean;
+  /** Bytes of a line that chunks show; undefined: all. */
+  readonly lineSizeMax: number | undefined;
   /** Of `rev:` that results name the revisions of (engine/query/revisions.ts). */
   readonly revisionTexts: readonly string[] | undefined;
   readonly repoOf: (shard: number, docId: number) => RepoRecord;
@@ -143,6 +146,13 @@ export class FileResults {
     return position;
   }
 
+  /** The first of the results, so many; these are no more to be read otherwise. */
+  first(count: number): FileResults {
+    const some = new FileResults(count);
+    some.take(this, [...some.#starts.keys()]);
+    return some;
+  }
+
   /** Frees the memory of the results; nobody reads them any more. */
   release(): void {
     freeBuffers(this.#groups.map(({ buffer }) => buffer));
@@ -184,7 +194,9 @@ export async function renderAnswer(
   groups.sort((a, b) => isBound(b) - isBound(a));
   const where = isInline ? (thread ?? 'here') : 'anywhere';
   const renderNext = async ({ shard, places }: Group): Promise<void> => {
-    const done = await renderGroup(shard, docs, places, context, where);
+    const rendered = await renderGroup(shard, docs, places, context, where);
+    const { lineSizeMax } = context;
+    const done = lineSizeMax === undefined ? rendered : withShortLines(rendered, lineSizeMax);
     context.takeMemory?.(done.json.byteLength);
     files.add(done, places);
     const { rangeCount } = done;

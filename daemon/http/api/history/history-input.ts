@@ -2,7 +2,9 @@
 
 import { z } from 'zod';
 import { checkPath, checkRef } from '../../../sources/git/names.ts';
+import type { CallContext } from '../shapes/endpoint.ts';
 import { requiredText } from '../shapes/input.ts';
+import type { GitTime, RepoView } from '../sources/git-calls.ts';
 
 export const repoField = requiredText().meta({ description: 'Name of the repository.' });
 
@@ -13,6 +15,11 @@ export const refField = z.string().optional().meta({
 export const pathField = z.string().optional().meta({
   description: 'Only this file, or what lies below this folder.',
 });
+
+/** What answering about history needs of the context of a request. */
+export interface HistoryContext extends RepoView, GitTime, Pick<CallContext, 'holder'> {
+  readonly services: Pick<CallContext['services'], 'repos' | 'history'>;
+}
 
 /** Codes that all of these endpoints may answer. */
 export const HISTORY_ERRORS = [

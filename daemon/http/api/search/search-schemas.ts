@@ -42,6 +42,14 @@ export const searchBody = z
     isCaseSensitivityEnabled: z.boolean().default(false).meta({
       description: 'Tell upper from lower case.',
     }),
+    maxBytes: jsonInteger(1024).exactOptional().meta({
+      description:
+        'Bytes of JSON that the answer may have: `files` ends before it would have more.',
+    }),
+    maxLineBytes: jsonInteger(32).exactOptional().meta({
+      description:
+        'Bytes of a line in the content of chunks: longer ones are cut around their matches, each cut marked by `…`.',
+    }),
   })
   .meta({ id: 'SearchRequest', description: 'What to search for. Unknown members are ignored.' });
 
@@ -189,6 +197,7 @@ export const exhaustiveness = {
     .array(
       z.enum([
         'match_limit',
+        'size_limit',
         'deadline',
         'shard_crashed',
         'shard_quarantined',

@@ -29,7 +29,10 @@ type SearchCall = SearchRequest & { readonly query: string };
 /** The searches of engine/search in the index of this instance; errors as there. `matches` and `contextLines` are bounded. */
 export interface SearchService {
   /** @returns  the complete response object of the search endpoint as UTF-8 JSON */
-  search(call: SearchCall, context: SearchEnvironment): Promise<{ json: Uint8Array | LazyBytes }>;
+  search(
+    call: SearchRequest,
+    context: SearchEnvironment,
+  ): Promise<{ json: Uint8Array | LazyBytes }>;
   stream(call: SearchCall, context: StreamEnvironment): Promise<EventStream>;
   /**
    * @param isWhole  the caller may know of shards and of docs that nobody sees

@@ -1,0 +1,36 @@
+// The tool server over two streams, for the programs that start it (`trawl mcp`).
+
+import type { Readable, Writable } from 'node:stream';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { Log } from '../base/log.ts';
+import { makeToolServer, progressOf } from '../http/mcp/tool-server.ts';
+import type { Tool } from '../http/mcp/tools/tool.ts';
+import type { LocalTools } from '../local-tools.ts';
+
+/** Tools that read the index. Others read repositories, and need not wait for it. */
+const needsIndex = ({ isSearch }: Tool): boolean => isSearch;
+
+/** Answers messages until the input ends. */
+export async function servePipe(
+  tools: LocalTools,
+  { stdin, stdout }: { readonly stdin: Readable; readonly stdout: Writable },
+  version: string,
+  log: Log,
+): Promise<void> {
+  const server = makeToolServer({
+    version,
+    log,
+    run: (tool, args, extra) =>
+      tools.with(needsIndex(tool), extra.signal, progressOf(extra), (context) =>
+        tool.run(args, context),
+      ),
+  });
+  const ended = new Promise<void>((resolve) => {
+    stdin.once('end', resolve);
+    stdin.once('close', resolve);
+    server.onclose = resolve;
+  });
+  await server.connect(new StdioServerTransport(stdin, stdout));
+  await ended;
+  await server.close();
+}
