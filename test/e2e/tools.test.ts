@@ -53,14 +53,13 @@ before(async () => {
   commitAll(open, 'second');
   commits = git(open, 'log', '--format=%H').split('\n');
   const dataDir = path.join(temporaryFolder(), 'data');
-  const index = await trawl(
-    ['index', '--data-dir', dataDir, '--mode', 'commits', '--enforce-permissions', hidden].concat(
-      '--visibility',
-      'private',
-    ),
-    { env: ENV },
-  );
-  assert.equal(index.code, 0, index.stderr);
+  // What comes later beside a hidden one would be hidden itself.
+  const isHidden = ['--enforce-permissions', '--visibility', 'private'];
+  for (const args of [[open], [hidden, ...isHidden]]) {
+    const flags = ['--data-dir', dataDir, '--mode', 'commits'];
+    const { code, stderr } = await trawl(['index', ...flags, ...args], { env: ENV });
+    assert.equal(code, 0, stderr);
+  }
   served = await serve(dataDir, [open, hidden], { env: ENV, flags: ['--mode', 'commits'] });
   await jobsEnded(served, 2);
   owner = await toolClient(served.url, KEY);

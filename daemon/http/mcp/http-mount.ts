@@ -73,8 +73,10 @@ function checkVersion({ headers }: Request, messages: unknown): void {
       'INVALID_REQUEST_BODY',
       `MCP-Protocol-Version: expected ${PROTOCOL_VERSIONS.join(' or ')}`,
     );
-  if (Array.isArray(messages) && version !== OLDEST_VERSION)
+  if (!Array.isArray(messages)) return;
+  if (version !== OLDEST_VERSION)
     throw new ApiError('INVALID_REQUEST_BODY', `Version ${version} has no batches.`);
+  if (messages.length === 0) throw new ApiError('INVALID_REQUEST_BODY', 'The batch is empty.');
 }
 
 /** A message that begins a session. */

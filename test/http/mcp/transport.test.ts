@@ -7,6 +7,7 @@ import type { SearchEnvironment } from '../../../daemon/engine/search/prepare.ts
 import { ask } from '../ask.ts';
 import type { RawReply } from '../ask.ts';
 import { answerOf } from '../answers.ts';
+import { PROTOCOL_VERSIONS } from '../../../daemon/http/mcp/tool-server.ts';
 import { onBothAdapters } from '../adapters.ts';
 import { eventually, gate, OTHER_KEY, OWNER_KEY, startWorld, type World } from '../harness.ts';
 
@@ -57,7 +58,7 @@ function messagesIn({ body }: RawReply): Message[] {
   );
 }
 
-function initialize(protocolVersion = '2025-06-18') {
+function initialize(protocolVersion = PROTOCOL_VERSIONS[0]) {
   const clientInfo = { name: 'test', version: '1' };
   const params = { protocolVersion, capabilities: {}, clientInfo };
   return { jsonrpc: '2.0', id: 0, method: 'initialize', params };
@@ -185,7 +186,7 @@ onBothAdapters('tool server', (kind) => {
 
   test('a search without a place is a failed result', async () => {
     const release = gate();
-    const settings = { maxConcurrentSearches: 1, maxQueuedSearches: 0 };
+    const settings = { maxConcurrentSearches: 1, maxQueuedSearches: 1 };
     const search = async () => {
       await release.opened;
       return answerOf();
@@ -194,11 +195,14 @@ onBothAdapters('tool server', (kind) => {
     const client = await open(world, undefined);
     const first = client.answers(call(1, 'grep', GREP));
     await eventually(() => world.calls.length === 1);
-    const [second] = await client.answers(call(2, 'grep', GREP));
-    assert.equal(textOf(second!), 'Tool "grep" failed: Too many searches.');
-    assert.equal((await client.answers(call(3, 'list_repos', {}))).length, 1);
+    const waiting = client.answers(call(2, 'grep', GREP));
+    await eventually(() => world.server.searchCounts().waiting === 1);
+    const [refused] = await client.answers(call(3, 'grep', GREP));
+    assert.equal(textOf(refused!), 'Tool "grep" failed: Too many searches.');
+    assert.equal((await client.answers(call(4, 'list_repos', {}))).length, 1);
     release.open();
-    assert.match(String(textOf((await first)[0]!)), /^No matches found/);
+    for (const [answer] of [await first, await waiting])
+      assert.match(String(textOf(answer!)), /^No matches found/);
     await eventually(() => world.server.searchCounts().running === 0);
   });
 
