@@ -14,6 +14,7 @@ import { readProductVersion } from '../base/config/version.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { createLog, type Log } from '../base/log.ts';
 import type { InspectRequest } from '../engine/shards/inspect.ts';
+import type { LocalTools } from '../local-tools.ts';
 import type { Daemon } from '../main.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
 import type { SourceMode } from '../sources/git/probe.ts';
@@ -157,14 +158,15 @@ async function serveTools(
   const logLevel = common.logLevel ?? 'warn';
   const configuration = await configurationOf({ ...common, logLevel });
   const log = createLog(configuration.log);
-  const { LocalTools } = await import('../local-tools.ts');
+  let tools: Promise<LocalTools> | undefined;
+  // Why loaded later: the engine takes longer than a client should wait for its first answer.
+  const open = async (): Promise<LocalTools> => {
+    const { LocalTools: Tools } = await import('../local-tools.ts');
+    return new Tools({ configuration, log, sources: paths });
+  };
   const { servePipe } = await import('./tool-pipe.ts');
-  const tools = new LocalTools({ configuration, log, sources: paths });
-  try {
-    await servePipe(tools, streams, readProductVersion(), log);
-  } finally {
-    await tools.close();
-  }
+  await servePipe(() => (tools ??= open()), streams, readProductVersion(), log);
+  await (await tools)?.close();
 }
 
 /** The path of a source given on the command line. Errors: UsageError for a remote address, and for no text at all. */

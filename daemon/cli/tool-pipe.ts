@@ -10,9 +10,13 @@ import type { LocalTools } from '../local-tools.ts';
 /** Tools that read the index. Others read repositories, and need not wait for it. */
 const needsIndex = ({ isSearch }: Tool): boolean => isSearch;
 
-/** Answers messages until the input ends. */
+/**
+ * Answers messages until the input ends.
+ *
+ * @param open  opens the tools, once; called when a client is there, whose first message does not wait for it
+ */
 export async function servePipe(
-  tools: LocalTools,
+  open: () => Promise<LocalTools>,
   { stdin, stdout }: { readonly stdin: Readable; readonly stdout: Writable },
   version: string,
   log: Log,
@@ -20,14 +24,17 @@ export async function servePipe(
   const server = makeToolServer({
     version,
     log,
-    run: (tool, args, extra) =>
-      tools.with(needsIndex(tool), extra.signal, progressOf(extra), (context) =>
+    run: async (tool, args, extra) =>
+      (await open()).with(needsIndex(tool), extra.signal, progressOf(extra), (context) =>
         tool.run(args, context),
       ),
   });
+  // Whoever calls a tool is told why it cannot be opened.
+  server.oninitialized = () => void open().catch(() => {});
   const ended = new Promise<void>((resolve) => {
     stdin.once('end', resolve);
     stdin.once('close', resolve);
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
     server.onclose = resolve;
   });
   await server.connect(new StdioServerTransport(stdin, stdout));

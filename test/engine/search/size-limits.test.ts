@@ -3,7 +3,16 @@
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import fc from 'fast-check';
+import {
+  array,
+  assert as assertProperty,
+  asyncProperty,
+  constant,
+  constantFrom,
+  integer,
+  oneof,
+  string,
+} from 'fast-check';
 import type { SearchRequest } from '../../../daemon/engine/search/prepare.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
@@ -116,7 +125,7 @@ void test('long lines are cut around their ranges, whose positions stay', async 
   const ranges = (file: FileResult | undefined) =>
     file?.chunks.map(({ matchRanges }) => matchRanges);
   assert.deepEqual(ranges(cut), ranges(whole));
-  const short = await answerTo({ query: '^first', ...{ maxLineBytes: 32 } });
+  const short = await answerTo({ query: '^first', maxLineBytes: 32 });
   assert.equal(short.files[0]?.chunks[0]?.content, 'first\n');
 });
 
@@ -129,10 +138,10 @@ void test('a range that is longer than a line may be is cut, so are lines around
 });
 
 void test('no line is longer, whatever it holds', async () => {
-  const text = fc.string({ unit: fc.constantFrom('a', 'ß', '€', '😀', ' '), maxLength: 200 });
-  const doc = fc.array(fc.oneof(text, fc.constant('needle')), { maxLength: 20 });
-  await fc.assert(
-    fc.asyncProperty(doc, fc.integer({ min: 32, max: 200 }), async (parts, maxLineBytes) => {
+  const text = string({ unit: constantFrom('a', 'ß', '€', '😀', ' '), maxLength: 200 });
+  const doc = array(oneof(text, constant('needle')), { maxLength: 20 });
+  await assertProperty(
+    asyncProperty(doc, integer({ min: 32, max: 200 }), async (parts, maxLineBytes) => {
       const content = parts.join('');
       const one = await Engine.over([{ path: 'one', bytes: Buffer.from(`needle ${content}\n`) }]);
       const request = requestOf({ maxLineBytes });
