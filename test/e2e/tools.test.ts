@@ -8,7 +8,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { licenceEnvironment } from '../accounts/licences.ts';
 import { callTool, toolClient } from '../http/mcp/tool-client.ts';
 import { commitAll, git, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { eventually, jobsEnded, type Served, serve, trawl } from './daemon.ts';
+import { call, eventually, get, jobsEnded, type Served, serve, trawl } from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const ENV = {
@@ -294,14 +294,48 @@ void test('get_diff: a unified diff that git takes', async () => {
   assert.equal(await textOf('get_diff', { ...asked, head: commits[1] }), 'No differences');
 });
 
-void test('what a guest does not see is nowhere: every tool', async () => {
+/** A token of the owner's key for one repository. */
+async function tokenFor(repo: string): Promise<string> {
+  const repoIds = await idsOf(repo);
+  const answer = await call(`${served.url}/api/ee/scoped_access_token`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}` },
+    body: JSON.stringify({ repoIds }),
+  });
+  const { token } = (await answer.json()) as { readonly token: string };
+  return token;
+}
+
+async function idsOf(name: string): Promise<readonly number[]> {
+  const { body } = await get<readonly { readonly repoId: number }[]>(
+    `${served.url}/api/repos?name=${name}`,
+    { authorization: `Bearer ${KEY}` },
+  );
+  return body.map(({ repoId }) => repoId);
+}
+
+void test(
+  'what a guest or a scoped token does not see is nowhere: every tool',
+  TIMEOUT,
+  async () => {
+    const scoped = await toolClient(served.url, await tokenFor('local/open'));
+    for (const client of [guest, scoped]) await assertHidden(client);
+    await scoped.close();
+    const narrow = await toolClient(served.url, await tokenFor('local/hidden'));
+    assert.match(await textOf('grep', { pattern: 'plum' }, narrow), /^Found 1 match in 1 file\n/);
+    assert.match(await failureOf('list_tree', { repo: 'local/open' }, narrow), /not found/);
+    await narrow.close();
+  },
+);
+
+async function assertHidden(client: Client): Promise<void> {
   const hidden = { repo: 'local/hidden' };
   assert.match(await textOf('grep', { pattern: 'plum_secret' }), /local\/hidden/);
-  assert.equal(await textOf('grep', { pattern: 'plum_secret' }, guest), 'No matches found');
-  assert.match(await textOf('glob', { pattern: 'secret.c' }, guest), /^No files found/);
-  assert.doesNotMatch(await textOf('list_repos', {}, guest), /hidden/);
+  assert.equal(await textOf('grep', { pattern: 'plum_secret' }, client), 'No matches found');
+  assert.match(await textOf('glob', { pattern: 'secret.c' }, client), /^No files found/);
+  assert.doesNotMatch(await textOf('list_repos', {}, client), /hidden/);
   assert.doesNotMatch(
-    await textOf('grep', { pattern: 'plum', groupByRepo: true }, guest),
+    await textOf('grep', { pattern: 'plum', groupByRepo: true }, client),
     /hidden/,
   );
   const calls: [string, Record<string, unknown>][] = [
@@ -316,11 +350,11 @@ void test('what a guest does not see is nowhere: every tool', async () => {
     ['find_symbol_references', { symbol: 'plum_secret', ...hidden }],
   ];
   for (const [name, args] of calls) {
-    const isHidden = await failureOf(name, args, guest);
-    const isNowhere = await failureOf(name, { ...args, repo: 'local/hiddex' }, guest);
+    const isHidden = await failureOf(name, args, client);
+    const isNowhere = await failureOf(name, { ...args, repo: 'local/hiddex' }, client);
     assert.equal(isHidden, isNowhere.replace('hiddex', 'hidden'), name);
   }
-});
+}
 
 void test('arguments that are options, paths, expressions without end, or no arguments', async () => {
   const repo = 'local/open';
