@@ -142,10 +142,12 @@ export class LocalTools {
 
   async #lookAgain(opened: Opened): Promise<Opened> {
     const isDue = performance.now() - this.#lookedMs > OWNER_LOOK_MS;
-    const look = await lookOf(this.#options.configuration.dataDir);
-    if (!isDue && opened.look === look) return opened;
+    const isChanged = opened.look !== (await lookOf(this.#options.configuration.dataDir));
+    if (!isDue && !isChanged) return opened;
     this.#lookedMs = performance.now();
-    const next = await this.#open();
+    const own = await this.#takeOver();
+    if (own === undefined && !isChanged) return opened;
+    const next = own === undefined ? await this.#openOther() : await this.#openOwn(own);
     this.#opened = Promise.resolve(next);
     opened.isRetired = true;
     if (opened.useCount === 0) await opened.close();
@@ -153,11 +155,18 @@ export class LocalTools {
   }
 
   async #open(): Promise<Opened> {
-    const instance = await this.#openInstance(true).catch((error: unknown) => {
+    const own = await this.#takeOver();
+    return own === undefined ? await this.#openOther() : await this.#openOwn(own);
+  }
+
+  /** Undefined: another process owns the data directory. */
+  async #takeOver(): Promise<Instance | undefined> {
+    try {
+      return await this.#openInstance(true);
+    } catch (error) {
       if (error instanceof LockedError) return undefined;
       throw error;
-    });
-    return instance === undefined ? await this.#openOther() : await this.#openOwn(instance);
+    }
   }
 
   async #openOwn(instance: Instance): Promise<Opened> {

@@ -65,6 +65,15 @@ void test(
   },
 );
 
+void test('a source that is not there is named by the first call', TIMEOUT, async () => {
+  const folder = temporaryFolder();
+  const client = await connect(folder, path.join(folder, 'nowhere'));
+  const { text, isError } = await callTool(client, 'grep', { pattern: 'x' });
+  assert.equal(isError, true);
+  assert.match(text, /^Tool "grep" failed: the index cannot be opened: .*nowhere/);
+  await client.close();
+});
+
 void test(
   'it ends with its input, says what is wrong on standard error, and nothing else on standard output',
   TIMEOUT,
