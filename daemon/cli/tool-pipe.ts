@@ -7,6 +7,9 @@ import { makeToolServer, progressOf } from '../http/mcp/tool-server.ts';
 import type { Tool } from '../http/mcp/tools/tool.ts';
 import type { LocalTools } from '../local-tools.ts';
 
+/** Characters of what is wrong with a message that are shown. */
+const SHOWN_SIZE = 300;
+
 /** Tools that read the index. Others read repositories, and need not wait for it. */
 const needsIndex = ({ isSearch }: Tool): boolean => isSearch;
 
@@ -29,12 +32,15 @@ export async function servePipe(
         tool.run(args, context),
       ),
   });
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
+  server.onerror = (error) =>
+    log.warn('a message was not understood', { error: error.message.slice(0, SHOWN_SIZE) });
   // Whoever calls a tool is told why it cannot be opened.
   server.oninitialized = () => void open().catch(() => {});
   const ended = new Promise<void>((resolve) => {
     stdin.once('end', resolve);
     stdin.once('close', resolve);
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- as above
     server.onclose = resolve;
   });
   await server.connect(new StdioServerTransport(stdin, stdout));

@@ -84,8 +84,9 @@ void test(
       cwd: folder,
       input,
     });
-    const { code, stdout } = await running.ended;
+    const { code, stdout, stderr } = await running.ended;
     assert.equal(code, 0);
     assert.equal(stdout, '{"result":{},"jsonrpc":"2.0","id":1}\n');
+    assert.match(stderr, /a message was not understood/);
   },
 );

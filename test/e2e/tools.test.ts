@@ -181,6 +181,20 @@ void test('glob: paths by repository, cut with the next call', async () => {
   const cut = await textOf('glob', { pattern: '*', limit: 2, repo: 'local/open' });
   assert.match(cut, /^Found 2 files\n.*\(cut at limit 2 of at least \d+ files: call again with/s);
   assert.match(await textOf('glob', { pattern: '*.go' }), /^No files found\n/);
+  assert.equal(
+    await textOf('glob', { pattern: 'm*.*', path: 'src', limit: 1, repo: 'local/open' }),
+    'Found 1 file\n[local/open]\n  src/main.c',
+  );
+  const two = await textOf('glob', {
+    pattern: 'plum.?',
+    path: 'src',
+    limit: 1,
+    repo: 'local/open',
+  });
+  assert.match(
+    two,
+    /^Found 1 file\n.*\(cut at limit 1 of at least 2 files: call again with limit 4,/s,
+  );
 });
 
 void test('read_file: numbered lines, the rest by offset, at any commit', async () => {

@@ -68,6 +68,11 @@ const DOORS: readonly Door[] = [
     code: /'(?:@gitbeaker|@octokit|azure-devops-node-api|gitea-js)\b/,
     places: ['daemon/hosts/'],
   },
+  {
+    what: 'the protocol of tools',
+    code: /'@modelcontextprotocol\//,
+    places: ['daemon/http/mcp/', 'daemon/cli/tool-pipe.ts'],
+  },
   { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
   {
     what: 'standard output',

@@ -28,20 +28,23 @@ export const glob = tool(
     context.accounts.trail.note(context.actor, 'user.performed_code_search', ORG);
     const conditions = conditionsOf({ ...rest, include: pattern }, context);
     const [first, ...more] = conditions.values();
-    const matches = Math.min(limit, LIMIT_MAX);
+    const most = Math.min(limit, LIMIT_MAX);
+    // A match is a range: the folder and the glob may be one each.
+    const matches = rest.path === undefined ? most : 2 * most;
     // Safety: the pattern is a condition.
     const answer = await searchFor([first!, ...more], { matches }, context);
-    if (answer.files.length > 0) return listOf(answer, matches);
+    if (answer.files.length > 0) return listOf(answer, most);
     const reasons = await whyNothing(undefined, conditions, context);
     return ['No files found', ...reasons].join('\n');
   },
 );
 
 function listOf(answer: SearchResponse, limit: number): string {
+  const files = answer.files.slice(0, limit);
   const byRepo = new Map<string, string[]>();
-  for (const { repository, fileName } of answer.files) addToList(byRepo, repository, fileName.text);
+  for (const { repository, fileName } of files) addToList(byRepo, repository, fileName.text);
   const text = new BoundedText();
-  text.add(`Found ${count(answer.files.length, 'file', 'files')}`);
+  text.add(`Found ${count(files.length, 'file', 'files')}`);
   let shown = 0;
   for (const [repository, paths] of byRepo) {
     if (!text.add(`[${repository}]`)) break;
@@ -51,19 +54,20 @@ function listOf(answer: SearchResponse, limit: number): string {
   return text.toString();
 }
 
+/** What is missing, and how to get it. */
 function endLines(answer: SearchResponse, shown: number, limit: number): string[] {
+  const { files, incompleteReasons = [], stats } = answer;
   const lines: string[] = [];
-  const unshown = answer.files.length - shown;
+  const unshown = Math.min(files.length, limit) - shown;
   if (unshown > 0)
     lines.push(`(cut: the text is full, ${unshown} more files; narrow by path, repo or pattern)`);
   const gaps = gapsOf(answer);
   if (gaps !== undefined) lines.push(gaps);
-  if (answer.incompleteReasons?.includes('match_limit') === true) {
-    const next = Math.min(LIMIT_MAX, Math.max(4 * limit, answer.stats.fileCount));
-    const how = limit < LIMIT_MAX ? `call again with limit ${next}, or narrow` : 'narrow';
-    lines.push(
-      `(cut at limit ${limit} of at least ${answer.stats.fileCount} files: ${how} by path or repo)`,
-    );
-  }
-  return lines;
+  if (files.length <= limit && !incompleteReasons.includes('match_limit')) return lines;
+  const next = Math.min(LIMIT_MAX, Math.max(4 * limit, stats.fileCount));
+  const how = limit < LIMIT_MAX ? `call again with limit ${next}, or narrow` : 'narrow';
+  return [
+    ...lines,
+    `(cut at limit ${limit} of at least ${stats.fileCount} files: ${how} by path or repo)`,
+  ];
 }
