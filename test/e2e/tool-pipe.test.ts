@@ -90,3 +90,13 @@ void test(
     assert.match(stderr, /a message was not understood/);
   },
 );
+
+void test('all of a disk, or of a home, is not indexed unless it is named', TIMEOUT, async () => {
+  const home = temporaryFolder();
+  for (const cwd of ['/', home]) {
+    const options = { cwd, env: { HOME: home }, input: '' };
+    const { code, stderr } = await startTrawl(['mcp'], options).ended;
+    assert.equal(code, 2);
+    assert.match(stderr, /is not indexed unless it is named/);
+  }
+});

@@ -122,17 +122,17 @@ void test('grep: lines by file, context, what is cut, and how to get more', asyn
   const scope = { repo: 'local/open' };
   assert.equal(
     await textOf('grep', { pattern: 'plum_\\w+\\(', ...scope, path: 'src/main.c' }),
-    'Found 1 match in 1 file\n[local/open] src/main.c:\n  5:   return plum_count(2);',
+    'Found 1 matches in 1 files\n[local/open] src/main.c:\n  5:   return plum_count(2);',
   );
   assert.equal(
     await textOf('grep', { pattern: 'trees \\*', ...scope, include: '*.c', contextLines: 1 }),
-    'Found 1 match in 1 file\n[local/open] src/plum.c:\n  3- int plum_count(int trees) {\n' +
+    'Found 1 matches in 1 files\n[local/open] src/plum.c:\n  3- int plum_count(int trees) {\n' +
       '  4:   return trees * 3;\n  5- }',
   );
   const cut = await textOf('grep', { pattern: 'line \\d+', ...scope, limit: 3 });
   assert.match(
     cut,
-    /^Found 3 matches in 1 file\n\[local\/open\] doc\/many\.txt:\n(  \d+: line \d+\n){3}/,
+    /^Found 3 matches in 1 files\n\[local\/open\] doc\/many\.txt:\n(  \d+: line \d+\n){3}/,
   );
   assert.match(
     cut,
@@ -148,7 +148,7 @@ void test('grep: lines by file, context, what is cut, and how to get more', asyn
 void test('grep: counts by repository', async () => {
   assert.equal(
     await textOf('grep', { pattern: 'plum_count', groupByRepo: true }),
-    'Found 3 matches in 1 repository\nlocal/open: 3 matches in 3 files',
+    'Found 3 matches in 1 repositories\nlocal/open: 3 matches in 3 files',
   );
 });
 
@@ -180,10 +180,10 @@ void test('glob: paths by repository, cut with the next call', async () => {
   );
   const cut = await textOf('glob', { pattern: '*', limit: 2, repo: 'local/open' });
   assert.match(cut, /^Found 2 files\n.*\(cut at limit 2 of at least \d+ files: call again with/s);
-  assert.match(await textOf('glob', { pattern: '*.go' }), /^No files found\n/);
+  assert.match(await textOf('glob', { pattern: '*.go' }), /^Found 0 files\n/);
   assert.equal(
     await textOf('glob', { pattern: 'm*.*', path: 'src', limit: 1, repo: 'local/open' }),
-    'Found 1 file\n[local/open]\n  src/main.c',
+    'Found 1 files\n[local/open]\n  src/main.c',
   );
   const two = await textOf('glob', {
     pattern: 'plum.?',
@@ -193,7 +193,7 @@ void test('glob: paths by repository, cut with the next call', async () => {
   });
   assert.match(
     two,
-    /^Found 1 file\n.*\(cut at limit 1 of at least 2 files: call again with limit 4,/s,
+    /^Found 1 files\n.*\(cut at limit 1 of at least 2 files: call again with limit 4,/s,
   );
 });
 
@@ -259,7 +259,7 @@ void test('list_tree: indented, to a depth, files or folders alone, cut', async 
 void test('symbols: where they are defined, and where they stand', async () => {
   const asked = { repo: 'local/open', symbol: 'plum_count' };
   const defined = await textOf('find_symbol_definitions', asked);
-  assert.match(defined, /^Found \d places? in \d files?\n/);
+  assert.match(defined, /^Found \d places in \d files\n/);
   assert.match(defined, /\[local\/open\] src\/plum\.c:\n  3: int plum_count\(int trees\) \{/);
   assert.equal(
     await textOf('find_symbol_references', { ...asked }).then((text) => text.split('\n')[0]),
@@ -336,7 +336,10 @@ void test(
     for (const client of [guest, scoped]) await assertHidden(client);
     await scoped.close();
     const narrow = await toolClient(served.url, await tokenFor('local/hidden'));
-    assert.match(await textOf('grep', { pattern: 'plum' }, narrow), /^Found 1 match in 1 file\n/);
+    assert.match(
+      await textOf('grep', { pattern: 'plum' }, narrow),
+      /^Found 1 matches in 1 files\n/,
+    );
     assert.match(await failureOf('list_tree', { repo: 'local/open' }, narrow), /not found/);
     await narrow.close();
   },
@@ -346,7 +349,7 @@ async function assertHidden(client: Client): Promise<void> {
   const hidden = { repo: 'local/hidden' };
   assert.match(await textOf('grep', { pattern: 'plum_secret' }), /local\/hidden/);
   assert.equal(await textOf('grep', { pattern: 'plum_secret' }, client), 'No matches found');
-  assert.match(await textOf('glob', { pattern: 'secret.c' }, client), /^No files found/);
+  assert.match(await textOf('glob', { pattern: 'secret.c' }, client), /^Found 0 files/);
   assert.doesNotMatch(await textOf('list_repos', {}, client), /hidden/);
   assert.doesNotMatch(
     await textOf('grep', { pattern: 'plum', groupByRepo: true }, client),

@@ -1,8 +1,11 @@
 // `trawl mcp [PATH...]`: the tools for agents over standard input and output, on the index in the data directory.
 
+import { homedir } from 'node:os';
+import path from 'node:path';
 import type { Command } from 'commander';
 import { EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { UsageError } from '../errors.ts';
 import { addCommonOptions, addExamples, commonOptions } from '../options.ts';
 import type { CommonOptions } from '../services.ts';
 
@@ -11,9 +14,16 @@ async function runMcp(
   flags: CommonOptions,
   context: CliContext,
 ): Promise<void> {
-  const given = sources.length > 0 ? sources : ['.'];
+  const given = sources.length > 0 ? sources : [currentFolder()];
   await context.services.serveTools({ ...commonOptions(flags), sources: given }, context);
   context.setExitCode(EXIT_OK);
+}
+
+/** Errors: UsageError where nobody means all that is below: some programs start others in such a folder. */
+function currentFolder(): string {
+  const folder = process.cwd();
+  if (folder !== path.parse(folder).root && folder !== homedir()) return '.';
+  throw new UsageError(`${folder} is not indexed unless it is named: add the paths to search`);
 }
 
 /** Adds the command to `program`. */

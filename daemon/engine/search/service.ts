@@ -184,7 +184,7 @@ function progressTeller(
   onProgress: NonNullable<SearchEnvironment['onProgress']>,
 ): FindingsListener {
   const tally = new RunningTally(scope.shards, scope.quarantined);
-  let toldMs = performance.now();
+  let toldMs = -Infinity;
   return ({ bindings, units, failures }) => {
     for (const binding of bindings) tally.addBinding(binding);
     for (const unit of units) tally.addUnit(unit);

@@ -30,8 +30,3 @@ export class BoundedText {
     return this.#lines.join('\n');
   }
 }
-
-/** `1 match`, `2 matches`. */
-export function count(number: number, one: string, several: string): string {
-  return `${number} ${number === 1 ? one : several}`;
-}

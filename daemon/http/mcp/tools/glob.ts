@@ -5,7 +5,7 @@ import { ORG } from '../../../accounts/audit-trail.ts';
 import { addToList } from '../../../base/lists.ts';
 import { jsonInteger } from '../../api/shapes/input.ts';
 import type { SearchResponse } from '../../api/search/search-schemas.ts';
-import { BoundedText, count } from './bounded-text.ts';
+import { BoundedText } from './bounded-text.ts';
 import { conditionsOf, gapsOf, LIMIT_MAX, scopeFields, searchFor } from './search-scope.ts';
 import { tool } from './tool.ts';
 import { whyNothing } from './why-nothing.ts';
@@ -35,7 +35,7 @@ export const glob = tool(
     const answer = await searchFor([first!, ...more], { matches }, context);
     if (answer.files.length > 0) return listOf(answer, most);
     const reasons = await whyNothing(undefined, conditions, context);
-    return ['No files found', ...reasons].join('\n');
+    return ['Found 0 files', ...reasons].join('\n');
   },
 );
 
@@ -44,7 +44,7 @@ function listOf(answer: SearchResponse, limit: number): string {
   const byRepo = new Map<string, string[]>();
   for (const { repository, fileName } of files) addToList(byRepo, repository, fileName.text);
   const text = new BoundedText();
-  text.add(`Found ${count(files.length, 'file', 'files')}`);
+  text.add(`Found ${files.length} files`);
   let shown = 0;
   for (const [repository, paths] of byRepo) {
     if (!text.add(`[${repository}]`)) break;

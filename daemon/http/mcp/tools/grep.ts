@@ -6,7 +6,7 @@ import { regexNode } from '../../../engine/query/nodes.ts';
 import type { QueryNode } from '../../../engine/query/tree.ts';
 import { jsonInteger } from '../../api/shapes/input.ts';
 import type { FileResult, SearchResponse } from '../../api/search/search-schemas.ts';
-import { BoundedText, count } from './bounded-text.ts';
+import { BoundedText } from './bounded-text.ts';
 import { addFiles, type FoundLines, inOrder, linesWith } from './found-lines.ts';
 import { conditionsOf, gapsOf, LIMIT_MAX, scopeFields, searchFor } from './search-scope.ts';
 import { tool, type ToolContext } from './tool.ts';
@@ -73,9 +73,7 @@ function byFile(answer: SearchResponse, limit: number): string {
   const { actualMatchCount: matchCount } = answer.stats;
   const { files } = answer;
   const text = new BoundedText();
-  text.add(
-    `Found ${count(matchCount, 'match', 'matches')} in ${count(files.length, 'file', 'files')}`,
-  );
+  text.add(`Found ${matchCount} matches in ${files.length} files`);
   const shown = addFiles(text, files.map(linesOf));
   if (shown < files.length)
     text.end(
@@ -117,13 +115,11 @@ function byRepo(answer: SearchResponse): string {
   }
   const { actualMatchCount } = answer.stats;
   const text = new BoundedText();
-  const total = count(actualMatchCount, 'match', 'matches');
-  text.add(`Found ${total} in ${count(repos.size, 'repository', 'repositories')}`);
+  text.add(`Found ${actualMatchCount} matches in ${repos.size} repositories`);
   const sorted = [...repos].sort(([, a], [, b]) => b.matches - a.matches);
   let left = sorted.length;
   for (const [name, { matches, files }] of sorted) {
-    const line = `${name}: ${count(matches, 'match', 'matches')} in ${count(files, 'file', 'files')}`;
-    if (!text.add(line)) break;
+    if (!text.add(`${name}: ${matches} matches in ${files} files`)) break;
     left--;
   }
   if (left > 0) text.end(`(cut: ${left} more repositories; narrow by path, include or pattern)`);

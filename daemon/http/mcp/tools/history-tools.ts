@@ -6,7 +6,7 @@ import { commitDateText } from '../../api/history/commit-dates.ts';
 import { commitsOf } from '../../api/history/commit-list-endpoints.ts';
 import { diffOf, type FileDiff } from '../../api/history/diff-endpoints.ts';
 import { expressionText } from '../../api/history/expression-input.ts';
-import { BoundedText, count } from './bounded-text.ts';
+import { BoundedText } from './bounded-text.ts';
 import { pageArguments, partOf } from './pages.ts';
 import { tool } from './tool.ts';
 
@@ -77,7 +77,7 @@ function diffText(files: readonly FileDiff[], total: number, page: number): stri
     left.push(file);
   }
   if (left.length > 0) {
-    text.end(`(cut: ${count(left.length, 'file', 'files')} more; call again with path:`);
+    text.end(`(cut: ${left.length} more files; call again with path:`);
     text.end(`${left.slice(0, NAMES_MAX).map(changeOf).join('\n')})`);
   }
   if (page * FILES_MAX < total)

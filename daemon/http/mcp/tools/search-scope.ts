@@ -15,12 +15,9 @@ import type { ToolContext } from './tool.ts';
 export const scopeFields = {
   path: z.string().exactOptional().meta({ description: 'Only this folder or file.' }),
   repo: z.string().exactOptional().meta({ description: 'Only this repository (exact name).' }),
-  ref: z
-    .string()
-    .exactOptional()
-    .meta({
-      description: 'Indexed branch or tag (part of its name); default: the default branch.',
-    }),
+  ref: z.string().exactOptional().meta({
+    description: 'Indexed branch or tag (part of its name); default: the default branch.',
+  }),
 };
 
 export interface SearchScope {

@@ -8,7 +8,7 @@ import type { NavigationResponse } from '../../api/search/navigation-endpoints.t
 import { SYMBOL_NAME_SIZE_MAX } from '../../api/search/navigation-endpoints.ts';
 import { boundedText } from '../../api/shapes/input.ts';
 import { findRepo } from '../../api/sources/git-calls.ts';
-import { BoundedText, count } from './bounded-text.ts';
+import { BoundedText } from './bounded-text.ts';
 import { addFiles, type FoundLines, inOrder, linesWith } from './found-lines.ts';
 import { tool, type ToolContext } from './tool.ts';
 
@@ -47,9 +47,7 @@ function nothing(kind: NavigationKind, symbol: string, found: NavigationResponse
 function placesOf(found: NavigationResponse): string {
   const { files, stats } = found;
   const text = new BoundedText();
-  text.add(
-    `Found ${count(stats.matchCount, 'place', 'places')} in ${count(files.length, 'file', 'files')}`,
-  );
+  text.add(`Found ${stats.matchCount} places in ${files.length} files`);
   const shown = addFiles(text, files.map(linesOf));
   if (shown < files.length)
     text.end(
