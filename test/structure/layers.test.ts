@@ -303,15 +303,18 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/http/api/sources',
     'daemon/web/code',
     'daemon/web/data',
+    'daemon/web/jobs',
     'daemon/web/parts',
   ],
   'daemon/web/browse': [
+    'daemon/engine/regex',
     'daemon/http/api/history',
     'daemon/http/api/search',
     'daemon/http/api/sources',
     'daemon/web/code',
     'daemon/web/data',
     'daemon/web/parts',
+    'daemon/web/search',
     'daemon/web/styles',
   ],
   'daemon/web/jobs': [

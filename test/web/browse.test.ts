@@ -490,6 +490,31 @@ void test(
   },
 );
 
+void test(
+  'a folder says what its README does, and leads to its history and to a search in it',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto(`/browse/${name}/-/tree/`);
+    const content = page.locator('.browse-content');
+    await content.getByText('1 folder, 5 files').waitFor();
+    await content.getByRole('heading', { name: /^Hostile/ }).waitFor();
+    await content.getByRole('link', { name: 'file', exact: true }).click();
+    await page.waitForURL(/-\/blob\/src\/plum\.ts$/);
+    await page.goto(`/browse/${name}/-/tree/src`);
+    await content.getByRole('link', { name: 'Search here' }).click();
+    await page.getByText('that is all').waitFor();
+    await hasCount(page.getByRole('article'), 4);
+    await page.goBack();
+    await content.getByRole('link', { name: 'History' }).click();
+    await page.getByRole('cell', { name: 'all of it' }).waitFor();
+    assert.deepEqual(
+      complaints.filter((complaint) => !complaint.includes('404')),
+      [],
+    );
+  },
+);
+
 void test('where nothing is: the next steps', { skip: NO_BROWSER }, async () => {
   const { page } = await visit({ url: served.url });
   await page.goto(addressOf('nowhere/use.ts', '', '@main'));

@@ -119,7 +119,7 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.getByText('The content of all files is searched.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
   await page.getByLabel('State', { exact: true }).selectOption('failed');
-  await page.getByText('No repository stands so.').waitFor();
+  await page.getByText('No repository is in that state.').waitFor();
   assert.match(page.url(), /\?state=failed&open=/);
   await page.goBack();
   await page.getByRole('row', { name: /Ready/ }).waitFor();

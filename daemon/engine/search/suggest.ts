@@ -119,7 +119,7 @@ async function languagesIn(
   return [...counts].map(([value, weight]) => ({
     value,
     weight,
-    description: weight === 1 ? '1 file' : `${weight} files`,
+    description: weight === 1 ? '1 file' : `${weight.toLocaleString('en')} files`,
   }));
 }
 

@@ -18,6 +18,7 @@ import { FileView } from './file-view.tsx';
 import { FolderView } from './folder-view.tsx';
 import '../styles/browse.css';
 import '../styles/file.css';
+import '../styles/overlays.css';
 import '../styles/tables.css';
 
 const FileFinder = lazy(() => import('./file-finder.tsx'));

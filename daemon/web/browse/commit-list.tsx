@@ -61,7 +61,7 @@ export function CommitList({ place }: { readonly place: Place }) {
             name: 'Commit',
             cell: ({ hash }) => (
               <Link href={addressOf({ ...place, kind: 'commit', path: hash })}>
-                <code>{hash.slice(0, SHORT_ID)}</code>
+                <code className="commit-id">{hash.slice(0, SHORT_ID)}</code>
               </Link>
             ),
           },

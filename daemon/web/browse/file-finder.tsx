@@ -11,6 +11,7 @@ import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import type { FromFinder, ToFinder } from './finder-messages.ts';
+import '../styles/overlays.css';
 
 /** A worker with the files of a repository, and what it has said last. */
 function useFinder(repo: string, revision: string, text: string): FromFinder | undefined {

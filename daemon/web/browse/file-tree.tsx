@@ -179,14 +179,16 @@ export function FileTree({ place }: { readonly place: Place }) {
   const { list, scroller, index, setActive, onKeyDown } = useActiveRow(rows, place.path, toggle);
   return (
     <aside ref={scroller} className="tree" aria-label="Files">
-      <input
-        className="input tree-filter"
-        type="search"
-        aria-label="Filter the files"
-        placeholder="Filter"
-        value={wanted}
-        onChange={(event) => setWanted(event.target.value)}
-      />
+      <div className="tree-head">
+        <input
+          className="input"
+          type="search"
+          aria-label="Filter the files"
+          placeholder="Filter"
+          value={wanted}
+          onChange={(event) => setWanted(event.target.value)}
+        />
+      </div>
       <div {...(hasItems ? { role: 'tree', 'aria-label': 'Files' } : {})} onKeyDown={onKeyDown}>
         <Virtualizer
           ref={list}

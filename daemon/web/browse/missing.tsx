@@ -6,16 +6,12 @@ import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { FolderView } from './folder-view.tsx';
 import { useFiles, useFolder } from './reading.ts';
+import { nameSearch } from './search-address.ts';
 
 const NAMESAKES_MAX = 10;
 
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
-}
-
-/** As a pattern of the query language. */
-function quoted(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`).replaceAll(/[\s"]/g, '.');
 }
 
 function Namesakes({ place }: { readonly place: Place }) {
@@ -38,7 +34,6 @@ export function Missing({ place }: { readonly place: Place }) {
   if (folder.isPending) return null;
   if (folder.data !== undefined && folder.data.length > 0)
     return <FolderView place={{ ...place, kind: 'tree' }} />;
-  const query = `repo:^${quoted(repo)}$ file:${quoted(nameOf(path))}`;
   return (
     <div className="narrow">
       <Notice
@@ -55,7 +50,7 @@ export function Missing({ place }: { readonly place: Place }) {
         )}
         <Namesakes place={place} />
         <li>
-          <Link href={`/search?${new URLSearchParams({ query }).toString()}`}>
+          <Link href={nameSearch(place, nameOf(path))}>
             Search for <bdi>{nameOf(path)}</bdi>
           </Link>
         </li>

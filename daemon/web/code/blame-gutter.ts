@@ -17,7 +17,19 @@ export interface BlameStretch {
   readonly before: string | undefined;
 }
 
-const YEAR_MONTH = new Intl.DateTimeFormat('en', { year: 'numeric', month: 'short' });
+const UNITS: readonly (readonly [unit: string, days: number])[] = [
+  ['y', 365.25],
+  ['mo', 30.44],
+  ['d', 1],
+];
+const DAY_MS = 86_400_000;
+
+/** "3 y", "5 mo", "12 d": how long ago, in little room. */
+export function ageOf(date: string, nowMs: number): string {
+  const days = (nowMs - Date.parse(date)) / DAY_MS;
+  const [unit, length] = UNITS.find(([, length]) => days >= length) ?? ['', 1];
+  return unit === '' ? 'today' : `${Math.floor(days / length)} ${unit}`;
+}
 
 function commitLink({ author, date, message, address }: BlameStretch): HTMLElement {
   const link = document.createElement('a');
@@ -26,7 +38,7 @@ function commitLink({ author, date, message, address }: BlameStretch): HTMLEleme
   link.title = `${message}\n${author}, ${date}`;
   for (const [name, text] of [
     ['blame-author', author],
-    ['blame-when', YEAR_MONTH.format(new Date(date))],
+    ['blame-when', ageOf(date, Date.now())],
     ['blame-message', message],
   ] as const) {
     const part = document.createElement('span');

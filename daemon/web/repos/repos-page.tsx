@@ -179,8 +179,8 @@ function Nothing({ valueOf, change }: AddressParameters) {
   return (
     <>
       {part === undefined
-        ? 'No repository stands so.'
-        : `No repository has “${part}” in its name, and stands so.`}{' '}
+        ? 'No repository is in that state.'
+        : `No repository in sight has “${part}” in its name.`}{' '}
       <button type="button" className="link-button" onClick={clear}>
         Show all
       </button>

@@ -2,12 +2,12 @@
 // by the filters, or the query could not be read.
 
 import { Link, useSearchParams } from 'wouter';
+import { showOverlay } from '../parts/overlay.ts';
 import { count } from '../parts/words.ts';
 import { parametersOf } from './address.ts';
 import { useFacetChoice } from './facet-choice.ts';
 import type { Search } from './messages.ts';
 import { useSearch } from './search-store.ts';
-import { showSyntax } from './syntax.ts';
 
 /** The address of the same search but for what is changed. */
 function useChanged(search: Search | undefined): (changed: Partial<Search>) => string {
@@ -31,7 +31,7 @@ function AsItStands({ search }: { readonly search: Search | undefined }) {
 function SyntaxGuide() {
   return (
     <p>
-      <button type="button" className="link-button" onClick={showSyntax}>
+      <button type="button" className="link-button" onClick={() => showOverlay('syntax')}>
         Syntax of queries
       </button>
     </p>

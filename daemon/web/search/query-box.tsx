@@ -32,7 +32,9 @@ function useAskedSearch() {
   const [path, navigate] = useLocation();
   const contextLines = useRemembered((state) => state.contextLines);
   const noteQuery = useRemembered((state) => state.noteQuery);
-  const asked = searchOf(parameters, contextLines);
+  // Other pages call a filter of theirs `query`.
+  const isOfSearch = path === '/search' || path.startsWith('/browse/');
+  const asked = isOfSearch ? searchOf(parameters, contextLines) : undefined;
   const ask = (search: Search): void => {
     if (search.query.trim() === '') return;
     noteQuery(search.query);

@@ -58,6 +58,14 @@ const STATES = {
   FAILED: { kind: 'failed', word: 'Failed' },
 } as const;
 
+/** Did its listing fail, or leave something open? */
+function isOpen({ status }: Row): boolean {
+  const job = status?.latestJob;
+  return (
+    job?.status === 'FAILED' || (job?.errorMessage ?? null) !== null || issuesOf(job).length > 0
+  );
+}
+
 function ConnectionState({ row: { status } }: { readonly row: Row }) {
   const job = status?.latestJob;
   // A source of this machine: its repository says how it stands.
@@ -169,7 +177,10 @@ export function Connections() {
   const { data: statuses } = useConnectionStatuses((data ?? []).map(({ id }) => id));
   const sync = useSyncNow();
   const byId = new Map(statuses?.map((status) => [status.connectionId, status]));
-  const rows = data?.map((one) => ({ ...one, status: byId.get(one.id) }));
+  // What needs somebody stands first.
+  const rows = data
+    ?.map((one) => ({ ...one, status: byId.get(one.id) }))
+    .toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)));
   const opened = rows?.find(({ id }) => String(id) === valueOf('open'));
   const columns = [
     { name: 'Name', cell: (row: Row) => <bdi>{row.name}</bdi> },

@@ -150,7 +150,7 @@ function Jobs() {
         keyOf={({ id, queue }) => `${queue} ${id}`}
         error={error}
         retry={() => void refetch()}
-        empty={status === undefined ? 'No jobs yet.' : 'No jobs stand so.'}
+        empty={status === undefined ? 'No jobs yet.' : 'No job is in that state.'}
         columns={[
           { name: 'Queue', cell: (row) => row.queue },
           { name: 'State', cell: (row) => <JobState job={row} /> },

@@ -13,6 +13,7 @@ import { Overlays } from './overlays.tsx';
 import { ROUTES, UnknownPage } from './routes.tsx';
 import { Toasts } from './toasts.tsx';
 import { UpdateBar } from './update-bar.tsx';
+import { WaitingLine } from './waiting-line.tsx';
 
 interface GuardProps {
   readonly children: ReactNode;
@@ -100,11 +101,12 @@ export function App() {
         Skip to the content
       </a>
       <Header />
+      <WaitingLine />
       <ConnectionBar />
       <UpdateBar />
       <main id="content" className="page" tabIndex={-1}>
         <GuardedPage>
-          <Suspense fallback={null}>
+          <Suspense fallback={<div className="waiting-line" />}>
             <PageFocus />
             <Switch>
               {ROUTES.map(({ path, page: Page }) => (

@@ -12,13 +12,12 @@ import { BASE_PATH } from '../data/place.ts';
 import { useRemembered } from '../data/remembered.ts';
 import type { Theme } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
-import { showSyntax } from '../search/syntax.ts';
+import { showOverlay } from '../parts/overlay.ts';
 import { SECTIONS } from '../settings/sections.ts';
 import '../styles/overlays.css';
 
 interface PaletteProps {
   readonly close: () => void;
-  readonly showKeys: () => void;
 }
 
 const REPOS_SHOWN = 8;
@@ -46,6 +45,14 @@ function useRepos(wanted: string) {
   });
 }
 
+/** All words are in it; best at the beginning of one. */
+function fit(value: string, wanted: string): number {
+  const text = value.toLowerCase();
+  const words = wanted.toLowerCase().split(/\s+/);
+  if (!words.every((word) => text.includes(word))) return 0;
+  return words.every((word) => ` ${text}`.includes(` ${word}`)) ? 1 : 0.5;
+}
+
 interface ItemsProps {
   readonly title: string;
   readonly items: readonly {
@@ -68,7 +75,7 @@ function Items({ title, items }: ItemsProps) {
   );
 }
 
-export default function Palette({ close, showKeys }: PaletteProps) {
+export default function Palette({ close }: PaletteProps) {
   const [wanted, setWanted] = useState('');
   const [, navigate] = useLocation();
   const { data: account } = useAccount();
@@ -89,7 +96,7 @@ export default function Palette({ close, showKeys }: PaletteProps) {
       aria-label="Go to"
       backdrop={<div className="backdrop" />}
     >
-      <Command label="Go to" loop>
+      <Command label="Go to" loop filter={fit}>
         <Command.Input
           className="input"
           placeholder="Page, repository, setting"
@@ -140,15 +147,8 @@ export default function Palette({ close, showKeys }: PaletteProps) {
           <Items
             title="Help"
             items={[
-              { key: 'keys', text: 'Keys', run: showKeys },
-              {
-                key: 'syntax',
-                text: 'Syntax of queries',
-                run: () => {
-                  close();
-                  showSyntax();
-                },
-              },
+              { key: 'keys', text: 'Keys', run: () => showOverlay('keys') },
+              { key: 'syntax', text: 'Syntax of queries', run: () => showOverlay('syntax') },
             ]}
           />
         </Command.List>
