@@ -68,7 +68,11 @@ export function CommitList({ place }: { readonly place: Place }) {
           { name: 'Message', cell: ({ message }) => <bdi>{message}</bdi> },
           {
             name: 'Author',
-            cell: ({ authorName, authorEmail }) => <bdi title={authorEmail}>{authorName}</bdi>,
+            cell: ({ authorName, authorEmail }) => (
+              <bdi className="commit-author" title={`${authorName} ${authorEmail}`}>
+                {authorName}
+              </bdi>
+            ),
           },
           { name: 'When', cell: ({ date }) => <When at={date} /> },
         ]}

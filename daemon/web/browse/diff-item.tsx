@@ -179,7 +179,9 @@ function GapRow({ item: { file, index, count, heading }, grow }: GapProps) {
         {count > 0 && index < file.hunks.length && more('up', ChevronUp)}
       </span>
       {count > 0 && (
-        <span>{count === Infinity ? 'Lines below' : counted(count, 'unchanged line')}</span>
+        <span className="diff-gap-count">
+          {count === Infinity ? 'Lines below' : counted(count, 'unchanged line')}
+        </span>
       )}
       {heading !== undefined && <MarkedText text={heading} marks={[]} />}
     </div>

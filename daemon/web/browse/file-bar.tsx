@@ -95,7 +95,7 @@ export function FileBar(props: FileBarProps) {
       <span className="bar-fault" role="status">
         {fault}
       </span>
-      <span className="bar-group">
+      <span className="bar-group bar-ends">
         <IconButton label="Copy the link" hint="c" icon={Link2} run={props.copyLink} />
         <IconButton label="Put the commit into the address" hint="y" icon={Pin} run={props.pin} />
         {externalAddress !== undefined && (

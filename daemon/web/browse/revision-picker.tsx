@@ -36,7 +36,12 @@ export function RevisionPicker({ place }: { readonly place: Place }) {
     <PopoverProvider open={isOpen} setOpen={setOpen}>
       <PopoverDisclosure className="button">
         <GitBranch size={16} strokeWidth={1.5} aria-hidden />
-        <bdi title={place.revision}>{shortName(place.revision ?? 'default')}</bdi>
+        <bdi
+          title={place.revision}
+          className={place.revision === undefined ? 'revision-default' : undefined}
+        >
+          {shortName(place.revision ?? 'default')}
+        </bdi>
       </PopoverDisclosure>
       <Popover className="popover" gutter={4} aria-label="Revision" portal>
         <ComboboxProvider value={wanted} setValue={setWanted}>

@@ -82,7 +82,9 @@ function Banners() {
   return (
     <div className="banners">
       {failedCount > 0 && (
-        <Notice kind="danger" title={`${counted(failedCount, 'connection')} failed.`} />
+        <Notice kind="danger" title={`${counted(failedCount, 'connection')} failed.`}>
+          <Link href="/settings/health?state=FAILED">Jobs that failed, with their logs</Link>
+        </Notice>
       )}
       {warningCount > 0 && (
         <Notice
