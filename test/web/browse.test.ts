@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { serve } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, hasCount, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, hasCount, until, visit } from './browser.ts';
 
 const HOSTILE_README = `# Hostile <b onclick="alert(1)">bold</b>
 
@@ -24,6 +24,12 @@ const HOSTILE_README = `# Hostile <b onclick="alert(1)">bold</b>
 <script>alert(7)</script><div style="position:fixed;inset:0" class="backdrop" id="root">styled</div>
 <math><mi xlink:href="javascript:alert(8)">m</mi></math><details open ontoggle=alert(9)>details</details>
 <a href="x" onmouseover="alert(10)" title=">">quoted</a><img alt=">" src="x" onerror="alert(11)">
+
+| left | right |
+|:-----|------:|
+| 1    | 2     |
+
+- [x] done
 `;
 
 /** A picture of one red dot. */
@@ -111,6 +117,8 @@ void test(
     await page.goto(addressOf('README.md'));
     const text = page.locator('.markdown-text');
     await text.getByRole('heading', { name: 'Hostile bold' }).waitFor();
+    await text.getByText('☑ done').waitFor();
+    assert.equal(await text.getByRole('cell', { name: '2' }).getAttribute('align'), 'right');
     await page.waitForLoadState('networkidle');
     const refused =
       'form, input, button, iframe, svg, math, style, script, [style], [class], [srcset]';
@@ -137,12 +145,7 @@ void test(
       `there /browse/${name}/-/blob/src/guide.md#user-content-a-b`,
       `quoted /browse/${name}/-/blob/x`,
     ]);
-    const widths = await text
-      .getByRole('img', { name: 'ours' })
-      .evaluateAll((all) =>
-        all.map((one) => (one as unknown as { naturalWidth: number }).naturalWidth),
-      );
-    assert.deepEqual(widths, [1]);
+    await until(page, 'document.querySelector(".markdown-text img[alt=ours]").naturalWidth === 1');
     await hasCount(page.locator('#root'), 1);
     // Two pictures of the repository are not there.
     assert.deepEqual(
@@ -282,6 +285,8 @@ void test('the finder opens files by parts of their paths', { skip: NO_BROWSER }
   await page.keyboard.press('Control+p');
   const finder = page.getByRole('dialog', { name: 'Find a file' });
   await finder.getByText('9 files').waitFor();
+  const box = await finder.boundingBox();
+  assert.ok(box !== null && box.y > 0 && box.y < 100 && box.width > 500, JSON.stringify(box));
   await page.keyboard.type('fileview');
   await finder.getByText('1 file', { exact: true }).waitFor();
   assert.deepEqual(await findingsOf(page), []);

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ageOf } from '../../daemon/web/code/age.ts';
 import {
   NEW_CARD,
   gapSpan,
@@ -14,6 +15,19 @@ import { addFiles, sortFiles } from '../../daemon/web/search/order.ts';
 import { toResultFile } from '../../daemon/web/search/rows.ts';
 import type { ResultFile } from '../../daemon/web/search/rows.ts';
 import type { FileResult } from '../../daemon/http/api/search/search-schemas.ts';
+
+test('how long ago, in little room', () => {
+  const now = Date.parse('2026-11-25T12:00:00Z');
+  for (const [date, age] of [
+    ['2026-11-25T00:00:00Z', 'today'],
+    ['2026-11-24T11:00:00Z', '1 d'],
+    ['2026-11-01T12:00:00Z', '24 d'],
+    ['2026-05-01T12:00:00Z', '6 mo'],
+    ['2025-12-01T00:00:00Z', '11 mo'],
+    ['2014-06-01T12:00:00Z', '12 y'],
+  ] as const)
+    assert.equal(ageOf(date, now), age);
+});
 
 /** A file whose line holds one match, from a column to another one. */
 function found(path: string, text: string, from: number, to: number, lineNumber = 1): FileResult {

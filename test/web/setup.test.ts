@@ -123,6 +123,11 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   assert.match(page.url(), /\?state=failed&open=/);
   await page.goBack();
   await page.getByRole('row', { name: /Ready/ }).waitFor();
+  await page.goto('/repos?query=nothinglikeit');
+  await page.getByText('No repository in sight has “nothinglikeit” in its name.').waitFor();
+  assert.equal(await page.getByRole('combobox', { name: 'Query' }).inputValue(), '');
+  await page.goto('/repos');
+  await page.getByRole('row', { name: /Ready/ }).waitFor();
 
   // What fails says why, and how to go on.
   renameSync(repo, `${repo}-away`);
@@ -144,6 +149,14 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.goto('/settings/general');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL(`${served.url}/`);
+  // Nothing is asked for that would be refused.
+  const before = complaints.length;
+  await page.getByText('Sign in to search.').waitFor();
+  await page.waitForLoadState('networkidle');
+  assert.deepEqual(complaints.slice(before), []);
+  await page.goto('/search?query=plumtree');
+  await page.locator('#search-summary').getByRole('link', { name: 'Sign in' }).click();
+  await page.waitForURL(/\/login\?return=%2Fsearch%3Fquery%3Dplumtree$/);
   await page.goto('/login?return=/repos');
   await page.getByLabel('E-mail').fill(PERSON.email);
   await page.getByLabel('Password', { exact: true }).fill('wrong password');

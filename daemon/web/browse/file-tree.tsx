@@ -31,8 +31,14 @@ function useOpenFolders({ path }: Place) {
   return { open, toggle };
 }
 
-/** What open folders hold, by path. */
-function useLevels(place: Place, open: ReadonlySet<string>): ReadonlyMap<string, TreeLevel> {
+interface Levels {
+  /** What open folders hold, by path. */
+  readonly levels: ReadonlyMap<string, TreeLevel>;
+  /** Is one still on its way? */
+  readonly isDue: boolean;
+}
+
+function useLevels(place: Place, open: ReadonlySet<string>): Levels {
   // The last of the way may be a file, which is never asked for: only what its folder calls one is.
   const known = useRef(new Set<string>(['']));
   const paths = ['', ...open].filter((path) => known.current.has(path));
@@ -51,7 +57,16 @@ function useLevels(place: Place, open: ReadonlySet<string>): ReadonlyMap<string,
   useEffect(() => {
     if (isBehind) render((count) => count + 1);
   }, [isBehind]);
-  return levels;
+  const isAsking = [...levels.values()].some(({ items, fault }) => (items ?? fault) === undefined);
+  return { levels, isDue: isBehind || isAsking };
+}
+
+/** None until the whole way to the file is known, so that no row is pushed away by what is above it. */
+function useRows(place: Place, open: ReadonlySet<string>): readonly TreeRow[] {
+  const { levels, isDue } = useLevels(place, open);
+  const isBegun = useRef(false);
+  if (!isDue) isBegun.current = true;
+  return isBegun.current ? rowsOf(levels, open) : [];
 }
 
 interface RowProps {
@@ -172,7 +187,7 @@ function useFilteredRows(place: Place, wanted: string): readonly TreeRow[] | und
 export function FileTree({ place }: { readonly place: Place }) {
   const [wanted, setWanted] = useState('');
   const { open, toggle } = useOpenFolders(place);
-  const all = rowsOf(useLevels(place, open), open);
+  const all = useRows(place, open);
   const rows = useFilteredRows(place, wanted) ?? all;
   // What holds nothing but a note is no tree.
   const hasItems = rows.some(({ kind }) => kind === 'item');

@@ -3,6 +3,7 @@
 
 import { gutter, GutterMarker } from '@codemirror/view';
 import type { Extension } from '@codemirror/state';
+import { ageOf } from './age.ts';
 
 /** Consecutive lines of one commit. */
 export interface BlameStretch {
@@ -15,20 +16,6 @@ export interface BlameStretch {
   readonly address: string;
   /** Address of the file before that commit; undefined: it began there. */
   readonly before: string | undefined;
-}
-
-const UNITS: readonly (readonly [unit: string, days: number])[] = [
-  ['y', 365.25],
-  ['mo', 30.44],
-  ['d', 1],
-];
-const DAY_MS = 86_400_000;
-
-/** "3 y", "5 mo", "12 d": how long ago, in little room. */
-export function ageOf(date: string, nowMs: number): string {
-  const days = (nowMs - Date.parse(date)) / DAY_MS;
-  const [unit, length] = UNITS.find(([, length]) => days >= length) ?? ['', 1];
-  return unit === '' ? 'today' : `${Math.floor(days / length)} ${unit}`;
 }
 
 function commitLink({ author, date, message, address }: BlameStretch): HTMLElement {

@@ -189,7 +189,7 @@ export function Health() {
           action={{ label: 'Try again', run: () => void refetch() }}
         />
       )}
-      {ready !== undefined && <Standing ready={ready} />}
+      {ready === undefined ? <p className="standing-due" /> : <Standing ready={ready} />}
       <HealthCharts />
       {ready?.quarantine !== undefined && <Quarantine shards={ready.quarantine} />}
       <Jobs />
