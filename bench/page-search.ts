@@ -5,7 +5,7 @@ import type { Browser, CDPSession, Page } from 'playwright-core';
 import { formatMs, median, quantile } from './statistics.ts';
 
 /** Two words that few files have, asked in turn, so that each search replaces another one; and one that most have. */
-const RARE = ['PM_RESUME', 'PM_THAW'] as const;
+const RARE = ['PM_RESUME', 'PM_FREEZE'] as const;
 const FREQUENT = 'return';
 const SEARCHES = 30;
 const REST_MS = 500;
@@ -33,7 +33,7 @@ const SCRIPT = `
     addEventListener('keydown', ({ timeStamp }) => {
       const look = () => {
         const mark = document.querySelector('article mark');
-        if (mark?.textContent === word) painted((at) => resolve(at - timeStamp));
+        if (mark?.textContent.toLowerCase() === word.toLowerCase()) painted((at) => resolve(at - timeStamp));
         else requestAnimationFrame(look);
       };
       requestAnimationFrame(look);
