@@ -108,6 +108,21 @@ void test('every field of an answer, on text of many bytes a character and CRLF'
   assert.deepEqual(second?.matchRanges.map(flat), [[43, 3, 7, 47, 3, 11]]);
 });
 
+void test('members of results that are named in the request, and no others', async () => {
+  const fields = ['score', 'blobSha'];
+  const bare = await only('plum file:unicode');
+  const { score, ...rest } = await only('plum file:unicode', { fields });
+  // A whole word, and all of the query.
+  assert.equal(score, 900);
+  assert.deepEqual(rest, bare, 'files on disk have no id in git');
+  assert.deepEqual(await only('plum file:unicode', { fields: [] }), bare);
+  assert.deepEqual(await only('plum file:unicode', { fields: ['blobSha'] }), bare);
+  for (const wrong of ['score', ['points'], ['score', 'score', 'score']]) {
+    const { status } = await post(served.url, { query: 'plum', fields: wrong });
+    assert.equal(status, 400, JSON.stringify(wrong));
+  }
+});
+
 void test('bytes that are no UTF-8: offsets of the file, a column each, U+FFFD in the text', async () => {
   const [first, second] = byLine((await only('plum file:bad')).chunks);
   assert.equal(first?.content, 'a\ufffd\ufffdplum\ufffd\n');

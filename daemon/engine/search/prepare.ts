@@ -18,7 +18,7 @@ import { planSteps } from '../query/plan.ts';
 import type { PlanNode } from '../query/plan-tree.ts';
 import { repoTestOf } from '../query/repos.ts';
 import type { SearchPlace } from '../../base/place.ts';
-import { Reading, type RenderContext } from './render.ts';
+import { Reading, type RenderContext, type ResultField } from './render.ts';
 import { revisionHints } from './revision-hints.ts';
 import { hasRevisionFilter, shownRevisionTexts, withDemanded } from '../query/revisions.ts';
 import type { RunOptions } from './run.ts';
@@ -34,6 +34,7 @@ export interface SearchRequest extends QueryTexts {
   readonly matches: number;
   readonly contextLines: number;
   readonly whole: boolean;
+  readonly fields?: readonly ResultField[];
   readonly isRegexEnabled: boolean;
   readonly isCaseSensitivityEnabled: boolean;
 }
@@ -168,6 +169,7 @@ function* prepareSteps(
     baseUrl,
     contextLines: request.contextLines,
     isWhole: request.whole,
+    fields: request.fields ?? [],
     revisionTexts: shownRevisionTexts(meant),
     repoOf: (shard: number, docId: number) => view.repoOf(shard, docId),
     tablesOf: (shard: number) => view.tablesOf(shard),

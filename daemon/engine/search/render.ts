@@ -35,6 +35,9 @@ const GROUPS_PER_THREAD = 2;
 const GROUP_RANGES_MAX = 8000;
 const GROUP_WHOLE_DOCS_MAX = 40;
 
+/** What file results have where it is asked for. */
+export type ResultField = 'score' | 'blobSha';
+
 export interface RenderContext {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
@@ -43,6 +46,8 @@ export interface RenderContext {
   readonly baseUrl: string;
   readonly contextLines: number;
   readonly isWhole: boolean;
+  /** Members of file results that not every answer has. */
+  readonly fields: readonly ResultField[];
   /** Of `rev:` that results name the revisions of (engine/query/revisions.ts). */
   readonly revisionTexts: readonly string[] | undefined;
   readonly repoOf: (shard: number, docId: number) => RepoRecord;
@@ -278,7 +283,7 @@ async function renderGroup(
   context: RenderContext,
   where: number | 'here' | 'anywhere',
 ): Promise<RenderedDocs> {
-  const { searcher, pool, plan, contextLines, isWhole } = context;
+  const { searcher, pool, plan, contextLines, isWhole, fields } = context;
   const { shardId } = context.shards[shard]!;
   const requests = new Uint32Array(places.length * REQUEST_WORDS);
   const kept: Uint32Array[] = [];
@@ -292,11 +297,20 @@ async function renderGroup(
   }
   const shown = places.map((place) => docs[place]!);
   const links: LinkTexts[] = [];
-  for (const { repo, branches, kind, docs } of linkGroups(shard, shown, context)) {
-    for (const index of docs) requests[index * REQUEST_WORDS + 2] = links.length;
-    links.push(linkTexts(context.baseUrl, repo, branches, kind));
+  const members: string[] = [];
+  for (const group of linkGroups(shard, shown, context)) {
+    for (const index of group.docs) {
+      requests[index * REQUEST_WORDS + 2] = links.length;
+      if (fields.length > 0) members[index] = membersOf(shown[index]!, group, context);
+    }
+    links.push(linkTexts(context.baseUrl, group));
   }
-  const options = { links, contextLines, isWhole };
+  const options = {
+    links,
+    contextLines,
+    isWhole,
+    ...(fields.length === 0 ? {} : { members }),
+  };
   const work = { plan, shardId, requests, kept: joinWords(kept), options };
   if (where === 'here') {
     const end = process.hrtime.bigint() + INLINE_NS;
@@ -371,20 +385,30 @@ function joinWords(parts: readonly Uint32Array[]): Uint32Array {
 /** Stands for the path while the texts around it are made; no encoding changes it. */
 const PATH_MARK = '~path-of-the-doc~';
 
+/** The members of a doc that were asked for, as text of JSON from a comma on. What is on disk has no id in git. */
+function membersOf(
+  { shard, docId, score }: FoundDoc,
+  { repo, branches }: LinkGroup,
+  { fields, tablesOf }: RenderContext,
+): string {
+  const scored = fields.includes('score') ? `,"score":${score}` : '';
+  const isOnDisk = repo.source.kind !== 'commits' && branches.includes('HEAD');
+  if (isOnDisk || !fields.includes('blobSha')) return scored;
+  const { blobId } = tablesOf(shard).doc(docId);
+  return blobId === undefined
+    ? scored
+    : `${scored},"blobSha":"${tablesOf(shard).blobHash(blobId)}"`;
+}
+
 /** The texts that results of docs of a kind, of a repo in these revisions, share. */
-function linkTexts(
-  baseUrl: string,
-  repo: RepoRecord,
-  branches: readonly string[],
-  fileKind: FileKind,
-): LinkTexts {
+function linkTexts(baseUrl: string, { repo, branches, kind }: LinkGroup): LinkTexts {
   const revision = branches[0] ?? repo.defaultRevision;
   const page = JSON.stringify(blobPageUrl(baseUrl, repo.name, revision, ''));
   const members = {
     repository: repo.name,
     repositoryId: repo.repoId,
     branches,
-    fileKind,
+    fileKind: kind,
   };
   const url = externalFileUrl(repo, revision, PATH_MARK);
   const [external = '', externalEnd = ''] =

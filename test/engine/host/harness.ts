@@ -173,7 +173,8 @@ export function buildSharedShard(
 }
 
 /** Of a content, as latin-1 text. */
-function hashOf(content: string): Buffer {
+/** Stands for the id of a content in git. */
+export function hashOf(content: string): Buffer {
   return Buffer.from(hash('sha1', Buffer.from(content, 'latin1'), 'hex'), 'hex');
 }
 
@@ -253,6 +254,8 @@ export interface FileResult {
   readonly branches: readonly string[];
   readonly content?: string;
   readonly skipReason?: string;
+  readonly score?: number;
+  readonly blobSha?: string;
   readonly chunks: readonly {
     readonly content: string;
     readonly contentStart: Location;

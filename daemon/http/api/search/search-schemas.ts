@@ -7,6 +7,7 @@ import { codeHostType, errorObject, flag, integer, SKIP_REASONS, text } from '..
 /** Bytes of UTF-8. */
 export const QUERY_SIZE_MAX = 65_536;
 export const HINTS_MAX = 3;
+const RESULT_FIELDS_MAX = 2;
 export const CONTEXT_LINES_MAX = 100;
 
 export const searchBody = z
@@ -36,6 +37,12 @@ export const searchBody = z
     whole: z.boolean().default(false).meta({
       description: 'Give the whole text of each file as well.',
     }),
+    fields: z
+      .array(z.enum(['score', 'blobSha']))
+      .max(RESULT_FIELDS_MAX)
+      .readonly()
+      .exactOptional()
+      .meta({ description: 'Members of file results that are left out unless they are named here.' }),
     isRegexEnabled: z.boolean().default(false).meta({
       description: 'Words and quoted text are regular expressions (RE2 syntax).',
     }),
@@ -117,6 +124,10 @@ const fileResult = z
     fileKind: z.enum(['code', 'test', 'generated', 'vendored', 'docs']).optional().meta({
       description: 'What the file is for, by its path and the `.gitattributes` of its repository.',
     }),
+    score: integer('How good the match is; higher is better.').optional(),
+    blobSha: text(
+      'Id of the content in git; absent for files on disk and for contents that are not indexed.',
+    ).optional(),
     content: text('The whole text; only with `whole`.').optional(),
     skipReason: z
       .enum(SKIP_REASONS)
