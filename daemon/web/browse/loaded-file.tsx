@@ -1,10 +1,11 @@
 // A file that is there: its bar, what it is shown as, the panel below it, and its keys.
 
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { getSource } from '../../http/api/sources/source-endpoints.ts';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { lineRangeOf } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
+import { canWrap } from '../code/look.ts';
 import type { NamePlace } from '../code/names.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import type { AnswerOf } from '../data/api.ts';
@@ -94,7 +95,8 @@ function useFileKeys(targets: () => KeyTargets): void {
 /** Remembers that the file was looked at. */
 function useNoted({ repo, path }: Place): void {
   const noteFile = useRemembered((state) => state.noteFile);
-  useEffect(() => noteFile({ repo, path }), [repo, path, noteFile]);
+  const isConfirmed = useRemembered((state) => state.isConfirmed);
+  useEffect(() => noteFile({ repo, path }), [repo, path, noteFile, isConfirmed]);
 }
 
 interface LoadedFileProps {
@@ -136,6 +138,7 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
       <FileBar
         language={language}
         lineCount={lineCount}
+        canWrap={useMemo(() => canWrap(text), [text])}
         view={view}
         setView={(chosen) => change({ view: chosen, blame: undefined })}
         isBlamed={isBlamed}

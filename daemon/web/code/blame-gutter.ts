@@ -3,6 +3,7 @@
 
 import { gutter, GutterMarker } from '@codemirror/view';
 import type { Extension } from '@codemirror/state';
+import { visibleName } from '../parts/hidden-characters.ts';
 
 /** Consecutive lines of one commit. */
 export interface BlameStretch {
@@ -23,7 +24,7 @@ function commitLink({ author, date, message, address }: BlameStretch): HTMLEleme
   const link = document.createElement('a');
   link.className = 'blame-commit';
   link.href = address;
-  link.title = `${message}\n${author}, ${date}`;
+  link.title = `${visibleName(message)}\n${visibleName(author)}, ${date}`;
   for (const [name, text] of [
     ['blame-author', author],
     ['blame-when', YEAR_MONTH.format(new Date(date))],
@@ -31,7 +32,7 @@ function commitLink({ author, date, message, address }: BlameStretch): HTMLEleme
   ] as const) {
     const part = document.createElement('span');
     part.className = name;
-    part.textContent = text;
+    part.textContent = visibleName(text);
     link.append(part);
   }
   return link;
