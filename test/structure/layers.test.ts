@@ -295,7 +295,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/web/data': ['daemon/http/api/shapes', 'daemon/http/api/accounts'],
   // Keys can be switched off by who is here.
   'daemon/web/parts': ['daemon/web/data', 'daemon/web/styles'],
-  'daemon/web/code': ['daemon/web/data', 'daemon/web/styles'],
+  'daemon/web/code': ['daemon/web/data', 'daemon/web/parts', 'daemon/web/styles'],
   'daemon/web/search': [
     'daemon/engine/query',
     'daemon/engine/regex',
@@ -317,7 +317,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/web/jobs': [
     'daemon/http/api/instance',
     'daemon/http/api/sources',
-    'daemon/web/code',
     'daemon/web/data',
     'daemon/web/parts',
     'daemon/web/styles',

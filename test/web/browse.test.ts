@@ -585,3 +585,57 @@ for (const theme of ['light', 'dark'] as const) {
     },
   );
 }
+
+void test(
+  'a card on a word that is no name goes when colours come, the pointer at rest',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, context } = await visit({ url: served.url });
+    let come = (): void => {};
+    const colours = new Promise<void>((resolve) => {
+      come = resolve;
+    });
+    await context.route('**/colour-worker*', async (route) => {
+      await colours;
+      await route.continue();
+    });
+    await openCode(page, addressOf('src/plum.ts'));
+    const card = page.locator('.name-card');
+    const lines = page.locator('.cm-line');
+    // In the comment, which nobody knows to be one yet.
+    await lines.first().hover({ position: { x: 70, y: 8 } });
+    await card.getByText('tree', { exact: true }).waitFor();
+    come();
+    await card.waitFor({ state: 'detached' });
+    await lines.nth(1).getByText('plumTree').hover();
+    await card.getByText('plumTree', { exact: true }).waitFor();
+  },
+);
+
+void test(
+  'folders of a tree that is filtered close and open by keys',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: served.url });
+    await openCode(page, addressOf('src/plum.ts'));
+    const filter = page.getByRole('searchbox', { name: 'Filter the files' });
+    await filter.fill('er/file');
+    const item = (name: string) => page.getByRole('treeitem', { name, exact: true });
+    await item('file-view.tsx').waitFor();
+    await item('deep').focus();
+    await page.keyboard.press('ArrowLeft');
+    await item('file-view.tsx').waitFor({ state: 'detached' });
+    assert.equal(await item('deep').getAttribute('aria-expanded'), 'false');
+    await page.keyboard.press('ArrowRight');
+    await item('file-view.tsx').waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    assert.equal(
+      await item('src').evaluate((one) => one === one.ownerDocument.activeElement),
+      true,
+    );
+    // Another filter begins with all of them open.
+    await filter.fill('er/file-v');
+    await item('file-view.tsx').waitFor();
+  },
+);

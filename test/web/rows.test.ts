@@ -11,6 +11,9 @@ import {
 } from '../../daemon/web/search/card-rows.ts';
 import { csvOf } from '../../daemon/web/search/csv.ts';
 import { addFiles, sortFiles } from '../../daemon/web/search/order.ts';
+import { filteredRows } from '../../daemon/web/browse/tree-rows.ts';
+import { pointCount, unitsIn } from '../../daemon/web/code/columns.ts';
+import { visibleName } from '../../daemon/web/parts/hidden-characters.ts';
 import { toResultFile } from '../../daemon/web/search/rows.ts';
 import type { ResultFile } from '../../daemon/web/search/rows.ts';
 import type { FileResult } from '../../daemon/http/api/search/search-schemas.ts';
@@ -117,4 +120,31 @@ test('cells of a table are text, whatever they hold', () => {
       csvOf([found('a.txt', text, 1, 2)])[1],
       `local/a,HEAD,a.txt,1,1,1,2,${cell},http://127.0.0.1/browse/local/a@HEAD/-/blob/a.txt?highlightRange=1\r\n`,
     );
+});
+
+test('characters are counted as a list of them would', () => {
+  for (const text of ['', 'plain', 'a😀b', '😀😀', 'x\uD83D', '\uDE00y', 'é日本'.repeat(9)]) {
+    const points = Array.from(text);
+    assert.equal(pointCount(text), points.length, text);
+    const units = unitsIn(text);
+    for (const [index] of [...points, ''].entries())
+      assert.equal(units(index + 1), points.slice(0, index).join('').length, text);
+    assert.equal(units(Infinity), text.length, text);
+  }
+});
+
+test('a name shows what cannot be seen, one line of it', () => {
+  assert.equal(visibleName('a\u202Eb\tc\nd\u200B\u001B'), 'aU+202EbU+0009cU+000AdU+200BU+001B');
+  assert.equal(visibleName('שלום é 日本 😀.ts'), 'שלום é 日本 😀.ts');
+});
+
+test('a tree that is filtered: closed folders hide what is below them, and are there once', () => {
+  const paths = ['a/b/x.ts', 'a/b/y.ts', 'a/z.ts', 'b/x.ts'];
+  const shown = (closed: string[]) =>
+    filteredRows(paths, 'X', new Set(closed)).map((row) =>
+      row.kind === 'item' ? `${row.item.path} ${row.isOpen ?? ''}`.trim() : row.text,
+    );
+  assert.deepEqual(shown([]), ['a true', 'a/b true', 'a/b/x.ts', 'b true', 'b/x.ts']);
+  assert.deepEqual(shown(['a/b']), ['a true', 'a/b false', 'b true', 'b/x.ts']);
+  assert.deepEqual(shown(['a', 'b']), ['a false', 'b false']);
 });

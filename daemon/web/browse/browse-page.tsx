@@ -2,8 +2,10 @@
 
 import { Dialog } from '@ariakit/react';
 import { Suspense, lazy, useEffect, useState } from 'react';
-import { useParams } from 'wouter';
+import { usePathname } from 'wouter/use-browser-location';
+import { BASE_PATH } from '../data/place.ts';
 import { useRemembered } from '../data/remembered.ts';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Separator, WIDTH_OF_FIRST } from '../parts/separator.tsx';
@@ -37,8 +39,8 @@ function View({ place }: { readonly place: Place }) {
 }
 
 export default function BrowsePage() {
-  const { '*': rest } = useParams<{ '*': string }>();
-  const place = placeOf(rest);
+  // As it is written: what the router makes of it says no more which characters were encoded.
+  const place = placeOf(usePathname().slice(`${BASE_PATH}/browse/`.length));
   useTitle(
     place === undefined
       ? 'Unknown page'
@@ -70,7 +72,7 @@ function Browse({ place }: { readonly place: Place }) {
   const width: Readonly<Record<string, string>> = { '--own-width-tree': `${treeWidth}px` };
   return (
     <div className={isTreeOpen ? 'browse' : 'browse browse-bare'} style={width}>
-      <h1 className="visually-hidden">{path === '' ? repo : path}</h1>
+      <h1 className="visually-hidden">{visibleName(path === '' ? repo : path)}</h1>
       <Crumbs place={place} toggleTree={toggleTree} find={find} />
       {isTreeOpen && <FileTree key={`${repo}@${place.revision ?? ''}`} place={place} />}
       {isTreeOpen && (

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
@@ -65,10 +66,10 @@ export function CommitList({ place }: { readonly place: Place }) {
               </Link>
             ),
           },
-          { name: 'Message', cell: ({ message }) => <bdi>{message}</bdi> },
+          { name: 'Message', cell: ({ message }) => <Name>{message}</Name> },
           {
             name: 'Author',
-            cell: ({ authorName, authorEmail }) => <bdi title={authorEmail}>{authorName}</bdi>,
+            cell: ({ authorName, authorEmail }) => <Name title={authorEmail}>{authorName}</Name>,
           },
           { name: 'When', cell: ({ date }) => <When at={date} /> },
         ]}

@@ -3,6 +3,7 @@
 import { File, Folder } from 'lucide-react';
 import { Link } from 'wouter';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { useFolder } from './reading.ts';
@@ -30,7 +31,7 @@ export function FolderView({ place }: { readonly place: Place }) {
               className="folder-row"
             >
               <Icon size={16} strokeWidth={1.5} aria-hidden />
-              <bdi>{item.name}</bdi>
+              <Name>{item.name}</Name>
             </Link>
           </li>
         );

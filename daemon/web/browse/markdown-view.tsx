@@ -1,6 +1,7 @@
 // Markdown as a document.
 
 import { useEffect, useRef } from 'react';
+import { visibleName } from '../parts/hidden-characters.ts';
 import type { Place } from './address.ts';
 import { useInnerLinks } from './inner-links.ts';
 import { renderMarkdown } from './markdown.ts';
@@ -29,7 +30,13 @@ export default function MarkdownView({ place, text }: MarkdownViewProps) {
   }, [text, repo, revision, path]);
   const follow = useInnerLinks();
   return (
-    <div className="markdown" tabIndex={0} role="region" aria-label={path} onClick={follow}>
+    <div
+      className="markdown"
+      tabIndex={0}
+      role="region"
+      aria-label={visibleName(path)}
+      onClick={follow}
+    >
       <div ref={holder} className="markdown-text" />
     </div>
   );

@@ -2,6 +2,7 @@
 
 import { Link } from 'wouter';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { FolderView } from './folder-view.tsx';
@@ -25,7 +26,7 @@ function Namesakes({ place }: { readonly place: Place }) {
   return found.map(({ path }) => (
     <li key={path}>
       <Link href={addressOf({ ...place, kind: 'blob', path })}>
-        <bdi>{path}</bdi>
+        <Name>{path}</Name>
       </Link>
     </li>
   ));
@@ -56,7 +57,7 @@ export function Missing({ place }: { readonly place: Place }) {
         <Namesakes place={place} />
         <li>
           <Link href={`/search?${new URLSearchParams({ query }).toString()}`}>
-            Search for <bdi>{nameOf(path)}</bdi>
+            Search for <Name>{nameOf(path)}</Name>
           </Link>
         </li>
         <li>

@@ -2,6 +2,8 @@
 // answer is all.
 
 import { useState } from 'react';
+import { visibleName } from '../parts/hidden-characters.ts';
+import { Name } from '../parts/visible-text.tsx';
 import { FACETS, valuesOf } from './facet-choice.ts';
 import type { Facet, FacetChoice } from './facet-choice.ts';
 import { filterOf, joined } from './narrowing.ts';
@@ -52,11 +54,11 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
             type="checkbox"
             checked={chosen[facet].has(value)}
             onChange={() => toggle(facet, value)}
-            aria-label={`${value || 'none'}, ${isExact && !isOfBefore ? '' : 'at least '}${count(matches)} matches`}
+            aria-label={`${visibleName(value) || 'none'}, ${isExact && !isOfBefore ? '' : 'at least '}${count(matches)} matches`}
           />
-          <bdi className="facet-value" title={value}>
+          <Name className="facet-value" title={value}>
             {value || 'none'}
-          </bdi>
+          </Name>
           <span className="facet-count">
             {count(matches)}
             {isExact && !isOfBefore ? '' : '+'}

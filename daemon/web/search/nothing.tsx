@@ -2,6 +2,7 @@
 // by the filters, or the query could not be read.
 
 import { Link, useSearchParams } from 'wouter';
+import { VisibleText } from '../parts/visible-text.tsx';
 import { count } from '../parts/words.ts';
 import { parametersOf } from './address.ts';
 import { useFacetChoice } from './facet-choice.ts';
@@ -78,10 +79,12 @@ export function Nothing() {
         <ul>
           {hints.map(({ message, query }) => (
             <li key={message}>
-              {message}{' '}
+              <VisibleText text={message} />{' '}
               {query !== undefined && (
                 <Link href={addressOf({ query })}>
-                  <code>{query}</code>
+                  <code>
+                    <VisibleText text={query} />
+                  </code>
                 </Link>
               )}
             </li>

@@ -5,9 +5,10 @@ import { Link } from 'wouter';
 import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
 import { callPage } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
-import { useRemembered } from '../data/remembered.ts';
+import { tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
 import { useTitle } from '../parts/title.ts';
+import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { MATCHES_DEFAULT, parametersOf } from './address.ts';
 import { writtenValue } from './completion.ts';
 import { QueryBox } from './query-box.tsx';
@@ -42,7 +43,9 @@ function QueryList({
         {rows.map(([query, what]) => (
           <li key={query}>
             <Link href={addressOf(query)} className="query-link">
-              <code>{query}</code>
+              <code>
+                <VisibleText text={query} />
+              </code>
               <span className="faint">{what}</span>
             </Link>
           </li>
@@ -56,7 +59,7 @@ const REPOS_SHOWN = 3;
 
 /** Repositories whose files were looked at last. */
 function SeenRepos() {
-  const files = useRemembered((state) => state.files);
+  const { files } = useRemembered(tracesOf);
   const repos = [...new Set(files.map(({ repo }) => repo))].slice(0, REPOS_SHOWN);
   if (repos.length === 0) return null;
   return (
@@ -69,7 +72,7 @@ function SeenRepos() {
               href={`/browse/${repo.split('/').map(encodeURIComponent).join('/')}/-/tree/`}
               className="query-link"
             >
-              <bdi>{repo}</bdi>
+              <Name>{repo}</Name>
             </Link>
           </li>
         ))}
@@ -143,7 +146,7 @@ function useExamples(): readonly Example[] {
 
 export function StartPage() {
   useTitle('');
-  const recent = useRemembered((state) => state.queries).slice(0, RECENT_SHOWN);
+  const recent = useRemembered(tracesOf).queries.slice(0, RECENT_SHOWN);
   const { data: account } = useAccount();
   const examples = useExamples();
   return (

@@ -5,6 +5,8 @@ import { CircleAlert, TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { useAccount } from '../data/session.ts';
+import { visibleName } from '../parts/hidden-characters.ts';
+import { VisibleText } from '../parts/visible-text.tsx';
 import { count, counted, milliseconds } from '../parts/words.ts';
 import type { Outcome } from './messages.ts';
 import type { ResultFile } from './rows.ts';
@@ -191,8 +193,9 @@ function Failure() {
   if (failure === undefined) return null;
   return (
     <>
-      <span className="danger summary-sentence" title={failureWords(failure)}>
-        <CircleAlert {...ICON} className="inline-icon" aria-hidden /> {failureWords(failure)}
+      <span className="danger summary-sentence" title={visibleName(failureWords(failure))}>
+        <CircleAlert {...ICON} className="inline-icon" aria-hidden />{' '}
+        <VisibleText text={failureWords(failure)} />
       </span>
       {(failure.statusCode >= 500 || failure.errorCode === 'PART_MISSING') && (
         <Action label="Try again" run={again} />

@@ -15,7 +15,9 @@ import { useConnectionStatuses, useSyncNow } from '../jobs/job-reading.ts';
 import type { ConnectionStatus, Job } from '../jobs/job-reading.ts';
 import { useConnectionCounts } from '../jobs/standing.ts';
 import { DataTable } from '../parts/data-table.tsx';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { count, counted } from '../parts/words.ts';
 
@@ -109,9 +111,9 @@ function Issues({ issues }: { readonly issues: readonly Issue[] }) {
         retry={() => {}}
         empty="None."
         columns={[
-          { name: 'What', cell: (row) => <bdi>{row.target}</bdi> },
+          { name: 'What', cell: (row) => <Name>{row.target}</Name> },
           { name: 'Effect', cell: (row) => EFFECTS[row.effect] ?? row.effect },
-          { name: 'Why, and how to mend it', cell: (row) => <bdi>{row.message}</bdi> },
+          { name: 'Why, and how to mend it', cell: (row) => <Name>{row.message}</Name> },
         ]}
       />
     </section>
@@ -123,10 +125,10 @@ function Detail({ row, close }: { readonly row: Row; readonly close: () => void 
   const issues = issuesOf(job);
   const listed = listedCount(job);
   return (
-    <section className="detail" aria-label={`About ${row.name}`}>
+    <section className="detail" aria-label={`About ${visibleName(row.name)}`}>
       <div className="detail-head">
         <h2>
-          <bdi>{row.name}</bdi>
+          <Name>{row.name}</Name>
         </h2>
         <ConnectionState row={row} />
         {listed !== undefined && (
@@ -172,7 +174,7 @@ export function Connections() {
   const rows = data?.map((one) => ({ ...one, status: byId.get(one.id) }));
   const opened = rows?.find(({ id }) => String(id) === valueOf('open'));
   const columns = [
-    { name: 'Name', cell: (row: Row) => <bdi>{row.name}</bdi> },
+    { name: 'Name', cell: (row: Row) => <Name>{row.name}</Name> },
     { name: 'Type', cell: (row: Row) => row.connectionType },
     { name: 'State', cell: (row: Row) => <ConnectionState row={row} /> },
     {
@@ -189,7 +191,7 @@ export function Connections() {
             type="button"
             className="button"
             disabled={sync.isPending}
-            aria-label={`Sync now: ${row.name}`}
+            aria-label={`Sync now: ${visibleName(row.name)}`}
             onClick={() => sync.mutate(row.id)}
           >
             Sync now
@@ -198,7 +200,7 @@ export function Connections() {
             type="button"
             className="button"
             aria-expanded={row === opened}
-            aria-label={`About ${row.name}`}
+            aria-label={`About ${visibleName(row.name)}`}
             onClick={() => change({ open: row === opened ? '' : String(row.id) })}
           >
             About

@@ -11,6 +11,7 @@ import { useConnectionCounts, useReady, useRepoCounts } from '../jobs/standing.t
 import type { Ready } from '../jobs/standing.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import { Notice } from '../parts/notice.tsx';
+import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { count, counted, size } from '../parts/words.ts';
 import { HealthCharts } from './health-charts.tsx';
@@ -103,9 +104,16 @@ function Quarantine({ shards }: { readonly shards: NonNullable<Ready['quarantine
         empty="None."
         columns={[
           { name: 'Shard', cell: (row) => <code>{row.shardId.slice(0, 16)}</code> },
-          { name: 'Repositories', cell: (row) => <bdi>{row.repositories.join(', ')}</bdi> },
+          { name: 'Repositories', cell: (row) => <Name>{row.repositories.join(', ')}</Name> },
           { name: 'Size', cell: (row) => size(row.bytes), isNumber: true },
-          { name: 'Why', cell: (row) => <span className="why">{row.reason}</span> },
+          {
+            name: 'Why',
+            cell: (row) => (
+              <span className="why">
+                <VisibleText text={row.reason} />
+              </span>
+            ),
+          },
         ]}
       />
     </section>
@@ -156,7 +164,14 @@ function Jobs() {
           { name: 'State', cell: (row) => <JobState job={row} /> },
           { name: 'Asked for', cell: (row) => <When at={row.createdAt} /> },
           { name: 'Ended', cell: (row) => <When at={row.finishedAt} never="" /> },
-          { name: 'Why', cell: (row) => <span className="why">{row.errorMessage}</span> },
+          {
+            name: 'Why',
+            cell: (row) => (
+              <span className="why">
+                <VisibleText text={row.errorMessage ?? ''} />
+              </span>
+            ),
+          },
           {
             name: 'Do',
             cell: ({ id }) => (

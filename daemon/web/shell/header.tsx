@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter';
 import { useAccount } from '../data/session.ts';
 import { useRemembered } from '../data/remembered.ts';
 import type { Theme } from '../data/remembered.ts';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { QueryBox } from '../search/query-box.tsx';
 
 const THEMES: Readonly<Record<Theme, { readonly next: Theme; readonly Icon: typeof Sun }>> = {
@@ -54,8 +55,8 @@ function Person() {
     <Link
       href="/settings/general"
       className="person"
-      title={email}
-      aria-label={`Settings of ${email}`}
+      title={visibleName(email)}
+      aria-label={`Settings of ${visibleName(email)}`}
     >
       {initialsOf(name ?? email)}
     </Link>
