@@ -133,6 +133,10 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
     toggleBlame: isText ? toggleBlame : undefined,
     copyLink,
   }));
+  const menu = { text, copyLink, explore: ways.findReferences };
+  const linesMenu = chosen !== undefined && view !== 'preview' && (
+    <LinesMenu range={chosen} {...menu} />
+  );
   return (
     <>
       <FileBar
@@ -148,17 +152,7 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
         rawAddress={rawAddress(place)}
         externalAddress={externalWebUrl}
         matches={steps}
-        linesMenu={
-          chosen !== undefined &&
-          view !== 'preview' && (
-            <LinesMenu
-              range={chosen}
-              text={text}
-              copyLink={copyLink}
-              explore={ways.findReferences}
-            />
-          )
-        }
+        linesMenu={linesMenu}
         copyLink={copyLink}
         pin={ways.pin}
         fault={blame.error?.message ?? ''}

@@ -42,7 +42,9 @@ export const searchBody = z
       .max(RESULT_FIELDS_MAX)
       .readonly()
       .exactOptional()
-      .meta({ description: 'Members of file results that are left out unless they are named here.' }),
+      .meta({
+        description: 'Members of file results that are left out unless they are named here.',
+      }),
     isRegexEnabled: z.boolean().default(false).meta({
       description: 'Words and quoted text are regular expressions (RE2 syntax).',
     }),
