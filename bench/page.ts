@@ -1,7 +1,8 @@
-// The page on large files, in a real browser (Debian's Chromium) against a real daemon: how long a file takes to be there, and
-// the longest frame while it is opened and scrolled to its end; blame whose answer the daemon has already.
-//   node build/bench/page.js [ROUNDS]
-// The files are made in a temporary place. One table; rounds are in turn, and the median of each figure is shown.
+// The page in a real browser (Debian's Chromium) against a real daemon. On large files: how long a file takes to be there, and
+// the longest frame while it is opened and scrolled to its end; blame whose answer the daemon has already. With the Linux tree
+// as well: what page-search.ts measures.
+//   node build/bench/page.js [ROUNDS [TREE]]
+// The files are made in a temporary place. Rounds are in turn, and the median of each figure is shown.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,9 +11,10 @@ import path from 'node:path';
 import { chromium } from 'playwright-core';
 import type { Page } from 'playwright-core';
 import { buildIndex, startDaemon } from './daemon.ts';
+import { searchRows } from './page-search.ts';
 import { formatMs, formatTable, median } from './statistics.ts';
 
-const [roundCount = '5'] = process.argv.slice(2);
+const [roundCount = '5', tree] = process.argv.slice(2);
 
 const CHROMIUM = '/usr/bin/chromium';
 const BLAMED_LINES = 3000;
@@ -146,8 +148,9 @@ process.once('exit', () => rmSync(work, { recursive: true, force: true }));
 const repository = path.join(work, 'page');
 makeRepository(repository);
 const dataDir = path.join(work, 'data');
-await buildIndex([repository], dataDir);
-const daemon = await startDaemon([repository], dataDir);
+const sources = tree === undefined ? [repository] : [repository, tree];
+await buildIndex(sources, dataDir);
+const daemon = await startDaemon(sources, dataDir);
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
 await page.addInitScript(PAGE_SCRIPT);
@@ -159,6 +162,8 @@ for (let round = 0; round < Number(roundCount); round++) {
     opened.set(name, [...(opened.get(name) ?? []), await openFile(page, base, name)]);
   blamed.push(await blameFile(page, base));
 }
+const searches =
+  tree === undefined ? [] : await searchRows(browser, daemon.url, Number(roundCount));
 await browser.close();
 await daemon.stop();
 
@@ -178,3 +183,11 @@ const columns = [
   { title: 'scrolling', align: 'right' },
 ] as const;
 process.stdout.write(formatTable(columns, rows));
+if (searches.length > 0) {
+  const titles = [
+    { title: 'results', align: 'left' },
+    { title: 'to land; goal', align: 'right' },
+    { title: 'measured', align: 'right' },
+  ] as const;
+  process.stdout.write(`\n${formatTable(titles, searches)}`);
+}

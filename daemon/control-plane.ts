@@ -71,7 +71,8 @@ export async function openControlPlane(
   }
 }
 
-function degradationsOf({ isAway, trouble }: Store): string[] {
+function degradationsOf({ isAway, trouble, loss }: Store): string[] {
   if (isAway) return ['the store does not answer'];
-  return trouble === undefined ? [] : [`the store fails: ${trouble}`];
+  const lost = loss === undefined ? [] : [loss];
+  return trouble === undefined ? lost : [...lost, `the store fails: ${trouble}`];
 }

@@ -57,7 +57,7 @@ import type { AddedSources } from './sync/sources/repo-sources.ts';
 import type { Served } from './sync/served/served.ts';
 import { statusSource } from './status.ts';
 import { watchSources } from './sync/source-watch.ts';
-import { indexedAtOf } from './repos/records.ts';
+import { given } from './base/given.ts';
 import { someNames } from './repos/some-names.ts';
 import type { RepoChange } from './sync/register/change-repo.ts';
 import type { Log } from './base/log.ts';
@@ -141,8 +141,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     house.add(server);
     const { readiness } = services;
     metrics.watch(server, readiness, instance.parts.pool);
-    const degraded = (): readonly string[] => readiness.status().degraded;
-    const status = statusSource(instance, server.url, startedMs, degraded);
+    const problems = (): readonly string[] => {
+      // These are shown as counts.
+      const pending = new Set(indexerOf(instance).pending);
+      return readiness.status().degraded.filter((sentence) => !pending.has(sentence));
+    };
+    const status = statusSource(instance, server.url, startedMs, problems);
     house.add(await startCommands(instance, control, server.url, options, status));
     const indexer = indexerOf(instance);
     house.add(watchSources({ ...instance, indexer, looked: looked.adding, log, signal }));
@@ -439,7 +443,7 @@ function rulesOf(instance: Instance): readonly RepoRule[] {
       ...repo,
       isServed: served.has(repoId),
       isListed: indexerOf(instance).connections?.has(repoId) === true,
-      ...indexedAtOf(instance.catalog.repo(repoId)?.record),
+      ...given({ indexedAt: instance.catalog.repo(repoId)?.record.indexedAt }),
       failure: failed.reasonOf(repoId),
     };
   });
@@ -512,7 +516,8 @@ function quarantineOf({ parts }: Instance): ShardFailure[] {
 function connectionServiceOf(instance: Instance, members: MemberSync): ConnectionService {
   const { connections, desk } = indexerOf(instance);
   return {
-    list: () => (connections?.all ?? []).map(viewOfConnection),
+    list: () =>
+      (connections?.all ?? []).map((one) => viewOfConnection(one, connections?.troubleOf(one))),
     idsOf: (repoId) => connections?.idsOf(repoId) ?? [],
     latest: (ids) => desk.latest(ids, SYNC_QUEUE),
     sync: async (id) => {
@@ -524,13 +529,17 @@ function connectionServiceOf(instance: Instance, members: MemberSync): Connectio
   };
 }
 
-function viewOfConnection({
-  connectionId: id,
-  name,
-  type,
-  syncedAt,
-}: StoredConnection): ConnectionView {
-  return { id, name, connectionType: type, syncedAt };
+function viewOfConnection(
+  { connectionId: id, name, type, syncedAt }: StoredConnection,
+  trouble: string | undefined,
+): ConnectionView {
+  return {
+    id,
+    name,
+    connectionType: type,
+    syncedAt,
+    ...(trouble === undefined ? {} : { trouble }),
+  };
 }
 
 /** What the endpoints call. */

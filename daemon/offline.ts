@@ -8,7 +8,7 @@ import { openControlPlane } from './control-plane.ts';
 import { openIndex } from './open-index.ts';
 import type { RepoRules } from './http/operator/operation.ts';
 import { type Desk, deskOf } from './http/operator/operations.ts';
-import { indexedAtOf } from './repos/records.ts';
+import { given } from './base/given.ts';
 import { removeOffline, unlistedOf } from './sync/connections/remove-repos.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import type { Store } from './accounts/store/store.ts';
@@ -49,7 +49,7 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
           register.all.map((repo) => ({
             ...repo,
             isListed: unlistedOf(register.book, [repo.repoId]).size === 0,
-            ...indexedAtOf(catalog.repo(repo.repoId)?.record),
+            ...given({ indexedAt: catalog.repo(repo.repoId)?.record.indexedAt }),
           })),
         change: (...call: Parameters<RepoRules['change']>) => register.change(...call),
         remove: (...call: Parameters<RepoRules['remove']>) =>

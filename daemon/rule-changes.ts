@@ -2,7 +2,7 @@
 // flags show to all what was hidden. What changes nothing leaves no record.
 
 import { isDeepStrictEqual } from 'node:util';
-import { auditRecord, OPERATOR, ORG, shownRepos } from './accounts/audit-trail.ts';
+import { auditRecord, inShownParts, OPERATOR, ORG, shownRepos } from './accounts/audit-trail.ts';
 import type { StoredRepo } from './accounts/store/repos.ts';
 import { readProductVersion } from './base/config/version.ts';
 import type { Log } from './base/log.ts';
@@ -11,7 +11,7 @@ import { isWary, type Witness } from './sync/register/register.ts';
 /** Null: the repo is not known. */
 type Rules = Pick<StoredRepo, 'visibility' | 'enforcement'> | null;
 
-/** A record for all repos whose rules were the same before, and are now; nearly always that is one record. */
+/** A record for each hundred repos whose rules were the same before, and are now; nearly always that is one record. */
 export function ruleChanges(log: Log): Witness {
   const version = readProductVersion();
   return ({ actor = OPERATOR, told }, before, now, removed) => {
@@ -27,12 +27,14 @@ export function ruleChanges(log: Log): Witness {
       if (group === undefined) groups.set(key, { from, to, repos: [repo] });
       else group.repos.push(repo);
     }
-    const records = [...groups.values()].map(({ from, to, repos }) =>
-      auditRecord(version, Date.now(), actor, 'settings.changed', ORG, {
-        from,
-        to,
-        ...shownRepos(repos),
-      }),
+    const records = [...groups.values()].flatMap(({ from, to, repos }) =>
+      inShownParts(repos).map((part) =>
+        auditRecord(version, Date.now(), actor, 'settings.changed', ORG, {
+          from,
+          to,
+          ...shownRepos(part),
+        }),
+      ),
     );
     const untold = isWary(before) ? 'restricted' : 'none';
     const wasHidden = ({ repoId }: StoredRepo): boolean =>

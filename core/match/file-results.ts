@@ -33,6 +33,8 @@ class RenderRequest {
   links: u32; // in: index of its texts for links; out: bytes read that evaluating did not read
   kept: u32; // in: address of ranges that a unit kept
   keptCount: u32; // in
+  members: u32; // in: address of further members, from a comma on, ready as JSON
+  membersSize: u32; // in
 }
 if (offsetof<RenderRequest>() != RENDER_REQUEST_SIZE) ERROR('RenderRequest: size');
 
@@ -88,6 +90,7 @@ export function renderDocs(
       ROOM +
       texts.pageSize +
       texts.membersSize +
+      request.membersSize +
       texts.externalSize +
       texts.externalEndSize +
       18 * doc.pathSize;
@@ -113,6 +116,8 @@ export function renderDocs(
     }
     if (size < STATUS_OK) return <i32>i;
     out = writeTail(out + 1 + size, doc, texts);
+    out = writeBytes(out, request.members, request.membersSize);
+    out = writeAsciiText(out, '}');
     request.rangeMax = renderedRangeCount;
     request.size = <u32>(out - start);
     request.links = <u32>renderBytesRead;
@@ -121,7 +126,7 @@ export function renderDocs(
   return <i32>count;
 }
 
-/** Writes what comes behind the members of render.ts; returns the end. */
+/** Writes the members behind those of render.ts that all answers have; returns the end. */
 function writeTail(out: usize, doc: DocRow, texts: LinkTexts): usize {
   out = writeAsciiText(out, ',"language":"');
   const language = changetype<LanguageRow>(
@@ -147,7 +152,7 @@ function writeTail(out: usize, doc: DocRow, texts: LinkTexts): usize {
     out = writeEncodedPath(out, path, path + doc.pathSize);
     out = writeBytes(out, texts.externalEnd, texts.externalEndSize);
   }
-  return writeAsciiText(out, '}');
+  return out;
 }
 
 /** As clients see it (API.md 6.3). */

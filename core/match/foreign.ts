@@ -1,6 +1,6 @@
-// Rules out that blocks are made of few kinds of bytes alone, without reading them: whoever holds a
-// gram with another character is not. The grams with such a character that most blocks hold
-// together leave hardly any block of source code; the few lists are read whole.
+// Rules out, without reading them, that blocks are made of few kinds of bytes alone: a block that holds a gram with another
+// character is not. Of the grams with such a character, those that most blocks hold rule out nearly all blocks of source code
+// between them; these few lists are read whole.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { LETTER_BITS } from '../shared/format.ts';

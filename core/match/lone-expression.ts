@@ -1,4 +1,4 @@
-// Expressions outside of the plan, for the host: whether names match, and what would run one. They
+// Expressions outside of the plan, for the host: whether names match, and which engine would run an expression. They
 // leave the request as it is.
 
 import { arenaMark, arenaReset } from '../base/arena.ts';

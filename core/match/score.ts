@@ -1,5 +1,5 @@
-// Points of ranges and docs (API.md 6.7): how well a range stands at word borders, where it stands
-// in the base name of a path, and what share of the query's leaves holds.
+// Points of ranges and docs (API.md 6.7): how well a range stands at word borders, which symbol it overlaps (points of kinds:
+// core/shared/kinds.ts), where it stands in the base name of a path, and what share of the query's leaves holds.
 
 import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';

@@ -1,5 +1,4 @@
-// Vectors of bytes moved up, so that each lane holds a byte before it: what shifts in are the last lanes of the vector
-// before.
+// Vectors of bytes shifted up by one to three lanes; the lanes that become free get the last bytes of the vector before.
 
 /** `lanes` moved one place up, behind the last one of `before`. */
 @inline

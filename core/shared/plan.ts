@@ -93,9 +93,10 @@ export const UNIT_DOCS_MAX: u32 = 512;
 export const UNIT_BYTES_MAX: u32 = 1048576;
 
 // A doc to render: in: the doc, the ranges to show, which texts for links, address and number of
-// its ranges that a unit kept (0: none); out: the ranges shown, the bytes written, and in place of
-// the texts the bytes of content read beyond what evaluating the doc took.
-export const RENDER_REQUEST_SIZE: u32 = 24;
+// its ranges that a unit kept (0: none), address and size of further members (0: none); out: the
+// ranges shown, the bytes written, and in place of the texts the bytes of content read beyond what
+// evaluating the doc took.
+export const RENDER_REQUEST_SIZE: u32 = 32;
 /** Addresses and sizes of the texts for links; core/match/file-results.ts. */
 export const LINK_TEXTS_SIZE: u32 = 32;
 

@@ -1,6 +1,7 @@
 // Joins what belongs to accounts over one store, and does what the first start needs: the owner that the environment
 // names, its key, or a one-time link (API.md 21.1).
 
+import { given } from '../base/given.ts';
 import type { Configuration, OwnerConfiguration } from '../base/config/configuration.ts';
 import { ConfigError } from '../base/config/error.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
@@ -344,12 +345,12 @@ function secretOf({ secret, dataDir }: Configuration): Buffer {
 
 function fixedSettings({ anonymousAccess, settings }: Configuration) {
   const file: Partial<InstanceSettings> = {
-    ...(settings.anonymousAccess === undefined
-      ? {}
-      : { anonymousAccess: settings.anonymousAccess }),
-    ...(settings.passwordLogin === undefined ? {} : { passwordLogin: settings.passwordLogin }),
-    ...(settings.apiKeyCreation === undefined ? {} : { apiKeyCreation: settings.apiKeyCreation }),
-    ...(settings.apiKeyUsage === undefined ? {} : { apiKeyUsage: settings.apiKeyUsage }),
+    ...given({
+      anonymousAccess: settings.anonymousAccess,
+      passwordLogin: settings.passwordLogin,
+      apiKeyCreation: settings.apiKeyCreation,
+      apiKeyUsage: settings.apiKeyUsage,
+    }),
   };
   return { env: anonymousAccess === undefined ? {} : { anonymousAccess }, file };
 }

@@ -1,6 +1,7 @@
 // Records who did what (API.md 24.3). What changes something is recorded before it is acknowledged; what only reads
 // is collected and written shortly after, so that a search does not wait for it.
 
+import { given } from '../base/given.ts';
 import { DAY_MS } from '../base/durations.ts';
 import type { Log } from '../base/log.ts';
 import type { Actor, NewAuditRecord } from './store/audit.ts';
@@ -76,7 +77,7 @@ export function actorOf(caller: Caller | undefined, clientSource?: string): Acto
 }
 
 const ACCOUNT_MAX = 64;
-/** Repos that a record names. */
+/** Repos that a record names; of more there are several, so that each is named. */
 const SHOWN_MAX = 100;
 
 const FLUSH_MS = 200;
@@ -221,6 +222,14 @@ export function shownRepos(
   };
 }
 
+/** Repos in parts, each of which a record can name. */
+export function inShownParts<Repo>(repos: readonly Repo[]): Repo[][] {
+  const count = Math.ceil(repos.length / SHOWN_MAX);
+  return Array.from({ length: count }, (_, index) =>
+    repos.slice(index * SHOWN_MAX, (index + 1) * SHOWN_MAX),
+  );
+}
+
 /** @param timestamp  milliseconds since the epoch */
 export function auditRecord(
   productVersion: string,
@@ -232,8 +241,7 @@ export function auditRecord(
 ): NewAuditRecord {
   const all = {
     ...metadata,
-    ...(account === undefined ? {} : { account }),
-    ...(clientSource === undefined ? {} : { source: clientSource }),
+    ...given({ account, source: clientSource }),
   };
   return {
     timestamp,

@@ -2,6 +2,7 @@
 // says is compared with what was recorded last, which a file of the data directory keeps. So changes that were made
 // while no daemon ran are recorded too, and a start that changes nothing leaves no record.
 
+import { given } from '../base/given.ts';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -153,7 +154,7 @@ function permissionsChanges(
   const grants = difference(grantTexts(then), grantTexts(now));
   return {
     ...(groups.length === 0 ? {} : { groups: Object.fromEntries(groups) }),
-    ...(grants === undefined ? {} : { grants }),
+    ...given({ grants }),
   };
 }
 

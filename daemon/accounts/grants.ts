@@ -6,7 +6,7 @@ import type { StoredRepo } from './store/repos.ts';
 import type { Store } from './store/store.ts';
 import type { User } from './store/users.ts';
 import type { Actor, NewAuditRecord } from './store/audit.ts';
-import { type AuditTrail, shownRepos } from './audit-trail.ts';
+import { type AuditTrail, inShownParts, shownRepos } from './audit-trail.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
 import { AccountError } from './error.ts';
 import type { HostLists } from './host-lists.ts';
@@ -143,7 +143,9 @@ export class GrantBook {
     const repos = await this.#reposOf(repoIds);
     const { email } = await this.#userOf(userId);
     const target = { id: userId, type: 'user' } as const;
-    return this.#options.trail.made(actor, action, target, { email, ...shownRepos(repos) });
+    return inShownParts(repos).flatMap((part) =>
+      this.#options.trail.made(actor, action, target, { email, ...shownRepos(part) }),
+    );
   }
 
   /** Errors: NOT_FOUND. */

@@ -2,13 +2,11 @@
 // (or a flag) before the file before what an owner set. Kept in the store; read into memory at start and when the
 // store tells that they changed.
 
+import type { WhoMay } from '../base/config/settings.ts';
 import { StoreError } from './store/error.ts';
 import type { Store } from './store/store.ts';
 import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
 import { AccountError } from './error.ts';
-
-export const WHO_MAY = ['all', 'owners'] as const;
-export type WhoMay = (typeof WHO_MAY)[number];
 
 export interface InstanceSettings {
   readonly anonymousAccess: boolean;
@@ -85,7 +83,7 @@ export class InstanceSettingsKeeper {
     const chosen: Record<string, unknown> = {};
     for (const name of NAMES) {
       const text = all.get(keyOf(name));
-      if (text !== undefined) chosen[name] = JSON.parse(text);
+      if (text !== undefined) chosen[name] = parsed(keyOf(name), text);
     }
     this.#chosen = chosen;
     this.#isKnown = true;
@@ -157,4 +155,14 @@ export class InstanceSettingsKeeper {
 
 function keyOf(name: InstanceSettingName): string {
   return `instance.${name}`;
+}
+
+/** Errors: NOT_READY: it is no JSON. */
+function parsed(key: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const remedy = 'put a backup in its place ("trawl restore")';
+    throw new StoreError('NOT_READY', `the store is damaged at setting ${key}: ${remedy}`, error);
+  }
 }

@@ -3,6 +3,7 @@
 // restart. Signing is in licence-issue.ts, forms of keys in licence-key.ts; where the text comes from
 // (environment or store) is the caller's matter.
 
+import { given } from '../base/given.ts';
 import type { KeyObject } from 'node:crypto';
 import type { errors as joseErrors } from 'jose';
 import { z } from 'zod';
@@ -57,7 +58,7 @@ export interface LicenceDescription {
   readonly expiresAt?: string;
 }
 
-/** Why not with the rest: it takes a start some 30 ms, and most have no key. */
+/** Why imported late: loading it adds some 30 ms to a start, and most have no key. */
 const loadJose = () => import('jose');
 
 const KEY_SIZE_MAX = 16_384; // characters; a key with all members has about 500
@@ -151,9 +152,7 @@ export class Licence {
     const { customer, licenceId, seats, expiresAtMs } = this.#read.terms;
     return {
       ...head,
-      ...(customer === undefined ? {} : { customer }),
-      ...(licenceId === undefined ? {} : { licenseId: licenceId }),
-      ...(seats === undefined ? {} : { seats }),
+      ...given({ customer, licenseId: licenceId, seats }),
       expiresAt: new Date(expiresAtMs).toISOString(),
     };
   }
@@ -167,13 +166,12 @@ export class Licence {
 function termsOf(claims: z.infer<typeof claimsSchema>): LicenceTerms {
   const { sub, customer, iat, nbf, exp, seats } = claims;
   return {
-    ...(sub === undefined ? {} : { licenceId: sub }),
-    ...(customer === undefined ? {} : { customer }),
+    ...given({ licenceId: sub, customer }),
     ...(iat === undefined ? {} : { issuedAtMs: iat * 1000 }),
     ...(nbf === undefined ? {} : { notBeforeMs: nbf * 1000 }),
     expiresAtMs: exp * 1000,
     entitlements: ENTITLEMENTS.filter((name) => claims.entitlements.includes(name)),
-    ...(seats === undefined ? {} : { seats }),
+    ...given({ seats }),
   };
 }
 

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { syncPath } from '../base/synced.ts';
 import { CONTROL_FILES } from '../base/config/control-path.ts';
+import { SECRET_FILE } from '../base/config/secrets.ts';
 import { Catalog } from '../sync/catalog/catalog.ts';
 import { takeDataDir } from '../sync/catalog/data-dir.ts';
 import {
@@ -64,7 +65,6 @@ export interface RestoreReport {
 
 /** Names that an empty data directory may have; the secret may be put there before. */
 const NEUTRAL: readonly string[] = ['lock', '.gitignore', ...CONTROL_FILES, ...PLACING_FOLDERS];
-const SECRET_FILE = 'secret';
 const SECRET_SIZE_MIN = 32;
 
 /**

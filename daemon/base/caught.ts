@@ -11,9 +11,26 @@ export class CodedError<Code extends string> extends Error {
   }
 }
 
-/** Message of an error; any other value as text. */
+/** What to do where there is no room. */
+export const ROOM_REMEDY =
+  'free space there, or move the data directory to a larger disk and name it with --data-dir: it is used as it is';
+
+/** Message of an error, with what to do where it is that of a full disk; any other value as text. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const { message } = error;
+  return isDiskFull(error) && !message.includes(ROOM_REMEDY)
+    ? `${message}; ${ROOM_REMEDY}`
+    : message;
+}
+
+const FULL = ['ENOSPC', 'EDQUOT'];
+
+/** Whether there is no room for what is to be written. */
+export function isDiskFull(error: unknown): boolean {
+  // Of watches, of which there are too many, the system says so too.
+  const isWatch = error instanceof Error && 'syscall' in error && error.syscall === 'watch';
+  return FULL.includes(systemCodeOf(error) ?? '') && !isWatch;
 }
 
 /** Code of a system error (`ENOENT`); undefined for any other value. */

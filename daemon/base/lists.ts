@@ -1,4 +1,4 @@
-// Lists: maps from keys to them, and sums.
+// Helpers over lists: maps from keys to lists, and sums.
 
 /** Adds a value to the end of the list of its key. */
 export function addToList<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {

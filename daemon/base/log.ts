@@ -6,8 +6,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { pino } from 'pino';
 import { messageOf, systemCodeOf } from './caught.ts';
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+import type { LogFormat, LogLevel } from './log-levels.ts';
 
 const RANKS = { debug: 0, info: 1, warn: 2, error: 3 } as const satisfies Record<LogLevel, number>;
 
@@ -37,7 +36,7 @@ export interface Log {
 
 export interface LogOptions {
   readonly level: LogLevel;
-  readonly format: 'text' | 'json';
+  readonly format: LogFormat;
   /** Absolute path, appended to; undefined: standard error. */
   readonly file?: string | undefined;
   /** Takes whole lines with their newline instead of a file; for tests. */

@@ -1,6 +1,6 @@
 // When something that went wrong is made again: at once the first time, then after a pause, which doubles each time.
-// What is made of what is damaged, or by a machine that damages what it writes, would else be made for ever, and the
-// machine have nothing else to do. What has gone well for a while begins anew.
+// Something built from damaged input, or by a machine that damages what it writes, would be built again for ever. What has
+// gone well for a while begins anew. Jobs that failed: sync/jobs/failure-pauses.ts.
 
 import type { Log, LogFields } from './log.ts';
 

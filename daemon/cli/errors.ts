@@ -2,6 +2,7 @@
 // queries, the last with a caret under the culprit. Everything else is shown by its message alone.
 
 import path from 'node:path';
+import { messageOf } from '../base/caught.ts';
 import { RefusedFileError } from '../base/config/error.ts';
 import { escapeControls } from './terminal-text.ts';
 import type { ErrorObject } from '../http/api/shapes/api-error.ts';
@@ -59,7 +60,7 @@ export function describeError(error: unknown, query?: string): string {
   if (error instanceof RefusedFileError)
     return error.mistakes.map((mistake) => `error: ${escapeControls(mistake)}`).join('\n');
   if (!(error instanceof Error)) return `error: ${escapeControls(String(error))}`;
-  const line = `error: ${escapeControls(error.message)}`;
+  const line = `error: ${escapeControls(messageOf(error))}`;
   const isSyntaxError = isErrorObject(error) && error.errorCode === 'FAILED_TO_PARSE_QUERY';
   const position = isSyntaxError ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
   if (query === undefined || position === undefined) return line;

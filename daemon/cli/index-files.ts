@@ -3,8 +3,9 @@
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { systemCodeOf } from '../base/caught.ts';
+import { isShortage, messageOf, systemCodeOf } from '../base/caught.ts';
 import { FILE_ID, hashFile, SHORT_ID_SIZE } from '../base/file-hash.ts';
+import { NoFileError } from '../base/own-file.ts';
 import { compileCore } from '../engine/host/core.ts';
 import { verifyShardFile, verifySymbolsFile } from '../engine/host/verify.ts';
 import {
@@ -110,12 +111,15 @@ async function verifyIndex(module: WebAssembly.Module, dataDir: string): Promise
 
 const MISSING = 'the file is missing';
 
-function unlessMissing(verify: () => string | undefined): string | undefined {
+/** What is wrong with a file; one that cannot be read is a finding like any other. Errors: the machine is at fault. */
+function problemIn(verify: () => string | undefined): string | undefined {
   try {
     return verify();
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return MISSING;
-    throw error;
+    const code = systemCodeOf(error);
+    if (code === 'ENOENT') return MISSING;
+    if (isShortage(error) || (code === undefined && !(error instanceof NoFileError))) throw error;
+    return `it cannot be read: ${messageOf(error)}`;
   }
 }
 
@@ -137,7 +141,7 @@ function shardChecks(
   verdicts: Verdicts,
 ): FileCheck[] {
   const verdictOn = (file: string, verify: () => string | undefined): string | undefined => {
-    const verdict = verdicts.has(file) ? verdicts.get(file) : unlessMissing(verify);
+    const verdict = verdicts.has(file) ? verdicts.get(file) : problemIn(verify);
     // It may come back.
     if (verdict !== MISSING) verdicts.set(file, verdict);
     return verdict;

@@ -3,6 +3,7 @@
 import { messageOf } from '../base/caught.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { createLog } from '../base/log.ts';
+import { boundedRequest } from '../engine/query/request.ts';
 import { explain } from '../engine/search/explain.ts';
 import { search } from '../engine/search/service.ts';
 import { startStream, type StreamEvent } from '../engine/search/stream.ts';
@@ -10,7 +11,6 @@ import { ApiError, toApiError } from '../http/api/shapes/api-error.ts';
 import type { Explanation } from '../http/api/search/explain-schemas.ts';
 import { allBytes } from '../http/api/shapes/lazy-bytes.ts';
 import type { SearchEvent, SearchResponse } from '../http/api/search/search-schemas.ts';
-import { toSearchCall } from '../http/api/search/search-endpoints.ts';
 import { openInstance } from '../instance.ts';
 import { SEES_ALL } from '../repos/sight.ts';
 import { noIndexError, notIndexedYetError } from './errors.ts';
@@ -41,7 +41,7 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
   return {
     async search(call, signal) {
       const { json } = await withErrorObject(
-        search(instance.parts, toSearchCall(call, settings.maxMatchCount), {
+        search(instance.parts, boundedRequest(call, settings.maxMatchCount), {
           signal,
           baseUrl,
           sight: SEES_ALL,
@@ -51,7 +51,7 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
       return JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchResponse;
     },
     async explain(call, signal) {
-      const clamped = toSearchCall(call, settings.maxMatchCount);
+      const clamped = boundedRequest(call, settings.maxMatchCount);
       const explained = await withErrorObject(
         explain(instance.parts, clamped, { signal, baseUrl, sight: SEES_ALL }, true),
       );
@@ -59,7 +59,7 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
       return JSON.parse(JSON.stringify(explained)) as Explanation;
     },
     async *stream(call, signal) {
-      const clamped = toSearchCall(call, settings.maxMatchCount);
+      const clamped = boundedRequest(call, settings.maxMatchCount);
       const environment = { signal, baseUrl, sight: SEES_ALL, eventSizeMax: Infinity };
       const events = await withErrorObject(startStream(instance.parts, clamped, environment));
       try {
@@ -95,7 +95,7 @@ async function withErrorObject<Value>(work: Promise<Value>): Promise<Value> {
     if (known?.errorCode === 'SEARCH_CONTEXT_NOT_FOUND')
       throw new ApiError(
         known.errorCode,
-        'Search contexts are known to a daemon: name it by --url.',
+        'Search contexts are known to a running daemon alone: name its address by --url or TRAWL_URL, and a key by --api-key or TRAWL_API_KEY.',
       );
     throw known ?? error;
   }

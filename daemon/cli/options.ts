@@ -1,9 +1,12 @@
 // Options and value parsers that several commands share, and the settings that come from the
 // environment. A flag beats its variable; an empty variable counts as unset.
 
+import { given } from '../base/given.ts';
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
+import { LOG_LEVELS } from '../base/log-levels.ts';
+import { SOURCE_KINDS, VISIBILITIES } from '../repos/records.ts';
 import type { SourceMode } from '../sources/git/probe.ts';
 import type { RepoChange } from '../sync/register/change-repo.ts';
 import { UsageError } from './errors.ts';
@@ -12,8 +15,6 @@ import { globList } from './glob-list.ts';
 import type { CommonOptions } from './services.ts';
 
 type Environment = CliContext['env'];
-
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error'];
 
 /** A parser of integers from `min` to `max`, in plain decimal digits. */
 export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -78,9 +79,7 @@ function addModeOption(command: Command): Command {
   const text =
     'what to index: the commit that HEAD names, or the files on disk ' +
     '(default: worktree for a work tree, commits for a bare repository); folder: what was a repository is a plain folder now';
-  return command.addOption(
-    new Option('--mode <mode>', text).choices(['commits', 'worktree', 'folder']),
-  );
+  return command.addOption(new Option('--mode <mode>', text).choices(SOURCE_KINDS));
 }
 
 function revisionHelp(what: string, example: string): string {
@@ -110,7 +109,7 @@ export function addAccessOptions(command: Command): Command {
       new Option(
         '--visibility <name>',
         'who may see the repositories at their host; kept until given again',
-      ).choices(['public', 'internal', 'private']),
+      ).choices(VISIBILITIES.filter((name) => name !== 'unknown')),
     )
     .option(
       '--enforce-permissions',
@@ -174,9 +173,7 @@ export function repoChange({
     throw new UsageError('--enforce-permissions-for-public-repos needs --enforce-permissions');
   const enforced = enforcePermissionsForPublicRepos === true ? 'all' : 'restricted';
   return {
-    ...(branches === undefined ? {} : { branches }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(visibility === undefined ? {} : { visibility }),
+    ...given({ branches, tags, visibility }),
     ...(ignore === undefined ? {} : { noIgnore: !ignore }),
     ...(enforcePermissions === undefined
       ? {}

@@ -11,6 +11,7 @@ import { addIndexCommand } from './commands/index-sources.ts';
 import { addInspectCommand } from './commands/inspect.ts';
 import { addKeyCommand } from './commands/key.ts';
 import { addLicenceCommand } from './commands/license.ts';
+import { addMcpCommand } from './commands/mcp.ts';
 import { addRepoCommand } from './commands/repo.ts';
 import { addSearchCommand } from './commands/search.ts';
 import { addServeCommand } from './commands/serve.ts';
@@ -66,6 +67,7 @@ function createProgram(context: CliContext): Command {
   addExplainCommand(program, context);
   addInspectCommand(program, context);
   addVerifyCommand(program, context);
+  addMcpCommand(program, context);
   addUserCommand(program, context);
   addKeyCommand(program, context);
   addGrantCommand(program, context);

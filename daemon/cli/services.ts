@@ -2,6 +2,7 @@
 // first use, so that `--help` and `version` stay quick. Tests put services of their own in place of these.
 
 import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import type { BackupInput } from '../backup/make.ts';
 import type { RestoreReport } from '../backup/restore.ts';
@@ -13,6 +14,7 @@ import { readProductVersion } from '../base/config/version.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { createLog, type Log } from '../base/log.ts';
 import type { InspectRequest } from '../engine/shards/inspect.ts';
+import type { LocalTools } from '../local-tools.ts';
 import type { Daemon } from '../main.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
 import type { SourceMode } from '../sources/git/probe.ts';
@@ -33,6 +35,7 @@ export const SERVICES = {
       await configurationOf({ ...options, logLevel: options.logLevel ?? 'warn' }),
     ),
   serve,
+  serveTools,
   indexSources,
   /** Errors: not a shard, unreadable. */
   inspectShard: async (request: InspectRequest) =>
@@ -141,13 +144,40 @@ async function serve(
   return { ...daemon, needsKey };
 }
 
+interface ToolOptions extends CommonOptions {
+  /** Paths, as given. */
+  readonly sources: readonly string[];
+}
+
+/** Answers tool clients until the input ends. */
+async function serveTools(
+  { sources, ...common }: ToolOptions,
+  streams: { readonly stdin: Readable; readonly stdout: Writable },
+): Promise<void> {
+  const paths = sources.map(localPath);
+  const logLevel = common.logLevel ?? 'warn';
+  const configuration = await configurationOf({ ...common, logLevel });
+  const log = createLog(configuration.log);
+  let tools: Promise<LocalTools> | undefined;
+  // Why loaded later: the engine takes longer than a client should wait for its first answer.
+  const open = async (): Promise<LocalTools> => {
+    const { LocalTools: Tools } = await import('../local-tools.ts');
+    return new Tools({ configuration, log, sources: paths });
+  };
+  const { servePipe } = await import('./tool-pipe.ts');
+  await servePipe(() => (tools ??= open()), streams, readProductVersion(), log);
+  await (await tools)?.close();
+}
+
 /** The path of a source given on the command line. Errors: UsageError for a remote address, and for no text at all. */
 function localPath(source: string): string {
   if (source === '')
     throw new UsageError('a source is empty; give the path of a folder, such as .');
   if (source.startsWith('file://')) return decodeURIComponent(new URL(source).pathname);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[^/@\s]+@[^/:\s]+:/.test(source)) {
-    throw new UsageError(`${source}: this version does not fetch; clone it and give the path`);
+    throw new UsageError(
+      `${source}: an argument is a path; name the address in a connection of a configuration file (README.md), or clone it and give the path`,
+    );
   }
   return path.resolve(source);
 }
@@ -329,7 +359,7 @@ export interface SurveyedFile extends FileSurvey {
 
 /** @param place  path or address. Errors: ConfigError where the file cannot be read. */
 async function surveyConfiguration(place: string, isOnline: boolean): Promise<SurveyedFile> {
-  const source = openSource(place, process.cwd());
+  const source = openSource(place, process.cwd(), process.env);
   await source.refresh();
   const survey = surveyFile(source, process.env);
   if (!isOnline) return { ...survey, probed: [] };

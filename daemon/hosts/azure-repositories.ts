@@ -1,5 +1,6 @@
 // What Azure DevOps says of a repository, as its library hands it on, and what it is for us.
 
+import { given } from '../base/given.ts';
 import { z } from 'zod';
 import type { HostRepo } from './host.ts';
 import { listedAs } from './select.ts';
@@ -54,7 +55,7 @@ export function repoOfAzure(repository: Repository, { org, url }: AzurePlace): H
     isArchived: repository.isDisabled === true,
     visibility: visibilityOf(project.visibility),
     topics: [],
-    ...(size === undefined ? {} : { size }),
+    ...given({ size }),
     ...(defaultBranch === undefined
       ? {}
       : { defaultBranch: defaultBranch.replace(/^refs\/heads\//, '') }),

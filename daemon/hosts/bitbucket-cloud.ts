@@ -1,6 +1,7 @@
 // Bitbucket Cloud. It knows no archived repositories, and no topics. What is visible beyond the workspaces of the caller cannot
 // be listed: Atlassian has taken those requests away in April 2026.
 
+import { given } from '../base/given.ts';
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { isoTime, withoutSlash } from './answers.ts';
@@ -219,7 +220,6 @@ function repoOf(repository: Repository, url: string): HostRepo {
     visibility: isPrivate === undefined ? 'unknown' : isPrivate ? 'private' : 'public',
     topics: [],
     ...(size === undefined || size === null ? {} : { size }),
-    ...(branch === undefined ? {} : { defaultBranch: branch }),
-    ...(pushedAt === undefined ? {} : { pushedAt }),
+    ...given({ defaultBranch: branch, pushedAt }),
   };
 }

@@ -1,6 +1,7 @@
 // Any address of a git repository, by http(s) or ssh: a host with one repository, which lists itself. Nothing but git can be
 // asked of it, so that what is not in the address is unknown.
 
+import { given } from '../base/given.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { ConfigError } from '../base/config/error.ts';
 import { repoNameFromUrl } from '../repos/repo-name.ts';
@@ -38,7 +39,7 @@ export class GenericGit implements Host {
       hostId: path,
       path,
       displayName: settings.name ?? path,
-      ...(settings.name === undefined ? {} : { name: settings.name }),
+      ...given({ name: settings.name }),
       cloneUrl: cloneUrlOf(url),
       isFork: false,
       isArchived: false,

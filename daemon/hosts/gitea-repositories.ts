@@ -1,5 +1,6 @@
 // Repositories as Gitea and Forgejo describe them, and as we do.
 
+import { given } from '../base/given.ts';
 import { z } from 'zod';
 import { idAndAddresses, isoTime } from './answers.ts';
 import type { HostRepo } from './host.ts';
@@ -42,14 +43,14 @@ export function repoOfGitea(repository: GiteaRepository, url: string, isOpen: bo
   const pushedAt = isoTime(repository.updated_at);
   return {
     ...idAndAddresses(repository.id, path, url),
-    ...(imageUrl === undefined ? {} : { imageUrl }),
+    ...given({ imageUrl }),
     isFork: repository.fork,
     isArchived: repository.archived,
     visibility: visibilityOf(repository, isOpen),
     topics: repository.topics ?? [],
     ...(size === undefined ? {} : { size: size * 1024 }),
     ...(branch && !isEmpty ? { defaultBranch: branch } : {}),
-    ...(pushedAt === undefined ? {} : { pushedAt }),
+    ...given({ pushedAt }),
   };
 }
 

@@ -12,7 +12,7 @@ import type { GithubAnswer, GithubClient, GithubQuestion } from './github-client
 import { HostError } from './host.ts';
 import { secretNow } from './parts.ts';
 import type { HostTransport } from './transport.ts';
-import type { Environment } from './way.ts';
+import type { Environment } from '../base/config/way.ts';
 
 /** An app of the configuration. */
 export interface GithubApp {

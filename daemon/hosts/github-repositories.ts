@@ -1,5 +1,6 @@
 // Repositories as GitHub describes them, and as we do.
 
+import { given } from '../base/given.ts';
 import { z } from 'zod';
 import { idAndAddresses, isoTime } from './answers.ts';
 import type { HostRepo } from './host.ts';
@@ -42,7 +43,7 @@ export function repoOfGithub(repository: GithubRepository, url: string, isOpen: 
     topics: repository.topics,
     ...(repository.size === undefined ? {} : { size: repository.size * 1024 }),
     ...(repository.default_branch ? { defaultBranch: repository.default_branch } : {}),
-    ...(pushedAt === undefined ? {} : { pushedAt }),
+    ...given({ pushedAt }),
   };
 }
 

@@ -1,5 +1,6 @@
 // What GitLab says of a project, and the repository that it is for us.
 
+import { given } from '../base/given.ts';
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { idAndAddresses, isoTime } from './answers.ts';
@@ -59,7 +60,7 @@ export function repoOfGitLab(project: Project, settings: Settings, isAnonymous: 
     topics: project.topics ?? [],
     ...(branch ? { defaultBranch: branch } : {}),
     // The last activity of any kind, and once an hour at most: it may say too early that there is something new.
-    ...(pushedAt === undefined ? {} : { pushedAt }),
+    ...given({ pushedAt }),
   };
 }
 

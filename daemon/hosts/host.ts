@@ -2,7 +2,7 @@
 // implements it, over its own client library; what follows from the answers is decided elsewhere (sync/connections/).
 
 import type { SecretText } from '../base/config/secret-text.ts';
-import type { CodeHostType, RepoFacts, RepoSource } from '../repos/records.ts';
+import type { CodeHostType, RepoFacts, RepoSource, Visibility } from '../repos/records.ts';
 
 /** A repository as its host describes it. */
 export interface HostRepo extends RepoFacts {
@@ -16,7 +16,7 @@ export interface HostRepo extends RepoFacts {
   readonly cloneUrl: string;
   /** Where it is read in place; absent: a clone of it is. */
   readonly source?: RepoSource;
-  readonly visibility: 'public' | 'internal' | 'private' | 'unknown';
+  readonly visibility: Visibility;
   /** Bytes; absent: the host does not say. */
   readonly size?: number;
   /** Short name; absent: unknown, or the repository is empty. */

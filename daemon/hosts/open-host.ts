@@ -24,7 +24,7 @@ export async function openHost(
   options: HostOptions,
 ): Promise<Host> {
   const log = options.log.labelled(`connection ${name}`);
-  const own = { ...options, log };
+  const own = { ...options, log, connection: name };
   switch (settings.type) {
     case 'github':
       return new (await import('./github.ts')).Github(settings, own);

@@ -6,10 +6,12 @@ import type { SecretText } from '../base/config/secret-text.ts';
 import type { Log } from '../base/log.ts';
 import { HostError } from './host.ts';
 import type { TransportOptions } from './transport.ts';
-import type { Environment } from './way.ts';
+import type { Environment } from '../base/config/way.ts';
 
 export interface HostParts {
   readonly log: Log;
+  /** Name of the connection. */
+  readonly connection?: string;
   /** Where secrets and the addresses of proxies are. */
   readonly env: Environment;
   /** For tests. */

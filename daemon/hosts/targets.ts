@@ -48,7 +48,7 @@ const UNANSWERED_MAX = 3;
 /** Segments that are neither empty nor `.` or `..`, without control characters: names and folders are made of them. */
 const PATH = /^(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+)*$/u;
 /** Guess: of UTF-16 units; twice what any host allows. */
-const PATH_SIZE_MAX = 1_000;
+export const PATH_SIZE_MAX = 1_000;
 /** What is true of the host, not of the target. */
 const HOST_CODES: ReadonlySet<string> = new Set(['HOST_UNAVAILABLE', 'RATE_LIMITED']);
 /** Nothing can be listed until somebody mends it. */

@@ -7,18 +7,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { unzip } from 'node:zlib';
 // oxlint-disable-next-line import/no-unassigned-import -- for what it does
-import './own-fetch.ts';
+import '../base/own-fetch.ts';
 import { type Dispatcher, request } from 'undici';
 import { isShortage, messageOf } from '../base/caught.ts';
 import { ConfigError } from '../base/config/error.ts';
 import type { Log } from '../base/log.ts';
 import { Slots } from '../base/slots.ts';
 import { TimeLimit } from '../base/time-limit.ts';
+import { Awaiting } from './awaited-answers.ts';
 import { answerFailure, isCertificateFault, networkFailure, type Question } from './failures.ts';
 import { HostError } from './host.ts';
 import { noteHostPause } from './host-pauses.ts';
 import { askedPauseMs, isRateLimited, type Limited } from './rate-limit.ts';
-import { openWay, type Environment } from './way.ts';
+import { openWay, type Environment } from '../base/config/way.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -28,6 +29,8 @@ export interface TransportOptions {
   /** PEM; its certificates count besides those of the system. One that is exchanged counts from the next request on. */
   readonly caFile?: string | undefined;
   readonly log: Log;
+  /** Name of the connection that it is of. */
+  readonly connection?: string | undefined;
   /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are. */
   readonly env: Environment;
   /** Other bounds than LIMITS; for tests. */
@@ -49,6 +52,8 @@ export const LIMITS = {
   retryMs: 1_000,
   /** How long one request waits in all because the host asks for it: GitHub counts by the hour. */
   waitMs: 3_900_000,
+  /** How long an answer is waited for before people are told. Guess. */
+  tellMs: 10_000,
 };
 
 /** Requests at a time to one host, those of all connections together. */
@@ -146,13 +151,26 @@ export class HostTransport {
 
   /** One answer, after as many attempts and pauses as it takes. */
   async #ask(asked: Asked): Promise<Answer> {
+    const { connection, log } = this.#options;
+    const question = { host: asked.host, what: asked.what };
+    const { tellMs } = this.#limits;
+    const awaiting = new Awaiting({ question, connection, tellMs, log });
+    try {
+      return await this.#askAgain(asked, awaiting);
+    } finally {
+      awaiting.end();
+    }
+  }
+
+  async #askAgain(asked: Asked, awaiting: Awaiting): Promise<Answer> {
     const endMs = performance.now() + this.#limits.waitMs;
     for (let failureCount = 0; ;) {
       await this.#waitForHost(asked, endMs);
-      const outcome = await this.#slots.run('', asked.signal, () => this.#attempt(asked));
+      const outcome = await this.#slots.run('', asked.signal, () => this.#attempt(asked, awaiting));
       // While it waited for its turn another one was told to wait.
       if (outcome === undefined) continue;
       if (outcome instanceof HostError) {
+        awaiting.noteFailure(outcome.message);
         if (++failureCount > this.#limits.retries) throw outcome;
         await this.#pause(failureCount, asked);
         continue;
@@ -202,11 +220,13 @@ export class HostTransport {
    *
    * Errors: HostError of what no attempt mends.
    */
-  async #attempt(asked: Asked): Promise<Answer | HostError | undefined> {
+  async #attempt(asked: Asked, awaiting: Awaiting): Promise<Answer | HostError | undefined> {
     if (this.#pausedUntilMs > performance.now()) return undefined;
+    awaiting.begin();
     const limit = new TimeLimit(this.#limits.attemptMs, asked.signal);
     try {
       const answer = await this.#follow({ ...asked, signal: limit.signal });
+      awaiting.noteAnswer();
       this.#obey(askedPauseMs(answer, Date.now()), asked);
       const aheadMs = Date.parse(answer.headers.get('date') ?? '') - Date.now();
       if (!Number.isNaN(aheadMs)) this.#clockAheadMs = aheadMs;

@@ -1,5 +1,5 @@
-// What a code host tells when somebody pushes (API.md 13.6): whether the delivery is the host's, and which repository it is
-// about. Nothing is asked, and nothing follows from it here.
+// What a code host tells when somebody pushes (API.md 13.6): whether the delivery is the host's, which repository it is about,
+// and who may see that. Nothing is asked, and nothing follows from it here.
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
@@ -31,6 +31,13 @@ export interface Webhook {
   readonly event: string;
   /** Undefined: the event is another one. */
   readonly pushed?: PushedRepository;
+  /** Of any event: the repository that it is about, where not everybody may see it. */
+  readonly narrowed?: NarrowedRepository;
+}
+
+export interface NarrowedRepository {
+  readonly repository: PushedRepository;
+  readonly visibility: 'internal' | 'private';
 }
 
 /** Unit: bytes. GitHub sends no more; what is longer proves nothing. */
@@ -46,8 +53,13 @@ export function readWebhook(delivery: Delivery, secret: SecretText): Webhook | u
   const host = KINDS.find(({ header }) => delivery.headers[header] !== undefined);
   const event = (host && delivery.headers[host.header]) ?? '';
   if (host === undefined) return { event };
-  const pushed = host.read(event, payloadOf(delivery));
-  return pushed === undefined ? { event } : { event, pushed };
+  const { repository, isPush, visibility } = host.read(event, payloadOf(delivery)) ?? {};
+  if (repository === undefined) return { event };
+  return {
+    event,
+    ...(isPush === true ? { pushed: repository } : {}),
+    ...(visibility === undefined ? {} : { narrowed: { repository, visibility } }),
+  };
 }
 
 function isProven({ headers, body }: Delivery, secret: string): boolean {
@@ -84,16 +96,32 @@ function payloadOf({ headers, body }: Delivery): unknown {
 interface Kind {
   /** Names the event. */
   readonly header: string;
-  readonly read: (event: string, payload: unknown) => PushedRepository | undefined;
+  readonly read: (event: string, payload: unknown) => Told | undefined;
+}
+
+interface Told {
+  readonly repository: PushedRepository;
+  readonly isPush: boolean;
+  readonly visibility: NarrowedRepository['visibility'] | undefined;
 }
 
 const id = z.union([z.int().positive(), z.string().min(1)]).transform(String);
 const path = z.string().min(1).max(1_000);
 const url = z.string().max(2_000).optional().catch(undefined);
+const flag = z.boolean().optional().catch(undefined);
 
 /** GitHub and Gitea, whose payloads are those of GitHub. */
 const ofGithub = z.object({
-  repository: z.object({ id, full_name: path, html_url: url, clone_url: url, ssh_url: url }),
+  repository: z.object({
+    id,
+    full_name: path,
+    html_url: url,
+    clone_url: url,
+    ssh_url: url,
+    private: flag,
+    internal: flag,
+    visibility: z.enum(['public', 'internal', 'private']).optional().catch(undefined),
+  }),
 });
 const ofGitlab = z.object({
   project_id: id,
@@ -102,12 +130,14 @@ const ofGitlab = z.object({
     web_url: url,
     git_http_url: url,
     git_ssh_url: url,
+    visibility_level: z.int().optional().catch(undefined),
   }),
 });
 const ofBitbucketCloud = z.object({
   repository: z.object({
     uuid: id,
     full_name: path,
+    is_private: flag,
     links: z.object({ html: z.object({ href: url }).optional() }).optional(),
   }),
 });
@@ -115,6 +145,7 @@ const ofBitbucketServer = z.object({
   repository: z.object({
     id,
     slug: path,
+    public: flag,
     project: z.object({ key: path }),
     links: z
       .object({ clone: z.array(z.object({ href: url })).max(10) })
@@ -134,52 +165,77 @@ const KINDS: readonly Kind[] = [
 
 function githubReader(codeHostType: 'github' | 'gitea'): Kind['read'] {
   return (event, payload) => {
-    const { data } = ofGithub.safeParse(payload);
-    if (event !== 'push' || data === undefined) return undefined;
-    const { id, full_name: path, html_url: page, clone_url: http, ssh_url: ssh } = data.repository;
-    return { codeHostType, hostId: id, path, ...addresses([page], [http, ssh]) };
+    const repository = ofGithub.safeParse(payload).data?.repository;
+    if (repository === undefined) return undefined;
+    const { id: hostId, full_name: path, html_url: page, clone_url: http, ssh_url } = repository;
+    return {
+      repository: { codeHostType, hostId, path, ...addresses([page], [http, ssh_url]) },
+      isPush: event === 'push',
+      visibility: ofGithubs(repository),
+    };
   };
+}
+
+/** GitHub names it; Gitea says of what is not private that it may be internal. */
+function ofGithubs(repository: z.output<typeof ofGithub>['repository']): Told['visibility'] {
+  const named = repository.visibility ?? (repository.internal === true ? 'internal' : undefined);
+  if (named === 'internal') return named;
+  return named === 'private' || repository.private === true ? 'private' : undefined;
 }
 
 /** `Push Hook`, `Tag Push Hook`, and of those of a whole server what the payload calls so. */
 const GITLAB_PUSHES: ReadonlySet<unknown> = new Set(['push', 'tag_push', 'repository_update']);
+/** Source: GitLab's documents of its API, `visibility_level`. */
+const GITLAB_LEVELS: Readonly<Record<number, Told['visibility']>> = {
+  0: 'private',
+  10: 'internal',
+};
 
-function readGitlab(_event: string, payload: unknown): PushedRepository | undefined {
+function readGitlab(_event: string, payload: unknown): Told | undefined {
   const { data } = ofGitlab.safeParse(payload);
   const name = z.object({ event_name: z.string() }).safeParse(payload).data?.event_name;
-  if (data === undefined || !GITLAB_PUSHES.has(name)) return undefined;
+  if (data === undefined) return undefined;
   const {
     path_with_namespace: path,
     web_url: page,
     git_http_url: http,
     git_ssh_url: ssh,
+    visibility_level: level = Infinity,
   } = data.project;
   return {
-    codeHostType: 'gitlab',
-    hostId: data.project_id,
-    path,
-    ...addresses([page], [http, ssh]),
+    repository: {
+      codeHostType: 'gitlab',
+      hostId: data.project_id,
+      path,
+      ...addresses([page], [http, ssh]),
+    },
+    isPush: GITLAB_PUSHES.has(name),
+    visibility: GITLAB_LEVELS[level],
   };
 }
 
-function readBitbucket(event: string, payload: unknown): PushedRepository | undefined {
-  if (event === 'repo:push') {
-    const repository = ofBitbucketCloud.safeParse(payload).data?.repository;
-    if (repository === undefined) return undefined;
-    const { uuid: hostId, full_name: path, links } = repository;
-    return { codeHostType: 'bitbucketCloud', hostId, path, ...addresses([links?.html?.href], []) };
+const BITBUCKET_PUSHES: ReadonlySet<string> = new Set([
+  'repo:push',
+  'repo:refs_changed',
+  'mirror:repo_synchronized',
+]);
+
+function readBitbucket(event: string, payload: unknown): Told | undefined {
+  const isPush = BITBUCKET_PUSHES.has(event);
+  const cloud = ofBitbucketCloud.safeParse(payload).data?.repository;
+  if (cloud !== undefined) {
+    const { uuid: hostId, full_name: path, links, is_private: isPrivate } = cloud;
+    const place = addresses([links?.html?.href], []);
+    const repository = { codeHostType: 'bitbucketCloud' as const, hostId, path, ...place };
+    return { repository, isPush, visibility: isPrivate === true ? 'private' : undefined };
   }
-  if (event !== 'repo:refs_changed' && event !== 'mirror:repo_synchronized') return undefined;
-  const repository = ofBitbucketServer.safeParse(payload).data?.repository;
-  if (repository === undefined) return undefined;
-  const { id: hostId, slug, project, links } = repository;
-  const clones = links?.clone.map(({ href }) => href) ?? [];
-  return {
-    codeHostType: 'bitbucketServer',
-    hostId,
-    path: `${project.key}/${slug}`,
-    ...addresses([], clones),
-  };
+  const server = ofBitbucketServer.safeParse(payload).data?.repository;
+  if (server === undefined) return undefined;
+  const { id: hostId, slug, project, links, public: isPublic } = server;
+  const place = addresses([], links?.clone.map(({ href }) => href) ?? []);
+  const path = `${project.key}/${slug}`;
+  const repository = { codeHostType: 'bitbucketServer' as const, hostId, path, ...place };
+  return { repository, isPush, visibility: isPublic === false ? 'private' : undefined };
 }
 
 type Address = string | undefined;

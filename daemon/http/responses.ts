@@ -1,6 +1,7 @@
 // From an answer to the bytes of a response: encoding (JSON or MessagePack), compression, revalidation of what
 // clients keep, and the headers that every response carries.
 
+import { given } from '../base/given.ts';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { isUnchanged } from './api/shapes/asset.ts';
@@ -208,7 +209,7 @@ async function toAssetResponse(
     'Cache-Control': 'no-cache',
     ...asset.headers,
     ...more,
-    ...(asset.etag === undefined ? {} : { ETag: asset.etag }),
+    ...given({ ETag: asset.etag }),
     Vary: 'Accept-Encoding',
   };
   if (isUnchanged(asset, request.header('if-none-match'))) {

@@ -14,6 +14,7 @@ import { allowedHosts, defaultBaseUrl, resolveBinding } from './binding.ts';
 import type { Binding } from './binding.ts';
 import { openAdapter } from './adapters/open-adapter.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
+import { mcpEndpoints } from './mcp/mcp-endpoints.ts';
 import { PAGE_ENDPOINTS } from './web/page-endpoints.ts';
 
 const GRACE_MS = 10_000;
@@ -112,8 +113,9 @@ async function listen(
 
 function makePipeline(options: ServerOptions, binding: Binding, url: string, log: Log): Pipeline {
   const { configuration, services, accounts, ledger, onAnswerOver, onRequest } = options;
+  const version = readProductVersion();
   return new Pipeline({
-    endpoints: [...ENDPOINTS, ...PAGE_ENDPOINTS],
+    endpoints: [...ENDPOINTS, ...mcpEndpoints(version, log), ...PAGE_ENDPOINTS],
     services,
     get settings() {
       return configuration.settings;
@@ -122,7 +124,7 @@ function makePipeline(options: ServerOptions, binding: Binding, url: string, log
     ledger,
     baseUrl: url,
     hosts: allowedHosts(binding, configuration.baseUrl),
-    version: readProductVersion(),
+    version,
     log,
     onAnswerOver,
     onRequest,

@@ -1,6 +1,8 @@
 // What the daemon knows about a repo, whatever its source: the record that the catalog keeps, that the
 // API lists and that filters of a query look at.
 
+import { given } from '../base/given.ts';
+
 export const CODE_HOST_TYPES = [
   'github',
   'gitlab',
@@ -18,7 +20,19 @@ export type CodeHostType = (typeof CODE_HOST_TYPES)[number];
  * `commits`: the commit that a ref names, read from git objects; `worktree`: the files on disk that git
  * does not ignore; `folder`: a plain directory without git.
  */
-export type SourceKind = 'commits' | 'worktree' | 'folder';
+export const SOURCE_KINDS = ['commits', 'worktree', 'folder'] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
+
+/** Who may see a repo, as its host or its owner says. */
+export const VISIBILITIES = ['public', 'internal', 'private', 'unknown'] as const;
+export type Visibility = (typeof VISIBILITIES)[number];
+
+/**
+ * Whose permissions are asked for: `none`: nobody's, everybody sees the repo; `restricted`: those of repos that are neither
+ * public nor, for members, internal; `all`: of every repo.
+ */
+export const ENFORCEMENTS = ['none', 'restricted', 'all'] as const;
+export type Enforcement = (typeof ENFORCEMENTS)[number];
 
 /** Which files of a source are docs, beside what its files of rules say. */
 export interface SourceRules {
@@ -41,15 +55,10 @@ export interface RepoSource extends SourceRules {
 /** The rules of a source alone. */
 export function rulesOf({ noIgnore, ignore, reposApart }: SourceRules): SourceRules {
   return {
-    ...(noIgnore === undefined ? {} : { noIgnore }),
+    ...given({ noIgnore }),
     ...(ignore === undefined || ignore.length === 0 ? {} : { ignore }),
-    ...(reposApart === undefined ? {} : { reposApart }),
+    ...given({ reposApart }),
   };
-}
-
-/** The member `indexedAt` of a record, if it has one. */
-export function indexedAtOf(record: RepoRecord | undefined): Pick<RepoRecord, 'indexedAt'> {
-  return record?.indexedAt === undefined ? {} : { indexedAt: record.indexedAt };
 }
 
 /** Which branches and tags are indexed besides the default revision: globs over their short names. */
@@ -80,12 +89,9 @@ export interface RepoRecord extends Omit<RepoFacts, 'topics'> {
   readonly codeHostType: CodeHostType;
   /** As the code host has them. */
   readonly topics?: readonly string[];
-  readonly visibility: 'public' | 'internal' | 'private' | 'unknown';
-  /**
-   * Whose permissions are asked for: `restricted`: those of repos that are neither public nor, for members,
-   * internal; `all`: of every repo. Absent: nobody's, everybody sees the repo.
-   */
-  readonly enforcement?: 'restricted' | 'all';
+  readonly visibility: Visibility;
+  /** Absent: `none`. */
+  readonly enforcement?: Exclude<Enforcement, 'none'>;
   /** Of a submodule: who sees all of these repos sees it, whatever else is said of it. */
   readonly within?: readonly number[];
   readonly source: RepoSource;

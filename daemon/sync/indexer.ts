@@ -76,27 +76,50 @@ export class Indexer {
     this.symbols = new ShardSymbols(options);
   }
 
+  /** What is not done yet, in words for the owner. */
+  get pending(): readonly string[] {
+    const { served } = this.#options;
+    const unbuilt = served.records.filter(({ indexedAt }) => indexedAt === undefined).length;
+    return [
+      ...said(
+        this.sources.unseenCount,
+        'source has not been looked at yet',
+        'sources have not been looked at yet',
+      ),
+      ...said(
+        unbuilt,
+        'repository is not indexed yet and not searched',
+        'repositories are not indexed yet and not searched',
+      ),
+    ];
+  }
+
   /** What does not work as it should, in words for the owner (API.md 18.2); empty: nothing. */
   get degradations(): readonly string[] {
     const { catalog, served } = this.#options;
     const repos = new Set(served.repos);
-    const unbuilt = served.records.filter(({ indexedAt }) => indexedAt === undefined).length;
     const stray = served.repos.filter(({ isStray }) => isStray).length;
     const hidden = new Set(
       catalog.repos.filter((repo) => !repos.has(repo)).map(({ record }) => record.name),
     );
     const { unmappedCount, symbollessCount } = served;
     return [
-      ...said(this.sources.unseenCount, 'sources have not been looked at yet'),
-      ...said(unmappedCount, 'shards could not be mapped and are not searched'),
-      ...said(unbuilt, 'repositories are not indexed yet and not searched'),
+      ...this.pending,
+      ...said(
+        unmappedCount,
+        'shard could not be mapped and is not searched',
+        'shards could not be mapped and are not searched',
+      ),
       ...this.jobs.failed.sentences((name) => !hidden.has(name)),
       ...(this.connections?.degradations ?? []),
-      ...(symbollessCount === 0
-        ? []
-        : [`the symbols of ${symbollessCount} shards are found again`]),
+      ...said(
+        symbollessCount,
+        'shard has no symbols: they are found again',
+        'shards have no symbols: they are found again',
+      ),
       ...said(
         stray,
+        'repository is hidden: its git leads elsewhere, or another source lies at its path',
         'repositories are hidden: their git leads elsewhere, or another source lies at their path',
       ),
     ];
@@ -116,6 +139,7 @@ export class Indexer {
   }
 }
 
-function said(count: number, what: string): string[] {
-  return count === 0 ? [] : [`${count} ${what}`];
+function said(count: number, one: string, many: string): string[] {
+  if (count === 0) return [];
+  return [count === 1 ? `1 ${one}` : `${count} ${many}`];
 }

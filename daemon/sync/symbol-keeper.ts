@@ -5,7 +5,7 @@
 
 import path from 'node:path';
 import { ShardError } from '../engine/host/space.ts';
-import { messageOf, systemCodeOf } from '../base/caught.ts';
+import { isDiskFull, messageOf, systemCodeOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { enginesHere } from '../symbols/extractor.ts';
 import { SymbolPasses } from '../symbols/pass.ts';
@@ -76,8 +76,7 @@ export class SymbolKeeper {
     const wanted = this.#options.indexer.symbols.missing(foundBy);
     const next = wanted.find(({ shardId }) => !this.#failed.has(shardId));
     if (next === undefined || this.#stop.signal.aborted) return;
-    await this.#pass(next, foundBy);
-    this.#isWoken = true;
+    if (await this.#pass(next, foundBy)) this.#isWoken = true;
   }
 
   /** What finds symbols here, as the catalog keeps it; undefined: nothing does. */
@@ -96,10 +95,11 @@ export class SymbolKeeper {
     return this.#foundBy === '' ? undefined : `${EXTRACTION_VERSION} ${this.#foundBy}`;
   }
 
+  /** False: there is no room for those of others either. */
   async #pass(
     { repo, shardId, path: shardPath }: { repo: string; shardId: string; path: string },
     foundBy: string,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { served, indexer, folder, log, workers, onProgress } = this.#options;
     const outPath = path.join(folder, `${shardId}.tags.next`);
     const start = Date.now();
@@ -117,14 +117,17 @@ export class SymbolKeeper {
       await indexer.symbols.adopt(shardId, outPath, { symbolsId, ...found, foundBy });
       log.info('symbols found', { repo, shardId, ...found, durationMs: Date.now() - start });
     } catch (error) {
-      if (this.#stop.signal.aborted) return;
+      if (this.#stop.signal.aborted) return false;
       // It goes out of service and is built again, and its symbols are looked for then.
       if (error instanceof ShardError) served.noteShardFailure(shardId, error.reason, error.fault);
-      // A full disk, say: nothing of the shard.
+      else if (isDiskFull(error)) indexer.symbols.waitForRoom();
+      // Nothing of the shard.
       else if (systemCodeOf(error) !== undefined) indexer.symbols.findAgain(shardId);
       else this.#failed.add(shardId);
       log.error('symbols could not be found', { repo, shardId, error: messageOf(error) });
+      return !isDiskFull(error);
     }
+    return true;
   }
 
   /** Gives up what is under way; resolves when nothing runs any more. */

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { messageOf } from '../../daemon/base/caught.ts';
 import { openInstanceSecret } from '../../daemon/base/config/secrets.ts';
 import { canMap } from '../../daemon/engine/host/mapping.ts';
 import { makeNotes, readNotes, SearchNote } from '../../daemon/engine/host/search-note.ts';
@@ -90,4 +91,17 @@ void test('what cannot be written is named, once', () => {
   });
   const message = "ENOTDIR: not a directory, open '/dev/null/a'";
   assert.throws(() => writeOwn('/dev/null/a', 'x'), { message });
+});
+
+void test('what finds no room says what to do, once; too many watches are another matter', () => {
+  const remedy = '; free space there, or move the data directory to a larger disk';
+  for (const code of ['ENOSPC', 'EDQUOT']) {
+    const full = Object.assign(new Error("write '/d/x'"), { code });
+    assert.ok(messageOf(full).startsWith(`write '/d/x'${remedy}`));
+    const passedOn = Object.assign(new Error(messageOf(full)), { code });
+    assert.equal(messageOf(passedOn), messageOf(full));
+  }
+  const watch = Object.assign(new Error('no watches'), { code: 'ENOSPC', syscall: 'watch' });
+  assert.equal(messageOf(watch), 'no watches');
+  assert.equal(messageOf(new Error('other')), 'other');
 });

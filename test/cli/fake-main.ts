@@ -73,6 +73,10 @@ const services: CliServices = {
       },
     });
   },
+  serveTools(options) {
+    echo('serveTools', options);
+    return Promise.resolve();
+  },
   serve(options) {
     echo('serve', options);
     // A daemon keeps the process alive; so does this.

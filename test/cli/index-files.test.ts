@@ -1,7 +1,8 @@
 // Checks of the files of an index that its owner changes meanwhile.
 
 import assert from 'node:assert/strict';
-import fs, { cpSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import fs, { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import test from 'node:test';
@@ -74,4 +75,31 @@ void test('a missing file is named, and the others are checked', async () => {
   await assert.rejects(verifyShards({ dataDir, paths: [gone] }));
   for (const file of files) if (file.endsWith('.tags')) rmSync(file);
   assert.equal((await missing()).length, 2);
+});
+
+void test('files of an index that cannot be read are named, and the others are checked', async () => {
+  const dataDir = temporaryFolder();
+  const files = await indexed(dataDir, makeRepo({ 'a.go': 'package a\n\nfunc plum() {}\n' }));
+  const shard = files.find((file) => file.endsWith('.shard'))!;
+  const tags = files.find((file) => file.endsWith('.tags'))!;
+  const wrongs: readonly (readonly [(file: string) => void, RegExp])[] = [
+    [(file) => symlinkSync(file, file), /^it cannot be read: ELOOP: .*\.(shard|tags)/],
+    [(file) => mkdirSync(file), /^it cannot be read: \/.* is a folder and no file; move it away/],
+    [
+      (file) => void execFileSync('mkfifo', [file]),
+      /^it cannot be read: \/.* is a pipe and no file/,
+    ],
+  ];
+  for (const file of [tags, shard])
+    for (const [make, problem] of wrongs) {
+      rmSync(file, { recursive: true });
+      make(file);
+      const checks = await verifyShards({ dataDir, paths: [] });
+      // Symbols without their shard say nothing.
+      assert.equal(checks.length, file === tags ? 2 : 1);
+      const [wrong, ...others] = checks.filter(({ problems }) => problems.length > 0);
+      assert.equal(wrong?.path, file);
+      assert.match(wrong.problems.join(), problem);
+      assert.deepEqual(others, []);
+    }
 });

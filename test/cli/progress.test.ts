@@ -54,6 +54,50 @@ void test('status: how far git is with a fetch', () => {
   );
 });
 
+void test('status: of none, one and many; what works, waits, does not answer and fails', () => {
+  const connection = { type: 'gitea', repos: 1, indexed: 1, syncedAt: null, failure: null };
+  const status = (more: Partial<StatusReport>): string[] =>
+    describeStatus({ ...REPORT, problems: [], warnings: [], ...more }, 5_000)
+      .trim()
+      .split('\n');
+  const idle = { running: [], waiting: 0 };
+  assert.deepEqual(status({ repos: { served: 0, indexed: 0, failed: 0 }, jobs: idle }), [
+    'trawl 1 at http://x, for 5.0 s',
+    'no repositories yet',
+    'no jobs',
+  ]);
+  const one = status({
+    repos: { served: 1, indexed: 1, failed: 1 },
+    jobs: { ...idle, waiting: 2 },
+  });
+  assert.deepEqual(one.slice(1), [
+    '1 repository: 1 indexed, the last job of 1 failed',
+    '0 jobs under way, 2 waiting',
+  ]);
+  const listing = { ...FETCH, queue: 'connection-sync', target: 'acme', phase: null, total: 0 };
+  const many = status({
+    remainingMs: 90_000,
+    jobs: { running: [{ ...listing, receivedSize: null, remainingMs: null }], waiting: 0 },
+    connections: [
+      { ...connection, name: 'acme', state: 'unanswered', failure: 'host has not answered' },
+      { ...connection, name: 'b', state: 'failed', failure: 'why b' },
+    ],
+    problems: ['host has not answered', 'connection b could not be listed: why b'],
+  });
+  assert.deepEqual(many.slice(1), [
+    '3 repositories: 1 indexed, about 1 min 30 s left',
+    '1 job under way',
+    '  acme: being listed, for -5000 ms',
+    '',
+    'name  type   repos  indexed  synced at  state',
+    'acme  gitea      1        1  -          unanswered',
+    'b     gitea      1        1  -          failed',
+    '',
+    'host has not answered',
+    'connection b could not be listed: why b',
+  ]);
+});
+
 class Memory extends Writable {
   text = '';
   override _write(data: Buffer, _encoding: string, done: () => void): void {

@@ -106,7 +106,10 @@ void test('a search in the local index obeys a configuration file, and says who 
   for (const command of [['search'], ['search', '--json'], ['explain']]) {
     const { code, stderr } = await trawl([...command, ...local, 'context:all plum']);
     assert.equal(code, 2);
-    assert.match(stderr, /Search contexts are known to a daemon: name it by --url/);
+    assert.match(
+      stderr,
+      /known to a running daemon alone: name its address by --url or TRAWL_URL, and a key/,
+    );
   }
 });
 

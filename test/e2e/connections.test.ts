@@ -2,54 +2,30 @@
 // webhook comes, what left the host goes, and what turned private is hidden.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { createHash, createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { startServer } from '../hosts/servers.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import type { StatusReport } from '../../daemon/http/operator/status-report.ts';
 import { call, eventually, serve, type Served, trawl } from './daemon.ts';
+import { CodeHost, idOf } from './hosted.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const SECRET = 'only-the-host-knows';
 const TIMEOUT = { timeout: 120_000 };
-const repos = path.join(temporaryFolder(), 'repos');
 const dataDir = temporaryFolder();
 const file = path.join(temporaryFolder(), 'trawl.json');
-let host: ChildProcess;
-let url = '';
+let host: CodeHost;
 let served: Served;
 
-/** A bare repository at the host. */
-function addRepo(name: string, files: Record<string, string>): string {
-  const bare = path.join(repos, `${name}.git`);
-  execFileSync('git', ['clone', '-q', '--bare', makeRepo(files), bare], { stdio: 'pipe' });
-  return bare;
-}
-
-function commit(bare: string, name: string, content: string): void {
-  const branch = execFileSync('git', ['-C', bare, 'symbolic-ref', 'HEAD']).toString().trim();
-  execFileSync('git', ['-C', bare, 'fast-import', '--quiet', '--date-format=now'], {
-    input:
-      `commit ${branch}\ncommitter a <a@example.com> now\ndata 1\nx\nfrom ${branch}^0\n` +
-      `M 100644 inline ${name}\ndata ${Buffer.byteLength(content)}\n${content}\n`,
-  });
-}
-
 before(async () => {
-  mkdirSync(repos, { recursive: true });
-  addRepo('one', { 'a.txt': 'firstword\n' });
-  addRepo('two', { 'b.txt': 'secondword\n' });
-  const script = fileURLToPath(new URL('../hosts/code-host.js', import.meta.url));
-  host = spawn(process.execPath, [script, repos, '0', '0'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = (await once(host.stdout!, 'data')) as [Buffer];
-  url = line.toString().trim();
+  host = await CodeHost.start();
+  host.add('one', { 'a.txt': 'firstword\n' });
+  host.add('two', { 'b.txt': 'secondword\n' });
   writeFileSync(
     file,
     JSON.stringify({
@@ -60,7 +36,7 @@ before(async () => {
       connections: {
         acme: {
           type: 'github',
-          url,
+          url: host.url,
           orgs: ['acme'],
           token: { env: 'HOST_TOKEN' },
           enforcePermissions: true,
@@ -83,7 +59,7 @@ before(async () => {
 
 after(async () => {
   await served?.process.stop();
-  host?.kill();
+  host?.stop();
 });
 
 async function ask<Body>(method: string, place: string, body?: object): Promise<Body> {
@@ -110,27 +86,10 @@ async function found(query: string, isGuest = false): Promise<string[]> {
   return files.map(({ repository }) => repository).sort();
 }
 
-/** As test/hosts/code-host.ts has it. */
-function idOf(name: string): number {
-  return Number.parseInt(createHash('sha256').update(name).digest('hex').slice(0, 8), 16);
-}
+const push = (name: string, secret: string, event = 'push', more: object = {}) =>
+  host.tell(served.url, name, secret, event, more);
 
-async function push(name: string, secret: string, event = 'push', more: object = {}) {
-  const page = `${url}/acme/${name}`;
-  const body = JSON.stringify({
-    ref: 'refs/heads/main',
-    repository: { id: idOf(name), full_name: `acme/${name}`, html_url: page, ...more },
-  });
-  const proof = createHmac('sha256', secret).update(body).digest('hex');
-  const reply = await call(`${served.url}/api/webhook`, {
-    method: 'POST',
-    body,
-    headers: { 'x-github-event': event, 'x-hub-signature-256': `sha256=${proof}` },
-  });
-  return { status: reply.status, body: (await reply.json()) as { repositories?: number } };
-}
-
-const nameOf = (name: string): string => `${new URL(url).host}/acme/${name}`;
+const nameOf = (name: string): string => host.nameOf(name);
 
 void test(
   'what a host lists is cloned, indexed and found, and nothing by default beside it',
@@ -150,7 +109,7 @@ void test(
 );
 
 void test('a push is found once its webhook came, and only by the secret', TIMEOUT, async (t) => {
-  commit(path.join(repos, 'one.git'), 'c.txt', 'pushedword\n');
+  host.commit('one', 'c.txt', 'pushedword\n');
   assert.equal((await push('one', 'another')).status, 401);
   assert.deepEqual((await push('one', SECRET, 'ping')).body, { repositories: 0 });
   assert.deepEqual((await push('none', SECRET)).body, { repositories: 0 });
@@ -167,10 +126,10 @@ void test('a push is found once its webhook came, and only by the secret', TIMEO
 });
 
 void test('the second of two pushes that follow each other is not missed', TIMEOUT, async () => {
-  commit(path.join(repos, 'two.git'), 'd.txt', 'earlyword\n');
+  host.commit('two', 'd.txt', 'earlyword\n');
   await push('two', SECRET);
   await eventually(async () => (await found('earlyword')).length === 1);
-  commit(path.join(repos, 'two.git'), 'e.txt', 'lateword\n');
+  host.commit('two', 'e.txt', 'lateword\n');
   await push('two', SECRET);
   await eventually(async () => (await found('lateword')).length === 1);
 });
@@ -179,8 +138,8 @@ void test(
   'what left the host goes, and what came is there, with the next listing',
   TIMEOUT,
   async () => {
-    rmSync(path.join(repos, 'two.git'), { recursive: true });
-    addRepo('three', { 'f.txt': 'thirdword\n' });
+    rmSync(host.place('two'), { recursive: true });
+    host.add('three', { 'f.txt': 'thirdword\n' });
     const [connection] = await ask<{ id: number }[]>('GET', '/api/connections');
     await ask('POST', `/api/connections/${connection!.id}/sync`);
     await eventually(async () => (await found('secondword')).length === 0);
@@ -232,11 +191,11 @@ void test(
   'what takes the name of a public repository is never shown as that',
   TIMEOUT,
   async () => {
-    const [one, moved] = ['one', 'moved'].map((name) => path.join(repos, `${name}.git`));
+    const [one, moved] = ['one', 'moved'].map((name) => host.place(name));
     assert.deepEqual(await found('firstword', true), [nameOf('one')]);
     writeFileSync(path.join(one!, 'host-id'), String(idOf('one')));
     renameSync(one!, moved!);
-    addRepo('one', { 'g.txt': 'hiddenword\n' });
+    host.add('one', { 'g.txt': 'hiddenword\n' });
     writeFileSync(path.join(one!, 'host-id'), '4711');
     writeFileSync(path.join(one!, 'is-private'), '');
     await push('one', SECRET);
@@ -258,6 +217,73 @@ void test('who may see what a host lists is for the host to say', TIMEOUT, async
   assert.notEqual(code, 0);
   assert.match(stderr, /Nothing was changed: a connection lists .*one, .*enforcePermissions/);
 });
+
+void test(
+  'what a webhook says to be private is hidden at once, whatever was listed before',
+  TIMEOUT,
+  async () => {
+    assert.deepEqual(await found('thirdword', true), [nameOf('three')]);
+    writeFileSync(path.join(host.place('three'), 'is-private'), '');
+    const { status, body } = await push('three', SECRET, 'repository', { private: true });
+    assert.deepEqual([status, body], [202, { repositories: 0 }]);
+    await eventually(async () => (await found('thirdword', true)).length === 0);
+    assert.deepEqual(await found('thirdword'), [nameOf('three')]);
+  },
+);
+
+void test(
+  'a host that is frozen is seen: in the status, in the API, in the log; cause, since when, next step',
+  TIMEOUT,
+  async (t) => {
+    const frozen = await startServer(t, () => 'silence');
+    // A byte, and the next one a minute later.
+    const slow = createServer((_, response) => response.writeHead(200).write('{'));
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    t.after(() => slow.close() && slow.closeAllConnections());
+    const { port } = slow.address() as AddressInfo;
+    const connections = {
+      frozen: { type: 'gitea', url: frozen.url, orgs: ['acme'] },
+      slow: { type: 'gitlab', url: `http://127.0.0.1:${port}`, groups: ['acme'] },
+      tool: { type: 'git', url: `http://127.0.0.1:${port}/tool.git` },
+    };
+    const [ownFile, ownData] = [path.join(temporaryFolder(), 'trawl.json'), temporaryFolder()];
+    writeFileSync(ownFile, JSON.stringify({ connections }));
+    const own = await serve(ownData, [], {
+      flags: ['--config', ownFile, '--default-source', makeRepo({ 'own.txt': 'x\n' })],
+      env: { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: KEY },
+    });
+    const status = (...flags: string[]) => trawl(['status', '--data-dir', ownData, ...flags]);
+    let connectionsNow: StatusReport['connections'] = [];
+    await eventually(async () => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
+      const report = JSON.parse((await status('--json')).stdout) as StatusReport;
+      connectionsNow = report.connections;
+      return connectionsNow.every(({ failure }) => failure !== null);
+    }, 500);
+    for (const { failure } of connectionsNow)
+      assert.match(failure!, /127\.0\.0\.1:\d+ has not answered since 20\S+, .*asked again.*look/);
+    assert.deepEqual(
+      connectionsNow.map(({ state }) => state),
+      ['unanswered', 'unanswered', 'fine'],
+    );
+    const { code, stdout } = await status();
+    assert.equal(code, 1);
+    assert.match(stdout, /^frozen +gitea +0 +0 +- +unanswered$/m);
+    assert.equal(stdout.match(/has not answered since/g)?.length, 2, stdout);
+    const reply = await call(`${own.url}/api/connections`, {
+      headers: { authorization: `Bearer ${KEY}` },
+    });
+    const told = (await reply.json()) as { name: string; trouble?: string }[];
+    assert.deepEqual(
+      told.map(({ name }) => name),
+      ['frozen', 'slow', 'tool'],
+    );
+    for (const { trouble } of told) assert.match(trouble!, /has not answered since/);
+    assert.match(own.process.stderr, /the code host does not answer, and is asked again/);
+    assert.match(own.process.stderr, /frozen cannot be listed: 127/);
+    await own.process.stop();
+  },
+);
 
 void test('no secret is in the log, in an answer, or in a clone', TIMEOUT, async () => {
   const log = `${served.process.stdout}${served.process.stderr}`;

@@ -90,6 +90,8 @@ void test('every field of an answer, on text of many bytes a character and CRLF'
     language: 'Markdown',
     branches: ['HEAD'],
     fileKind: 'docs',
+    // A whole word, and all of the query.
+    score: 900,
   });
   const [first, second] = byLine(chunks);
   assert.deepEqual(first, {
@@ -106,6 +108,21 @@ void test('every field of an answer, on text of many bytes a character and CRLF'
   assert.equal(second?.content, 'third plum\r\n');
   assert.deepEqual(second?.contentStart, { byteOffset: 37, lineNumber: 3, column: 1 });
   assert.deepEqual(second?.matchRanges.map(flat), [[43, 3, 7, 47, 3, 11]]);
+});
+
+void test('members of results: all, or those that the request names', async () => {
+  const fields = ['score', 'blobSha'];
+  const bare = await only('plum file:unicode', { fields: [] });
+  const { score, ...rest } = await only('plum file:unicode');
+  // A whole word, and all of the query.
+  assert.equal(score, 900);
+  assert.deepEqual(rest, bare, 'files on disk have no id in git');
+  assert.deepEqual(await only('plum file:unicode', { fields }), { score, ...rest });
+  assert.deepEqual(await only('plum file:unicode', { fields: ['blobSha'] }), bare);
+  for (const wrong of ['score', ['points'], ['score', 'score', 'score']]) {
+    const { status } = await post(served.url, { query: 'plum', fields: wrong });
+    assert.equal(status, 400, JSON.stringify(wrong));
+  }
 });
 
 void test('bytes that are no UTF-8: offsets of the file, a column each, U+FFFD in the text', async () => {

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { goneSoon, isRunning, makeBrakedGit } from '../sources/history/braked-git.ts';
 import { makeHistory } from '../sources/history/repos.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { get, serveIndexed } from './daemon.ts';
+import { get, search, serveIndexed } from './daemon.ts';
 import type { Answer, Served } from './daemon.ts';
 
 type Body = Record<string, unknown>;
@@ -105,6 +105,14 @@ async function codeOf(
   const { status, body } = await ask(name, repo, { ...GOOD[name], ...more });
   return status === 200 ? 'OK' : String(body['errorCode']);
 }
+
+test('results name their content as git does, where it is of a commit', async () => {
+  const { files } = await search(served.url, 'file:a.txt', { fields: ['blobSha'] });
+  const ids = new Map(files.map(({ repository, blobSha }) => [repository, blobSha]));
+  for (const name of ['named.git', 'shallow.git'])
+    assert.equal(ids.get(`local/${name}`), git(bare, 'rev-parse', 'HEAD:a.txt'), name);
+  for (const name of ['tree', 'plain']) assert.equal(ids.get(`local/${name}`), undefined, name);
+});
 
 test('blame', async () => {
   const { body } = await ask('blame', 'named.git', { path: 'a.txt' });

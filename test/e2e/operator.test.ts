@@ -203,7 +203,7 @@ interface AuditRow {
 /** Records of people and keys that are gone must say who it was. */
 const NAMED_ACTIONS = /^(org\.member_|user\.delete$|api_key\.created$)/;
 
-async function readAudit(desk: Desk): Promise<void> {
+async function readAudit(desk: Desk, repo: string): Promise<void> {
   const rows = await desk.rows<AuditRow>(['audit']);
   const actions = new Set(rows.map(({ action }) => action));
   for (const action of [
@@ -252,6 +252,28 @@ async function readAudit(desk: Desk): Promise<void> {
     /2030/,
   );
   assert.match(await desk.ok(['audit']), /^timestamp +action +actor/);
+  await readAuditOf(desk, repo);
+}
+
+/** What may have changed who sees a repository: what names it, and what concerns all. */
+async function readAuditOf(desk: Desk, repo: string): Promise<void> {
+  const own = await desk.rows<AuditRow>(['audit', '--repo', repo]);
+  const other = await desk.rows<AuditRow>(['audit', '--repo', 'local/none']);
+  const actionsOf = (rows: readonly AuditRow[]): string[] => rows.map(({ action }) => action);
+  const named = ['grant.removed', 'grant.added'];
+  assert.deepEqual(
+    actionsOf(own).filter((action) => action.startsWith('grant.')),
+    named,
+  );
+  const isOfRepo = ({ action, metadata }: AuditRow): boolean =>
+    action === 'settings.changed' && metadata?.['to'] !== undefined;
+  assert.ok(own.some(isOfRepo) && !other.some(isOfRepo));
+  assert.equal(
+    actionsOf(other).some((action) => /^(grant|api_key)\./.test(action)),
+    false,
+  );
+  for (const action of ['org.member_removed', 'license.changed'])
+    assert.ok(actionsOf(own).includes(action) && actionsOf(other).includes(action), action);
 }
 
 /** A key pair and a licence made with it; returns the variables that make it count. */
@@ -281,7 +303,7 @@ void test('without a daemon: all commands, and a daemon that starts later knows 
   const key = await changeKeys(desk);
   await changeLicence(desk, folder);
   await changeGrants(desk, `local/${path.basename(repo)}`);
-  await readAudit(desk);
+  await readAudit(desk, `local/${path.basename(repo)}`);
   const served = await serveIndexed(desk.dataDir, [repo], { env });
   assert.equal(served.process.stderr.includes('Set up the owner'), false);
   assert.equal(await searchStatus(served, key), 200);
@@ -300,7 +322,7 @@ void test('through a daemon: all commands, and they hold from the next request o
   const key = await changeKeys(desk);
   await changeLicence(desk, folder);
   await changeGrants(desk, `local/${path.basename(repo)}`);
-  await readAudit(desk);
+  await readAudit(desk, `local/${path.basename(repo)}`);
   assert.equal(await searchStatus(served, key), 200);
   await desk.ok(['user', 'suspend', 'bob@x.org']);
   assert.equal(await searchStatus(served, key), 401);

@@ -4,8 +4,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
 import { ConfigError } from '../../daemon/base/config/error.ts';
+import { awaitedOf, awaitedSentence } from '../../daemon/hosts/awaited-answers.ts';
 import { HostError } from '../../daemon/hosts/host.ts';
 import { HostTransport, type TransportOptions } from '../../daemon/hosts/transport.ts';
 import { makeCertificates, recordingLog, startProxy, startServer, type Told } from './servers.ts';
@@ -158,6 +160,38 @@ test('a host that says nothing, or not enough, is given up', async (t) => {
   );
 });
 
+test('a host that says nothing is told of while it is waited for, and since when; one that answers is not', async (t) => {
+  let isFrozen = true;
+  const server = await startServer(t, () => (isFrozen ? 'silence' : { body: 'here' }));
+  const { log, lines } = recordingLog();
+  const limits = { ...QUICK, silenceMs: 300, retries: 1, tellMs: 20 };
+  const { fetch, host } = transportTo(t, server.url, { log, limits, connection: 'acme' });
+  const begunAt = Date.now();
+  const failed = assert.rejects(fetch(`${server.url}/orgs/acme`));
+  assert.equal(awaitedOf('acme'), undefined);
+  while (awaitedOf('acme') === undefined) await sleep(5);
+  const first = awaitedOf('acme')!;
+  assert.ok(Math.abs(first.since - begunAt) < 1_000);
+  assert.match(awaitedSentence(first), /has not answered since 20.*GET \/orgs\/acme is waited for/);
+  await failed;
+  assert.equal(awaitedOf('acme'), undefined);
+  const again = assert.rejects(fetch(`${server.url}/orgs/other`));
+  while (awaitedOf('acme')?.failure === undefined) await sleep(5);
+  const second = awaitedOf('acme')!;
+  assert.ok(second.since - first.since < 5, 'since the first question');
+  assert.match(
+    awaitedSentence(second),
+    /orgs\/other: .*Timeout.*check that the host can be reached/,
+  );
+  isFrozen = false;
+  await again.catch(() => undefined);
+  assert.equal(await (await fetch(server.url)).text(), 'here');
+  assert.equal(awaitedOf('acme'), undefined);
+  const told = lines.filter((line) => line.includes('does not answer'));
+  assert.ok(told.length >= 2);
+  assert.match(told[0]!, new RegExp(`WARN.*${host}.*orgs/acme`, 'i'));
+});
+
 test('an answer above the bound is refused, also one that grows when it is uncompressed', async (t) => {
   const { gzipSync } = await import('node:zlib');
   const bomb = gzipSync(Buffer.alloc(1_000_000));
@@ -268,7 +302,7 @@ test('a host that asks for more time than there is is not waited for, and not as
 
 test('a host that limits for ever is given up', async (t) => {
   const server = await startServer(t, () => ({ status: 429, headers: { 'retry-after': '0.05' } }));
-  const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 300 } });
+  const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 3_000 } });
   await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
   assert.ok(server.asked.length > 2);
 });

@@ -190,6 +190,42 @@ test('other events, and what has no form, are proven and tell of nothing', () =>
   assert.deepEqual(read(nameless, github), { event: '' });
 });
 
+test('whoever says that not everybody may see a repository says so of any event', () => {
+  const seen = (
+    headers: Record<string, string>,
+    payload: string,
+    more: object,
+    member = 'repository',
+  ): string | undefined => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of this file
+    const whole = JSON.parse(payload) as Record<string, object>;
+    const body = JSON.stringify({ ...whole, [member]: { ...whole[member], ...more } });
+    const proof = { 'x-hub-signature-256': `sha256=${hmac(body)}` };
+    return read({ ...proof, ...headers }, body)?.narrowed?.visibility;
+  };
+  const [onGithub, onGitea] = [{ 'x-github-event': 'repository' }, { 'x-gitea-event': 'push' }];
+  assert.equal(seen(onGithub, github, { private: true, visibility: 'internal' }), 'internal');
+  assert.equal(seen(onGithub, github, { private: true, visibility: 'private' }), 'private');
+  assert.equal(seen(onGithub, github, { private: false, visibility: 'public' }), undefined);
+  assert.equal(seen(onGithub, github, { private: 'yes', visibility: 7 }), undefined);
+  assert.equal(seen(onGitea, gitea, { private: true, internal: false }), 'private');
+  assert.equal(seen(onGitea, gitea, { private: false, internal: true }), 'internal');
+  const onGitlab = { 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': SECRET };
+  for (const [level, visibility] of [
+    [0, 'private'],
+    [10, 'internal'],
+    [20, undefined],
+  ] as const)
+    assert.equal(
+      seen(onGitlab, gitlab('push'), { visibility_level: level }, 'project'),
+      visibility,
+    );
+  const onBitbucket = { 'x-event-key': 'repo:updated' };
+  assert.equal(seen(onBitbucket, bitbucketCloud, { is_private: true }), 'private');
+  assert.equal(seen(onBitbucket, bitbucketServer(), { public: false }), 'private');
+  assert.equal(seen(onBitbucket, bitbucketServer(), { public: true }), undefined);
+});
+
 const WRONG: Readonly<Record<string, Record<string, string>>> = {
   none: {},
   'that of another secret': { 'x-hub-signature-256': `sha256=${hmac(github, 'guess')}` },

@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { JobView, Services } from '../../daemon/http/api/shapes/endpoint-services.ts';
+import type { Services } from '../../daemon/http/api/shapes/endpoint-services.ts';
+import type { JobView } from '../../daemon/repos/jobs.ts';
 import { closeWorlds, OWNER_KEY, repo, startWorld } from './harness.ts';
 
 after(closeWorlds);
@@ -41,11 +42,12 @@ async function start() {
     repos: [repo(1, 'a'), repo(2, 'b'), repo(3, 'c', { enforcement: 'all' }), repo(4, 'd')],
     connections: {
       list: () =>
-        (['z', 'b', 'hidden'] as const).map((name, index) => ({
+        (['z', 'b', 'hidden', 'new'] as const).map((name, index) => ({
           id: FIRST_ID + index,
           name,
           connectionType: 'github',
           syncedAt: index === 0 ? 1_000 : null,
+          ...(index === 0 || index === 3 ? { trouble: `${name} is down` } : {}),
         })),
       idsOf,
       latest: (ids) => {
@@ -72,13 +74,19 @@ async function start() {
 test('connections and sources together, with a repository that the caller sees, by name; repositories of one', async () => {
   const { ask } = await start();
   const source = { id: 4, name: 'd', connectionType: 'git' };
-  const [z, b, hidden] = ['z', 'b', 'hidden'].map((name, index) => ({
+  const [z, b, hidden, fresh] = ['z', 'b', 'hidden', 'new'].map((name, index) => ({
     id: FIRST_ID + index,
     name,
     connectionType: 'github',
   }));
   assert.deepEqual((await ask('/api/connections')).json, [b, source, z]);
-  assert.deepEqual((await ask('/api/connections', OWNER_KEY)).json, [b, source, hidden, z]);
+  assert.deepEqual((await ask('/api/connections', OWNER_KEY)).json, [
+    b,
+    source,
+    hidden,
+    { ...fresh, trouble: 'new is down' },
+    { ...z, trouble: 'z is down' },
+  ]);
   const names = async (id: number): Promise<unknown> => {
     const { json } = await ask(`/api/repos?connectionId=${id}`);
     return (json as { repoName: string }[]).map(({ repoName }) => repoName);

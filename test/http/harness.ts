@@ -4,6 +4,7 @@
 import type { LazyBytes } from '../../daemon/http/api/shapes/lazy-bytes.ts';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import type { SearchRequest } from '../../daemon/engine/query/request.ts';
 import type { SearchEnvironment } from '../../daemon/engine/search/prepare.ts';
 import type { StreamEnvironment } from '../../daemon/engine/search/stream.ts';
 import type { CommitFields } from '../../daemon/sources/history/commits.ts';
@@ -62,7 +63,7 @@ export interface World {
   /** Log lines, parsed. */
   readonly lines: Record<string, unknown>[];
   /** Searches that reached the service. */
-  readonly calls: SearchCall[];
+  readonly calls: SearchRequest[];
   readonly control: ControlPlane;
   readonly configuration: Configuration;
   readonly call: (options: CallOptions) => Promise<Reply>;
@@ -77,7 +78,7 @@ export interface WorldOptions {
   readonly settings?: ConfigurationInput['settings'];
   /** A function: the repos may change, by being another array. */
   readonly repos?: readonly RepoRecord[] | (() => readonly RepoRecord[]);
-  readonly search?: (call: SearchCall, context: SearchEnvironment) => Promise<unknown>;
+  readonly search?: (call: SearchRequest, context: SearchEnvironment) => Promise<unknown>;
   /** Told when the memory of a large answer may go. */
   readonly onRelease?: () => void;
   readonly stream?: (
@@ -145,7 +146,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     options.settings === undefined ? { env } : { env, settings: options.settings },
   );
   const lines: Record<string, unknown>[] = [];
-  const calls: SearchCall[] = [];
+  const calls: SearchRequest[] = [];
   const log = createLog({
     level: options.logLevel ?? 'info',
     format: 'json',

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { JobView } from '../../daemon/http/api/shapes/endpoint-services.ts';
+import type { JobView } from '../../daemon/repos/jobs.ts';
 import { closeWorlds, repo, startWorld } from './harness.ts';
 
 after(closeWorlds);

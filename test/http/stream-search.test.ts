@@ -82,7 +82,7 @@ async function observe(
   const world = await startWorld({
     kind,
     settings: { maxConcurrentSearches: 50, maxQueuedSearches: 200 },
-    search: (call, { signal }) => engine.search(call.query, call, signal),
+    search: (call, { signal }) => engine.search(String(call.query), call, signal),
     stream: (call, context) =>
       startStream(parts, call, {
         ...context,

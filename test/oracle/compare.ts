@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
+import { hashOf } from '../engine/host/harness.ts';
 import type { FileResult, Range, SearchAnswer } from '../engine/host/harness.ts';
 import {
   type BruteDoc,
@@ -25,6 +26,8 @@ export interface Asked {
   readonly matches: number;
   readonly contextLines: number;
   readonly isCaseSensitive: boolean;
+  /** Were the members asked for that are left out else? */
+  readonly hasFields?: boolean;
 }
 
 const keyOf = (repo: string, path: string): string => `${repo}\0${path}`;
@@ -43,6 +46,7 @@ export function checkAnswer(docs: readonly OracleDoc[], asked: Asked, answer: Se
     const match = wanted.get(keyOf(file.repository, file.fileName.text));
     assert.ok(match, `${file.fileName.text} must not match`);
     checkFile(file, match, asked, isWhole || file !== answer.files.at(-1));
+    if (asked.hasFields === true) checkFields(file, match, asked);
   }
   if (!isWhole) {
     assert.equal(answer.incompleteReasons?.[0], 'match_limit');
@@ -126,6 +130,17 @@ function checkFile(file: FileResult, match: BruteMatch, asked: Asked, isWhole: b
     assert.deepEqual(chunk.symbols, symbolsOf(match, shown.ranges));
     checkPlaces(bytes, chunk.matchRanges);
   }
+}
+
+/** The points of the file, and the id of its content. */
+function checkFields(file: FileResult, match: BruteMatch, { query }: Asked): void {
+  if (areAtoms(query)) assert.equal(file.score, scoreOf(match), 'score');
+  const { bytes } = match.doc;
+  const isStored = bytes.length > 0 && file.skipReason === undefined;
+  const expected = isStored
+    ? hashOf(Buffer.from(bytes).toString('latin1')).toString('hex')
+    : undefined;
+  assert.equal(file.blobSha, expected, 'blobSha');
 }
 
 const isWordByte = (byte: number | undefined): boolean =>

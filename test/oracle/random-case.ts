@@ -45,7 +45,10 @@ export const caseArbitrary: fc.Arbitrary<Case> = corpusArbitrary.chain((corpus) 
   }),
 );
 
-export const REPOS = REPO_NAMES.map((name, index) => repoRecord(index + 1, name));
+export const REPOS = REPO_NAMES.map((name, index) => ({
+  ...repoRecord(index + 1, name),
+  source: { kind: 'commits', path: '' } as const,
+}));
 
 /** The first half of the docs in a shard for each repo, the other half in one that all repos share. */
 export function shardsOf(module: WebAssembly.Module, folder: string, corpus: Corpus): LiveShard[] {
@@ -74,14 +77,19 @@ export async function checkCase(
   engine.publish(shards, REPOS);
   for (const { query, ...options } of queries) {
     const { matches, contextLines, isCaseSensitive } = options;
+    // Every other answer has all members.
+    const hasFields = contextLines % 2 === 0;
     const answer = await engine.search(query.text, {
+      ...(hasFields ? {} : { fields: [] }),
       matches,
       contextLines,
       isRegexEnabled: query.isRegexEnabled,
       isCaseSensitivityEnabled: isCaseSensitive,
     });
     try {
-      checkAnswer(corpus.docs, { query: query.tree, ...options }, answer);
+      checkAnswer(corpus.docs, { query: query.tree, hasFields, ...options }, answer);
+      if (!hasFields)
+        for (const file of answer.files) assert.ok(!('score' in file) && !('blobSha' in file));
       regexRunCount += answer.stats['regexpsConsidered']!;
       if (answer.isSearchExhaustive && (await checkFlipped(engine, query, options, answer)))
         comparedCount++;

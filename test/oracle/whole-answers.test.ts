@@ -8,7 +8,7 @@ import test from 'node:test';
 import { seededRandom } from '../../bench/samples.ts';
 import { UNIT_DOCS_MAX } from '../../core/shared/plan.ts';
 import { SEES_ALL } from '../../daemon/repos/sight.ts';
-import type { SearchRequest } from '../../daemon/engine/search/prepare.ts';
+import type { SearchRequest } from '../../daemon/engine/query/request.ts';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { startStream } from '../../daemon/engine/search/stream.ts';
 import {

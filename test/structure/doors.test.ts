@@ -62,11 +62,20 @@ const DOORS: readonly Door[] = [
     // git.ts gives each git the settings that keep a repository from running programs.
     places: ['daemon/base/spawn.ts', 'daemon/sources/git/git.ts', 'daemon/symbols/confine.ts'],
   },
-  { what: 'requests to other machines', module: ['undici'], places: ['daemon/hosts/'] },
+  {
+    what: 'requests to other machines',
+    module: ['undici'],
+    places: ['daemon/hosts/', 'daemon/base/config/way.ts', 'daemon/base/config/ask-address.ts'],
+  },
   {
     what: 'client libraries of code hosts',
     code: /'(?:@gitbeaker|@octokit|azure-devops-node-api|gitea-js)\b/,
     places: ['daemon/hosts/'],
+  },
+  {
+    what: 'the protocol of tools',
+    code: /'@modelcontextprotocol\//,
+    places: ['daemon/http/mcp/', 'daemon/cli/tool-pipe.ts'],
   },
   { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
   {

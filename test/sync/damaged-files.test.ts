@@ -2,6 +2,7 @@
 // served is served, only what is damaged is made again, and nothing is made for ever.
 
 import assert from 'node:assert/strict';
+import { shardErrorOf } from '../../daemon/engine/host/space.ts';
 import { indexerOf } from '../../daemon/instance.ts';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
@@ -106,4 +107,13 @@ void test('what is damaged again and again is built after pauses', TIMEOUT, asyn
   await index.close();
   assert.equal(index.warnings.length, 4);
   await assert.rejects(index.index([repo], ALL, 'commits'));
+});
+
+void test('symbols that may not be read are lost alone, and nothing is where the machine had no room', () => {
+  const faultOf = (code: string, fault?: 'symbols'): string =>
+    shardErrorOf('s', Object.assign(new Error('x'), { code }), fault).fault;
+  assert.equal(faultOf('EACCES', 'symbols'), 'symbols');
+  assert.equal(faultOf('EMFILE', 'symbols'), 'unmapped');
+  assert.equal(faultOf('EACCES'), 'unmapped');
+  assert.equal(faultOf('EIO'), 'damaged');
 });

@@ -10,6 +10,7 @@ import type { StoredRepo } from '../../daemon/accounts/store/repos.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { indexerOf, type Instance } from '../../daemon/instance.ts';
 import { type Index, openIndex } from '../../daemon/open-index.ts';
+import { ruleChanges } from '../../daemon/rule-changes.ts';
 import { probeSource } from '../../daemon/sources/git/probe.ts';
 import { newUser } from '../accounts/store/harness.ts';
 import { eventually } from '../http/harness.ts';
@@ -123,4 +124,23 @@ test('where grants without repos are left, a new repo that all may see is record
   assert.deepEqual(await recorded(index), [changed(repo, 8, null, 'unknown none')]);
   assert.match(logged.splice(0).join(), /not enforced any more/);
   await store.close();
+});
+
+test('a change of many repos names each of them, a hundred in a record', () => {
+  const before = { repos: [], nextRepoId: 1, connections: [], links: [], nextConnectionId: 1 };
+  const repos = Array.from({ length: 250 }, (_, index): StoredRepo => {
+    const repoId = index + 1;
+    return { repoId, name: `r${repoId}`, visibility: 'private', enforcement: 'all' };
+  });
+  const { records } = ruleChanges(log)({}, before, repos, []);
+  const named = records.map(({ metadata }) => metadata?.['repos'] as string[]);
+  assert.deepEqual(
+    named.map(({ length }) => length),
+    [100, 100, 50],
+  );
+  assert.deepEqual(
+    named.flat(),
+    repos.map(({ name }) => name),
+  );
+  assert.deepEqual(records[2]!.metadata?.['repoCount'], 50);
 });

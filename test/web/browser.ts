@@ -90,28 +90,6 @@ export async function visit({
   return visitor;
 }
 
-/** An answer of the daemon. */
-export interface Recorded {
-  readonly url: string;
-  readonly body: string;
-}
-
-/** What the daemon answers to a window from now on, workers included; a stream comes to the page in one piece. */
-export async function recordAnswers({ context }: Visitor): Promise<Recorded[]> {
-  const answers: Recorded[] = [];
-  await context.route('**/api/**', async (route) => {
-    const url = route.request().url();
-    try {
-      const response = await route.fetch();
-      answers.push({ url, body: await response.text() });
-      await route.fulfill({ response });
-    } catch {
-      // The page has left, and with it the request.
-    }
-  });
-  return answers;
-}
-
 const COUNT_WAIT_MS = 10_000;
 
 /** There are so many of it, soon: what the page says of its results may be there a frame before their rows. */

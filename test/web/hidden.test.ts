@@ -9,8 +9,10 @@ import { licenceEnvironment } from '../accounts/licences.ts';
 import { eventually, get, post as searchAs, serve, trawl } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, recordAnswers, visit } from './browser.ts';
-import type { Recorded, Visitor } from './browser.ts';
+import { NO_BROWSER, until, visit } from './browser.ts';
+import type { Visitor } from './browser.ts';
+import { openRecordingDoor } from './door.ts';
+import type { Recorded } from './door.ts';
 
 const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const PASSWORD = 'correct horse battery';
@@ -107,13 +109,16 @@ interface Looker extends Visitor {
 
 async function lookAs(who: string): Promise<Looker> {
   const headers = who === 'token' ? { Authorization: `Bearer ${scopedToken}` } : {};
-  const visitor = await visit({ url: served.url, headers: { ...headers } });
+  const { url, answers } = await openRecordingDoor(served.url);
+  const visitor = await visit({ url, headers: { ...headers } });
   if (who.includes('@')) {
     const data = { email: who, password: PASSWORD };
     const answer = await visitor.page.request.post('/api/auth/login', { data });
     assert.equal(answer.status(), 200);
   }
-  return { ...visitor, answers: await recordAnswers(visitor) };
+  // What came before is not of the pages.
+  answers.splice(0);
+  return { ...visitor, answers };
 }
 
 async function summaryOf(page: Page): Promise<string> {
@@ -332,6 +337,115 @@ for (const who of ['guest', 'token']) {
     },
   );
 }
+
+/** Signs in by the page. */
+async function signInAs(page: Page, email: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+async function searchFor(page: Page, query: string): Promise<void> {
+  await page.locator('.box-input').fill(query);
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => url.searchParams.get('query') === query);
+}
+
+const ALL_OF_OWNER = '7 matches in 6 files of 2 repositories · that is all';
+const ALL_OF_MEMBER = '2 matches in 2 files of 1 repository · that is all';
+
+void test(
+  'a tab in which a session ended shows the next person nothing of the one before',
+  { skip: NO_BROWSER },
+  async () => {
+    const looker = await lookAs(ENV.TRAWL_OWNER_EMAIL);
+    const { page, context } = looker;
+    await page.goto('/search?query=sharedName');
+    await page.getByText(ALL_OF_OWNER).waitFor();
+    await searchFor(page, 'sharedName lang:TypeScript');
+    await page.locator('article').getByText('whisperfile.ts').click();
+    await page.locator('.cm-content').getByText('whisperName').waitFor();
+    await page.getByRole('link', { name: /^Settings of/ }).click();
+    // As it is when it ends: what is asked for now is refused.
+    await context.clearCookies();
+    await page.getByRole('link', { name: 'Members' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session ended.' });
+    await dialog.waitFor();
+    await until(page, `getComputedStyle(document.querySelector('.backdrop-full')).opacity === '1'`);
+    await until(page, `document.querySelector('main').closest('[inert]') !== null`);
+    await dialog.getByRole('button', { name: 'Go on without signing in' }).click();
+    const signIn = page.getByRole('navigation').getByRole('link', { name: 'Sign in' });
+    await signIn.waitFor();
+    await signIn.click();
+    await signInAs(page, MEMBER);
+    await page.waitForURL((url) => url.pathname === '/');
+    await page.getByRole('link', { name: `Settings of ${MEMBER}` }).waitFor();
+    looker.answers.splice(0);
+    assertNothing(await seenBy(looker), 'start page');
+    assertNothing(await page.evaluate<string>('JSON.stringify({ ...localStorage })'), 'storage');
+    for (const place of ['/settings/members', '/settings/general']) {
+      await page.goBack();
+      await page.waitForURL((url) => url.pathname === place);
+      assertNothing(await seenBy(looker), place);
+    }
+    await page.goBack();
+    await page.getByText('There is no whisperfile.ts').waitFor();
+    assert.equal(await page.getByText('whisperName').count(), 0);
+    looker.answers.splice(0);
+    for (const _ of ['lang:TypeScript', 'sharedName']) {
+      await page.goBack();
+      await page.getByText(ALL_OF_MEMBER).waitFor();
+      assertNothing(await seenBy(looker), page.url());
+    }
+  },
+);
+
+void test(
+  'a tab shows nothing more of its person where another one signs in beside it, or it was kept away',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, context } = await lookAs(ENV.TRAWL_OWNER_EMAIL);
+    await page.goto('/search?query=sharedName');
+    await page.getByText(ALL_OF_OWNER).waitFor();
+    // As a browser does that keeps pages whole for the way back.
+    const turn = (name: string) =>
+      `dispatchEvent(new PageTransitionEvent('${name}', { persisted: true }))`;
+    await page.evaluate(turn('pagehide'));
+    assert.equal(await page.locator('article').first().isVisible(), false);
+    await page.evaluate(turn('pageshow'));
+    await page.getByText(ALL_OF_OWNER).waitFor();
+    await page.locator('article').first().waitFor();
+    const other = await context.newPage();
+    await context.clearCookies();
+    await other.goto('/login');
+    await page.getByRole('dialog', { name: 'Your session ended.' }).waitFor();
+    await signInAs(other, MEMBER);
+    await page.getByText(ALL_OF_MEMBER).waitFor();
+    assertNothing(await page.content(), 'the other tab');
+  },
+);
+
+void test('signing in leads to pages of this instance alone', { skip: NO_BROWSER }, async () => {
+  const ways = [
+    '//example.com/',
+    '/\\example.com',
+    '/%09/example.com',
+    'https://example.com/',
+    '/.//x',
+  ];
+  for (const wanted of ways) {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto(`/login?return=${wanted}`);
+    await signInAs(page, MEMBER);
+    await page.getByRole('link', { name: `Settings of ${MEMBER}` }).waitFor();
+    assert.equal(new URL(page.url()).origin, new URL(served.url).origin, wanted);
+    assert.deepEqual(
+      complaints.filter((text) => !text.includes('404')),
+      [],
+      wanted,
+    );
+  }
+});
 
 void test('its owner sees it where others see nothing', { skip: NO_BROWSER }, async () => {
   const looker = await lookAs(ENV.TRAWL_OWNER_EMAIL);

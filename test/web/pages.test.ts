@@ -200,6 +200,38 @@ void test('facets narrow what is shown and live in the address', { skip: NO_BROW
 });
 
 void test(
+  'results are narrowed by folder, here and by the daemon',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto('/search?query=plumtree');
+    await page.getByText('that is all').waitFor();
+    const folders = page.getByRole('group', { name: /^Folder/ });
+    const labels = await folders
+      .getByRole('checkbox')
+      .evaluateAll((boxes) =>
+        boxes.map((box) => box.getAttribute('aria-label')?.split(',')[0]).toSorted(),
+      );
+    assert.deepEqual(labels, ['src/', 'src/deep/', 'top of a repository']);
+    for (const [name, count, put] of [
+      ['src/,', 1, /file%3A%5Esrc%2F%5B%5E%2F%5D\*%24$/],
+      ['src/deep/', 1, /file%3A%5Esrc%2Fdeep%2F$/],
+      ['top', 2, /file%3A%5E%5B%5E%2F%5D\*%24$/],
+    ] as const) {
+      await page.goto('/search?query=plumtree');
+      await page.getByText('that is all').waitFor();
+      await folders.getByRole('checkbox', { name: new RegExp(`^${name}`) }).check();
+      await hasCount(page.getByRole('article'), count);
+      await page.getByRole('button', { name: 'Put into query' }).click();
+      await page.waitForURL(put);
+      await page.getByText('that is all').waitFor();
+      await hasCount(page.getByRole('article'), count);
+    }
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
   'where the answer was not all the daemon is asked for what is chosen; counts are lower bounds meanwhile',
   { skip: NO_BROWSER },
   async () => {

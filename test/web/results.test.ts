@@ -128,6 +128,35 @@ void test(
   },
 );
 
+void test(
+  'what is shown is said until there is something else; a wait is shown after a moment',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: door.url });
+    door.letPass(Infinity);
+    await page.goto('/search?query=plumtree&matches=20000');
+    await page.getByText('that is all').waitFor();
+    const said = await summary(page);
+    await page.evaluate(`
+      self.said = [];
+      new MutationObserver(() => {
+        self.said.push(document.querySelector('#search-summary [role=status]').innerText);
+      }).observe(document.querySelector('#search-summary'), { subtree: true, childList: true, characterData: true });
+    `);
+    door.letPass(0);
+    const box = page.getByRole('combobox', { name: 'Query' });
+    await box.fill('plumtree or quince');
+    await box.press('Enter');
+    await page.getByText('Searching').waitFor();
+    await page.locator('.waiting-line').waitFor();
+    const texts = (await page.evaluate('self.said')) as string[];
+    assert.deepEqual([...new Set(texts)], [said, 'Searching']);
+    door.letPass(Infinity);
+    await page.getByText(/^First 10,000 matches/).waitFor();
+    await hasCount(page.locator('.waiting-line'), 0);
+  },
+);
+
 void test('a limit is said, and more comes below what is there', { skip: NO_BROWSER }, async () => {
   const { page } = await visit({ url: served.url });
   await page.goto('/search?query=plumtree&matches=5000');

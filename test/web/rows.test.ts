@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ageOf } from '../../daemon/web/code/age.ts';
 import {
   NEW_CARD,
   gapSpan,
@@ -11,9 +12,25 @@ import {
 } from '../../daemon/web/search/card-rows.ts';
 import { csvOf } from '../../daemon/web/search/csv.ts';
 import { addFiles, sortFiles } from '../../daemon/web/search/order.ts';
+import { filteredRows } from '../../daemon/web/browse/tree-rows.ts';
+import { pointCount, unitsIn } from '../../daemon/web/code/columns.ts';
+import { visibleName } from '../../daemon/web/parts/hidden-characters.ts';
 import { toResultFile } from '../../daemon/web/search/rows.ts';
 import type { ResultFile } from '../../daemon/web/search/rows.ts';
 import type { FileResult } from '../../daemon/http/api/search/search-schemas.ts';
+
+test('how long ago, in little room', () => {
+  const now = Date.parse('2026-11-25T12:00:00Z');
+  for (const [date, age] of [
+    ['2026-11-25T00:00:00Z', 'today'],
+    ['2026-11-24T11:00:00Z', '1 d'],
+    ['2026-11-01T12:00:00Z', '24 d'],
+    ['2026-05-01T12:00:00Z', '6 mo'],
+    ['2025-12-01T00:00:00Z', '11 mo'],
+    ['2014-06-01T12:00:00Z', '12 y'],
+  ] as const)
+    assert.equal(ageOf(date, now), age);
+});
 
 /** A file whose line holds one match, from a column to another one. */
 function found(path: string, text: string, from: number, to: number, lineNumber = 1): FileResult {
@@ -117,4 +134,31 @@ test('cells of a table are text, whatever they hold', () => {
       csvOf([found('a.txt', text, 1, 2)])[1],
       `local/a,HEAD,a.txt,1,1,1,2,${cell},http://127.0.0.1/browse/local/a@HEAD/-/blob/a.txt?highlightRange=1\r\n`,
     );
+});
+
+test('characters are counted as a list of them would', () => {
+  for (const text of ['', 'plain', 'a😀b', '😀😀', 'x\uD83D', '\uDE00y', 'é日本'.repeat(9)]) {
+    const points = Array.from(text);
+    assert.equal(pointCount(text), points.length, text);
+    const units = unitsIn(text);
+    for (const [index] of [...points, ''].entries())
+      assert.equal(units(index + 1), points.slice(0, index).join('').length, text);
+    assert.equal(units(Infinity), text.length, text);
+  }
+});
+
+test('a name shows what cannot be seen, one line of it', () => {
+  assert.equal(visibleName('a\u202Eb\tc\nd\u200B\u001B'), 'aU+202EbU+0009cU+000AdU+200BU+001B');
+  assert.equal(visibleName('שלום é 日本 😀.ts'), 'שלום é 日本 😀.ts');
+});
+
+test('a tree that is filtered: closed folders hide what is below them, and are there once', () => {
+  const paths = ['a/b/x.ts', 'a/b/y.ts', 'a/z.ts', 'b/x.ts'];
+  const shown = (closed: string[]) =>
+    filteredRows(paths, 'X', new Set(closed)).map((row) =>
+      row.kind === 'item' ? `${row.item.path} ${row.isOpen ?? ''}`.trim() : row.text,
+    );
+  assert.deepEqual(shown([]), ['a true', 'a/b true', 'a/b/x.ts', 'b true', 'b/x.ts']);
+  assert.deepEqual(shown(['a/b']), ['a true', 'a/b false', 'b true', 'b/x.ts']);
+  assert.deepEqual(shown(['a', 'b']), ['a false', 'b false']);
 });

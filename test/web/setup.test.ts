@@ -36,7 +36,8 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.getByRole('button', { name: 'Make account and search' }).click();
   await page.getByRole('link', { name: `Settings of ${PERSON.email}` }).waitFor();
 
-  await page.goto('/settings/apiKeys');
+  await page.goto('/settings/general');
+  await page.getByRole('link', { name: 'API keys' }).click();
   await page.getByLabel('Name of a new key').fill('ci');
   await page.getByRole('button', { name: 'Make key' }).click();
   const value = await page.locator('.secret code').innerText();
@@ -45,14 +46,38 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
     headers: { Authorization: `Bearer ${value}` },
   });
   assert.equal(answer.status, 200);
-  // Whoever leaves with the key still there is asked; the browser of the test says no.
-  await page.getByRole('link', { name: 'Repositories' }).first().click();
-  assert.equal(
-    complaints.pop(),
-    'dialog: The new key is shown only this once. Leave before it is copied?',
-  );
-  assert.match(page.url(), /\/settings\/apiKeys$/);
-  assert.equal(await page.locator('.secret code').innerText(), value);
+  // Whoever leaves with the key still there is asked, in whatever way.
+  const question = page.getByRole('dialog', { name: 'Leave before the key is copied?' });
+  const ways = [
+    () => page.getByRole('link', { name: 'Repositories' }).first().click(),
+    () => page.evaluate('history.back()'),
+    async () => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('option', { name: 'Repositories', exact: true }).click();
+    },
+    async () => {
+      await page.getByRole('combobox', { name: 'Query' }).fill('plumtree');
+      await page.keyboard.press('Enter');
+    },
+  ];
+  for (const leave of ways) {
+    await leave();
+    await question.waitFor();
+    assert.deepEqual(await findingsOf(page), []);
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'detached' });
+    assert.match(page.url(), /\/settings\/apiKeys$/);
+    assert.equal(await page.locator('.secret code').innerText(), value);
+  }
+  await page.evaluate('history.back()');
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await page.waitForURL(/\/settings\/general$/);
+  await page.goForward();
+  await page.getByRole('cell', { name: 'ci' }).waitFor();
+  assert.equal((await page.content()).includes(value), false);
+  await page.getByLabel('Name of a new key').fill('other');
+  await page.getByRole('button', { name: 'Make key' }).click();
+  await page.locator('.secret').waitFor();
   await page.getByRole('button', { name: 'Done' }).click();
   await page.locator('.secret').waitFor({ state: 'detached' });
   await page.reload();
@@ -119,9 +144,14 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.getByText('The content of all files is searched.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
   await page.getByLabel('State', { exact: true }).selectOption('failed');
-  await page.getByText('No repository stands so.').waitFor();
+  await page.getByText('No repository is in that state.').waitFor();
   assert.match(page.url(), /\?state=failed&open=/);
   await page.goBack();
+  await page.getByRole('row', { name: /Ready/ }).waitFor();
+  await page.goto('/repos?query=nothinglikeit');
+  await page.getByText('No repository in sight has “nothinglikeit” in its name.').waitFor();
+  assert.equal(await page.getByRole('combobox', { name: 'Query' }).inputValue(), '');
+  await page.goto('/repos');
   await page.getByRole('row', { name: /Ready/ }).waitFor();
 
   // What fails says why, and how to go on.
@@ -144,6 +174,14 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.goto('/settings/general');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL(`${served.url}/`);
+  // Nothing is asked for that would be refused.
+  const before = complaints.length;
+  await page.getByText('Sign in to search.').waitFor();
+  await page.waitForLoadState('networkidle');
+  assert.deepEqual(complaints.slice(before), []);
+  await page.goto('/search?query=plumtree');
+  await page.locator('#search-summary').getByRole('link', { name: 'Sign in' }).click();
+  await page.waitForURL(/\/login\?return=%2Fsearch%3Fquery%3Dplumtree$/);
   await page.goto('/login?return=/repos');
   await page.getByLabel('E-mail').fill(PERSON.email);
   await page.getByLabel('Password', { exact: true }).fill('wrong password');

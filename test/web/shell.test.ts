@@ -32,8 +32,13 @@ void test(
     assert.deepEqual(await findingsOf(page), []);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+/');
-    await page.getByRole('dialog', { name: 'Syntax of queries' }).waitFor();
+    const syntax = page.getByRole('dialog', { name: 'Syntax of queries' });
+    await syntax.waitFor();
     assert.deepEqual(await findingsOf(page), []);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Syntax of queries' }).click();
+    await syntax.getByRole('button', { name: 'Keys' }).click();
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog', { name: 'Go to' }).waitFor();

@@ -1,10 +1,8 @@
 // A door before a daemon that lets the events of streamed answers through one by one, when a test says so: what a slow search
 // looks like to a page. Everything else goes through as it is.
 
-import { createServer, request } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after } from 'node:test';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { openDoor } from './door.ts';
 
 export interface SlowDoor {
   readonly url: string;
@@ -13,15 +11,6 @@ export interface SlowDoor {
   /** Streams that the page ended before their end. */
   readonly left: { count: number };
 }
-
-const servers = new Set<Server>();
-
-after(() => {
-  for (const server of servers) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
 
 /** The bodies of a stream, cut behind each event. */
 async function* eventsOf(body: IncomingMessage): AsyncGenerator<string> {
@@ -45,8 +34,7 @@ export async function openSlowDoor(url: string): Promise<SlowDoor> {
       });
     gate.allowed--;
   };
-  const answer = async (reply: IncomingMessage, response: ServerResponse): Promise<void> => {
-    response.writeHead(reply.statusCode ?? 502, reply.headers);
+  const pass = async (_: string, reply: IncomingMessage, response: ServerResponse) => {
     const isStream = reply.headers['content-type']?.startsWith('text/event-stream') === true;
     if (!isStream) {
       reply.pipe(response);
@@ -59,31 +47,8 @@ export async function openSlowDoor(url: string): Promise<SlowDoor> {
     }
     response.end();
   };
-  const server = createServer((asked, response) => {
-    const { host, origin } = new URL(url);
-    const passed = request(
-      `${url}${asked.url}`,
-      {
-        method: asked.method,
-        headers: { ...asked.headers, host, origin, 'accept-encoding': 'identity' },
-      },
-      (reply) => void answer(reply, response).catch(() => response.destroy()),
-    );
-    passed.on('error', () => response.destroy());
-    response.on('close', () => {
-      if (response.writableEnded) return;
-      left.count++;
-      passed.destroy();
-    });
-    asked.pipe(passed);
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  servers.add(server);
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: await openDoor({ url, pass, onLeft: () => left.count++ }),
     letPass: (count) => {
       gate.allowed = count;
       gate.wake();

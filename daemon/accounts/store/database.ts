@@ -67,6 +67,11 @@ export class Database {
     return this.#engine.uninformedMs;
   }
 
+  /** What was kept and is lost, in words for the operator; undefined: nothing is known to be. */
+  get loss(): string | undefined {
+    return this.#engine.loss;
+  }
+
   /** The last answer that was waited for did not come, or said that there is none. Known once answers are limited. */
   get isAway(): boolean {
     return this.#isAway;

@@ -12,6 +12,7 @@ const JSON_COLUMNS = new Set([
   'audit.metadata',
   'connections.listing',
   'connections.rules',
+  'jobs.lines',
   'jobs.result',
   'repo_hosts.facts',
   'repos.place',

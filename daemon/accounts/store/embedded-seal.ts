@@ -13,13 +13,17 @@ const sealOf = (file: string): string => `${file}.sealed`;
 /** Stores that this process has open, by file. Safety: to read a file as a whole ends the locks that SQLite has on it. */
 const openCounts = new Map<string, number>();
 
-/** True: the file is what was sealed. To be called before each opening; the seal is broken. */
-export function breakSeal(file: string): boolean {
+/**
+ * Whether the file is what was sealed; `open`: this process has it open, and it is not looked at. To be called before each
+ * opening; the seal is broken.
+ */
+export function breakSeal(file: string): 'sealed' | 'unsealed' | 'open' {
   const openCount = openCounts.get(file) ?? 0;
   openCounts.set(file, openCount + 1);
   const isWhole = openCount === 0 && !hasLog(file) && isSealed(file);
   rmSync(sealOf(file), { force: true, recursive: true });
-  return isWhole;
+  if (openCount > 0) return 'open';
+  return isWhole ? 'sealed' : 'unsealed';
 }
 
 /** To be called after each closing. What cannot be written is not sealed. @param isSound  it was when it was opened */

@@ -20,9 +20,10 @@ import Libsql from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { deferred } from '../../base/deferred.ts';
 import { isThere, NoFileError } from '../../base/own-file.ts';
-import { messageOf, systemCodeOf } from '../../base/caught.ts';
+import { messageOf, ROOM_REMEDY, systemCodeOf } from '../../base/caught.ts';
 import { checkFile, DamageError } from './embedded-check.ts';
 import { breakSeal, seal } from './embedded-seal.ts';
+import { keepLostLog, lossTold } from './embedded-wal.ts';
 import type { Engine, Fault, Snapshot } from './engine.ts';
 import { StoreError } from './error.ts';
 import { retried } from './retry.ts';
@@ -57,6 +58,9 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
     db,
     isInformed: true,
     uninformedMs: 0,
+    get loss() {
+      return lossTold(file);
+    },
     faultOf,
     // Transactions that write exclude each other from their beginning on.
     lockMembership: () => Promise.resolve(),
@@ -108,9 +112,10 @@ function checkNotEmptied(file: string): void {
 /** Why once: what is opened later is the same file. */
 function openChecked(file: string): Libsql.Database {
   checkNotEmptied(file);
-  const isSealed = breakSeal(file);
+  const state = breakSeal(file);
   try {
-    return openSound(file, isSealed);
+    if (state === 'unsealed') keepLostLog(file);
+    return openSound(file, state === 'sealed');
   } catch (error) {
     seal(file, false);
     throw error;
@@ -274,8 +279,8 @@ const REMEDY =
 const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['SQLITE_BUSY', LOCKED],
   ['SQLITE_LOCKED', LOCKED],
-  ['SQLITE_FULL', 'cannot grow: the disk is full'],
-  ['SQLITE_IOERR_SHMSIZE', 'cannot be opened: the disk is full'],
+  ['SQLITE_FULL', `cannot grow: the disk is full; ${ROOM_REMEDY}`],
+  ['SQLITE_IOERR_SHMSIZE', `cannot be opened: the disk is full; ${ROOM_REMEDY}`],
   ['SQLITE_IOERR', 'cannot be read or written: the system reports an input or output error'],
   ['SQLITE_CANTOPEN', 'cannot be opened, or the file beside it that ends with -wal or -shm'],
   ['SQLITE_READONLY', 'cannot be written'],

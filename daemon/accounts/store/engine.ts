@@ -39,6 +39,8 @@ export interface Engine {
   readonly isInformed: boolean;
   /** Milliseconds for which they have not been; 0: they are. */
   readonly uninformedMs: number;
+  /** What was kept and is lost, in words for the operator, until it is seen to; undefined: nothing is known to be. */
+  readonly loss?: string | undefined;
   /** Of an error thrown by `db`; undefined: it is no condition of the database, but our own bug. */
   faultOf(error: unknown): Fault | undefined;
   /** Holds up other writers of the membership until the transaction ends. */

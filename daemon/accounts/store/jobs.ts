@@ -7,30 +7,13 @@ import type { Kysely, Selectable } from 'kysely';
 import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Page, Window } from './page.ts';
+import type { JobFacts, JobState } from '../../repos/jobs.ts';
 import type { JobTable, Schema } from './schema.ts';
 import { storable, storableOrNull } from './text.ts';
 
-export type JobState = JobTable['state'];
-
-export interface StoredJob {
-  readonly id: string;
-  readonly queue: string;
-  /** RepoId, or id of a connection. */
-  readonly targetId: number;
-  /** Lower ones go first. */
-  readonly priority: number;
-  readonly state: JobState;
-  /** From 1; 0: it has not begun. */
-  readonly attempt: number;
+export interface StoredJob extends JobFacts {
   /** Ascends with the jobs that a daemon makes. */
   readonly ordinal: number;
-  /** Milliseconds since the epoch, as the next two; the beginning of the last attempt, its end. */
-  readonly createdAt: number;
-  readonly startedAt: number | null;
-  readonly finishedAt: number | null;
-  /** Why the last attempt failed. */
-  readonly error: string | null;
-  readonly result: Readonly<Record<string, unknown>> | null;
 }
 
 /** A job as it is to be kept. @property lines  JSON array of all log lines that are kept */

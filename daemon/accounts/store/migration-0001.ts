@@ -1,9 +1,8 @@
 // The first form of the store: all tables with their indexes. Rows that belong to a user go with the user.
 // A migration that has been released is never changed; the next form is the next file.
 
-import { sql } from 'kysely';
-import type { Kysely, Migration } from 'kysely';
-import { type Dialect, DIALECTS } from './dialects.ts';
+import type { Migration } from 'kysely';
+import { type Dialect, migrationOf } from './dialects.ts';
 import type { StoreKind } from './schema.ts';
 
 function userStatements({ text, clustered }: Dialect): string[] {
@@ -115,13 +114,9 @@ function recordStatements({ text, clustered }: Dialect): string[] {
 }
 
 export function migration0001(kind: StoreKind): Migration {
-  const dialect = DIALECTS[kind];
-  const statements = [userStatements, keyStatements, countStatements, recordStatements];
-  return {
-    async up(db: Kysely<unknown>): Promise<void> {
-      for (const statement of statements.flatMap((make) => make(dialect))) {
-        await sql.raw(statement).execute(db);
-      }
-    },
-  };
+  return migrationOf(kind, (dialect) =>
+    [userStatements, keyStatements, countStatements, recordStatements].flatMap((make) =>
+      make(dialect),
+    ),
+  );
 }

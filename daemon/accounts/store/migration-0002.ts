@@ -2,9 +2,8 @@
 // by a counter, so that grants and tokens, which hold ids, can never come to mean another repo. A migration that has been
 // released is never changed; the next form is the next file.
 
-import { sql } from 'kysely';
-import type { Kysely, Migration } from 'kysely';
-import { type Dialect, DIALECTS } from './dialects.ts';
+import type { Migration } from 'kysely';
+import { type Dialect, migrationOf } from './dialects.ts';
 import type { StoreKind } from './schema.ts';
 
 function statements({ text, clustered }: Dialect): string[] {
@@ -26,9 +25,5 @@ function statements({ text, clustered }: Dialect): string[] {
 }
 
 export function migration0002(kind: StoreKind): Migration {
-  return {
-    async up(db: Kysely<unknown>): Promise<void> {
-      for (const statement of statements(DIALECTS[kind])) await sql.raw(statement).execute(db);
-    },
-  };
+  return migrationOf(kind, statements);
 }

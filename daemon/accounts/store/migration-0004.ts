@@ -1,9 +1,8 @@
 // The fourth form of the store: jobs, each with its last log lines. A migration that has been released is never changed; the
 // next form is the next file.
 
-import { sql } from 'kysely';
-import type { Kysely, Migration } from 'kysely';
-import { type Dialect, DIALECTS } from './dialects.ts';
+import type { Migration } from 'kysely';
+import { type Dialect, migrationOf } from './dialects.ts';
 import type { StoreKind } from './schema.ts';
 
 function statements({ text }: Dialect): string[] {
@@ -31,9 +30,5 @@ function statements({ text }: Dialect): string[] {
 }
 
 export function migration0004(kind: StoreKind): Migration {
-  return {
-    async up(db: Kysely<unknown>): Promise<void> {
-      for (const statement of statements(DIALECTS[kind])) await sql.raw(statement).execute(db);
-    },
-  };
+  return migrationOf(kind, statements);
 }

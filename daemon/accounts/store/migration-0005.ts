@@ -1,9 +1,8 @@
 // The fifth form of the store: connections to code hosts, which repos each of them lists, and what a host says of a repo. A
 // migration that has been released is never changed; the next form is the next file.
 
-import { sql } from 'kysely';
-import type { Kysely, Migration } from 'kysely';
-import { type Dialect, DIALECTS } from './dialects.ts';
+import type { Migration } from 'kysely';
+import { type Dialect, migrationOf } from './dialects.ts';
 import type { StoreKind } from './schema.ts';
 
 function statements({ text, clustered }: Dialect): string[] {
@@ -39,9 +38,5 @@ function statements({ text, clustered }: Dialect): string[] {
 }
 
 export function migration0005(kind: StoreKind): Migration {
-  return {
-    async up(db: Kysely<unknown>): Promise<void> {
-      for (const statement of statements(DIALECTS[kind])) await sql.raw(statement).execute(db);
-    },
-  };
+  return migrationOf(kind, statements);
 }

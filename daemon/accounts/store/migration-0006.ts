@@ -1,9 +1,8 @@
 // The sixth form of the store: who may read a repo by its host, as lists that a connection fetched, each of one repo. A
 // migration that has been released is never changed; the next form is the next file.
 
-import { sql } from 'kysely';
-import type { Kysely, Migration } from 'kysely';
-import { type Dialect, DIALECTS } from './dialects.ts';
+import type { Migration } from 'kysely';
+import { type Dialect, migrationOf } from './dialects.ts';
 import type { StoreKind } from './schema.ts';
 
 /** Rows of readers name their list by a number: there may be ten million. The index holds only what can match a user. */
@@ -28,9 +27,5 @@ function statements({ text, clustered }: Dialect): string[] {
 }
 
 export function migration0006(kind: StoreKind): Migration {
-  return {
-    async up(db: Kysely<unknown>): Promise<void> {
-      for (const statement of statements(DIALECTS[kind])) await sql.raw(statement).execute(db);
-    },
-  };
+  return migrationOf(kind, statements);
 }

@@ -1,6 +1,7 @@
 // Brings a store to the form that this version knows, by kysely's Migrator: all steps that are missing, in
 // one transaction, one daemon at a time. A store that a newer version has brought further is refused.
 
+import { given } from '../../base/given.ts';
 import { Migrator, sql } from 'kysely';
 import type { Kysely, Migration, TableMetadata } from 'kysely';
 import { StoreError } from './error.ts';
@@ -43,7 +44,7 @@ export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void
     provider: { getMigrations: () => Promise.resolve(known) },
     migrationTableName: MIGRATION_TABLE,
     migrationLockTableName: `${MIGRATION_TABLE}_lock`,
-    ...(schema === undefined ? {} : { migrationTableSchema: schema }),
+    ...given({ migrationTableSchema: schema }),
   });
   // Why: a store that has its form is opened by reading alone, which no writer is in the way of.
   if ((await checkedVersion(db, schema, Object.keys(known))) === STORE_VERSION) return;

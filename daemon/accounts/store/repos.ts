@@ -2,8 +2,9 @@
 // list them. The caller decides which repo a source is. It gets all repos for that, and what it says is kept in the same
 // transaction, so that daemons that share a store cannot give one id to two repos.
 
+import { given } from '../../base/given.ts';
 import type { Kysely, Transaction } from 'kysely';
-import type { CodeHostType, RepoFacts, RepoSource } from '../../repos/records.ts';
+import type { CodeHostType, RepoFacts, RepoSource, SourceKind } from '../../repos/records.ts';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { inBatches, selectBatches } from './batches.ts';
 import {
@@ -22,7 +23,7 @@ import { storable, storableOrNull } from './text.ts';
 
 /** Where the source of a repo was seen last. */
 export interface RepoPlace {
-  readonly kind: 'commits' | 'worktree' | 'folder';
+  readonly kind: SourceKind;
   /** Absolute, as it was given. */
   readonly path: string;
   /** Without symbolic links; absent: never seen. */
@@ -267,7 +268,7 @@ function repoOf(
     ...(row.remote === null ? {} : { remote: row.remote }),
     ...(host === undefined ? {} : { host }),
     ...(branches === undefined || tags === undefined ? {} : { selection: { branches, tags } }),
-    ...(rules === undefined ? {} : { rules }),
+    ...given({ rules }),
   };
 }
 

@@ -2,6 +2,10 @@
 // UUIDs, hashes 64 hex digits. What creates them are the migrations; rows leave the store through the
 // files of their group (users.ts, grants.ts, ...), which give them the names of the domain.
 
+import type { ConnectionType } from '../../base/config/connections.ts';
+import type { JobState } from '../../repos/jobs.ts';
+import type { Enforcement, Visibility } from '../../repos/records.ts';
+
 /** A file in the data directory, or a PostgreSQL database. */
 export type StoreKind = 'embedded' | 'postgres';
 
@@ -95,8 +99,8 @@ export interface RepoTable {
   /** RepoId. */
   id: number;
   name: string;
-  visibility: 'public' | 'internal' | 'private' | 'unknown';
-  enforcement: 'none' | 'restricted' | 'all';
+  visibility: Visibility;
+  enforcement: Enforcement;
   /** JSON of a RepoPlace; null: another repo has taken it. Always read and written as a whole. */
   place: string | null;
   /** Host and path of the remote; null: it has none. */
@@ -120,7 +124,7 @@ export interface JobTable {
   /** RepoId, or id of a connection. */
   target_id: number;
   priority: number;
-  state: 'PENDING' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
+  state: JobState;
   attempt: number;
   /** Ascends with the jobs that one daemon makes. */
   ordinal: number;
@@ -141,7 +145,7 @@ export interface ConnectionTable {
   /** The daemon whose configuration has it. */
   instance: string;
   name: string;
-  type: 'github' | 'gitlab' | 'gitea' | 'gerrit' | 'bitbucket' | 'azuredevops' | 'git';
+  type: ConnectionType;
   /** Of the host, the same text for all connections to it. */
   address: string;
   /** JSON of ConnectionRules: always read and written as a whole. */

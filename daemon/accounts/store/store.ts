@@ -81,6 +81,8 @@ export interface Store {
   readonly isAway: boolean;
   /** What operations fail with, until something could be written again; known where `answerMsMax` is given. */
   readonly trouble: string | undefined;
+  /** What was kept and is lost, in words for the operator, until it is seen to; undefined: nothing is known to be. */
+  readonly loss: string | undefined;
   /** All rows as of one moment, while writes go on; ends early without harm. */
   dump(): AsyncIterable<DumpPart>;
   /**
@@ -120,6 +122,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   try {
     await database.read((db) => migrate(db, engine.kind));
     await database.listen();
+    if (database.loss !== undefined) label.error(database.loss);
     if (answerMsMax !== undefined) database.watchTrouble();
     if (engine.kind === 'postgres' && answerMsMax !== undefined) database.limitAnswers(answerMsMax);
   } catch (error) {
@@ -157,6 +160,9 @@ function joined(database: Database): Store {
     },
     get trouble() {
       return database.trouble;
+    },
+    get loss() {
+      return database.loss;
     },
     dump: () => dump(database),
     load: (parts, options = {}) => load(database, parts, options),

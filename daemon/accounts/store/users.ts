@@ -1,6 +1,7 @@
 // Users: who they are, their role and state. Two rules hold here whatever several daemons do at once: there
 // is always an active owner once there was one, and no more active members than seats.
 
+import { given } from '../../base/given.ts';
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
 import { selectBatches } from './batches.ts';
@@ -187,9 +188,7 @@ function columnsOf(changes: UserChanges): Partial<Row> {
   const { name, role, suspendedAt, passwordHash, requestsPerDay } = changes;
   return {
     ...(name === undefined ? {} : { name: storableOrNull(name) }),
-    ...(role === undefined ? {} : { role }),
-    ...(suspendedAt === undefined ? {} : { suspended_at: suspendedAt }),
-    ...(passwordHash === undefined ? {} : { password_hash: passwordHash }),
+    ...given({ role, suspended_at: suspendedAt, password_hash: passwordHash }),
     ...(requestsPerDay === undefined
       ? {}
       : { requests_per_day: requestsPerDay === 'unlimited' ? UNLIMITED : requestsPerDay }),

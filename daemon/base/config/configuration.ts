@@ -15,11 +15,12 @@ import { SecretText } from './secret-text.ts';
 import { readSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { CLIENT_VARIABLES, VARIABLES } from './variables.ts';
-import type { HTTP_KINDS, LOG_FORMATS, LOG_LEVELS, Variable, VariableKey } from './variables.ts';
+import type { LogFormat, LogLevel } from '../log-levels.ts';
+import type { HTTP_KINDS, Variable, VariableKey } from './variables.ts';
 
 export interface LogConfiguration {
-  readonly level: (typeof LOG_LEVELS)[number];
-  readonly format: (typeof LOG_FORMATS)[number];
+  readonly level: LogLevel;
+  readonly format: LogFormat;
   /** Absolute path; undefined: standard error. */
   readonly file: string | undefined;
 }
@@ -115,7 +116,8 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
   checkOwner(values);
   const dataDir = path.resolve(folder, values.dataDir ?? '');
   const source =
-    input.source ?? (values.config === undefined ? undefined : openSource(values.config, folder));
+    input.source ??
+    (values.config === undefined ? undefined : openSource(values.config, folder, env));
   const { missing } = input;
   if (missing !== undefined && source?.recall(dataDir) !== true) throw missing;
   let copied = missing === undefined ? [] : [`${missing.message}; what it said last counts`];
@@ -202,7 +204,7 @@ export async function openConfiguration(
   const { env, flags = {}, folder = process.cwd() } = input;
   const place = String(flags.config ?? env[VARIABLES.config.name] ?? '');
   if (place === '') return readConfiguration(input);
-  const source = openSource(place, folder);
+  const source = openSource(place, folder, env);
   try {
     if (onWait === undefined) await source.refresh();
     else await awaitSource(source, onWait);

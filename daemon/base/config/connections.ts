@@ -60,7 +60,7 @@ const common = {
     .prefault({})
     .describe('How the host is trusted.'),
   submodules: flag.describe(
-    'Index submodules whose repositories are in this configuration too: each as a repository, called as the outer one with its path behind.',
+    'Index submodules of the default branch whose repositories are in this configuration too: each as a repository, called as the outer one with its path behind.',
   ),
   keepDeleted: flag.describe(
     'Repositories that the host no longer has stay searchable, marked as archived.',
@@ -268,7 +268,7 @@ const git = z
       .string()
       .regex(/^(?:(?:https?|ssh):\/\/[^\s/]|file:\/\/\/)\S*$/i, {
         error:
-          'expected http(s)://, ssh:// or file:///; for git@host:owner/name write ssh://git@host/owner/name',
+          'expected http(s)://, ssh:// or file:///; git:// is refused, as nothing proves who answers it; for git@host:owner/name write ssh://git@host/owner/name',
       })
       .refine((url) => URL.canParse(url) && new URL(url).password === '', {
         error: 'expected an address without a password; it goes to user and token',
@@ -317,10 +317,11 @@ function isFile(url: string): boolean {
 }
 
 const OPTIONS = [github, gitlab, gitea, gerrit, bitbucket, azuredevops, git] as const;
-const TYPES = OPTIONS.map(({ shape }) => shape.type.value);
+export const CONNECTION_TYPES = OPTIONS.map(({ shape }) => shape.type.value);
 
 export const connectionSchema = z.discriminatedUnion('type', OPTIONS, {
-  error: ({ code }) => (code === 'invalid_union' ? `allowed: ${TYPES.join(', ')}` : undefined),
+  error: ({ code }) =>
+    code === 'invalid_union' ? `allowed: ${CONNECTION_TYPES.join(', ')}` : undefined,
 });
 
 /** As the file says it, with defaults; secrets are not read yet. */

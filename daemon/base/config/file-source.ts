@@ -8,7 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { messageOf, systemCodeOf } from '../caught.ts';
 import { NoFileError, readOwn, replaceOwn } from '../own-file.ts';
+import type { AskedAddress } from './ask-address.ts';
 import { ConfigError } from './error.ts';
+import type { Environment } from './way.ts';
 
 /** A place that a configuration file is read from. */
 export interface ConfigurationSource {
@@ -39,10 +41,19 @@ const TIMEOUT_MS = 30_000;
 const ATTEMPTS = 5;
 const ATTEMPT_PAUSE_MS = 2_000;
 
-/** @param place  a path, relative to `folder`, or an http(s) address. Errors: ConfigError for an address that is none. */
-export function openSource(place: string, folder: string): ConfigurationSource {
+/**
+ * @param place  a path, relative to `folder`, or an http(s) address
+ * @param env  where the addresses of proxies are
+ *
+ * Errors: ConfigError for an address that is none.
+ */
+export function openSource(
+  place: string,
+  folder: string,
+  env: Environment = {},
+): ConfigurationSource {
   return /^https?:\/\//i.test(place)
-    ? new AddressSource(place)
+    ? new AddressSource(place, env)
     : new PathSource(path.resolve(folder, place));
 }
 
@@ -116,10 +127,11 @@ class AddressSource implements ConfigurationSource {
   readonly name: string;
   readonly isAddress = true;
   readonly #url: URL;
+  readonly #env: Environment;
   #text: string | undefined;
-  #tag: string | null = null;
+  #tag: string | undefined;
 
-  constructor(address: string) {
+  constructor(address: string, env: Environment) {
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url === undefined || url.username !== '' || url.password !== '')
       throw new ConfigError(
@@ -128,6 +140,7 @@ class AddressSource implements ConfigurationSource {
         'allowed: a path, or an http(s) address without user and password',
       );
     this.#url = url;
+    this.#env = env;
     this.name = `${url.origin}${url.pathname}`;
   }
 
@@ -161,49 +174,50 @@ class AddressSource implements ConfigurationSource {
     const limit = AbortSignal.timeout(TIMEOUT_MS);
     const signal = ending === undefined ? limit : AbortSignal.any([limit, ending]);
     try {
-      const response = await this.#ask(signal);
-      if (response.status === 304 && this.#text !== undefined) {
-        await response.body?.cancel();
-        return false;
-      }
-      if (response.status !== 200) {
-        await response.body?.cancel();
-        throw this.#refused(`answered with status ${response.status}`);
-      }
-      const text = withoutMark(await readBody(response, this.name));
-      const isOther = text !== this.#text;
-      [this.#text, this.#tag] = [text, response.headers.get('etag')];
+      const { status, text, tag } = await this.#ask(signal);
+      if (status === 304 && this.#text !== undefined) return false;
+      if (status !== 200) throw this.#refused(`answered with status ${status}`);
+      if (text === undefined) throw tooLarge(this.name);
+      const plain = withoutMark(text);
+      const isOther = plain !== this.#text;
+      [this.#text, this.#tag] = [plain, tag];
       return isOther;
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       ending?.throwIfAborted();
-      // Why the cause: fetch itself says that it failed, and nothing else.
-      const cause = error instanceof Error ? error.cause : undefined;
-      throw this.#refused(systemCodeOf(cause) ?? messageOf(cause ?? error));
+      throw this.#refused(systemCodeOf(error) ?? messageOf(error));
     }
   }
 
   /** The answer behind redirects on the same host. Errors: ConfigError; those of the network. */
-  async #ask(signal: AbortSignal): Promise<Response> {
+  async #ask(signal: AbortSignal): Promise<AskedAddress> {
+    const { askAddress } = await import('./ask-address.ts');
     let url = this.#url;
     for (let count = 0; count <= REDIRECTS_MAX; count++) {
-      const headers = this.#tag === null ? {} : { 'if-none-match': this.#tag };
-      const response = await fetch(url.href, { signal, headers, redirect: 'manual' });
-      const place = response.headers.get('location');
-      if (![301, 302, 303, 307, 308].includes(response.status) || place === null) return response;
-      await response.body?.cancel();
-      if (!URL.canParse(place, url.href)) throw this.#refused('redirects to what is no address');
-      const next = new URL(place, url);
-      const isSafe =
-        next.host === this.#url.host &&
-        (next.protocol === 'https:' || next.protocol === url.protocol);
-      if (!isSafe)
-        throw this.#refused(
-          `redirects to ${next.origin}; give that address itself if you trust it`,
-        );
-      url = next;
+      const answer = await askAddress({
+        url,
+        tag: this.#tag,
+        env: this.#env,
+        signal,
+        sizeMax: FILE_SIZE_MAX,
+        silenceMs: TIMEOUT_MS,
+      });
+      const { status, location } = answer;
+      if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return answer;
+      url = this.#allowed(location, url);
     }
     throw this.#refused(`redirects more than ${REDIRECTS_MAX} times`);
+  }
+
+  /** Where a redirect leads. Errors: ConfigError, of what leads elsewhere. */
+  #allowed(location: string, from: URL): URL {
+    if (!URL.canParse(location, from.href)) throw this.#refused('redirects to what is no address');
+    const next = new URL(location, from);
+    const isSafe =
+      next.host === this.#url.host &&
+      (next.protocol === 'https:' || next.protocol === from.protocol);
+    if (isSafe) return next;
+    throw this.#refused(`redirects to ${next.origin}; give that address itself if you trust it`);
   }
 
   #refused(reason: string): ConfigError {
@@ -213,19 +227,6 @@ class AddressSource implements ConfigurationSource {
       `${reason}; allowed: an address that answers with the file`,
     );
   }
-}
-
-/** Errors: ConfigError for one that is too large; those of the network. */
-async function readBody(response: Response, name: string): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body ?? []) {
-    size += part.length;
-    // Leaving the loop ends the answer.
-    if (size > FILE_SIZE_MAX) throw tooLarge(name);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }
 
 function tooLarge(name: string): ConfigError {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { readOwn, writeOwn } from '../own-file.ts';
 import { syncPathNow } from '../synced.ts';
 
-const SECRET_FILE = 'secret';
+export const SECRET_FILE = 'secret';
 const SECRET_SIZE = 32;
 
 /**

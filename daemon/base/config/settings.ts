@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { ConfigError } from './error.ts';
 import { type SecretSource, secretSchema } from './secret-source.ts';
-import { LOG_FORMATS, LOG_LEVELS } from './variables.ts';
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../log-levels.ts';
 
 /** An address, or all that begin with the first `prefix` bits. */
 export interface Network {
@@ -190,6 +190,10 @@ export interface WebhookSettings {
   readonly secret?: SecretSource;
 }
 
+/** Who may make API keys, and use them. */
+export const WHO_MAY = ['all', 'owners'] as const;
+export type WhoMay = (typeof WHO_MAY)[number];
+
 export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number } & {
   readonly alwaysIndexFilePatterns: readonly string[];
   readonly apiKeyHeaderAliases: readonly string[];
@@ -197,14 +201,14 @@ export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number
   /** The following four are up to the owners where they are absent. */
   readonly anonymousAccess?: boolean;
   readonly passwordLogin?: boolean;
-  readonly apiKeyCreation?: 'all' | 'owners';
-  readonly apiKeyUsage?: 'all' | 'owners';
+  readonly apiKeyCreation?: WhoMay;
+  readonly apiKeyUsage?: WhoMay;
   readonly rateLimit: RateLimitSettings;
   readonly onDemandRevisions: OnDemandSettings;
   readonly webhooks: WebhookSettings;
   /** Absent: as usual. Variables and flags beat both. */
-  readonly logLevel?: (typeof LOG_LEVELS)[number];
-  readonly logFormat?: (typeof LOG_FORMATS)[number];
+  readonly logLevel?: LogLevel;
+  readonly logFormat?: LogFormat;
 };
 
 /**
@@ -247,7 +251,7 @@ const integerFields = Object.fromEntries(
 const flag = z.boolean({ error: 'allowed: true or false' });
 const logLevel = z.enum(LOG_LEVELS, { error: `allowed: ${LOG_LEVELS.join(', ')}` });
 const logFormat = z.enum(LOG_FORMATS, { error: `allowed: ${LOG_FORMATS.join(', ')}` });
-const whoMay = z.enum(['all', 'owners'], { error: 'allowed: all or owners' });
+const whoMay = z.enum(WHO_MAY, { error: `allowed: ${WHO_MAY.join(' or ')}` });
 
 const GLOBS = 'allowed: a list of globs';
 const HEADERS = 'allowed: a list of header names';

@@ -3,6 +3,7 @@
 
 import path from 'node:path';
 import { z } from 'zod';
+import { LOG_FORMATS, LOG_LEVELS } from '../log-levels.ts';
 
 export interface Variable<Value> {
   readonly name: string;
@@ -47,8 +48,6 @@ const baseUrl = z
   })
   .transform((text) => new URL(text).href.replace(/\/+$/, ''));
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-export const LOG_FORMATS = ['text', 'json'] as const;
 export const HTTP_KINDS = ['node', 'uws'] as const;
 
 export const VARIABLES = {

@@ -15,6 +15,7 @@ import { addCommonOptions, addExamples } from '../options.ts';
 interface AuditFlags extends OperatorFlags {
   readonly since?: number;
   readonly until?: number;
+  readonly repo?: string;
 }
 
 const PAGE_SIZE = 5_000;
@@ -29,9 +30,24 @@ function instant(text: string): number {
   );
 }
 
+/** Actions that may change who sees repositories, whichever these are: members, settings, the licence. */
+const OF_ALL = /^(?:org\.|user\.(?:delete|owner_created)$|license\.|settings\.)/;
+
+interface AuditRow {
+  readonly action: string;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+}
+
+/** Whether a record may have changed who sees a repository. */
+function bearsOn(repo: string, { action, metadata }: AuditRow): boolean {
+  const { repos, name } = metadata ?? {};
+  if (Array.isArray(repos)) return repos.includes(repo);
+  return action === 'grant.synced' ? name === repo : OF_ALL.test(action);
+}
+
 async function print(flags: AuditFlags, context: CliContext): Promise<void> {
   // Why: records that are written meanwhile would move those that were not read yet.
-  const { since, until = Date.now() } = flags;
+  const { since, until = Date.now(), repo } = flags;
   if (since !== undefined && since >= until)
     throw new UsageError(
       `--since ${new Date(since).toISOString()} is not before ${new Date(until).toISOString()}`,
@@ -39,7 +55,8 @@ async function print(flags: AuditFlags, context: CliContext): Promise<void> {
   const query = { since, until, limit: PAGE_SIZE };
   await withOperator(context, flags, async (operator) => {
     for (let offset = 0; ; offset += PAGE_SIZE) {
-      const { total, rows } = await operator.call('audit.list', { ...query, offset });
+      const { total, rows: all } = await operator.call('audit.list', { ...query, offset });
+      const rows = repo === undefined ? all : all.filter((row) => bearsOn(repo, row));
       const shown = rows.map((row) => ({
         timestamp: row.timestamp,
         action: row.action,
@@ -63,7 +80,12 @@ export function addAuditCommand(program: Command, context: CliContext): void {
     .description('Prints the audit records, newest first. Needs no licence.')
     .option('--since <time>', 'only records from this time on', instant)
     .option('--until <time>', 'only records before this time', instant)
+    .option('--repo <name>', 'only records that may have changed who sees this repository')
     .option('--json', 'one JSON object a line, as GET /api/ee/audit has them');
   addCommonOptions(command).action((flags: AuditFlags) => print(flags, context));
-  addExamples(command, ['trawl audit', 'trawl audit --since 2030-01-01 --until 2030-02-01 --json']);
+  addExamples(command, [
+    'trawl audit',
+    'trawl audit --since 2030-01-01 --until 2030-02-01 --json',
+    'trawl audit --since 2030-01-01 --repo github.com/owner/name',
+  ]);
 }

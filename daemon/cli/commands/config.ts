@@ -1,6 +1,7 @@
 // `trawl config ...`: what a configuration file may hold, and whether one is right.
 
 import type { Command } from 'commander';
+import type { ConnectionSettings } from '../../base/config/connections.ts';
 import { selectionOf } from '../../base/config/survey.ts';
 import { EXIT_NONE, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
@@ -47,11 +48,19 @@ function notesOf({ file }: SurveyedFile): string[] {
   ] as const;
   return [
     ...file.notices,
+    ...Object.entries(file.connections).flatMap(submoduleNote),
     ...licensed
       .filter(([, entries]) => entries.length > 0)
       .map(
         ([what, , entitlement]) => `${what} need a licence with the entitlement "${entitlement}"`,
       ),
+  ];
+}
+
+function submoduleNote([name, { submodules, revisions }]: [string, ConnectionSettings]): string[] {
+  if (!submodules || revisions.branches.length + revisions.tags.length === 0) return [];
+  return [
+    `connection ${name}: submodules are those of the default branch; its other branches and tags are searched without theirs`,
   ];
 }
 

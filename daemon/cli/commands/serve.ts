@@ -149,8 +149,10 @@ async function reportConnections(serving: Serving, { stderr }: CliContext): Prom
   for (let last = ''; ;) {
     const report = await serving.status().catch(() => undefined);
     if (report === undefined || report.connections.length === 0) return;
-    for (const { name, failure } of report.connections) {
-      const line = failure === null ? '' : `${name} cannot be listed: ${escapeControls(failure)}\n`;
+    for (const { name, state, failure } of report.connections) {
+      if (failure === null) continue;
+      const what = state === 'incomplete' ? 'is listed in part' : 'cannot be listed';
+      const line = `${name} ${what}: ${escapeControls(failure)}\n`;
       if (!told.has(line)) stderr.write(line);
       told.add(line);
     }

@@ -21,28 +21,25 @@ const PAGE_SIZE = 5_000;
 /** Jobs that a line of a round names, those that have been under way for the longest time. */
 const STEPS_MAX = 2;
 const REPO_COLUMNS = ['repo', 'connection', 'askedAt', 'indexedAt', 'job', 'failure'] as const;
-const CONNECTION_COLUMNS = [
-  'name',
-  'type',
-  'repos',
-  'indexed',
-  'syncedAt',
-  'state',
-  'failure',
-] as const;
+/** Why one failed is among the problems. */
+const CONNECTION_COLUMNS = ['name', 'type', 'repos', 'indexed', 'syncedAt', 'state'] as const;
+/** What is done for a target whose job has said nothing yet. */
+const QUEUE_WORDS: Readonly<Record<string, string>> = {
+  'connection-sync': 'being listed',
+  'repo-index': 'being indexed',
+  'repo-cleanup': 'being removed',
+};
 
 type Running = StatusReport['jobs']['running'][number];
 
 /** The report for people, in lines. */
 export function describeStatus(report: StatusReport, now = Date.now()): string {
-  const { url, version, startedAt, repos, remainingMs, jobs, connections } = report;
+  const { url, version, startedAt, jobs, connections } = report;
   const notes = [...report.problems, ...report.warnings.map((warning) => `warning: ${warning}`)];
-  const left = remainingMs === null ? '' : `, all in ${formatDuration(remainingMs)}`;
-  const failed = repos.failed === 0 ? '' : `, ${formatCount(repos.failed)} failed`;
   return [
     `trawl ${version} at ${url}, for ${formatDuration(now - Date.parse(startedAt))}\n`,
-    `${repositories(repos.served)}: ${formatCount(repos.indexed)} indexed${failed}${left}\n`,
-    `${countOf(jobs.running.length, 'job')} under way, ${formatCount(jobs.waiting)} wait\n`,
+    `${describeRepos(report)}\n`,
+    `${describeJobs(jobs)}\n`,
     ...jobs.running.map((job) => `  ${describeJob(job, now)}\n`),
     ...(connections.length === 0 ? [] : ['\n', formatTable(CONNECTION_COLUMNS, connections)]),
     ...(notes.length === 0 ? [] : ['\n']),
@@ -50,10 +47,24 @@ export function describeStatus(report: StatusReport, now = Date.now()): string {
   ].join('');
 }
 
+function describeRepos({ repos, remainingMs }: StatusReport): string {
+  if (repos.served === 0) return 'no repositories yet';
+  const failed = repos.failed === 0 ? '' : `, the last job of ${formatCount(repos.failed)} failed`;
+  const left = remainingMs === null ? '' : `, about ${formatDuration(remainingMs)} left`;
+  return `${repositories(repos.served)}: ${formatCount(repos.indexed)} indexed${failed}${left}`;
+}
+
+function describeJobs({ running, waiting }: StatusReport['jobs']): string {
+  if (running.length + waiting === 0) return 'no jobs';
+  const waits = waiting === 0 ? '' : `, ${formatCount(waiting)} waiting`;
+  return `${countOf(running.length, 'job')} under way${waits}`;
+}
+
 /** How far the first round of the connections is, in a line. */
 export function describeRound({ repos, remainingMs, jobs, connections }: StatusReport): string {
   const steps = jobs.running.filter(({ phase }) => phase !== null).slice(-STEPS_MAX);
   const listing = connections.filter(({ state }) => state === 'listing' || state === 'waiting');
+  const silent = connections.filter(({ state }) => state === 'unanswered');
   const broken = connections.filter(({ state }) => state === 'failed');
   const failed = repos.failed === 0 ? '' : `, ${formatCount(repos.failed)} failed`;
   const open = jobs.running.length + jobs.waiting;
@@ -64,6 +75,7 @@ export function describeRound({ repos, remainingMs, jobs, connections }: StatusR
     ...(open === 0 ? [] : [`${countOf(open, 'job')} to do`]),
     ...steps.map(describeStep),
     ...listing.map(({ name }) => `${name} is being listed`),
+    ...silent.map(({ name }) => `the host of ${name} does not answer`),
     ...(broken.length === 0 ? [] : [`${countOf(broken.length, 'connection')} cannot be listed`]),
     ...(remainingMs === null ? [] : [`about ${formatDuration(remainingMs)} left`]),
   ].join('; ');
@@ -91,7 +103,7 @@ function describeJob(job: Running, now: number): string {
 function describeStep(job: Running): string {
   const { queue, target, phase, done, total, unit, receivedSize, remainingMs } = job;
   return [
-    `${escapeControls(target)}: ${phase ?? queue}`,
+    `${escapeControls(target)}: ${phase ?? QUEUE_WORDS[queue] ?? queue}`,
     ...(total === 0 ? [] : [` ${Math.floor((100 * done) / total)}%`]),
     ...(total === 0 || unit !== 'bytes' ? [] : [` of ${formatBytes(total)}`]),
     ...(receivedSize === null ? [] : [`, ${formatBytes(receivedSize)} received`]),

@@ -1,5 +1,7 @@
 // `trawl user ...`: the users of the instance, by e-mail address. Passwords come from standard input only.
 
+import { given } from '../../base/given.ts';
+import type { Role } from '../../accounts/store/users.ts';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { ShownUser } from '../../http/operator/user-operations.ts';
 import type { CliContext } from '../context.ts';
@@ -52,7 +54,7 @@ async function add(email: string, flags: AddFlags, context: CliContext): Promise
   const { name, role } = flags;
   const input = {
     email,
-    ...(name === undefined ? {} : { name }),
+    ...given({ name }),
     ...(role === undefined ? {} : { role: ROLES[role] }),
     ...(await passwordOf(flags, context)),
   };
@@ -105,7 +107,7 @@ async function show(email: string, flags: OperatorFlags, context: CliContext): P
 }
 
 interface Change {
-  readonly role?: 'OWNER' | 'MEMBER';
+  readonly role?: Role;
   readonly suspended?: boolean;
   readonly requestsPerDay?: number | 'unlimited' | null;
 }

@@ -24,7 +24,10 @@ export function describeCheck({ path, problems, deadCount = 0, outOfService }: F
 export function describeChecks(checks: readonly FileCheck[]): string {
   const damaged = checks.filter(({ problems }) => problems.length > 0).length;
   const dead = checks.reduce((sum, { deadCount = 0 }) => sum + deadCount, 0);
-  const verdict = damaged === 0 ? 'all sound' : `${countOf(damaged, 'file')} damaged`;
+  const verdict =
+    damaged === 0
+      ? 'all sound'
+      : `${countOf(damaged, 'file')} damaged, which the next start of "trawl serve" makes anew`;
   const rest =
     dead === 0
       ? ''

@@ -121,7 +121,8 @@ export function docTier(path: string, attributes: DocAttributes = {}): DocTier {
 }
 
 /** As clients see it (API.md 6.3). */
-export type FileKind = 'code' | 'test' | 'generated' | 'vendored' | 'docs';
+export const FILE_KINDS = ['code', 'test', 'generated', 'vendored', 'docs'] as const;
+export type FileKind = (typeof FILE_KINDS)[number];
 
 /**
  * The kind of an indexed doc. Its tier knows the marks of the repo; which of vendored and generated they say, and what they say

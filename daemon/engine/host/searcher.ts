@@ -70,6 +70,8 @@ export interface RenderOptions {
   readonly links: readonly LinkTexts[];
   readonly contextLines: number;
   readonly isWhole: boolean;
+  /** Further members of the result of each request, from a comma on, ready as JSON; absent: there are none. */
+  readonly members?: readonly string[];
 }
 
 /** File results, one JSON object behind the other. */
@@ -407,7 +409,13 @@ export class Searcher {
     let keptRest = kept;
     while (done < sizes.length) {
       const rest = requests.subarray(done * REQUEST_WORDS);
-      const some = this.#renderSome(rest, keptRest, options, isStopWanted);
+      const members = options.members?.slice(done);
+      const some = this.#renderSome(
+        rest,
+        keptRest,
+        members === undefined ? options : { ...options, members },
+        isStopWanted,
+      );
       if (some === undefined) return undefined;
       if (some.sizes.length === 0) {
         throw new Error(`doc ${requests[done * REQUEST_WORDS]} does not fit the output area`);
@@ -443,10 +451,12 @@ export class Searcher {
       rows[i * rowWords + 3] = requests[i * REQUEST_WORDS + 2]!;
       rows[i * rowWords + 4] = keptNext;
       rows[i * rowWords + 5] = requests[i * REQUEST_WORDS + 3]!;
+      rows[i * rowWords + 7] = 0;
       keptNext += requests[i * REQUEST_WORDS + 3]! * layout.KEPT_RANGE_SIZE;
     }
-    const out = writeLinks(memory, links, options.links);
-    const { contextLines, isWhole } = options;
+    const { contextLines, isWhole, members } = options;
+    const linksEnd = writeLinks(memory, links, options.links);
+    const out = members === undefined ? linksEnd : writeMembers(memory, linksEnd, members, rows);
     const whole = isWhole ? 1 : 0;
     const count = whileWanted(core, isStopWanted, () =>
       exports.renderDocs(outputStart, wanted, links, contextLines, whole, out, outputEnd),
@@ -578,6 +588,24 @@ function writeLinks(
     const bytes = Buffer.from(text);
     new Uint8Array(memory.buffer).set(bytes, next);
     words.set([next, bytes.length], index * 2);
+    next += bytes.length;
+  }
+  return Math.ceil(next / 16) * 16;
+}
+
+/** Writes the further members of each request and where they are; returns where they end, a multiple of 16. */
+function writeMembers(
+  memory: WebAssembly.Memory,
+  start: number,
+  members: readonly string[],
+  rows: Uint32Array,
+): number {
+  const rowWords = layout.RENDER_REQUEST_SIZE / 4;
+  let next = start;
+  for (const [index, text] of members.entries()) {
+    const bytes = Buffer.from(text);
+    new Uint8Array(memory.buffer).set(bytes, next);
+    rows.set([next, bytes.length], index * rowWords + 6);
     next += bytes.length;
   }
   return Math.ceil(next / 16) * 16;

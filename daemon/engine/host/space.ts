@@ -19,7 +19,7 @@ import { RangeList } from './free-ranges.ts';
 import { ReadAhead } from './read-ahead.ts';
 import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
 import { statSync } from 'node:fs';
-import { isMachineFault, messageOf } from '../../base/caught.ts';
+import { isMachineFault, isShortage, messageOf } from '../../base/caught.ts';
 
 const MIB = 1 << 20;
 const VIEW_COUNT_MAX = 16384;
@@ -388,11 +388,10 @@ export function shardErrorOf(
   fault: ShardFault = 'damaged',
 ): ShardError {
   if (error instanceof ShardError) return error;
-  return new ShardError(
-    shardId,
-    messageOf(error),
-    error instanceof MappingError || isMachineFault(error) ? 'unmapped' : fault,
-  );
+  // Symbols that may not be read are made anew; the text is served meanwhile.
+  const isWant = fault === 'symbols' ? isShortage(error) : isMachineFault(error);
+  const isUnmapped = error instanceof MappingError || isWant;
+  return new ShardError(shardId, messageOf(error), isUnmapped ? 'unmapped' : fault);
 }
 
 /** Bytes of address space; no gap is left between shards, which would be a mapping of its own. */

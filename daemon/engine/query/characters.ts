@@ -22,3 +22,10 @@ export function skipBlanks(characters: readonly string[], index: number): number
   while (isBlank(characters[next])) next++;
   return next;
 }
+
+/** Outside of all groups a word goes on to the next blank. */
+export function runEnd(characters: readonly string[], index: number): number {
+  let end = index;
+  while (end < characters.length && !isBlank(characters[end])) end++;
+  return end;
+}

@@ -3,7 +3,7 @@
 // revision applies and how an expression is matched is left to the planner.
 
 import assert from 'node:assert/strict';
-import { isBlank, skipBlanks, textOf, toCharacters } from './characters.ts';
+import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
 import { QueryError } from '../regex/error.ts';
 import { type Layout, layOut } from './layout.ts';
 import { type FoundPrefix, findPrefix, isPatternPrefix } from './prefixes.ts';
@@ -183,13 +183,6 @@ function readSpan(reader: Reader, isPattern: boolean): Span {
   }
   reader.index = reader.depth > 0 ? layout.wordEnd(index, isPattern) : runEnd(characters, index);
   return { start: index, end: reader.index };
-}
-
-/** Outside of all groups a word goes on to the next blank. */
-function runEnd(characters: readonly string[], index: number): number {
-  let end = index;
-  while (end < characters.length && !isBlank(characters[end])) end++;
-  return end;
 }
 
 function contentNode(reader: Reader, span: Span): QueryNode {

@@ -2,7 +2,7 @@
 // walks over; a query that does not parse has words, too. For those who colour and complete queries.
 
 import { atOnce } from '../regex/steps.ts';
-import { isBlank, skipBlanks, textOf, toCharacters } from './characters.ts';
+import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
 import { type Layout, layOut } from './layout.ts';
 import { findPrefix, isPatternPrefix, type Prefix } from './prefixes.ts';
 
@@ -109,11 +109,4 @@ function takeSpan(walk: Walk, what: Pick<QueryWord, 'kind' | 'prefix'>, isPatter
           depth > 0 ? layout.wordEnd(start, isPattern) : runEnd(characters, start),
         );
   walk.words.push({ ...what, start, end: walk.index, isQuoted: quote >= 0 });
-}
-
-/** Outside of all groups a word goes on to the next blank. */
-function runEnd(characters: readonly string[], index: number): number {
-  let end = index;
-  while (end < characters.length && !isBlank(characters[end])) end++;
-  return end;
 }

@@ -1,6 +1,7 @@
 // What answers and stream events are made of: the numbers of API.md 7, the reasons of 6.6, repos, and JSON
 // bytes around file results that are JSON already.
 
+import { given } from '../../base/given.ts';
 import type { ShardTimes } from '../host/search-messages.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { FoundDoc } from './order.ts';
@@ -114,6 +115,24 @@ export function incompleteReasons(
   return reasons;
 }
 
+const SIZE_LIMIT = 'size_limit';
+
+/** The reasons of a search whose results did not all fit into an answer. */
+export function withSizeLimit(reasons: readonly string[]): string[] {
+  const limits = reasons.filter((reason) => reason === 'match_limit');
+  return [...limits, SIZE_LIMIT, ...reasons.slice(limits.length)];
+}
+
+/** How many of the results have no more bytes together, commas included. */
+export function fittingCount(files: FileResults, sizeMax: number): number {
+  let size = 0;
+  for (let place = 0; place < files.count; place++) {
+    size += files.sizeOf(place, place + 1) + 1;
+    if (size > sizeMax) return place;
+  }
+  return files.count;
+}
+
 /** The members that say whether the search saw everything. */
 export interface Exhaustiveness {
   readonly isSearchExhaustive: boolean;
@@ -145,8 +164,7 @@ function repositoryInfo(repo: RepoRecord): RepositoryInfo {
     id: repo.repoId,
     codeHostType: repo.codeHostType,
     name: repo.name,
-    ...(repo.displayName === undefined ? {} : { displayName: repo.displayName }),
-    ...(repo.webUrl === undefined ? {} : { webUrl: repo.webUrl }),
+    ...given({ displayName: repo.displayName, webUrl: repo.webUrl }),
   };
 }
 

@@ -14,7 +14,8 @@ import {
 import type { Steps } from '../regex/steps.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { inTurns } from './in-turns.ts';
-import type { EngineParts, SearchEnvironment, SearchRequest } from './prepare.ts';
+import type { EngineParts, SearchEnvironment } from './prepare.ts';
+import type { SearchRequest } from '../query/request.ts';
 import type { Snapshot } from './snapshot.ts';
 import { needsDocSets, visibleRepos } from './visible.ts';
 

@@ -2,6 +2,7 @@
 // expression is looked up by, their blocks, counted over the shards that a probe asks, and how each regular
 // expression of the query is run.
 
+import { given } from '../../base/given.ts';
 import {
   ENGINE_DFA,
   ENGINE_INNER,
@@ -133,7 +134,7 @@ async function gramsOfLiteral(text: string, probe: Probe): Promise<GramNode> {
   for (const gram of gramsOf(text)) {
     const blocks = await probe.askAll((shard) => probe.gramBlocks(gram, shard));
     const sum = blocks?.reduce((total, count) => total + count, 0);
-    children.push({ kind: 'gram', gram, ...(sum === undefined ? {} : { blocks: sum }) });
+    children.push({ kind: 'gram', gram, ...given({ blocks: sum }) });
   }
   if (children.length === 0) return { kind: 'scan' };
   return children.length === 1 ? children[0]! : { kind: 'and', children };

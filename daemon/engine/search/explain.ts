@@ -2,6 +2,7 @@
 // of each shard and why, and what each added to the numbers. The shares are counted shard by shard, apart from
 // the totals, so that a difference between them shows.
 
+import { given } from '../../base/given.ts';
 import { printQuery, quoteText } from '../query/print.ts';
 import { type AdditiveNumbers, countNumbers, type WorkTimes, workTimes } from './answer.ts';
 import { type Exhaustiveness, exhaustiveness, statsObject } from './answer.ts';
@@ -14,7 +15,8 @@ import {
 import { reasonOf } from './explain-reason.ts';
 import { bytesOf } from './docs-in-scope.ts';
 import { inTurns } from './in-turns.ts';
-import type { EngineParts, SearchEnvironment, SearchRequest } from './prepare.ts';
+import type { EngineParts, SearchEnvironment } from './prepare.ts';
+import type { SearchRequest } from '../query/request.ts';
 import { Probe } from './probe.ts';
 import type { RenderSums } from './render.ts';
 import { DEFAULT_REVISION, hasRevisionFilter } from '../query/revisions.ts';
@@ -109,7 +111,7 @@ export function explain(
         verifiedBytes: tally.counts.contentBytesLoaded,
       },
       totals: { ...(await scopeTotals(completed, snapshot, environment)), ...numbers },
-      ...(shards === undefined ? {} : { shards }),
+      ...given({ shards }),
       stats: statsObject(numbers, 'UNKNOWN_UNSPECIFIED'),
       ...exhaustiveness(reasons),
     };

@@ -2,18 +2,16 @@
 // the path of each result took 5% of an answer of thousands of files (2026-11-24).
 
 import { LRUCache } from 'lru-cache';
-import { fileKindOf, type FileKind } from '../build/rank.ts';
+import { FILE_KINDS, fileKindOf, type FileKind } from '../build/rank.ts';
 import type { ShardTables } from '../shards/tables.ts';
 
 type Paths = Pick<ShardTables, 'docCount' | 'pathOf'>;
-
-const KINDS: readonly FileKind[] = ['code', 'test', 'generated', 'vendored', 'docs'];
 
 /** Unit: bytes, one a doc. Guess: more docs than are shown in a day. */
 const TOLD_MAX = 16 * 1024 * 1024;
 const SHARD_BYTES = 200;
 
-/** Places in KINDS, from 1, by shard id, which names the bytes of a shard; 0: not asked yet. */
+/** Places in FILE_KINDS, from 1, by shard id, which names the bytes of a shard; 0: not asked yet. */
 const told = new LRUCache<string, Uint8Array>({
   maxSize: TOLD_MAX,
   sizeCalculation: (kinds) => kinds.length + SHARD_BYTES,
@@ -28,8 +26,8 @@ export function fileKindsOf(
   const kinds = told.get(shardId) ?? new Uint8Array(tables.docCount);
   told.set(shardId, kinds);
   return docs.map(({ docId, tier }) => {
-    const kind = KINDS[kinds[docId]! - 1] ?? kindOf(tables, docId, tier);
-    kinds[docId] = KINDS.indexOf(kind) + 1;
+    const kind = FILE_KINDS[kinds[docId]! - 1] ?? kindOf(tables, docId, tier);
+    kinds[docId] = FILE_KINDS.indexOf(kind) + 1;
     return kind;
   });
 }

@@ -3,12 +3,12 @@
 
 import { exhaustiveness, repositoryInfos } from './answer.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';
+import { allOf, patternNode, regexNode, repoNode, valueNode } from '../query/nodes.ts';
 import { DEFAULT_REVISION, exactRevision } from '../query/revisions.ts';
 import { withAnswer } from './service.ts';
 import { parseFiles } from './render.ts';
 import type { QueryNode } from '../query/tree.ts';
 import { quotePattern } from '../regex/quote.ts';
-import { parseRegex } from '../regex/syntax.ts';
 
 export type NavigationKind = 'definitions' | 'references';
 
@@ -61,9 +61,6 @@ interface FoundFile {
 /** Most places of an answer. */
 const PLACES_MAX = 1000;
 
-/** Bound: an expression may have 4,096 bytes. */
-const REPO_NAME_SIZE_MAX = 1000;
-
 /** Languages whose symbols are used in each other. */
 const LANGUAGE_FAMILIES: readonly (readonly string[])[] = [
   ['C', 'C++'],
@@ -104,32 +101,18 @@ export async function navigate(
   );
 }
 
-const POSITION = { position: 0 };
-
-function expression(pattern: string) {
-  return { pattern, tree: parseRegex(pattern), ...POSITION };
-}
-
 function queryOf(
   kind: NavigationKind,
   { symbolName, language, revisionName, repoName }: NavigationCall,
 ): QueryNode {
-  const bounded = expression(boundedPattern(symbolName));
-  const name: QueryNode =
-    kind === 'definitions'
-      ? { kind: 'pattern', prefix: 'sym', ...bounded }
-      : { kind: 'regex', ...bounded };
-  const children: QueryNode[] = [name];
-  if (repoName !== undefined) children.push(repoFilter(repoName));
-  if (language !== undefined) children.push(languageFilter(language));
+  const pattern = boundedPattern(symbolName);
+  const name = kind === 'definitions' ? patternNode('sym', pattern) : regexNode(pattern);
+  const filters: QueryNode[] = [];
+  if (repoName !== undefined) filters.push(repoNode(repoName));
+  if (language !== undefined) filters.push(languageFilter(language));
   if (revisionName !== DEFAULT_REVISION)
-    children.push({
-      kind: 'value',
-      prefix: 'rev',
-      value: exactRevision(revisionName),
-      ...POSITION,
-    });
-  return children.length === 1 ? name : { kind: 'and', children };
+    filters.push(valueNode('rev', exactRevision(revisionName)));
+  return allOf([name, ...filters]);
 }
 
 /** The name as an expression, bounded by words where it begins or ends with a character of words. */
@@ -139,20 +122,9 @@ function boundedPattern(name: string): string {
   return `${start}${quotePattern(name)}${end}`;
 }
 
-function repoFilter(name: string): QueryNode {
-  // No repo has such a name.
-  if (name.length > REPO_NAME_SIZE_MAX) return { kind: 'const', value: false };
-  return { kind: 'pattern', prefix: 'repo', ...expression(`^${quotePattern(name)}$`) };
-}
-
 function languageFilter(language: string): QueryNode {
   const family = LANGUAGE_FAMILIES.find((names) => names.includes(language)) ?? [language];
-  const children = family.map((value): QueryNode => ({
-    kind: 'value',
-    prefix: 'lang',
-    value,
-    ...POSITION,
-  }));
+  const children = family.map((value) => valueNode('lang', value));
   return children.length === 1 ? children[0]! : { kind: 'or', children };
 }
 

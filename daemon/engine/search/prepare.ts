@@ -8,7 +8,8 @@ import type { Searcher } from '../host/searcher.ts';
 import type { ShardFault } from '../host/space.ts';
 import { QueryError } from '../regex/error.ts';
 import { type Hint, HINTS_MAX, hintsFor } from '../query/hints.ts';
-import { type QueryTexts, wholeQuerySteps } from '../query/filter.ts';
+import { wholeQuerySteps } from '../query/filter.ts';
+import { RESULT_FIELDS, type SearchRequest } from '../query/request.ts';
 import type { QueryNode } from '../query/tree.ts';
 import type { Steps } from '../regex/steps.ts';
 import { inTurns } from './in-turns.ts';
@@ -27,19 +28,13 @@ import type { SearchContexts } from '../../repos/search-context.ts';
 import type { Sight } from '../../repos/sight.ts';
 import { repoOrderOf, type Scope, scopeOf, ScopeView } from './scope.ts';
 import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
+import type { SearchProgress } from './tally.ts';
 import type { Turns } from './turns.ts';
-
-export interface SearchRequest extends QueryTexts {
-  /** Ranges at most, 1 or higher. */
-  readonly matches: number;
-  readonly contextLines: number;
-  readonly whole: boolean;
-  readonly isRegexEnabled: boolean;
-  readonly isCaseSensitivityEnabled: boolean;
-}
 
 export interface SearchEnvironment {
   readonly signal: AbortSignal;
+  /** Told now and then, while it lasts, how far a search is that is answered as a whole. */
+  readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
   /** Absent: the search is alone. */
   readonly place?: SearchPlace | undefined;
   /** Takes bytes for an answer that is sent as a whole. Errors: what it throws ends the search. */
@@ -106,6 +101,8 @@ export interface Prepared {
   readonly view: ScopeView;
   readonly run: RunOptions;
   readonly render: RenderContext;
+  /** Bytes of JSON that an answer may have; undefined: as many as it takes. */
+  readonly sizeMax: number | undefined;
   /** What the query may have meant; of more if the answer shows nothing. */
   readonly hints: (isFound: boolean) => { readonly hints?: readonly Hint[] };
 }
@@ -168,6 +165,8 @@ function* prepareSteps(
     baseUrl,
     contextLines: request.contextLines,
     isWhole: request.whole,
+    lineSizeMax: request.maxLineBytes,
+    fields: request.fields ?? RESULT_FIELDS,
     revisionTexts: shownRevisionTexts(meant),
     repoOf: (shard: number, docId: number) => view.repoOf(shard, docId),
     tablesOf: (shard: number) => view.tablesOf(shard),
@@ -189,7 +188,8 @@ function* prepareSteps(
     ].slice(0, HINTS_MAX);
     return found.length === 0 ? {} : { hints: found };
   };
-  return { query, conditions, scope, gaps, view, run, render, hints };
+  const sizeMax = request.maxBytes;
+  return { query, conditions, scope, gaps, view, run, render, sizeMax, hints };
 }
 
 /** Where nothing was found at the revisions that a query of text asks for. @param meant  the query as it was planned */

@@ -13,6 +13,7 @@ import type { LinkTexts, RenderedDocs, Searcher } from '../host/searcher.ts';
 import { blobPageUrl, externalFileUrl } from '../../repos/links.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { FoundDoc } from './order.ts';
+import type { ResultField } from '../query/request.ts';
 import { type BranchGroup, groupByBranches } from '../query/revisions.ts';
 import { partOf, type ShardPart } from '../shards/parts.ts';
 import type { ShardTables } from '../shards/tables.ts';
@@ -21,6 +22,7 @@ import type { LiveShard } from './snapshot.ts';
 import { addToList } from '../../base/lists.ts';
 import type { SearchPlace } from '../../base/place.ts';
 import { isForHere } from './run.ts';
+import { withShortLines } from './short-lines.ts';
 import type { Thread } from './turns.ts';
 
 /** Guess: this many docs are rendered sooner than two threads are woken. */
@@ -43,6 +45,10 @@ export interface RenderContext {
   readonly baseUrl: string;
   readonly contextLines: number;
   readonly isWhole: boolean;
+  /** Bytes of a line that chunks show; undefined: all. */
+  readonly lineSizeMax: number | undefined;
+  /** Members of file results that not every answer has. */
+  readonly fields: readonly ResultField[];
   /** Of `rev:` that results name the revisions of (engine/query/revisions.ts). */
   readonly revisionTexts: readonly string[] | undefined;
   readonly repoOf: (shard: number, docId: number) => RepoRecord;
@@ -143,6 +149,13 @@ export class FileResults {
     return position;
   }
 
+  /** The first of the results, so many; these are no more to be read otherwise. */
+  first(count: number): FileResults {
+    const some = new FileResults(count);
+    some.take(this, [...some.#starts.keys()]);
+    return some;
+  }
+
   /** Frees the memory of the results; nobody reads them any more. */
   release(): void {
     freeBuffers(this.#groups.map(({ buffer }) => buffer));
@@ -184,7 +197,9 @@ export async function renderAnswer(
   groups.sort((a, b) => isBound(b) - isBound(a));
   const where = isInline ? (thread ?? 'here') : 'anywhere';
   const renderNext = async ({ shard, places }: Group): Promise<void> => {
-    const done = await renderGroup(shard, docs, places, context, where);
+    const rendered = await renderGroup(shard, docs, places, context, where);
+    const { lineSizeMax } = context;
+    const done = lineSizeMax === undefined ? rendered : withShortLines(rendered, lineSizeMax);
     context.takeMemory?.(done.json.byteLength);
     files.add(done, places);
     const { rangeCount } = done;
@@ -278,7 +293,7 @@ async function renderGroup(
   context: RenderContext,
   where: number | 'here' | 'anywhere',
 ): Promise<RenderedDocs> {
-  const { searcher, pool, plan, contextLines, isWhole } = context;
+  const { searcher, pool, plan, contextLines, isWhole, fields } = context;
   const { shardId } = context.shards[shard]!;
   const requests = new Uint32Array(places.length * REQUEST_WORDS);
   const kept: Uint32Array[] = [];
@@ -292,11 +307,20 @@ async function renderGroup(
   }
   const shown = places.map((place) => docs[place]!);
   const links: LinkTexts[] = [];
-  for (const { repo, branches, kind, docs } of linkGroups(shard, shown, context)) {
-    for (const index of docs) requests[index * REQUEST_WORDS + 2] = links.length;
-    links.push(linkTexts(context.baseUrl, repo, branches, kind));
+  const members: string[] = [];
+  for (const group of linkGroups(shard, shown, context)) {
+    for (const index of group.docs) {
+      requests[index * REQUEST_WORDS + 2] = links.length;
+      if (fields.length > 0) members[index] = membersOf(shown[index]!, group, context);
+    }
+    links.push(linkTexts(context.baseUrl, group));
   }
-  const options = { links, contextLines, isWhole };
+  const options = {
+    links,
+    contextLines,
+    isWhole,
+    ...(fields.length === 0 ? {} : { members }),
+  };
   const work = { plan, shardId, requests, kept: joinWords(kept), options };
   if (where === 'here') {
     const end = process.hrtime.bigint() + INLINE_NS;
@@ -371,20 +395,30 @@ function joinWords(parts: readonly Uint32Array[]): Uint32Array {
 /** Stands for the path while the texts around it are made; no encoding changes it. */
 const PATH_MARK = '~path-of-the-doc~';
 
+/** The members of a doc that were asked for, as text of JSON from a comma on. What is on disk has no id in git. */
+function membersOf(
+  { shard, docId, score }: FoundDoc,
+  { repo, branches }: LinkGroup,
+  { fields, tablesOf }: RenderContext,
+): string {
+  const scored = fields.includes('score') ? `,"score":${score}` : '';
+  const isOnDisk = repo.source.kind !== 'commits' && branches.includes('HEAD');
+  if (isOnDisk || !fields.includes('blobSha')) return scored;
+  const { blobId } = tablesOf(shard).doc(docId);
+  return blobId === undefined
+    ? scored
+    : `${scored},"blobSha":"${tablesOf(shard).blobHash(blobId)}"`;
+}
+
 /** The texts that results of docs of a kind, of a repo in these revisions, share. */
-function linkTexts(
-  baseUrl: string,
-  repo: RepoRecord,
-  branches: readonly string[],
-  fileKind: FileKind,
-): LinkTexts {
+function linkTexts(baseUrl: string, { repo, branches, kind }: LinkGroup): LinkTexts {
   const revision = branches[0] ?? repo.defaultRevision;
   const page = JSON.stringify(blobPageUrl(baseUrl, repo.name, revision, ''));
   const members = {
     repository: repo.name,
     repositoryId: repo.repoId,
     branches,
-    fileKind,
+    fileKind: kind,
   };
   const url = externalFileUrl(repo, revision, PATH_MARK);
   const [external = '', externalEnd = ''] =

@@ -274,15 +274,24 @@ export interface RunOutcome extends Findings {
   readonly stop: RunStop | undefined;
 }
 
-/** Runs a search to its end and returns all it found. Errors: PlanError. */
+/**
+ * Runs a search to its end and returns all it found.
+ *
+ * @param onFindings  told of findings as they come
+ * Errors: PlanError.
+ */
 export async function runSearch(
   searcher: Searcher,
   pool: SearchThreads,
   options: RunOptions,
   thread?: Thread,
+  onFindings?: FindingsListener,
 ): Promise<RunOutcome> {
   const parts: Findings[] = [];
-  const run = new Run(searcher, pool, options, false, (findings) => parts.push(findings));
+  const run = new Run(searcher, pool, options, onFindings !== undefined, (findings) => {
+    parts.push(findings);
+    onFindings?.(findings);
+  });
   await run.start(thread);
   return { ...joinFindings(parts), stop: run.stopReason };
 }

@@ -3,24 +3,20 @@
 
 import { ShardError } from '../host/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
-import {
-  statsNumbers,
-  type StatsNumbers,
-  statsObject,
-  workTimes,
-  writeWithFiles,
-} from './answer.ts';
+import { fittingCount, textsAround, withSizeLimit, workTimes, writeWithFiles } from './answer.ts';
+import { statsNumbers, type StatsNumbers, statsObject } from './answer.ts';
 import { acquireFor } from './demanded.ts';
 import { inTurns } from './in-turns.ts';
 import { LazyAnswer } from './lazy-answer.ts';
 import { cutDocs, type FoundDoc, orderDocs } from './order.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
-import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './prepare.ts';
+import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
+import type { SearchRequest } from '../query/request.ts';
 import { joinAnswers, ownAnswer, type PartialAnswer } from './partial.ts';
 import type { FileResults, RenderSums } from './render.ts';
-import { type RunOutcome, runSearch } from './run.ts';
+import { type FindingsListener, type RunOutcome, runSearch } from './run.ts';
 import type { Snapshot } from './snapshot.ts';
-import { type Tally, tallyRun } from './tally.ts';
+import { RunningTally, type Tally, tallyRun } from './tally.ts';
 
 /** Answers up to this size are put together before they are sent. */
 const WHOLE_SIZE_MAX = 128 * 1024;
@@ -49,17 +45,46 @@ export function search(
   environment: SearchEnvironment,
 ): Promise<{ json: Uint8Array | LazyAnswer }> {
   return withAnswer(parts, request, environment, (completed) => {
-    const { prepared, shown, files, numbers, reasons } = completed;
-    const stats = statsObject(numbers, 'UNKNOWN_UNSPECIFIED');
-    const repositoryInfo = repositoryInfos(shown, prepared.view);
-    const hints = prepared.hints(shown.length > 0);
-    const tail = { repositoryInfo, ...exhaustiveness(reasons), ...hints };
+    const fitting =
+      request.maxBytes === undefined ? completed : fitted(completed, request.maxBytes);
+    const { head, tail } = membersOf(fitting);
+    const { files } = fitting;
     const isSmall = files.sizeOf(0, files.count) <= WHOLE_SIZE_MAX;
-    const json = isSmall
-      ? writeWithFiles({ stats }, files, tail)
-      : new LazyAnswer({ stats }, files, tail);
+    const json = isSmall ? writeWithFiles(head, files, tail) : new LazyAnswer(head, files, tail);
     return { json };
   });
+}
+
+/** The members before and behind the results. */
+function membersOf({ prepared, shown, numbers, reasons }: Completed): {
+  readonly head: object;
+  readonly tail: object;
+} {
+  const stats = statsObject(numbers, 'UNKNOWN_UNSPECIFIED');
+  const repositoryInfo = repositoryInfos(shown, prepared.view);
+  const hints = prepared.hints(shown.length > 0);
+  return { head: { stats }, tail: { repositoryInfo, ...exhaustiveness(reasons), ...hints } };
+}
+
+/** Bytes of what says that results are missing. */
+const LIMIT_SIZE = 64;
+
+/** With as many of the results as an answer of so many bytes holds. */
+function fitted(completed: Completed, sizeMax: number): Completed {
+  const { head, tail } = membersOf(completed);
+  const { before, after } = textsAround(head, tail);
+  const room = sizeMax - before.length - after.length - LIMIT_SIZE;
+  const count = fittingCount(completed.files, room);
+  if (count === completed.files.count) return completed;
+  const shown = completed.shown.slice(0, count);
+  const actualMatchCount = shown.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
+  return {
+    ...completed,
+    shown,
+    files: completed.files.first(count),
+    numbers: { ...completed.numbers, actualMatchCount },
+    reasons: withSizeLimit(completed.reasons),
+  };
 }
 
 /** Bound: a search that meets damage before anything is sent begins anew without the shard. */
@@ -139,7 +164,8 @@ export async function completeSearch(
   const prepared = await prepareSearch(parts, request, environment, snapshot);
   const { scope, run } = prepared;
   const thread = await parts.turns?.take();
-  const outcome = await runSearch(parts.searcher, parts.pool, run, thread);
+  const tell = environment.onProgress && progressTeller(prepared, environment.onProgress);
+  const outcome = await runSearch(parts.searcher, parts.pool, run, thread, tell);
   environment.signal.throwIfAborted();
   await environment.place?.turn();
   for (const { shard, reason, fault } of outcome.failures)
@@ -148,6 +174,26 @@ export async function completeSearch(
   const shown = await showAnswer(answer, prepared, environment, startNs);
   parts.onCompleted?.({ kind: 'search', numbers: shown.numbers, reasons: shown.reasons });
   return { prepared, outcome, ...shown };
+}
+
+/** How often progress is told. */
+const PROGRESS_MS = 250;
+
+/** Makes progress of what is found. */
+function progressTeller(
+  { scope }: Prepared,
+  onProgress: NonNullable<SearchEnvironment['onProgress']>,
+): FindingsListener {
+  const tally = new RunningTally(scope.shards, scope.quarantined);
+  let toldMs = -Infinity;
+  return ({ bindings, units, failures }) => {
+    for (const binding of bindings) tally.addBinding(binding);
+    for (const unit of units) tally.addUnit(unit);
+    for (const { shard } of failures) tally.addFailure(shard);
+    if (performance.now() - toldMs < PROGRESS_MS) return;
+    toldMs = performance.now();
+    onProgress(tally.progress);
+  };
 }
 
 /** Counts, orders, cuts and renders what was found. */

@@ -7,13 +7,15 @@ import { nextTurn } from '../../base/next-turn.ts';
 import type { Findings } from '../host/search-messages.ts';
 import { ShardError, type ShardFault } from '../host/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
-import { type FlushReason, statsObject, writeWithFiles } from './answer.ts';
+import { fittingCount, type FlushReason, statsObject } from './answer.ts';
+import { withSizeLimit, writeWithFiles } from './answer.ts';
 import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
 import { acquireFor } from './demanded.ts';
 import type { FoundDoc } from './order.ts';
 import { inTurns } from './in-turns.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
-import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './prepare.ts';
+import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
+import type { SearchRequest } from '../query/request.ts';
 import { FileResults, renderAnswer, type RenderedAnswer } from './render.ts';
 import { Run } from './run.ts';
 import { withoutDamaged } from './service.ts';
@@ -60,6 +62,9 @@ export function startStream(
   });
 }
 
+/** Docs and their results. */
+type SoundAnswer = RenderedAnswer & { readonly docs: readonly FoundDoc[] };
+
 /** One search whose events are pulled. */
 export class SearchStream {
   readonly #parts: EngineParts;
@@ -76,6 +81,10 @@ export class SearchStream {
   #making: Promise<unknown> = Promise.resolve();
   #toldMs = performance.now();
   #isFinalMade = false;
+  /** Bytes that results may still have. */
+  #sizeLeft: number;
+  /** Results were left out, as they would have had more. */
+  #isCut = false;
   #isClosed = false;
   #wake: () => void = () => {};
   #pausing: NodeJS.Immediate | undefined;
@@ -93,6 +102,7 @@ export class SearchStream {
     this.#prepared = prepared;
     this.#snapshot = snapshot;
     this.#eventSizeMax = eventSizeMax;
+    this.#sizeLeft = prepared.sizeMax ?? Infinity;
     this.#tally = new RunningTally(scope.shards, scope.quarantined);
     this.#ledger = new StatsLedger(this.#tally.counts, startNs);
     this.#backlog = new Backlog(view, run.limit, render.isWhole);
@@ -215,7 +225,7 @@ export class SearchStream {
   async #makeChunks(batch: Batch): Promise<void> {
     try {
       await this.#prepared.run.place?.turn();
-      const { docs, files, ...rendered } = await this.#renderSound(batch.docs);
+      const { docs, files, ...rendered } = this.#fitted(await this.#renderSound(batch.docs));
       if (docs.length === 0) return;
       this.#backlog.noteSize(files.sizeOf(0, files.count) / files.count);
       this.#ledger.addReading(rendered);
@@ -232,13 +242,23 @@ export class SearchStream {
     }
   }
 
+  /** As many of the results as there is room for; with those that are left out the search has found enough. */
+  #fitted(rendered: SoundAnswer): SoundAnswer {
+    const { files, docs } = rendered;
+    const count = fittingCount(files, this.#sizeLeft);
+    this.#sizeLeft -= files.sizeOf(0, count) + count;
+    if (count === files.count) return rendered;
+    this.#isCut = true;
+    this.#backlog.close();
+    this.#run.enough();
+    return { ...rendered, docs: docs.slice(0, count), files: files.first(count) };
+  }
+
   /**
    * Renders the docs but those of shards that turn out to be damaged, of which nothing more is shown. A search that is
    * answered as a whole begins anew instead; here results may have been sent.
    */
-  async #renderSound(
-    all: readonly FoundDoc[],
-  ): Promise<RenderedAnswer & { readonly docs: readonly FoundDoc[] }> {
+  async #renderSound(all: readonly FoundDoc[]): Promise<SoundAnswer> {
     for (let docs = all; ;) {
       try {
         return { docs, ...(await renderAnswer(docs, this.#prepared.render)) };
@@ -283,12 +303,14 @@ export class SearchStream {
     const { totals, reason, firstResultNs } = this.#ledger.close();
     const tally = { counts: this.#tally.counts, isOverLimit: this.#isOverLimit() };
     const { stopReason } = this.#run;
-    const reasons = incompleteReasons(
+    const shownCount = totals.actualMatchCount + this.#backlog.lostCount;
+    const found = incompleteReasons(
       tally,
-      totals.actualMatchCount + this.#backlog.lostCount,
+      this.#isCut ? Infinity : shownCount,
       stopReason,
       this.#prepared.gaps,
     );
+    const reasons = this.#isCut ? withSizeLimit(found) : found;
     const final = {
       type: 'final',
       accumulatedStats: statsObject(totals, reason),

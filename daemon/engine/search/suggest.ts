@@ -1,12 +1,14 @@
 // What somebody who types a query may mean (API.md 13.7): names of repositories, languages, revisions and contexts as the
 // caller sees them, and files and symbols by an ordinary search that ends early.
 
+import { given } from '../../base/given.ts';
 import { type ContextRepo, reposOfContext } from '../../repos/search-context.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { resolveLanguage } from '../../sources/languages/languages.ts';
 import { bothOf, filterSteps } from '../query/filter.ts';
 import { contextRepoOf, repoTestOf } from '../query/repos.ts';
 import { ANY_REVISION, DEFAULT_REVISION } from '../query/revisions.ts';
+import type { SuggestionKind } from '../query/request.ts';
 import type { QueryNode } from '../query/tree.ts';
 import { quotePattern } from '../regex/quote.ts';
 import { parseRegex } from '../regex/syntax.ts';
@@ -18,8 +20,6 @@ import { parseFiles } from './render.ts';
 import { completeSearch, withSnapshot } from './service.ts';
 import type { Snapshot } from './snapshot.ts';
 import { visibleRepos } from './visible.ts';
-
-export type SuggestionKind = 'repo' | 'file' | 'lang' | 'sym' | 'rev' | 'context';
 
 export interface SuggestCall {
   readonly kind: SuggestionKind;
@@ -107,7 +107,7 @@ function repoCandidate({ name, displayName }: RepoRecord): Candidate {
   return {
     value: name,
     weight: 0,
-    ...(displayName === undefined ? {} : { description: displayName }),
+    ...given({ description: displayName }),
   };
 }
 
@@ -119,7 +119,7 @@ async function languagesIn(
   return [...counts].map(([value, weight]) => ({
     value,
     weight,
-    description: weight === 1 ? '1 file' : `${weight} files`,
+    description: weight === 1 ? '1 file' : `${weight.toLocaleString('en')} files`,
   }));
 }
 
@@ -159,7 +159,7 @@ function contextsOf(
     const weight = reposOfContext(context, known).length;
     if (weight === 0) return [];
     const { description } = context;
-    return [{ value, weight, ...(description === undefined ? {} : { description }) }];
+    return [{ value, weight, ...given({ description }) }];
   });
 }
 

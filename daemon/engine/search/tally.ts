@@ -48,6 +48,12 @@ export interface Tally {
   readonly isOverLimit: boolean;
 }
 
+/** How many of the eligible shards a search is through with. */
+export interface SearchProgress {
+  readonly shardsDone: number;
+  readonly shardsEligible: number;
+}
+
 /** What is known of a shard. */
 interface ShardTally {
   binding: BindFinding | undefined;
@@ -120,7 +126,7 @@ export class RunningTally {
   }
 
   /** How many of the eligible shards the search is through with. */
-  get progress(): { readonly shardsDone: number; readonly shardsEligible: number } {
+  get progress(): SearchProgress {
     const done = this.#tallies.filter(
       ({ binding, unitCount, isFailed }) =>
         isFailed ||

@@ -1,6 +1,6 @@
-// The contract between the router and the HTTP libraries: plain request and response values, and the life
+// The contract between the pipeline and the HTTP libraries: plain request and response values, and the life
 // of a listening server. Two implementations pass one suite: uws-adapter.ts and node-adapter.ts. Adapters
-// know nothing of routes, JSON or errors; the router knows nothing of sockets.
+// know nothing of routes, JSON or errors; the pipeline knows nothing of sockets.
 
 import { CodedError } from '../../base/caught.ts';
 import type { LazyBytes } from '../api/shapes/lazy-bytes.ts';

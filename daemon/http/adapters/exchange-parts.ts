@@ -81,7 +81,7 @@ export class LazySignal {
 type Head = Pick<HttpRequest, 'method' | 'path' | 'rawQuery' | 'remoteAddress' | 'fault'>;
 
 /**
- * A request as the router sees it.
+ * A request as the pipeline sees it.
  *
  * Why a class: an object written with `get` has a shape of its own, which V8 keeps among its old objects, and with it the
  * whole request, until the next full collection. Measured: 2026-11-22: 10 KB of each request were left behind, 3 now, and

@@ -24,7 +24,7 @@ import {
   getConnectionSyncStatus,
   listConnections,
   triggerConnectionSync,
-} from './sources/connection-endpoints.ts';
+} from './jobs/connection-endpoints.ts';
 import { DESCRIPTION_ENDPOINTS } from './instance/description-endpoints.ts';
 import { getDiff } from './history/diff-endpoints.ts';
 import type { Endpoint } from './shapes/endpoint.ts';
@@ -50,7 +50,7 @@ import {
   getRepoSyncCounts,
   listJobs,
   triggerRepoIndex,
-} from './sources/job-endpoints.ts';
+} from './jobs/job-endpoints.ts';
 import { findDefinitions, findReferences } from './search/navigation-endpoints.ts';
 import { getRaw } from './sources/raw-endpoints.ts';
 import { getHealthSeries } from './instance/health-endpoints.ts';
@@ -63,7 +63,7 @@ import { getSuggestions } from './search/suggestion-endpoints.ts';
 import { getSource } from './sources/source-endpoints.ts';
 import { getHealth, getReady, getVersion } from './instance/system-endpoints.ts';
 import { getTree } from './sources/tree-endpoints.ts';
-import { receiveWebhook } from './sources/webhook-endpoint.ts';
+import { receiveWebhook } from './jobs/webhook-endpoint.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
   search,

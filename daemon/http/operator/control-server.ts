@@ -11,6 +11,7 @@ import {
   makeControlPath,
   removeControlPath,
 } from '../../base/config/control-path.ts';
+import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import type { Desk } from './operations.ts';
 
@@ -134,8 +135,8 @@ function hasCode(error: unknown): error is Error & { readonly errorCode: string 
 }
 
 function errorBody(error: unknown): { errorCode: string; message: string } {
-  const message = error instanceof Error ? error.message : String(error);
-  return { errorCode: hasCode(error) ? error.errorCode : 'UNEXPECTED_ERROR', message };
+  const errorCode = hasCode(error) ? error.errorCode : 'UNEXPECTED_ERROR';
+  return { errorCode, message: messageOf(error) };
 }
 
 function sendJson(response: ServerResponse, status: number, value: unknown): void {

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { AccountError } from '../../accounts/error.ts';
+import { ENFORCEMENTS, VISIBILITIES } from '../../repos/records.ts';
 import { someNames } from '../../repos/some-names.ts';
 import { operation, pageWindow, type RepoRule } from './operation.ts';
 
@@ -47,8 +48,8 @@ export function repoIdsOf(
 const set = operation(
   z.strictObject({
     repos: z.array(z.string()).min(1).max(REPO_COUNT_MAX),
-    visibility: z.enum(['public', 'internal', 'private']).exactOptional(),
-    enforcement: z.enum(['none', 'restricted', 'all']).exactOptional(),
+    visibility: z.enum(VISIBILITIES).exclude(['unknown']).exactOptional(),
+    enforcement: z.enum(ENFORCEMENTS).exactOptional(),
   }),
   async ({ actor, repos }, { repos: names, ...change }) => {
     if (Object.keys(change).length === 0)

@@ -1,5 +1,7 @@
 // How the running daemon is, as its operator is told. Times are ISO 8601.
 
+import type { JobUnit } from '../../repos/jobs.ts';
+
 export interface StatusReport {
   readonly url: string;
   readonly version: string;
@@ -27,7 +29,7 @@ export interface RunningJob {
   readonly done: number;
   /** 0: not known. */
   readonly total: number;
-  readonly unit: 'bytes' | 'objects';
+  readonly unit: JobUnit;
   /** Bytes that its host has sent so far; null: none. */
   readonly receivedSize: number | null;
   /** Of the phase, at its speed so far; null: not known. */
@@ -42,7 +44,9 @@ export interface ConnectionStatus {
   readonly indexed: number;
   /** When a listing ended last; null: none has. */
   readonly syncedAt: string | null;
-  readonly state: 'listing' | 'waiting' | 'fine' | 'failed' | 'incomplete';
+  /** `unanswered`: it is listed, and its host has not answered for a while. */
+  readonly state: 'listing' | 'unanswered' | 'waiting' | 'fine' | 'failed' | 'incomplete';
+  /** Why it is not listed, or with gaps. */
   readonly failure: string | null;
 }
 

@@ -1,4 +1,4 @@
-// What is found where docs are listed, and is no doc.
+// What is found where docs are listed, on disk or in a commit, and is no doc.
 
 export type LeftOutReason =
   | 'submodule'

@@ -75,7 +75,7 @@ async function isPartOfRepository(
 }
 
 /** Guess: bytes of the configuration of a repository at most. */
-const CONFIG_SIZE_MAX = 1 << 20;
+export const CONFIG_SIZE_MAX = 1 << 20;
 /** Source: git writes it into each repository that it makes. */
 const GIT_CONFIG = /^\s*repositoryformatversion\s*=/im;
 

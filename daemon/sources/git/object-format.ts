@@ -3,11 +3,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { gitDirsOf } from './git-place.ts';
+import { CONFIG_SIZE_MAX } from './layout.ts';
 
 export type ObjectFormat = 'sha1' | 'sha256';
-
-/** Guess: bytes of a configuration file at most. */
-const CONFIG_SIZE_MAX = 1 << 20;
 
 const SECTION = /^\s*\[extensions\]/i;
 const SETTING = /^(?:\s*\[extensions\])?\s*objectformat\s*=\s*"?sha256"?\s*(?:[#;]|$)/im;

@@ -3,6 +3,7 @@
 // newest commit. Reads only. A folder inside a work tree is a plain folder: what was asked for is
 // that folder, not the repository around it.
 
+import { given } from '../../base/given.ts';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { GitError, gitDirOf, gitVersion, runGit, tryGit } from './git.ts';
@@ -15,7 +16,7 @@ import type { RepoSource, SourceKind } from '../../repos/records.ts';
 import { repoNameFromUrl } from '../../repos/repo-name.ts';
 
 /** `folder`: a folder without git; the others are named like the kind of the source. */
-export type SourceMode = 'commits' | 'worktree' | 'folder';
+export type SourceMode = SourceKind;
 
 export interface ProbedSource {
   readonly source: RepoSource;
@@ -71,11 +72,10 @@ export async function probeSource(sourcePath: string, mode?: SourceMode): Promis
     source: { kind, path: absolute },
     layout,
     name: remote ?? localName(absolute),
-    ...(remote === undefined ? {} : { remote }),
+    ...given({ remote }),
     defaultRevision: kind === 'commits' ? defaultRevision : 'HEAD',
     ...(kind === 'commits' || defaultRevision === 'HEAD' ? {} : { defaultBranch: defaultRevision }),
-    ...(commit === undefined ? {} : { commit }),
-    ...(pushedAt === undefined ? {} : { pushedAt }),
+    ...given({ commit, pushedAt }),
   };
 }
 

@@ -34,7 +34,7 @@ const MARKS_MAX = 20_000;
 const UNSEEN_MS = 60_000;
 
 /**
- * A text that is another one after branches, tags, HEAD or settings have changed; rarely also when they have not.
+ * A text that changes whenever branches, tags, HEAD or settings change; rarely also when they have not.
  *
  * Errors: those of `gitDirsOf`; of the file system.
  */

@@ -1,11 +1,11 @@
-// The certificates that git trusts: those that count for the host's API (hosts/way.ts), as the one file that git takes, beside
+// The certificates that git trusts: those that count for the host's API (base/config/way.ts), as the one file that git takes, beside
 // the mirrors.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { trustedCertificates } from '../../hosts/way.ts';
+import { trustedCertificates } from '../../base/config/way.ts';
 import { passedVariables } from '../git/git.ts';
 import type { Protocol } from './remote-address.ts';
 

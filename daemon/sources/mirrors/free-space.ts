@@ -1,6 +1,7 @@
 // Keeps a fetch from filling the disk: how large a repository is, is known when it is there.
 
 import { statfs } from 'node:fs/promises';
+import { ROOM_REMEDY } from '../../base/caught.ts';
 import { MirrorError } from './mirror-error.ts';
 
 /** What is left to others: the store and the index must go on. Bytes, and a share of small disks. */
@@ -20,7 +21,7 @@ export async function checkSpace(folder: string, size = 0): Promise<void> {
   const wanted = size === 0 ? '' : `, ${size} are needed`;
   throw new MirrorError(
     'DISK_FULL',
-    `${folder}: ${bavail * bsize} bytes are free${wanted}, and ${reserve} have to stay free; make room, or select fewer repositories`,
+    `${folder}: ${bavail * bsize} bytes are free${wanted}, and ${reserve} have to stay free; select fewer repositories, or ${ROOM_REMEDY}`,
   );
 }
 

@@ -1,6 +1,7 @@
 // Runs git where it talks to a remote: what it may speak, how it shows who it is, how long and how much it may take, and what
 // went wrong. Everything else that a git of the daemon is told holds, too (sources/git/).
 
+import { ROOM_REMEDY } from '../../base/caught.ts';
 import { watchProgress } from '../git/git-watch.ts';
 import { GitError, type GitOptions, type GitProcess, startGit } from '../git/git.ts';
 import { credentialAccess } from './credential-helper.ts';
@@ -188,7 +189,7 @@ function failureOf(error: unknown, run: RemoteRun, written: string): unknown {
   if (/No space left on device|Disk quota exceeded/.test(messages))
     return new MirrorError(
       'DISK_FULL',
-      `${run.cwd}: ${lineOf(messages)}; make room, or select fewer repositories`,
+      `${run.cwd}: ${lineOf(messages)}; select fewer repositories, or ${ROOM_REMEDY}`,
     );
   return (
     remoteFailure(messages, address) ??

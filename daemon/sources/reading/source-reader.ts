@@ -15,6 +15,7 @@ import { resolveRef, type ResolvableRepo, withRepo } from '../git/resolve.ts';
 import { findItems } from '../git/tree-paths.ts';
 import type { Tree } from '../git/tree-object.ts';
 import {
+  ATTRIBUTE_FILE_SIZE_MAX,
   ATTRIBUTE_FILE_NAME,
   attributePathsAbove,
   Attributes,
@@ -64,8 +65,6 @@ export interface SourceContent {
 export class SourceError extends CodedError<'FILE_NOT_FOUND' | 'UNEXPECTED_ERROR'> {
   override readonly name = 'SourceError';
 }
-
-const ATTRIBUTE_FILE_SIZE_MAX = 1 << 20;
 
 /**
  * Reads one file.

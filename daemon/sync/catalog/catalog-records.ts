@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { FILE_ID } from '../../base/file-hash.ts';
-import { CODE_HOST_TYPES } from '../../repos/records.ts';
+import { CODE_HOST_TYPES, ENFORCEMENTS, SOURCE_KINDS, VISIBILITIES } from '../../repos/records.ts';
 
 const fileId = z.string().regex(new RegExp(`^${FILE_ID.source}$`));
 
@@ -46,11 +46,11 @@ const recordSchema = z.strictObject({
   topics: z.array(z.string()).readonly().exactOptional(),
   isFork: z.boolean(),
   isArchived: z.boolean(),
-  visibility: z.enum(['public', 'internal', 'private', 'unknown']),
-  enforcement: z.enum(['restricted', 'all']).exactOptional(),
+  visibility: z.enum(VISIBILITIES),
+  enforcement: z.enum(ENFORCEMENTS).exclude(['none']).exactOptional(),
   within: z.array(z.number().int().positive()).readonly().exactOptional(),
   source: z.strictObject({
-    kind: z.enum(['commits', 'worktree', 'folder']),
+    kind: z.enum(SOURCE_KINDS),
     path: z.string(),
     commit: z.string().exactOptional(),
     noIgnore: z.literal(true).exactOptional(),

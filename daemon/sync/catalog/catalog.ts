@@ -4,6 +4,7 @@
 // It may be lost: names, ids and rules of repos are in the store, and what is here of them is a copy for who opens the
 // index without it.
 
+import { given } from '../../base/given.ts';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { FORMAT_VERSION } from '../../../core/shared/format.ts';
@@ -22,7 +23,7 @@ import {
 } from './catalog-records.ts';
 import { putAt, replaceFile } from './replace-file.ts';
 
-const SHARD_FOLDER = 'shards';
+export const SHARD_FOLDER = 'shards';
 const CLONE_FOLDER = 'clones';
 /** How names of clones end there. */
 const CLONE_ENDING = '.git';
@@ -329,7 +330,7 @@ export class Catalog {
 /** A repo whose shards cannot be used. */
 function unindexed({ record, skipped, isStray }: CatalogRepo): CatalogRepo {
   const { indexedAt: _, revisions: __, ...rest } = record;
-  return { record: rest, shards: [], skipped, ...(isStray === undefined ? {} : { isStray }) };
+  return { record: rest, shards: [], skipped, ...given({ isStray }) };
 }
 
 /** Removes a file of the shard folder; a folder only if it has the name of one of our files, which is damage. */

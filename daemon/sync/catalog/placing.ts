@@ -13,10 +13,10 @@ import {
   LAST_FILE,
 } from './catalog-files.ts';
 import { syncPath } from '../../base/synced.ts';
+import { SHARD_FOLDER } from './catalog.ts';
 
 const STAGING = 'restoring';
 const COMPLETE = 'restored';
-const SHARD_FOLDER = 'shards';
 
 /** Names of the folders of this file in a data directory. */
 export const PLACING_FOLDERS: readonly string[] = [STAGING, COMPLETE];
@@ -56,8 +56,8 @@ export async function finishPlacing(dataDir: string): Promise<void> {
   const names = await namesIn(from);
   if (names.includes('store.db')) {
     // Safety: the log of the old file must not be applied to the new one.
-    for (const name of ['store.db-wal', 'store.db-shm'])
-      await rm(path.join(dataDir, name), { force: true });
+    for (const name of ['store.db-wal', 'store.db-shm', 'store.db-wal.damaged'])
+      await rm(path.join(dataDir, name), { force: true, recursive: true });
     await syncPath(dataDir);
   }
   // Of the index that was there.

@@ -5,7 +5,7 @@ import type { Log } from '../../base/log.ts';
 import type { JobBook } from '../jobs/job-book.ts';
 import { type Job, PRIORITIES } from '../jobs/job.ts';
 import type { JobLimits } from '../jobs/job-limits.ts';
-import { type JobKind, JobRunner } from '../jobs/job-runner.ts';
+import { type JobKind, JobRunner, TIMER_MS_MAX } from '../jobs/job-runner.ts';
 import type { RepoRegister } from '../register/register.ts';
 import type { RepoRemover } from './remove-repos.ts';
 import { removalsOf } from './removal.ts';
@@ -39,8 +39,6 @@ export interface CleanupJobsOptions {
 
 /** Guess: repos that go in one transaction. */
 const TOGETHER_MAX = 500;
-/** The longest time that a timer takes. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export class CleanupJobs {
   readonly #options: CleanupJobsOptions;

@@ -11,6 +11,12 @@ import { messageOf } from '../../base/caught.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
 import type { Log } from '../../base/log.ts';
+import {
+  awaitedAnswers,
+  awaitedByGit,
+  awaitedOf,
+  awaitedSentence,
+} from '../../hosts/awaited-answers.ts';
 import type { Host } from '../../hosts/host.ts';
 import { type HostPause, hostPauses } from '../../hosts/host-pauses.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -26,6 +32,7 @@ import { CleanupJobs } from './cleanup-jobs.ts';
 import { type CloneWay, Clones, type FetchClone, type MaintainClone } from './clones.ts';
 import { configure } from './configure.ts';
 import { DueTimes } from './due-times.ts';
+import { HeardVisibility } from './heard-visibility.ts';
 import { Pushes } from './pushes.ts';
 import { RepoRemover } from './remove-repos.ts';
 import { Submodules } from './submodules.ts';
@@ -94,8 +101,7 @@ export class Connections {
   #isStarted = false;
   readonly #syncTimes: DueTimes;
   readonly #fetchTimes: DueTimes;
-  /** When a host said of a repo alone that fewer may see it, by repoId; `performance.now()`. */
-  readonly #narrowedMs = new Map<number, number>();
+  readonly #heard = new HeardVisibility();
   /** What was decided on repos and could not be kept yet. */
   readonly #owed = { changedIds: new Set<number>(), dueIds: new Set<number>() };
   #ticking: NodeJS.Timeout | undefined;
@@ -125,6 +131,7 @@ export class Connections {
       has: (repoId) => this.has(repoId) === true,
       owe: (repoId) => this.#clones.owe(repoId),
       askHost: (repoId) => this.askHost(repoId),
+      narrow: (...told) => void this.#obeyWebhook(...told),
       secret,
       log,
     });
@@ -150,7 +157,7 @@ export class Connections {
       digestOf: (connectionId) => this.#targetOf(connectionId)?.rules.digest,
       targetOf: (connectionId) => this.#targetOf(connectionId),
       obey,
-      isNarrowedSince: (repoId, ms) => (this.#narrowedMs.get(repoId) ?? -Infinity) > ms,
+      heard: this.#heard,
       onEnd: () => {
         this.#onListed();
         this.#cleanUp();
@@ -362,14 +369,35 @@ export class Connections {
     this.#index(repoId);
   }
 
-  /** Hides a repo at once from whom it may be kept, and asks for listings that say more. */
+  /** Hides a repo, and asks for listings that say more. */
   async #noteOther(
     repoId: number,
     { visibility }: OtherRepositoryError,
     isNews: boolean,
   ): Promise<void> {
+    await this.#narrow(repoId, visibility);
+    if (isNews) for (const connection of this.#linkedTo(repoId)) this.#list(connection);
+  }
+
+  /** Errors: none. */
+  async #obeyWebhook(repoId: number, visibility: StoredRepo['visibility']): Promise<void> {
+    try {
+      await this.#narrow(repoId, visibility);
+    } catch (error) {
+      // What is owed is obeyed with what is decided next.
+      const repo = this.#options.register.byId(repoId)?.name;
+      this.#options.log.warn('a repository is hidden, which could not be kept', {
+        repo,
+        error: messageOf(error),
+      });
+    }
+  }
+
+  /** Hides a repo at once from whom it may be kept. Errors: those of the catalog. */
+  async #narrow(repoId: number, visibility: StoredRepo['visibility']): Promise<void> {
     const { register, log } = this.#options;
-    this.#narrowedMs.set(repoId, performance.now());
+    const host = register.byId(repoId)?.host;
+    if (host !== undefined) this.#heard.note(host, visibility);
     let isNarrowed = true;
     try {
       isNarrowed = await register.decide((book) => narrowed(book, repoId, visibility));
@@ -382,7 +410,6 @@ export class Connections {
       register.hide([repoId]);
     }
     if (isNarrowed) await this.#obey({ changedIds: new Set([repoId]), dueIds: new Set() });
-    if (isNews) for (const connection of this.#linkedTo(repoId)) this.#list(connection);
   }
 
   #index(repoId: number): void {
@@ -499,11 +526,25 @@ export class Connections {
     };
   }
 
+  /** Why a connection is not listed or fetched, in words for the owner; undefined: it is, or has not been asked for. */
+  troubleOf({ connectionId, name }: StoredConnection): string | undefined {
+    const url = this.#configured.get(name)?.settings.url;
+    const awaited = awaitedOf(name) ?? (url === undefined ? undefined : awaitedByGit(url));
+    if (awaited !== undefined) return awaitedSentence(awaited);
+    return this.#sync.runner.failed.reasonOf(connectionId);
+  }
+
   /** What does not work as it should, in words for the owner; empty: nothing. */
   get degradations(): readonly string[] {
+    const awaited = new Map(
+      awaitedAnswers()
+        .toReversed()
+        .map((one) => [one.host, one]),
+    );
     const wanted = (name: string): boolean => this.#configured.has(name);
     return [
       ...this.#sync.runner.failed.sentences(wanted).map((one) => `connection ${one}`),
+      ...[...awaited.values()].map(awaitedSentence),
       ...hostPauses().map(pauseSentence),
       ...this.pushes.degradations,
     ];

@@ -1,13 +1,16 @@
 // One listing of a connection: page by page, what a page says holds before the next is asked for, above all who may see what.
 // How far it is, is kept, so that a restart goes on where it was.
 
+import { given } from '../../base/given.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { DAY_MS } from '../../base/durations.ts';
 import type { Connections } from '../../accounts/store/connections.ts';
 import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host.ts';
+import { PATH_SIZE_MAX } from '../../hosts/targets.ts';
 import type { RepoRegister } from '../register/register.ts';
 import { endListing, type EndedListing, type ListingEnd } from './end-listing.ts';
 import { admitListed, type Admitted, type Listed } from './which-listed.ts';
+import type { HeardVisibility } from './heard-visibility.ts';
 import { isStricter } from './whose-fetch.ts';
 
 /** How far a listing is, as it is kept. */
@@ -32,6 +35,8 @@ export interface ListingOptions {
   readonly rows: Connections;
   readonly host: Host;
   readonly connectionId: number;
+  /** Of its host, as repos have it. */
+  readonly address: string;
   /** Of what is configured: a listing under other settings is not gone on with. */
   readonly digest: string;
   /** False: the configuration says something else by now. */
@@ -39,8 +44,7 @@ export interface ListingOptions {
   readonly signal: AbortSignal;
   /** What a part of the listing said is kept: has it hold. */
   readonly obey: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
-  /** Whether a repo was hidden from some after this time, `performance.now()`, by what its host said of it alone. */
-  readonly isNarrowedSince: (repoId: number, ms: number) => boolean;
+  readonly heard: HeardVisibility;
   /** Told of repos listed so far. */
   readonly onCount: (count: number) => void;
 }
@@ -57,7 +61,6 @@ const GATHERED_MAX = 500;
 const GATHER_MS = 2_000;
 /** Bounds on what a host says, which may be broken. */
 const REPOS_MAX = 1_000_000;
-const PATH_SIZE_MAX = 1_000;
 const ISSUES_MAX = 100;
 const STATE_SIZE_MAX = 1 << 20;
 /** Guess: pages have shifted too far for going on. */
@@ -123,7 +126,7 @@ function newState(
     digest,
     // Why not the time alone: the clock may be set back.
     listing: Math.max(last + 1, startedAt),
-    ...(secondOf === undefined ? {} : { secondOf }),
+    ...given({ secondOf }),
     startedAt,
     count: 0,
     issues: [],
@@ -209,10 +212,8 @@ async function keep(
   const { register, rows, host, connectionId, onCount } = options;
   const { nameHost, codeHostType } = host;
   const { listing } = state;
-  // Pages that shift have some twice; what was said last is newer.
-  const repos = [...new Map(gathered.map((repo) => [repo.hostId, repo])).values()];
-  const isNarrowed = (repoId: number): boolean => options.isNarrowedSince(repoId, startMs);
-  const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos, isNarrowed };
+  const repos = asHeard(options, gathered, startMs);
+  const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos };
   // Why first without the store: most listings say what the one before said.
   const { result: known } = admitListed(register.book, listed);
   const repoIds = known.repos.map(({ repoId }) => repoId);
@@ -224,6 +225,25 @@ async function keep(
   onCount(state.count);
 }
 
+/**
+ * Each repository once, as it was said last; those that may be seen by fewer, by what was heard elsewhere since the listing began,
+ * by no more than those.
+ */
+function asHeard(
+  { address, heard }: ListingOptions,
+  gathered: readonly HostRepo[],
+  startMs: number,
+): HostRepo[] {
+  // Pages that shift have some twice.
+  const last = new Map(gathered.map((repo) => [repo.hostId, repo]));
+  return [...last.values()].map((repo) => {
+    const which = { address, hostId: repo.hostId };
+    const visibility = heard.atMost(which, repo.visibility, startMs);
+    heard.note(which, visibility);
+    return { ...repo, visibility };
+  });
+}
+
 /** Has the store know what is listed. What could not be kept and narrows who may see a repo holds at once. */
 async function admit(
   { register, obey }: ListingOptions,
@@ -233,7 +253,7 @@ async function admit(
   try {
     const { changedIds, dueIds } = await register.decide((book) => admitListed(book, listed));
     const repoIds = known.repos.map(({ repoId }) => repoId);
-    const shown = register.unhide(repoIds.filter((repoId) => !listed.isNarrowed(repoId)));
+    const shown = register.unhide(repoIds);
     await obey({ changedIds: new Set([...changedIds, ...shown]), dueIds });
   } catch (error) {
     const narrowed = known.repos.filter(({ repoId, visibility }) => {

@@ -5,7 +5,12 @@ import type { RepoHost, StoredRepo } from '../../accounts/store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
 import type { Log } from '../../base/log.ts';
-import { type Delivery, type PushedRepository, readWebhook } from '../../hosts/webhook.ts';
+import {
+  type Delivery,
+  type NarrowedRepository,
+  type PushedRepository,
+  readWebhook,
+} from '../../hosts/webhook.ts';
 import type { RepoRegister } from '../register/register.ts';
 
 export interface PushesOptions {
@@ -16,6 +21,8 @@ export interface PushesOptions {
   readonly owe: (repoId: number) => void;
   /** Has a repo fetched and indexed. */
   readonly askHost: (repoId: number) => void;
+  /** Has a repo hidden from whom it may be kept. Errors: none. */
+  readonly narrow: (repoId: number, visibility: NarrowedRepository['visibility']) => void;
   /** As the configuration has it now; undefined: no delivery is taken. Errors: it cannot be read. */
   readonly secret: () => SecretText | undefined;
   readonly log: Log;
@@ -59,7 +66,11 @@ export class Pushes {
       return { outcome: 'unproven', repositories: 0 };
     }
     this.#refused = undefined;
-    const { event, pushed } = webhook;
+    const { event, pushed, narrowed } = webhook;
+    // Why first: what is fetched now is not shown to more than may see it.
+    if (narrowed !== undefined)
+      for (const { repoId } of this.#meant(narrowed.repository))
+        this.#options.narrow(repoId, narrowed.visibility);
     const repositories = pushed === undefined ? 0 : this.note(pushed);
     this.#options.log.debug('a webhook was taken', { event, path: pushed?.path, repositories });
     return { outcome: 'taken', repositories };
@@ -94,10 +105,15 @@ export class Pushes {
 
   /** Has the repos fetched and indexed that a push is of; how many of them are due now that were not before. */
   note(pushed: PushedRepository): number {
+    return this.#meant(pushed).filter(({ repoId }) => this.#ask(repoId)).length;
+  }
+
+  /** Repos that a delivery is about. */
+  #meant(pushed: PushedRepository): StoredRepo[] {
     const { register, has } = this.#options;
-    const isMeant = ({ repoId, host }: StoredRepo): boolean =>
-      host !== undefined && isOf(host, pushed) && has(repoId);
-    return register.all.filter(isMeant).filter(({ repoId }) => this.#ask(repoId)).length;
+    return register.all.filter(
+      ({ repoId, host }) => host !== undefined && isOf(host, pushed) && has(repoId),
+    );
   }
 
   /** False: it is asked for again when the time of repeats is over. */

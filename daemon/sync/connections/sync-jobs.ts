@@ -1,6 +1,9 @@
 // The jobs that list a connection (queue `connection-sync`): one listing each, with what it could not find out.
 
-import type { Connections as ConnectionRows } from '../../accounts/store/connections.ts';
+import type {
+  Connections as ConnectionRows,
+  StoredConnection,
+} from '../../accounts/store/connections.ts';
 import type { StoredRepo } from '../../accounts/store/repos.ts';
 import type { Log } from '../../base/log.ts';
 import type { Host, ListingIssue } from '../../hosts/host.ts';
@@ -46,9 +49,9 @@ export interface SyncJobsOptions {
   /** Of what is configured; undefined: nothing is. */
   readonly digestOf: (connectionId: number) => string | undefined;
   /** Undefined: it is in the configuration no more. */
-  readonly targetOf: (connectionId: number) => SyncTarget | undefined;
+  readonly targetOf: (connectionId: number) => StoredConnection | undefined;
   readonly obey: ListingOptions['obey'];
-  readonly isNarrowedSince: ListingOptions['isNarrowedSince'];
+  readonly heard: ListingOptions['heard'];
   /** A listing came to its end. */
   readonly onEnd: () => void;
 }
@@ -102,7 +105,7 @@ export class SyncJobs {
   }
 
   async #list(job: SyncJob): Promise<SyncResult> {
-    const { register, rows, hostOf, digestOf, obey, isNarrowedSince, onEnd } = this.#options;
+    const { register, rows, hostOf, digestOf, targetOf, obey, heard, onEnd } = this.#options;
     const startMs = performance.now();
     const { connectionId, name } = job.target;
     this.runner.keep(job);
@@ -113,11 +116,12 @@ export class SyncJobs {
       rows,
       host,
       connectionId,
+      address: targetOf(connectionId)?.address ?? '',
       digest,
       isCurrent: () => digestOf(connectionId) === digest,
       signal: job.signal,
       obey,
-      isNarrowedSince,
+      heard,
       onCount: (count) => this.#options.log.debug('listing', { connection: name, count }),
     });
     const issues = [...outcome.issues, ...emptyIssue(name, outcome)];

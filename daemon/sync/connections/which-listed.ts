@@ -10,7 +10,7 @@ import type { CodeHostType } from '../../repos/records.ts';
 import { freeRepoName } from '../../repos/repo-name.ts';
 import { LinkBook } from './link-book.ts';
 import { underRules } from './rules.ts';
-import { isStricter, newsOf } from './whose-fetch.ts';
+import { newsOf } from './whose-fetch.ts';
 
 /** Repositories that a listing came upon, each once, and where. */
 export interface Listed {
@@ -21,10 +21,6 @@ export interface Listed {
   readonly nameHost: string;
   readonly codeHostType: CodeHostType;
   readonly repos: readonly HostRepo[];
-  /**
-   * Whether fewer may see a repo than before by what its host has said since the listing began, which no page of it may undo.
-   */
-  readonly isNarrowed: (repoId: number) => boolean;
 }
 
 /** What is to be kept of them. */
@@ -106,14 +102,11 @@ function described(
   before: StoredRepo | undefined,
   repoId: number,
   repo: HostRepo,
-  { codeHostType, isNarrowed }: Listed,
+  { codeHostType }: Listed,
   { address }: StoredConnection,
 ): StoredRepo {
   const known = before ?? { repoId, name: '', enforcement: 'none' };
-  const { hostId } = repo;
-  const isOlder = before !== undefined && isNarrowed(repoId);
-  const isWider = isOlder && isStricter(before.visibility, repo.visibility);
-  const { visibility } = isWider ? before : repo;
+  const { hostId, visibility } = repo;
   const facts = factsOf(codeHostType, repo);
   const was = before?.host?.facts.source;
   // Why: where its git is gone, files that git ignored are not to be searched. Its job says so.

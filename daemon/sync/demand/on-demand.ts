@@ -4,7 +4,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf, systemCodeOf } from '../../base/caught.ts';
+import { isDiskFull, messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import { SharedWork } from '../../base/shared-work.ts';
 import { Slots } from '../../base/slots.ts';
@@ -270,7 +270,7 @@ export class OnDemandRevisions {
         this.#refusals.refuse(key, docsMessage(error.count, limits), limits);
       if (time.isOver && !this.#abort.signal.aborted)
         this.#refusals.refuse(key, timeMessage(limits), limits, TIMEOUT_KEPT_MS);
-      if (systemCodeOf(error) !== 'ENOSPC') throw error;
+      if (!isDiskFull(error)) throw error;
       this.#options.log.warn('revisions could not be built on demand', { error: messageOf(error) });
       throw new NoRoomError(error);
     } finally {

@@ -1,5 +1,6 @@
 // When a repo, or a connection, is tried again whose job failed: after pauses that double, or soon where its source changes
-// meanwhile. Nothing else tries again what failed; whoever asks for a job himself does not wait.
+// meanwhile. Nothing else tries again what failed; whoever asks for a job himself does not wait. What is made again for other
+// reasons: base/retries.ts.
 
 /** API.md 20.2: after the first failure, and at most; and up to half as much more, by chance. */
 const PAUSE_MS_MIN = 30_000;

@@ -1,6 +1,7 @@
 // How one repo is indexed: looks at its source, keeps the shards that it has where its docs are the same, else builds
 // them, and publishes the outcome as one change of the catalog. Searches see the old shards until then.
 
+import { given } from '../../base/given.ts';
 import { access } from 'node:fs/promises';
 import { messageOf } from '../../base/caught.ts';
 import type { Log, LogFields } from '../../base/log.ts';
@@ -450,10 +451,10 @@ export class RepoIndexer {
         revisions === undefined ? undefined : await publication.addRevisions(revisions);
       const next = (now: RepoRecord): CatalogRepo => ({
         record: publishedRecord(now, probed, spec),
-        ...(revisionFile === undefined ? {} : { revisionFile }),
+        ...given({ revisionFile }),
         commits: commitsOf(probed, spec),
         fingerprint,
-        ...(look === undefined ? {} : { look }),
+        ...given({ look }),
         // Why first: what has just changed is found by a search that stops at its limit.
         shards: [...adopted, ...kept],
         skipped,
@@ -568,9 +569,9 @@ function publishedRecord(
   return {
     ...rest,
     defaultRevision,
-    ...(defaultBranch === undefined ? {} : { defaultBranch }),
+    ...given({ defaultBranch }),
     indexedAt: new Date().toISOString(),
-    ...(pushedAt === undefined ? {} : { pushedAt }),
+    ...given({ pushedAt }),
     ...(revisions === undefined
       ? {}
       : { revisions: [defaultRevision, ...revisions.map(({ name }) => name)] }),

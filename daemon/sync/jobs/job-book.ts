@@ -2,7 +2,8 @@
 // cannot be written what is to be kept stays here, as much as there is room for, and jobs go on.
 
 import { DAY_MS, HOUR_MS } from '../../base/durations.ts';
-import type { JobRows, JobState, JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
+import { JOB_STATES, type JobState } from '../../repos/jobs.ts';
+import type { JobRows, JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import { ascendFrom } from './job.ts';
@@ -27,7 +28,6 @@ const PAUSE_MS = 5_000;
  */
 const GATHER_MS = 200;
 
-const STATES: readonly JobState[] = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED'];
 const KEPT_MS = 14 * DAY_MS;
 const PRUNE_MS = 6 * HOUR_MS;
 
@@ -50,7 +50,7 @@ export class JobBook {
     const { rows, instance, log } = this.#options;
     try {
       const open = await rows.open(instance);
-      const newest = await rows.list(instance, { states: STATES, offset: 0, limit: 1 });
+      const newest = await rows.list(instance, { states: JOB_STATES, offset: 0, limit: 1 });
       for (const { ordinal } of newest.rows) ascendFrom(ordinal);
       const jobs: JobWrite[] = [];
       for (const job of open) {

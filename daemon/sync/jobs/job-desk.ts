@@ -1,20 +1,17 @@
 // Jobs as the API shows them: those that have not ended are here, the others in the store.
 
-import type { JobState, StoredJob } from '../../accounts/store/jobs.ts';
+import type { StoredJob } from '../../accounts/store/jobs.ts';
+import type { JobState, JobView, RepoState } from '../../repos/jobs.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Job } from './job.ts';
 import type { JobBook } from './job-book.ts';
 import { JobLines } from './job-lines.ts';
 import type { JobRunner } from './job-runner.ts';
-import { type JobStep, remainingMsOf } from './job-step.ts';
+import { type FineStep, remainingMsOf } from './job-step.ts';
 import { INDEX_QUEUE, type Jobs } from './jobs.ts';
 
-export interface JobView extends StoredJob {
-  /** Absent: it is not under way, or has said nothing yet. */
-  readonly progress?: JobStep & {
-    /** Of its phase; null: not known. */
-    readonly remainingMs: number | null;
-  };
+export interface DeskJob extends StoredJob, JobView {
+  readonly progress?: FineStep & NonNullable<JobView['progress']>;
 }
 
 export interface JobListQuery {
@@ -50,8 +47,8 @@ export class JobDesk {
   }
 
   /** The last job of each of these targets, by id, as far as there is one. Errors: NOT_READY, as for all that read. */
-  async latest(ids: readonly number[], queue = INDEX_QUEUE): Promise<ReadonlyMap<number, JobView>> {
-    const found = new Map<number, JobView>(await this.#book.latest(queue, ids));
+  async latest(ids: readonly number[], queue = INDEX_QUEUE): Promise<ReadonlyMap<number, DeskJob>> {
+    const found = new Map<number, DeskJob>(await this.#book.latest(queue, ids));
     const wanted = new Set(ids);
     for (const job of this.#open())
       if (job.queue === queue && wanted.has(job.targetId)) found.set(job.targetId, job);
@@ -64,8 +61,8 @@ export class JobDesk {
     state,
     offset,
     limit,
-  }: JobListQuery): Promise<{ readonly items: readonly JobView[]; readonly total: number }> {
-    const isWanted = (job: JobView): boolean =>
+  }: JobListQuery): Promise<{ readonly items: readonly DeskJob[]; readonly total: number }> {
+    const isWanted = (job: DeskJob): boolean =>
       (queue === undefined || job.queue === queue) && (state === undefined || job.state === state);
     const isOpenWanted = state === undefined || OPEN.includes(state);
     const open = isOpenWanted ? this.#open().filter(isWanted).reverse() : [];
@@ -109,7 +106,7 @@ export class JobDesk {
   }
 
   /** How each repo stands now. */
-  states(): (record: RepoRecord) => 'ready' | 'indexing' | 'waiting' | 'failed' {
+  states(): (record: RepoRecord) => RepoState {
     const { failed, open } = this.#jobs;
     const running = open.filter(({ row }) => row.state === 'IN_PROGRESS');
     const isRunning = new Set(running.map(({ targetId }) => targetId));
@@ -121,14 +118,14 @@ export class JobDesk {
   }
 
   /** By age; of a repo the one that is under way before the one that waits. */
-  #open(): JobView[] {
+  #open(): DeskJob[] {
     const all: readonly OpenJobs[] = [this.#jobs, ...this.#others];
-    const open = all.flatMap(({ left, open }): JobView[] => [...left, ...open.map(viewOf)]);
+    const open = all.flatMap(({ left, open }): DeskJob[] => [...left, ...open.map(viewOf)]);
     return open.sort((a, b) => a.ordinal - b.ordinal);
   }
 }
 
-function viewOf({ row, progress }: OpenJobs['open'][number]): JobView {
+function viewOf({ row, progress }: OpenJobs['open'][number]): DeskJob {
   if (progress === undefined) return row;
   const { since: _, ...step } = progress;
   return { ...row, progress: { ...step, remainingMs: remainingMsOf(progress) } };

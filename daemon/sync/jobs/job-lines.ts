@@ -1,6 +1,7 @@
 // The log lines of a job, the last of them, masked as the log masks them.
 
-import { createLog, type LogFields, type LogLevel } from '../../base/log.ts';
+import { createLog, type LogFields } from '../../base/log.ts';
+import type { LogLevel } from '../../base/log-levels.ts';
 
 /** A line as owners get it (API.md 13.4). */
 export interface JobLine {

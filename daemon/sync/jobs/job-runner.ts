@@ -2,9 +2,10 @@
 // kept of them, and what the process before has left undone. What an attempt does is up to the kind of job.
 
 import type { JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
-import { messageOf } from '../../base/caught.ts';
+import { isDiskFull, messageOf } from '../../base/caught.ts';
 import { nextTurn } from '../../base/next-turn.ts';
-import type { Log, LogFields, LogLevel } from '../../base/log.ts';
+import type { Log, LogFields } from '../../base/log.ts';
+import type { LogLevel } from '../../base/log-levels.ts';
 import { FailedJobs, type JobWords } from './failed-jobs.ts';
 import { FailurePauses } from './failure-pauses.ts';
 import { Job, PRIORITIES } from './job.ts';
@@ -53,7 +54,10 @@ export interface JobWish {
 }
 
 /** The longest time that a timer takes. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+export const TIMER_MS_MAX = 2 ** 31 - 1;
+/** Guess: how long no job begins after one that found no room; twice as long after each further one, up to the second. */
+const ROOM_PAUSE_MS_MIN = 2_000;
+const ROOM_PAUSE_MS_MAX = 60_000;
 /** Guess: a job that finds the same look takes 0.2 ms. */
 const BEGUN_PER_TURN = 8;
 
@@ -73,6 +77,9 @@ export class JobRunner<Target, Result> {
   /** The last job of each target where that failed for good. */
   readonly #lastFailed = new Map<number, StoredJob>();
   readonly failed: FailedJobs;
+  #roomPauseMs = ROOM_PAUSE_MS_MIN;
+  /** While it runs no job begins: there is no room. */
+  #roomTimer: NodeJS.Timeout | undefined;
 
   constructor(kind: JobKind<Target, Result>, options: JobRunnerOptions) {
     this.#kind = kind;
@@ -212,7 +219,7 @@ export class JobRunner<Target, Result> {
 
   #beginNext(): void {
     for (;;) {
-      if (this.#stop.signal.aborted) return;
+      if (this.#stop.signal.aborted || this.#roomTimer !== undefined) return;
       const job = this.#queue.next();
       if (job === undefined) return;
       void this.#run(job);
@@ -247,6 +254,7 @@ export class JobRunner<Target, Result> {
     const { keptOf, onCompleted } = this.#kind;
     this.failed.clear(job.targetId);
     this.#pauses.forget(job.targetId);
+    this.#roomPauseMs = ROOM_PAUSE_MS_MIN;
     // Why: thousands of looks that find nothing are not worth a write each; one that ends a failure is.
     const hadFailed = this.#lastFailed.delete(job.targetId);
     job.isKept ||= hadFailed;
@@ -265,7 +273,8 @@ export class JobRunner<Target, Result> {
     if (job.isCancelled) this.#noteFailed(job, error);
     else {
       this.failed.note(job.targetId, name, error);
-      this.#endAttempt(job, error);
+      if (isDiskFull(cause)) this.#endWithoutRoom(job, error);
+      else this.#endAttempt(job, error);
     }
     job.settle(failureOf(job.target, error, durationMs));
   }
@@ -285,6 +294,42 @@ export class JobRunner<Target, Result> {
     if (next === undefined) return;
     this.#queue.park(next);
     this.#pauses.shorten(job.targetId);
+  }
+
+  /** There is no room, which is not for the job to mend: it waits as all others do, or all fail where nobody waits. */
+  #endWithoutRoom(job: Job<Target, Result>, error: string): void {
+    if (this.#options.limits().attemptsMax === 1) {
+      this.#noteFailed(job, error);
+      this.#failQueued(`not begun, as there was no room for ${this.#kind.nameOf(job.target)}`);
+      return;
+    }
+    this.#roomTimer ??= this.#pauseForRoom();
+    if (this.#queue.queued(job.targetId) !== undefined) {
+      this.#noteFailed(job, error);
+      return;
+    }
+    job.end('PENDING');
+    this.keep(job);
+    this.#queue.put(job);
+  }
+
+  #pauseForRoom(): NodeJS.Timeout {
+    const pauseMs = this.#roomPauseMs;
+    this.#roomPauseMs = Math.min(2 * pauseMs, ROOM_PAUSE_MS_MAX);
+    return setTimeout(() => {
+      this.#roomTimer = undefined;
+      this.#beginNext();
+    }, pauseMs).unref();
+  }
+
+  #failQueued(error: string): void {
+    for (const job of this.#queue.all) {
+      if (this.#queue.queued(job.targetId) !== job) continue;
+      this.#queue.remove(job);
+      job.end('FAILED', { error });
+      if (job.isKept) this.keep(job);
+      job.settle(this.#kind.failureOf(job.target, error, 0));
+    }
   }
 
   /** A job has failed for good. */
@@ -333,6 +378,7 @@ export class JobRunner<Target, Result> {
   async close(): Promise<void> {
     const reason = new Error('the index is being closed');
     this.#stop.abort(reason);
+    clearTimeout(this.#roomTimer);
     this.#pauses.close();
     for (const job of this.#queue.all) this.interrupt(job, reason);
     await this.whenIdle();

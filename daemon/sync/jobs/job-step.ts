@@ -1,47 +1,39 @@
 // How far a job is: git fetches the clone of its repo first, in objects, then docs are built, in bytes.
 
 import type { LogFields } from '../../base/log.ts';
+import type { JobPhase, JobStep } from '../../repos/jobs.ts';
 import type { BuildProgress } from '../../engine/build/build.ts';
 
 /** How far a fetch is, in objects of its phase. */
 export interface FetchStep {
-  /**
-   * `asking`: the host has not said yet which branches and tags there are. The others are those of git. `preparing`: the host
-   * counts and packs. `resolving`: what has come is unpacked and checked.
-   */
-  readonly phase: 'asking' | 'preparing' | 'receiving' | 'resolving';
+  readonly phase: Exclude<JobPhase, BuildProgress['phase']>;
   readonly doneCount: number;
   readonly totalCount: number;
   /** Bytes that have come so far; absent: none have. */
   readonly receivedSize?: number;
 }
 
-export interface JobStep {
-  readonly phase: BuildProgress['phase'] | FetchStep['phase'];
-  readonly done: number;
-  /** 0: not known. */
-  readonly total: number;
-  readonly unit: 'bytes' | 'objects';
+export interface FineStep extends JobStep {
   /** Bytes that the host has sent so far. */
   readonly receivedSize?: number;
 }
 
 /** A step, and since when the job is in its phase (ms since the epoch). */
-export interface JobProgress extends JobStep {
+export interface JobProgress extends FineStep {
   readonly since: number;
 }
 
-export function stepOfBuild({ phase, bytesDone, bytesTotal }: BuildProgress): JobStep {
+export function stepOfBuild({ phase, bytesDone, bytesTotal }: BuildProgress): FineStep {
   return { phase, done: bytesDone, total: bytesTotal, unit: 'bytes' };
 }
 
-export function stepOfFetch({ phase, doneCount, totalCount, receivedSize }: FetchStep): JobStep {
+export function stepOfFetch({ phase, doneCount, totalCount, receivedSize }: FetchStep): FineStep {
   const received = receivedSize === undefined ? {} : { receivedSize };
   return { phase, done: doneCount, total: totalCount, unit: 'objects', ...received };
 }
 
 /** Phases in which what is left takes about as long, each, as what is done. */
-const EVEN: readonly JobStep['phase'][] = ['receiving', 'resolving', 'reading'];
+const EVEN: readonly JobPhase[] = ['receiving', 'resolving', 'reading'];
 
 /** Time left of the phase at its speed so far; null: not known. */
 export function remainingMsOf({ phase, done, total, since }: JobProgress): number | null {

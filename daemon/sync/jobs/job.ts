@@ -3,9 +3,10 @@
 
 import { randomUUID } from 'node:crypto';
 import type { JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
-import type { LogFields, LogLevel } from '../../base/log.ts';
+import type { LogFields } from '../../base/log.ts';
+import type { LogLevel } from '../../base/log-levels.ts';
 import { JobLines } from './job-lines.ts';
-import type { JobProgress, JobStep } from './job-step.ts';
+import type { JobProgress, FineStep } from './job-step.ts';
 
 /** Lower ones go first. */
 export const PRIORITIES = { user: 1, first: 5, scheduled: 10 } as const;
@@ -91,7 +92,7 @@ export class Job<Target, Result> {
     return this.#progress;
   }
 
-  set progress(step: JobStep) {
+  set progress(step: FineStep) {
     const isSame = this.#progress?.phase === step.phase;
     this.#progress = { ...step, since: isSame ? this.#progress!.since : Date.now() };
   }

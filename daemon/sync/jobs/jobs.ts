@@ -2,18 +2,18 @@
 // How jobs follow each other is job-runner.ts.
 
 import type { JobWrite } from '../../accounts/store/jobs.ts';
-import { messageOf } from '../../base/caught.ts';
+import { isDiskFull, messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import type { BuildProgress } from '../../engine/build/build.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { totalOf } from '../../sources/docs/ignored.ts';
 import type { FailedJobs } from './failed-jobs.ts';
-import type { IndexOutcome, RepoIndexer } from './index-repo.ts';
+import type { IndexContext, IndexOutcome, RepoIndexer } from './index-repo.ts';
 import { type Job, PRIORITIES } from './job.ts';
 import type { JobBook } from './job-book.ts';
 import type { JobLimits } from './job-limits.ts';
 import { type JobKind, JobRunner, type JobWish } from './job-runner.ts';
-import { fetchTeller, stepOfBuild, stepOfFetch } from './job-step.ts';
+import { fetchTeller, type JobProgress, stepOfBuild, stepOfFetch } from './job-step.ts';
 import { News } from './news.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { Retries } from '../../base/retries.ts';
@@ -221,7 +221,7 @@ export class Jobs {
     const warnings: string[] = [];
     const { target: record } = job;
     const tell = fetchTeller((message, fields) => job.say('info', message, fields));
-    const outcome = await indexer.index(record, job.isForced, {
+    const context = {
       signal: job.signal,
       warn: (message, fields) => this.#runner.say(job, 'warn', message, fields),
       onWarning: (sentence) => warnings.push(sentence),
@@ -236,6 +236,9 @@ export class Jobs {
         job.progress = stepOfBuild(progress);
         if (this.#runner.first === job) onProgress?.(record.name, progress);
       },
+    } satisfies IndexContext;
+    const outcome = await indexer.index(record, job.isForced, context).catch((error: unknown) => {
+      throw withNeed(error, job.progress);
     });
     const { repoId, name, source } = record;
     const odd = source.kind === 'folder' ? (this.oddities.get(repoId) ?? []) : [];
@@ -314,6 +317,14 @@ export class Jobs {
     this.#unchanged.tell();
     await this.#options.book.close();
   }
+}
+
+/** An error that says that there is no room says from now on how much is needed, as far as that is known. */
+function withNeed(error: unknown, progress: JobProgress | undefined): unknown {
+  const size = progress?.unit === 'bytes' ? progress.total : 0;
+  if (!(error instanceof Error) || !isDiskFull(error) || size === 0) return error;
+  const message = `${error.message} (the contents alone take ${size} bytes there)`;
+  return Object.assign(error, { message });
 }
 
 /** What the store keeps of a result (API.md 13.3). */

@@ -1,5 +1,5 @@
-// Which warnings of a job are new. An index that follows has a job for each commit, and what somebody may not have meant is
-// said once, not with each of them.
+// Which warnings of a job are new. A repo that is kept current has a job for each commit, and each would warn of the same
+// things; a warning is logged by the first of them alone.
 
 export class News {
   /** What the last job of each repo warned of, by repoId. */

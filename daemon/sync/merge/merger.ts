@@ -2,6 +2,7 @@
 // are dead to a quarter. Searches see the old shards until one change of the catalog puts the new one in their place. Jobs go
 // on meanwhile; a repo that was built again by then keeps what its job made.
 
+import { given } from '../../base/given.ts';
 import path from 'node:path';
 import { messageOf } from '../../base/caught.ts';
 import { Breather } from '../../base/next-turn.ts';
@@ -261,7 +262,7 @@ export class Merger {
           return [];
         const revisionFile = revisionFiles.get(repoId);
         const named = { ...repo, shards: withSymbolsOf(repo, shards) };
-        return [{ ...named, ...(revisionFile === undefined ? {} : { revisionFile }) }];
+        return [{ ...named, ...given({ revisionFile }) }];
       }),
     });
     const gone = holdings.map(({ shard: { shardId } }) => shardId);

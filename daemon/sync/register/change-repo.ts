@@ -1,19 +1,22 @@
 // What a command line changes of the repos that it names: which revisions they have, and who may see them; and how the
 // record of a repo that the daemon works with follows from what the store says of it.
 
+import { given } from '../../base/given.ts';
 import {
+  type Enforcement,
   type RepoRecord,
   type RevisionSelection,
   rulesOf,
   type SourceRules,
+  type Visibility,
 } from '../../repos/records.ts';
 import type { HostFacts, StoredRepo } from '../../accounts/store/repos.ts';
 
 /** Absent: it stays. */
 export interface RepoChange extends Partial<RevisionSelection> {
-  readonly visibility?: Exclude<RepoRecord['visibility'], 'unknown'>;
+  readonly visibility?: Exclude<Visibility, 'unknown'>;
   /** `none`: whoever may ask sees the repo. */
-  readonly enforcement?: 'none' | 'restricted' | 'all';
+  readonly enforcement?: Enforcement;
   /** As of a source (repos/records.ts); false and none: not any more. */
   readonly noIgnore?: boolean;
   readonly ignore?: readonly string[];
@@ -31,7 +34,7 @@ export function withChange(repo: StoredRepo, change: RepoChange): StoredRepo {
     ...rest,
     visibility,
     enforcement,
-    ...(selection === undefined ? {} : { selection }),
+    ...given({ selection }),
     ...(Object.keys(rules).length === 0 ? {} : { rules }),
   };
 }
@@ -70,7 +73,7 @@ export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
     visibility,
     source,
     ...(enforcement === 'none' ? {} : { enforcement }),
-    ...(selection === undefined ? {} : { selection }),
+    ...given({ selection }),
   };
 }
 

@@ -2,6 +2,7 @@
 // made again of the store, and repos whose ids or names are not those of the store become what they are there. So the
 // catalog may be damaged, lost, old or exchanged: it costs a build, and shows nobody more than before.
 
+import path from 'node:path';
 import type { StoredRepo } from '../../accounts/store/repos.ts';
 import type { RepoRecord, RepoSource } from '../../repos/records.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -69,11 +70,28 @@ async function mendClones(catalog: Catalog, register: RepoRegister): Promise<voi
         continue;
       }
       const record = hostedRecord(catalog, register, known, repo.record);
-      if (source.path !== record.source.path) put.push(unbuilt(record));
+      const isThere = source.path === record.source.path || hasMoved(catalog, repo.record, record);
+      if (!isThere) put.push(unbuilt(record));
+      else if (source.path !== record.source.path) put.push({ ...repo, record });
       else if (name !== known.name) put.push({ ...repo, record });
     }
     return { put, removed };
   });
+}
+
+/** Whether the clone of a repo is the one that it had, in a data directory that lay elsewhere. */
+function hasMoved(
+  catalog: Pick<Catalog, 'isClone'>,
+  { name, source: before }: RepoRecord,
+  { name: nameNow, source: now }: RepoRecord,
+): boolean {
+  const isSame = before.kind === now.kind && before.commit === now.commit && name === nameNow;
+  return isSame && catalog.isClone(now.path) && placeInside(before.path) === placeInside(now.path);
+}
+
+/** Of a clone, the part of its path that no move of the data directory changes. */
+function placeInside(clonePath: string): string {
+  return clonePath.split(path.sep).slice(-2).join('/');
 }
 
 /** Where a repo lies that a connection lists, or a submodule; undefined: the repo that it is is gone. */

@@ -3,6 +3,7 @@
 // may be lost, damaged or exchanged at any time; what it says of ids and rules counts for nothing where the store says
 // something, and where the store says nothing, a repo is for owners alone if there is anything to hide.
 
+import { given } from '../../base/given.ts';
 import { statSync } from 'node:fs';
 import { seeFolder, seeFolderId } from '../../sources/disk/identity.ts';
 import type { ProbedSource } from '../../sources/git/probe.ts';
@@ -391,8 +392,7 @@ function adoptOne(desk: Desk, record: RepoRecord): StoredRepo {
       visibility: isClosed ? 'unknown' : visibility,
       enforcement: record.enforcement ?? (isClosed ? 'restricted' : 'none'),
       place: { ...source, ...folder },
-      ...(remote === undefined ? {} : { remote }),
-      ...(selection === undefined ? {} : { selection }),
+      ...given({ remote, selection }),
       ...(Object.keys(rules).length === 0 ? {} : { rules }),
     },
     seen,

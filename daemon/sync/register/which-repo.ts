@@ -2,6 +2,7 @@
 // grants, tokens and rules. Where the signs contradict each other the source is nobody that is known, so that it never
 // comes under rules that were made for another one.
 
+import { given } from '../../base/given.ts';
 import type { RepoPlace, StoredRepo } from '../../accounts/store/repos.ts';
 
 /** At the place of a repo lies a source that is not its own. The message is for the operator: it names the path. */
@@ -66,7 +67,7 @@ function isSamePath(place: RepoPlace, { path, realPath }: SeenSource): boolean {
 export function seenAt(repo: StoredRepo, seen: SeenSource): StoredRepo {
   const { remote: _, ...rest } = repo;
   const { remote, ...place } = seen;
-  return { ...rest, place, ...(remote === undefined ? {} : { remote }) };
+  return { ...rest, place, ...given({ remote }) };
 }
 
 /** Equal texts for all by which a source and a repo may be told to be the same. */

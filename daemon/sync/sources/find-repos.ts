@@ -53,7 +53,8 @@ const LINKS_MAX = 1_000;
 const ODD_MAX = 50;
 /** Guess: looking waits for the disk. */
 const AT_ONCE = 16;
-const PASSED_OVER = new Set(['.git', 'node_modules']);
+/** Folders in which nothing is looked for. */
+export const PASSED_OVER = new Set(['.git', 'node_modules']);
 
 /** A folder to look at. */
 interface Place {

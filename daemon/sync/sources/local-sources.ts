@@ -15,7 +15,7 @@ import { isInOwnFolder } from '../../sources/disk/own-folder.ts';
 import { checkGitPlace, GitPlaceError } from '../../sources/git/git-place.ts';
 import { layoutOf, ProbeError, type SourceLayout } from '../../sources/git/layout.ts';
 import type { SourceKind } from '../../repos/records.ts';
-import { FIND_DEPTH_MAX } from './find-repos.ts';
+import { FIND_DEPTH_MAX, PASSED_OVER } from './find-repos.ts';
 
 export interface LocalSource {
   /** Absolute. */
@@ -43,8 +43,6 @@ export interface LocalSourcesOptions {
 const FOLDERS_MAX = 100_000;
 const SOURCES_MAX = 20_000;
 const ISSUES_MAX = 100;
-/** Never what a glob means. */
-const PASSED_OVER = new Set(['.git', 'node_modules']);
 
 /** A part of the address between two slashes: a name, a glob, or any number of folders. */
 type Part = string | ((name: string) => boolean) | typeof ANY_FOLDERS;

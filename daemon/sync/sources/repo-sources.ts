@@ -1,6 +1,7 @@
 // Sources as they are named, or were before: looks at each, finds or makes its repo, and says which repos are served from
 // then on.
 
+import { given } from '../../base/given.ts';
 import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import type { StoredRepo } from '../../accounts/store/repos.ts';
@@ -493,6 +494,6 @@ function newRecord(repo: StoredRepo, { defaultRevision, pushedAt }: ProbedSource
   return {
     ...recordOf(repo),
     defaultRevision,
-    ...(pushedAt === undefined ? {} : { pushedAt }),
+    ...given({ pushedAt }),
   };
 }

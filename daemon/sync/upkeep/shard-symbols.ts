@@ -15,6 +15,9 @@ export interface ShardSymbolsOptions {
   readonly onNewShards: () => void;
 }
 
+/** What is tried again beside shards, which have other names. */
+const ROOM = 'room';
+
 export class ShardSymbols {
   readonly #options: ShardSymbolsOptions;
   readonly #retries: Retries;
@@ -29,7 +32,12 @@ export class ShardSymbols {
     this.#retries.run(shardId, 'symbols are found again', { shardId }, this.#options.onNewShards);
   }
 
-  /** The shards whose symbols are to be found, by these engines; each with the repo it belongs to. */
+  /** There is no room for symbols, of whatever shard: they are looked for later. */
+  waitForRoom(): void {
+    this.#retries.run(ROOM, 'symbols are found again', {}, this.#options.onNewShards);
+  }
+
+  /** The shards whose symbols are to be found now, by these engines; each with the repo it belongs to. */
   missing(foundBy: string): { repo: string; shardId: string; path: string }[] {
     const { catalog, served } = this.#options;
     return served.repos.flatMap(({ record, shards }) =>

@@ -1,5 +1,6 @@
 // A file that is no text: its size and type, the picture that it is, and the way to its bytes.
 
+import { visibleName } from '../parts/hidden-characters.ts';
 import { size } from '../parts/words.ts';
 import type { Place } from './address.ts';
 import { rawAddress, useRawFacts } from './reading.ts';
@@ -15,7 +16,7 @@ export function BinaryView({ place }: { readonly place: Place }) {
   ];
   return (
     <div className="binary">
-      {isPicture && <img src={address} alt={place.path} className="picture" />}
+      {isPicture && <img src={address} alt={visibleName(place.path)} className="picture" />}
       <p className="faint">{facts.filter((fact) => fact !== undefined).join(' · ')}</p>
       <a href={address} className="button">
         Raw

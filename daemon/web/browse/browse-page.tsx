@@ -2,8 +2,10 @@
 
 import { Dialog } from '@ariakit/react';
 import { Suspense, lazy, useEffect, useState } from 'react';
-import { useParams } from 'wouter';
+import { usePathname } from 'wouter/use-browser-location';
+import { BASE_PATH } from '../data/place.ts';
 import { useRemembered } from '../data/remembered.ts';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Separator, WIDTH_OF_FIRST } from '../parts/separator.tsx';
@@ -18,6 +20,7 @@ import { FileView } from './file-view.tsx';
 import { FolderView } from './folder-view.tsx';
 import '../styles/browse.css';
 import '../styles/file.css';
+import '../styles/overlays.css';
 import '../styles/tables.css';
 
 const FileFinder = lazy(() => import('./file-finder.tsx'));
@@ -37,8 +40,8 @@ function View({ place }: { readonly place: Place }) {
 }
 
 export default function BrowsePage() {
-  const { '*': rest } = useParams<{ '*': string }>();
-  const place = placeOf(rest);
+  // As it is written: what the router makes of it says no more which characters were encoded.
+  const place = placeOf(usePathname().slice(`${BASE_PATH}/browse/`.length));
   useTitle(
     place === undefined
       ? 'Unknown page'
@@ -70,7 +73,7 @@ function Browse({ place }: { readonly place: Place }) {
   const width: Readonly<Record<string, string>> = { '--own-width-tree': `${treeWidth}px` };
   return (
     <div className={isTreeOpen ? 'browse' : 'browse browse-bare'} style={width}>
-      <h1 className="visually-hidden">{path === '' ? repo : path}</h1>
+      <h1 className="visually-hidden">{visibleName(path === '' ? repo : path)}</h1>
       <Crumbs place={place} toggleTree={toggleTree} find={find} />
       {isTreeOpen && <FileTree key={`${repo}@${place.revision ?? ''}`} place={place} />}
       {isTreeOpen && (

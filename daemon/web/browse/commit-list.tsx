@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
@@ -61,14 +62,18 @@ export function CommitList({ place }: { readonly place: Place }) {
             name: 'Commit',
             cell: ({ hash }) => (
               <Link href={addressOf({ ...place, kind: 'commit', path: hash })}>
-                <code>{hash.slice(0, SHORT_ID)}</code>
+                <code className="commit-id">{hash.slice(0, SHORT_ID)}</code>
               </Link>
             ),
           },
-          { name: 'Message', cell: ({ message }) => <bdi>{message}</bdi> },
+          { name: 'Message', cell: ({ message }) => <Name>{message}</Name> },
           {
             name: 'Author',
-            cell: ({ authorName, authorEmail }) => <bdi title={authorEmail}>{authorName}</bdi>,
+            cell: ({ authorName, authorEmail }) => (
+              <Name className="commit-author" title={`${authorName} ${authorEmail}`}>
+                {authorName}
+              </Name>
+            ),
           },
           { name: 'When', cell: ({ date }) => <When at={date} /> },
         ]}

@@ -7,6 +7,7 @@ import { copyText } from '../parts/clipboard.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { useRemembered } from '../data/remembered.ts';
 import { Notice } from '../parts/notice.tsx';
+import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { useIsNarrow } from '../parts/window-width.ts';
 import { addressOf } from './address.ts';
@@ -24,11 +25,15 @@ function CommitFacts({ commit, place }: { readonly commit: Commit; readonly plac
   return (
     <>
       <h2 className="commit-title">
-        <bdi>{message}</bdi>
+        <Name>{message}</Name>
       </h2>
-      {body !== '' && <pre className="commit-body">{body}</pre>}
+      {body !== '' && (
+        <pre className="commit-body">
+          <VisibleText text={body} />
+        </pre>
+      )}
       <p className="faint">
-        <bdi title={authorEmail}>{authorName}</bdi> · <When at={date} /> ·{' '}
+        <Name title={authorEmail}>{authorName}</Name> · <When at={date} /> ·{' '}
         <code>{hash.slice(0, SHORT_ID)}</code>
         <IconButton
           label="Copy the id of the commit"

@@ -4,6 +4,7 @@ import { Copy, PanelLeft, Search } from 'lucide-react';
 import { Link } from 'wouter';
 import { copyText } from '../parts/clipboard.ts';
 import { IconButton } from '../parts/icon-button.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { RevisionPicker } from './revision-picker.tsx';
@@ -32,7 +33,7 @@ export function Crumbs({ place, toggleTree, find }: CrumbsProps) {
       <IconButton label="Files" hint="Ctrl+B" icon={PanelLeft} run={toggleTree} />
       <nav aria-label="Path" className="crumb-names">
         <Link href={addressOf({ ...place, kind: 'tree', path: '' })} className="crumb-repo">
-          <bdi>{repo}</bdi>
+          <Name>{repo}</Name>
         </Link>
         {crumbs.map((crumb, index) => {
           const isLast = index === crumbs.length - 1;
@@ -42,12 +43,12 @@ export function Crumbs({ place, toggleTree, find }: CrumbsProps) {
                 ▸
               </span>
               {isLast ? (
-                <bdi className="file-name" aria-current="page">
+                <Name className="file-name" aria-current="page">
                   {crumb.name}
-                </bdi>
+                </Name>
               ) : (
                 <Link href={addressOf({ ...place, kind: 'tree', path: crumb.path })}>
-                  <bdi>{crumb.name}</bdi>
+                  <Name>{crumb.name}</Name>
                 </Link>
               )}
             </span>

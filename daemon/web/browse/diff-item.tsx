@@ -3,8 +3,12 @@
 
 import { ChevronDown, ChevronRight, ChevronUp } from 'lucide-react';
 import { Link } from 'wouter';
+import { cutLine } from '../code/cut-line.ts';
+import { LineText } from '../code/line-text.tsx';
 import { MarkedText } from '../code/marked-text.tsx';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { IconButton } from '../parts/icon-button.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
 import { colourOf, useDiffColours } from './diff-colours.ts';
@@ -43,10 +47,10 @@ function Title({ file: { oldPath, newPath } }: { readonly file: FileDiff }) {
   if (oldPath !== null && newPath !== null && oldPath !== newPath)
     return (
       <>
-        <bdi>{oldPath}</bdi> → <bdi>{newPath}</bdi>
+        <Name>{oldPath}</Name> → <Name>{newPath}</Name>
       </>
     );
-  return <bdi>{newPath ?? oldPath}</bdi>;
+  return <Name>{newPath ?? oldPath ?? ''}</Name>;
 }
 
 export function Counts({ file }: { readonly file: FileDiff }) {
@@ -69,7 +73,7 @@ function FileHead({ file, isOpen, sides: { place }, toggle }: HeadProps) {
   return (
     <header className="diff-head" data-file={keyOf(file)}>
       <IconButton
-        label={`${isOpen ? 'Fold' : 'Unfold'} ${path}`}
+        label={`${isOpen ? 'Fold' : 'Unfold'} ${visibleName(path)}`}
         icon={isOpen ? ChevronDown : ChevronRight}
         isExpanded={isOpen}
         run={() => toggle(file, !isOpen)}
@@ -92,17 +96,17 @@ interface Looks {
 }
 
 function Text({ line, words, colours }: Looks & { readonly line: DiffLine }) {
+  const shown = cutLine(line.text, wordMarks(line.text, line.partner, words));
   return (
     <>
       <span className="diff-sign">
         <span aria-hidden>{SIGNS[line.kind]}</span>
         <span className="visually-hidden">{SPOKEN[line.kind]}</span>
       </span>
-      <MarkedText
+      <LineText
         className="diff-text"
-        text={line.text}
-        marks={wordMarks(line.text, line.partner, words)}
-        colours={colourOf(line, colours)}
+        {...shown}
+        colours={shown.cut === undefined ? colourOf(line, colours) : []}
       />
     </>
   );
@@ -179,7 +183,9 @@ function GapRow({ item: { file, index, count, heading }, grow }: GapProps) {
         {count > 0 && index < file.hunks.length && more('up', ChevronUp)}
       </span>
       {count > 0 && (
-        <span>{count === Infinity ? 'Lines below' : counted(count, 'unchanged line')}</span>
+        <span className="diff-gap-count">
+          {count === Infinity ? 'Lines below' : counted(count, 'unchanged line')}
+        </span>
       )}
       {heading !== undefined && <MarkedText text={heading} marks={[]} />}
     </div>

@@ -5,9 +5,11 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ReactNode, RefObject } from 'react';
 import { Virtualizer } from 'virtua';
 import type { VirtualizerHandle } from 'virtua';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { toast } from '../parts/toasts.ts';
+import { Name } from '../parts/visible-text.tsx';
 import { count, counted } from '../parts/words.ts';
 import type { DiffSides } from './diff-colours.ts';
 import { Counts, Item } from './diff-item.tsx';
@@ -60,10 +62,10 @@ function FileList({ files, current, go }: FileListProps) {
             type="button"
             className="diff-file-link"
             aria-current={keyOf(file) === current}
-            title={pathOf(file)}
+            title={visibleName(pathOf(file))}
             onClick={() => go(file)}
           >
-            <bdi className="diff-file-name">{pathOf(file).split('/').at(-1)}</bdi>
+            <Name className="diff-file-name">{pathOf(file).split('/').at(-1) ?? ''}</Name>
             <Counts file={file} />
           </button>
         </li>

@@ -2,10 +2,14 @@
 
 import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
-import { MarkedText } from '../code/marked-text.tsx';
+import { unitsIn } from '../code/columns.ts';
+import { cutLine } from '../code/cut-line.ts';
+import { LineText } from '../code/line-text.tsx';
 import type { Mark } from '../code/marks.ts';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { count } from '../parts/words.ts';
 import { belowBase } from './address.ts';
 import type { Place } from './address.ts';
@@ -15,12 +19,6 @@ import { Panel } from './panel.tsx';
 import type { Panels } from './panels.ts';
 import { explorationText, usePlaces } from './symbols.ts';
 import type { Exploration, FoundFile, Places, PlacesThere } from './symbols.ts';
-
-function unitsOf(line: string, column: number): number {
-  return Array.from(line)
-    .slice(0, column - 1)
-    .join('').length;
-}
 
 interface Line {
   readonly number: number;
@@ -35,8 +33,10 @@ function linesOf({ matches }: FoundFile): Line[] {
     const { start, end } = range;
     const text = lineContent.split(/\r?\n/)[0] ?? '';
     const line = lines.get(start.lineNumber) ?? { number: start.lineNumber, text, marks: [] };
-    const to = end.lineNumber > start.lineNumber ? text.length : unitsOf(text, end.column);
-    line.marks.push({ from: unitsOf(text, start.column), to });
+    const units = unitsIn(text);
+    const from = units(start.column);
+    const to = end.lineNumber > start.lineNumber ? text.length : units(end.column);
+    line.marks.push({ from, to });
     lines.set(line.number, line);
   }
   return [...lines.values()].toSorted((a, b) => a.number - b.number);
@@ -61,7 +61,7 @@ function FileRows({ file, addressWith }: FileRowsProps) {
   return (
     <section className="explore-file">
       <h3 className="explore-file-name">
-        <bdi>{file.repository}</bdi> ▸ <bdi>{file.fileName}</bdi>{' '}
+        <Name>{file.repository}</Name> ▸ <Name>{file.fileName}</Name>{' '}
         <span className="faint">{count(file.matches.length)}</span>
       </h3>
       {linesOf(file).map(({ number, text, marks }) => (
@@ -69,10 +69,10 @@ function FileRows({ file, addressWith }: FileRowsProps) {
           key={number}
           href={addressWith(belowBase(file.webUrl), { highlightRange: String(number) })}
           className="result-line explore-row"
-          aria-label={`line ${number}: ${text.trim()}`}
+          aria-label={`line ${number}: ${visibleName(cutLine(text.trim(), []).text)}`}
         >
           <span className="line-number">{number}</span>
-          <MarkedText className="line-text" text={text} marks={marks} />
+          <LineText className="line-text" {...cutLine(text, marks)} />
         </Link>
       ))}
     </section>

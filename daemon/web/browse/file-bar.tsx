@@ -10,11 +10,20 @@ interface ToggleProps {
   readonly label: string;
   readonly isOn: boolean;
   readonly toggle: () => void;
+  /** Why it cannot be pressed. */
+  readonly hindrance?: string | undefined;
 }
 
-function Toggle({ label, isOn, toggle }: ToggleProps) {
+function Toggle({ label, isOn, toggle, hindrance }: ToggleProps) {
   return (
-    <button type="button" className="bar-toggle" aria-pressed={isOn} onClick={toggle}>
+    <button
+      type="button"
+      className="bar-toggle"
+      aria-pressed={isOn}
+      aria-disabled={hindrance !== undefined}
+      title={hindrance}
+      onClick={hindrance === undefined ? toggle : undefined}
+    >
       {label}
     </button>
   );
@@ -46,6 +55,7 @@ export interface FileBarProps {
   readonly language: string;
   /** Undefined: it is no text. */
   readonly lineCount: number | undefined;
+  readonly canWrap: boolean;
   /** Undefined: it is shown in one way only. */
   readonly view: 'code' | 'preview' | undefined;
   readonly setView: (view: 'code' | 'preview') => void;
@@ -65,9 +75,16 @@ export interface FileBarProps {
 }
 
 /** Long lines go on in the next row, here and in every other file. */
-function WrapToggle() {
+function WrapToggle({ canWrap }: Pick<FileBarProps, 'canWrap'>) {
   const { isWrapped, set } = useRemembered();
-  return <Toggle label="Wrap" isOn={isWrapped} toggle={() => set({ isWrapped: !isWrapped })} />;
+  return (
+    <Toggle
+      label="Wrap"
+      isOn={isWrapped && canWrap}
+      toggle={() => set({ isWrapped: !isWrapped })}
+      hindrance={canWrap ? undefined : 'A line of this file is too long to be wrapped.'}
+    />
+  );
 }
 
 export function FileBar(props: FileBarProps) {
@@ -82,7 +99,7 @@ export function FileBar(props: FileBarProps) {
           <Toggle label="Preview" isOn={view === 'preview'} toggle={() => setView('preview')} />
         </span>
       )}
-      {lineCount !== undefined && view !== 'preview' && <WrapToggle />}
+      {lineCount !== undefined && view !== 'preview' && <WrapToggle canWrap={props.canWrap} />}
       {lineCount !== undefined && (
         <Toggle label="Blame" isOn={props.isBlamed} toggle={props.toggleBlame} />
       )}
@@ -95,7 +112,7 @@ export function FileBar(props: FileBarProps) {
       <span className="bar-fault" role="status">
         {fault}
       </span>
-      <span className="bar-group">
+      <span className="bar-group bar-ends">
         <IconButton label="Copy the link" hint="c" icon={Link2} run={props.copyLink} />
         <IconButton label="Put the commit into the address" hint="y" icon={Pin} run={props.pin} />
         {externalAddress !== undefined && (

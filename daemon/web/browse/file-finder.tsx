@@ -6,11 +6,12 @@ import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { MarkedText } from '../code/marked-text.tsx';
 import { BASE_PATH } from '../data/place.ts';
-import { useRemembered } from '../data/remembered.ts';
+import { tracesOf, useRemembered } from '../data/remembered.ts';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import type { FromFinder, ToFinder } from './finder-messages.ts';
+import '../styles/overlays.css';
 
 /** A worker with the files of a repository, and what it has said last. */
 function useFinder(repo: string, revision: string, text: string): FromFinder | undefined {
@@ -42,7 +43,7 @@ function said(answer: FromFinder | undefined): string {
 
 /** Paths of a repository that were looked at, the last one first. */
 function seenIn(repo: string): string[] {
-  const { files } = useRemembered.getState();
+  const { files } = tracesOf(useRemembered.getState());
   return files.filter((file) => file.repo === repo).map(({ path }) => path);
 }
 
@@ -88,7 +89,7 @@ export default function FileFinder({ place, close }: FileFinderProps) {
               onSelect={() => choose(path)}
             >
               <bdi>
-                <MarkedText text={path} marks={marks} />
+                <MarkedText isName text={path} marks={marks} />
               </bdi>
             </Command.Item>
           ))}

@@ -13,6 +13,11 @@ export function isMarkdown(path: string): boolean {
   return /\.(?:md|markdown|mdown|mkd)$/i.test(path);
 }
 
+/** What a folder says of itself, as a document. */
+export function isReadme(name: string): boolean {
+  return /^readme\.(?:md|markdown)$/i.test(name);
+}
+
 /** Is it shown as something else than its text? */
 export function hasPreview(path: string): boolean {
   return isMarkdown(path) || isDrawing(path);

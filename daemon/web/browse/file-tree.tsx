@@ -8,6 +8,8 @@ import type { KeyboardEvent } from 'react';
 import { Virtualizer } from 'virtua';
 import type { VirtualizerHandle } from 'virtua';
 import { Link } from 'wouter';
+import { visibleName } from '../parts/hidden-characters.ts';
+import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { folderQuery, useFiles } from './reading.ts';
@@ -18,21 +20,31 @@ import type { TreeLevel, TreeRow } from './tree-rows.ts';
 const ROW_HEIGHT = 24;
 const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;
 
+const NONE: ReadonlySet<string> = new Set();
+
+/** With the folder, or without it where it was there. */
+function toggled(folders: ReadonlySet<string>, folder: string): ReadonlySet<string> {
+  const after = new Set(folders);
+  if (!after.delete(folder)) after.add(folder);
+  return after;
+}
+
 /** Folders that are open; those on the way to the file of the address become so. */
 function useOpenFolders({ path }: Place) {
   const [open, setOpen] = useState<ReadonlySet<string>>(() => new Set(foldersTo(path)));
   useEffect(() => setOpen((before) => new Set([...before, ...foldersTo(path)])), [path]);
-  const toggle = (folder: string): void =>
-    setOpen((before) => {
-      const after = new Set(before);
-      if (!after.delete(folder)) after.add(folder);
-      return after;
-    });
+  const toggle = (folder: string): void => setOpen((before) => toggled(before, folder));
   return { open, toggle };
 }
 
-/** What open folders hold, by path. */
-function useLevels(place: Place, open: ReadonlySet<string>): ReadonlyMap<string, TreeLevel> {
+interface Levels {
+  /** What open folders hold, by path. */
+  readonly levels: ReadonlyMap<string, TreeLevel>;
+  /** Is one still on its way? */
+  readonly isDue: boolean;
+}
+
+function useLevels(place: Place, open: ReadonlySet<string>): Levels {
   // The last of the way may be a file, which is never asked for: only what its folder calls one is.
   const known = useRef(new Set<string>(['']));
   const paths = ['', ...open].filter((path) => known.current.has(path));
@@ -51,7 +63,16 @@ function useLevels(place: Place, open: ReadonlySet<string>): ReadonlyMap<string,
   useEffect(() => {
     if (isBehind) render((count) => count + 1);
   }, [isBehind]);
-  return levels;
+  const isAsking = [...levels.values()].some(({ items, fault }) => (items ?? fault) === undefined);
+  return { levels, isDue: isBehind || isAsking };
+}
+
+/** None until the whole way to the file is known, so that no row is pushed away by what is above it. */
+function useRows(place: Place, open: ReadonlySet<string>): readonly TreeRow[] {
+  const { levels, isDue } = useLevels(place, open);
+  const isBegun = useRef(false);
+  if (!isDue) isBegun.current = true;
+  return isBegun.current ? rowsOf(levels, open) : [];
 }
 
 interface RowProps {
@@ -101,7 +122,7 @@ function Row({ place, row, isActive, toggle, activate }: RowProps) {
           path: item.path,
         })}
         className="tree-link"
-        title={item.path}
+        title={visibleName(item.path)}
         role="treeitem"
         aria-level={depth}
         aria-selected={isHere}
@@ -110,7 +131,7 @@ function Row({ place, row, isActive, toggle, activate }: RowProps) {
         onFocus={() => activate(item.path)}
       >
         <Icon {...ICON} />
-        <bdi>{item.name}</bdi>
+        <Name>{item.name}</Name>
       </Link>
     </div>
   );
@@ -157,36 +178,47 @@ function useActiveRow(rows: readonly TreeRow[], here: string, toggle: (folder: s
   return { list, scroller, index, setActive, onKeyDown };
 }
 
-/** The rows that fit a filter; undefined: there is none. */
-function useFilteredRows(place: Place, wanted: string): readonly TreeRow[] | undefined {
+/** Rows of a tree, and what opens and closes its folders. */
+interface Rows {
+  readonly rows: readonly TreeRow[];
+  readonly toggle: (folder: string) => void;
+}
+
+/** The rows that fit a filter, where folders are open at first; undefined: there is none. */
+function useFilteredRows(place: Place, wanted: string): Rows | undefined {
   const isOn = wanted.trim() !== '';
   const { data, error } = useFiles(place, { enabled: isOn });
   const paths = useMemo(() => data?.map(({ path }) => path).toSorted(), [data]);
-  const rows = useMemo(() => filteredRows(paths ?? [], wanted), [paths, wanted]);
+  const [closed, setClosed] = useState<ReadonlySet<string>>(NONE);
+  useEffect(() => setClosed(NONE), [wanted]);
+  const rows = useMemo(() => filteredRows(paths ?? [], wanted, closed), [paths, wanted, closed]);
   if (!isOn) return undefined;
-  if (paths !== undefined) return rows;
+  const toggle = (folder: string): void => setClosed((before) => toggled(before, folder));
+  if (paths !== undefined) return { rows, toggle };
   const text = error?.message ?? 'Reading the list of files';
-  return [{ kind: 'note', path: '', depth: 1, text, isFault: error !== null }];
+  return { rows: [{ kind: 'note', path: '', depth: 1, text, isFault: error !== null }], toggle };
 }
 
 export function FileTree({ place }: { readonly place: Place }) {
   const [wanted, setWanted] = useState('');
-  const { open, toggle } = useOpenFolders(place);
-  const all = rowsOf(useLevels(place, open), open);
-  const rows = useFilteredRows(place, wanted) ?? all;
+  const { open, toggle: toggleOpen } = useOpenFolders(place);
+  const all: Rows = { rows: useRows(place, open), toggle: toggleOpen };
+  const { rows, toggle } = useFilteredRows(place, wanted) ?? all;
   // What holds nothing but a note is no tree.
   const hasItems = rows.some(({ kind }) => kind === 'item');
   const { list, scroller, index, setActive, onKeyDown } = useActiveRow(rows, place.path, toggle);
   return (
     <aside ref={scroller} className="tree" aria-label="Files">
-      <input
-        className="input tree-filter"
-        type="search"
-        aria-label="Filter the files"
-        placeholder="Filter"
-        value={wanted}
-        onChange={(event) => setWanted(event.target.value)}
-      />
+      <div className="tree-head">
+        <input
+          className="input"
+          type="search"
+          aria-label="Filter the files"
+          placeholder="Filter"
+          value={wanted}
+          onChange={(event) => setWanted(event.target.value)}
+        />
+      </div>
       <div {...(hasItems ? { role: 'tree', 'aria-label': 'Files' } : {})} onKeyDown={onKeyDown}>
         <Virtualizer
           ref={list}

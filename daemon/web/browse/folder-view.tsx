@@ -1,11 +1,48 @@
-// A folder: its children, folders first.
+// A folder: its children, folders first, and what its README says.
 
 import { File, Folder } from 'lucide-react';
+import { Suspense, lazy } from 'react';
 import { Link } from 'wouter';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
+import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
-import { useFolder } from './reading.ts';
+import { isReadme } from './file-kind.ts';
+import { useFolder, useSource } from './reading.ts';
+import { folderSearch } from './search-address.ts';
+
+const MarkdownView = lazy(() => import('./markdown-view.tsx'));
+
+type Children = NonNullable<ReturnType<typeof useFolder>['data']>;
+
+function FolderBar({ place, items }: { readonly place: Place; readonly items: Children }) {
+  const folders = items.filter(({ type }) => type === 'tree').length;
+  return (
+    <div className="file-bar">
+      <span className="bar-fact">
+        {counted(folders, 'folder')}, {counted(items.length - folders, 'file')}
+      </span>
+      <Link href={addressOf({ ...place, kind: 'commits' })} className="bar-toggle">
+        History
+      </Link>
+      <Link href={folderSearch(place)} className="bar-toggle">
+        Search here
+      </Link>
+    </div>
+  );
+}
+
+/** Below the list as a document. One that cannot be had is left out: the list says that it is there. */
+function Readme({ place }: { readonly place: Place }) {
+  const { data } = useSource(place);
+  if (data === undefined) return null;
+  return (
+    <Suspense fallback={null}>
+      <MarkdownView place={place} text={data.source} isPart />
+    </Suspense>
+  );
+}
 
 export function FolderView({ place }: { readonly place: Place }) {
   const { data, error } = useFolder(place);
@@ -18,23 +55,29 @@ export function FolderView({ place }: { readonly place: Place }) {
         title={`There is no folder ${place.path} in ${place.repo} at this revision, or it is empty.`}
       />
     );
+  const readme = data.find(({ type, name }) => type === 'blob' && isReadme(name));
   return (
-    <ul className="folder-list">
-      {data.map((item) => {
-        const isFolder = item.type === 'tree';
-        const Icon = isFolder ? Folder : File;
-        return (
-          <li key={item.path}>
-            <Link
-              href={addressOf({ ...place, kind: isFolder ? 'tree' : 'blob', path: item.path })}
-              className="folder-row"
-            >
-              <Icon size={16} strokeWidth={1.5} aria-hidden />
-              <bdi>{item.name}</bdi>
-            </Link>
-          </li>
-        );
-      })}
-    </ul>
+    <>
+      <FolderBar place={place} items={data} />
+      <ul className="folder-list">
+        {data.map((item) => {
+          const isFolder = item.type === 'tree';
+          const Icon = isFolder ? Folder : File;
+          return (
+            <li key={item.path}>
+              <Link
+                href={addressOf({ ...place, kind: isFolder ? 'tree' : 'blob', path: item.path })}
+                className="folder-row"
+                title={item.name}
+              >
+                <Icon size={16} strokeWidth={1.5} aria-hidden />
+                <Name className="folder-name">{item.name}</Name>
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+      {readme !== undefined && <Readme place={{ ...place, kind: 'blob', path: readme.path }} />}
+    </>
   );
 }

@@ -3,6 +3,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
@@ -52,8 +53,8 @@ export function HistoryPanel({ place, close }: HistoryPanelProps) {
           <Link href={addressOf({ ...place, kind: 'commit', path: hash })}>
             <code>{hash.slice(0, SHORT_ID)}</code>
           </Link>
-          <bdi className="history-message">{message}</bdi>
-          <bdi className="history-author">{authorName}</bdi>
+          <Name className="history-message">{message}</Name>
+          <Name className="history-author">{authorName}</Name>
           <When at={date} />
           <Link href={addressOf({ ...place, revision: hash })}>View file</Link>
         </div>

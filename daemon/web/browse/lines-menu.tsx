@@ -3,7 +3,9 @@
 
 import { Menu, MenuButton, MenuItem, MenuProvider } from '@ariakit/react';
 import { ChevronDown } from 'lucide-react';
+import { useMemo } from 'react';
 import { useLocation } from 'wouter';
+import { unitsIn } from '../code/columns.ts';
 import { rangeText } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
 import { copyText } from '../parts/clipboard.ts';
@@ -11,19 +13,22 @@ import { copyText } from '../parts/clipboard.ts';
 /** The text of a range, columns in code points. */
 export function textOf(lines: readonly string[], range: LineRange): string {
   const { from, to, fromColumn, toColumn } = range;
-  const chosen = lines.slice(from - 1, to).map((line) => Array.from(line));
+  const chosen = lines.slice(from - 1, to);
   const last = chosen.length - 1;
   return chosen
-    .map((line, index) =>
-      line
-        .slice(
-          index === 0 ? (fromColumn ?? 1) - 1 : 0,
-          index === last && toColumn !== undefined ? toColumn - 1 : undefined,
-        )
-        .join(''),
-    )
+    .map((line, index) => {
+      const units = unitsIn(line);
+      const start = index === 0 ? units(fromColumn ?? 1) : 0;
+      return line.slice(
+        start,
+        index === last && toColumn !== undefined ? units(toColumn) : undefined,
+      );
+    })
     .join('\n');
 }
+
+/** UTF-16 units; of a longer text nothing is asked. */
+const WORDS_SIZE_MAX = 1000;
 
 /** Literal text as a query. */
 function literal(text: string): string {
@@ -40,21 +45,23 @@ interface LinesMenuProps {
 export function LinesMenu({ range, text, copyLink, explore }: LinesMenuProps) {
   const [, navigate] = useLocation();
   const { from, to } = range;
-  const chosen = () => textOf(text.split(/\r?\n/), range);
   const isOne = from === to;
-  const words = isOne ? chosen().trim() : '';
+  const written = rangeText(range);
+  // `written` says which range.
+  const chosen = useMemo(() => textOf(text.split(/\r?\n/), range), [text, written]);
+  const words = isOne && chosen.length < WORDS_SIZE_MAX ? chosen.trim() : '';
   const isName = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(words);
   return (
     <MenuProvider>
       <MenuButton className="bar-toggle lines-button">
-        {isOne ? `Line ${rangeText(range)}` : `Lines ${rangeText(range)}`}
+        {isOne ? `Line ${written}` : `Lines ${written}`}
         <ChevronDown size={16} strokeWidth={1.5} aria-hidden />
       </MenuButton>
       <Menu className="popover lines-menu" gutter={4}>
         <MenuItem className="popover-item" onClick={copyLink}>
           Copy the link
         </MenuItem>
-        <MenuItem className="popover-item" onClick={() => void copyText(chosen(), 'Text')}>
+        <MenuItem className="popover-item" onClick={() => void copyText(chosen, 'Text')}>
           Copy the text
         </MenuItem>
         {words !== '' && (

@@ -1,10 +1,11 @@
 // A file that is there: its bar, what it is shown as, the panel below it, and its keys.
 
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { getSource } from '../../http/api/sources/source-endpoints.ts';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { lineRangeOf } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
+import { canWrap } from '../code/look.ts';
 import type { NamePlace } from '../code/names.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import type { AnswerOf } from '../data/api.ts';
@@ -94,7 +95,8 @@ function useFileKeys(targets: () => KeyTargets): void {
 /** Remembers that the file was looked at. */
 function useNoted({ repo, path }: Place): void {
   const noteFile = useRemembered((state) => state.noteFile);
-  useEffect(() => noteFile({ repo, path }), [repo, path, noteFile]);
+  const isConfirmed = useRemembered((state) => state.isConfirmed);
+  useEffect(() => noteFile({ repo, path }), [repo, path, noteFile, isConfirmed]);
 }
 
 interface LoadedFileProps {
@@ -131,11 +133,16 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
     toggleBlame: isText ? toggleBlame : undefined,
     copyLink,
   }));
+  const menu = { text, copyLink, explore: ways.findReferences };
+  const linesMenu = chosen !== undefined && view !== 'preview' && (
+    <LinesMenu range={chosen} {...menu} />
+  );
   return (
     <>
       <FileBar
         language={language}
         lineCount={lineCount}
+        canWrap={useMemo(() => canWrap(text), [text])}
         view={view}
         setView={(chosen) => change({ view: chosen, blame: undefined })}
         isBlamed={isBlamed}
@@ -145,17 +152,7 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
         rawAddress={rawAddress(place)}
         externalAddress={externalWebUrl}
         matches={steps}
-        linesMenu={
-          chosen !== undefined &&
-          view !== 'preview' && (
-            <LinesMenu
-              range={chosen}
-              text={text}
-              copyLink={copyLink}
-              explore={ways.findReferences}
-            />
-          )
-        }
+        linesMenu={linesMenu}
         copyLink={copyLink}
         pin={ways.pin}
         fault={blame.error?.message ?? ''}

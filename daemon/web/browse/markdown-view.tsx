@@ -1,6 +1,7 @@
 // Markdown as a document.
 
 import { useEffect, useRef } from 'react';
+import { visibleName } from '../parts/hidden-characters.ts';
 import type { Place } from './address.ts';
 import { useInnerLinks } from './inner-links.ts';
 import { renderMarkdown } from './markdown.ts';
@@ -8,6 +9,8 @@ import { renderMarkdown } from './markdown.ts';
 interface MarkdownViewProps {
   readonly place: Place;
   readonly text: string;
+  /** Does it stand below something else, which scrolls as one with it? */
+  readonly isPart?: boolean;
 }
 
 /** The browser went there when nothing was there yet. */
@@ -19,7 +22,7 @@ function scrollToName(hash: string): void {
   }
 }
 
-export default function MarkdownView({ place, text }: MarkdownViewProps) {
+export default function MarkdownView({ place, text, isPart = false }: MarkdownViewProps) {
   const holder = useRef<HTMLDivElement>(null);
   const { repo, revision, path } = place;
   useEffect(() => {
@@ -29,7 +32,13 @@ export default function MarkdownView({ place, text }: MarkdownViewProps) {
   }, [text, repo, revision, path]);
   const follow = useInnerLinks();
   return (
-    <div className="markdown" tabIndex={0} role="region" aria-label={path} onClick={follow}>
+    <div
+      className={isPart ? 'markdown markdown-part' : 'markdown'}
+      tabIndex={isPart ? undefined : 0}
+      role="region"
+      aria-label={visibleName(path)}
+      onClick={follow}
+    >
       <div ref={holder} className="markdown-text" />
     </div>
   );

@@ -158,10 +158,33 @@ function renderMarkup(tokens: readonly { readonly content: string }[], index: nu
   return withoutRefused(tokens[index]?.content ?? '');
 }
 
+/** What is to be done, and what is: boxes that are text. */
+function markTasks(fragment: DocumentFragment): void {
+  for (const item of fragment.querySelectorAll('li')) {
+    const text = item.firstChild?.nodeName === 'P' ? item.firstChild.firstChild : item.firstChild;
+    const [mark, state] = /^\[([ x])\] /i.exec(text?.nodeValue ?? '') ?? [];
+    if (text === null || text === undefined || mark === undefined) continue;
+    text.nodeValue = `${state === ' ' ? '☐' : '☑'} ${text.nodeValue?.slice(mark.length) ?? ''}`;
+  }
+}
+
+type Rule = NonNullable<InstanceType<typeof MarkdownIt>['renderer']['rules'][string]>;
+
+/** Cells stand as the table says, without a style. */
+const renderCell: Rule = (tokens, index, options, _, renderer) => {
+  const cell = tokens[index];
+  const style = String(cell?.attrGet('style') ?? '');
+  const side = /^text-align:(left|center|right)$/.exec(style)?.[1];
+  if (cell !== undefined) cell.attrs = side === undefined ? null : [['align', side]];
+  return renderer.renderToken(tokens, index, options);
+};
+
 function makeMarkdown() {
   const made = new MarkdownIt({ html: true, linkify: true });
   made.renderer.rules['html_block'] = renderMarkup;
   made.renderer.rules['html_inline'] = renderMarkup;
+  made.renderer.rules['th_open'] = renderCell;
+  made.renderer.rules['td_open'] = renderCell;
   made.renderer.rules['fence'] = (tokens, index) => {
     const { info = '', content = '' } = tokens[index] ?? {};
     const { escapeHtml } = made.utils;
@@ -183,6 +206,7 @@ export function renderMarkdown(text: string, place: Place): DocumentFragment {
   const fragment = purify.sanitize(markdown.render(text), CONFIG);
   for (const image of fragment.querySelectorAll('img')) replaceForeign(image);
   nameHeadings(fragment);
+  markTasks(fragment);
   colourBlocks(fragment);
   return fragment;
 }

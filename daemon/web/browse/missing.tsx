@@ -2,20 +2,17 @@
 
 import { Link } from 'wouter';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { FolderView } from './folder-view.tsx';
 import { useFiles, useFolder } from './reading.ts';
+import { nameSearch } from './search-address.ts';
 
 const NAMESAKES_MAX = 10;
 
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
-}
-
-/** As a pattern of the query language. */
-function quoted(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`).replaceAll(/[\s"]/g, '.');
 }
 
 function Namesakes({ place }: { readonly place: Place }) {
@@ -25,7 +22,7 @@ function Namesakes({ place }: { readonly place: Place }) {
   return found.map(({ path }) => (
     <li key={path}>
       <Link href={addressOf({ ...place, kind: 'blob', path })}>
-        <bdi>{path}</bdi>
+        <Name>{path}</Name>
       </Link>
     </li>
   ));
@@ -38,7 +35,6 @@ export function Missing({ place }: { readonly place: Place }) {
   if (folder.isPending) return null;
   if (folder.data !== undefined && folder.data.length > 0)
     return <FolderView place={{ ...place, kind: 'tree' }} />;
-  const query = `repo:^${quoted(repo)}$ file:${quoted(nameOf(path))}`;
   return (
     <div className="narrow">
       <Notice
@@ -55,8 +51,8 @@ export function Missing({ place }: { readonly place: Place }) {
         )}
         <Namesakes place={place} />
         <li>
-          <Link href={`/search?${new URLSearchParams({ query }).toString()}`}>
-            Search for <bdi>{nameOf(path)}</bdi>
+          <Link href={nameSearch(place, nameOf(path))}>
+            Search for <Name>{nameOf(path)}</Name>
           </Link>
         </li>
         <li>

@@ -2,9 +2,10 @@
 
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
-import { VisibleText } from '../code/marked-text.tsx';
+import { cutLine } from '../code/cut-line.ts';
 import type { NamePlace, ShowCard } from '../code/names.ts';
 import { queryClient } from '../data/session.ts';
+import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { counted } from '../parts/words.ts';
 import type { Place } from './address.ts';
 import { useDefinitionsAt } from './symbols.ts';
@@ -30,7 +31,7 @@ function Preview({ found }: { readonly found: Places }) {
   return (
     <>
       <p className="name-card-place">
-        <bdi>{file.fileName}</bdi>
+        <Name>{file.fileName}</Name>
         <span className="faint">
           {' '}
           line {match.range.start.lineNumber}
@@ -38,7 +39,7 @@ function Preview({ found }: { readonly found: Places }) {
         </span>
       </p>
       <pre className="name-card-code">
-        <VisibleText text={match.lineContent.trim()} />
+        <VisibleText text={cutLine(match.lineContent.trim(), []).text} />
       </pre>
     </>
   );
@@ -49,7 +50,7 @@ function NameCard({ place, language, at, goToDefinition, findReferences }: NameC
   return (
     <>
       <strong className="name-card-name">
-        <bdi>{at.name}</bdi>
+        <Name>{at.name}</Name>
       </strong>
       {error !== null && <p className="danger">{error.message}</p>}
       {data === undefined ? <p className="faint">&nbsp;</p> : <Preview found={data} />}

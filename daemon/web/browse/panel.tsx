@@ -2,7 +2,9 @@
 
 import { X } from 'lucide-react';
 import type { ReactNode, RefObject } from 'react';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { IconButton } from '../parts/icon-button.tsx';
+import { Name } from '../parts/visible-text.tsx';
 
 interface PanelProps {
   readonly title: string;
@@ -16,10 +18,10 @@ interface PanelProps {
 
 export function Panel({ title, close, head, body, children }: PanelProps) {
   return (
-    <section className="panel" aria-label={title}>
+    <section className="panel" aria-label={visibleName(title)}>
       <header className="panel-head">
         <h2 className="panel-title">
-          <bdi>{title}</bdi>
+          <Name>{title}</Name>
         </h2>
         {head}
         <IconButton
@@ -35,7 +37,7 @@ export function Panel({ title, close, head, body, children }: PanelProps) {
         className="panel-body"
         tabIndex={0}
         role="region"
-        aria-label={`${title}, list`}
+        aria-label={`${visibleName(title)}, list`}
       >
         {children}
       </div>

@@ -12,6 +12,7 @@ import {
 import { GitBranch } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
+import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { useRefs } from './reading.ts';
@@ -36,7 +37,12 @@ export function RevisionPicker({ place }: { readonly place: Place }) {
     <PopoverProvider open={isOpen} setOpen={setOpen}>
       <PopoverDisclosure className="button">
         <GitBranch size={16} strokeWidth={1.5} aria-hidden />
-        <bdi title={place.revision}>{shortName(place.revision ?? 'default')}</bdi>
+        <Name
+          title={place.revision}
+          className={place.revision === undefined ? 'revision-default' : undefined}
+        >
+          {shortName(place.revision ?? 'default')}
+        </Name>
       </PopoverDisclosure>
       <Popover className="popover" gutter={4} aria-label="Revision" portal>
         <ComboboxProvider value={wanted} setValue={setWanted}>
@@ -55,7 +61,7 @@ export function RevisionPicker({ place }: { readonly place: Place }) {
                 setValueOnClick={false}
                 onClick={() => choose(shortName)}
               >
-                <bdi>{shortName}</bdi>
+                <Name>{shortName}</Name>
                 <span className="faint">
                   {kind}
                   {isIndexed ? '' : ', not indexed'}
@@ -64,7 +70,7 @@ export function RevisionPicker({ place }: { readonly place: Place }) {
             ))}
             {wanted !== '' && !isKnown && (
               <ComboboxItem className="popover-item" value={wanted} onClick={() => choose(wanted)}>
-                <bdi>{wanted}</bdi>
+                <Name>{wanted}</Name>
                 <span className="faint">as it is typed</span>
               </ComboboxItem>
             )}

@@ -67,11 +67,15 @@ export function rowsOf(
 const FILTERED_MAX = 500;
 
 /**
- * The files whose paths hold a text, in any case, below the folders that lead to them, which are open.
+ * The files whose paths hold a text, in any case, below the folders that lead to them, which are open unless they were closed.
  *
  * @param paths  in the order of a tree
  */
-export function filteredRows(paths: readonly string[], wanted: string): TreeRow[] {
+export function filteredRows(
+  paths: readonly string[],
+  wanted: string,
+  closed: ReadonlySet<string>,
+): TreeRow[] {
   const text = wanted.trim().toLowerCase();
   const fitting = paths.filter((path) => path.toLowerCase().includes(text));
   const rows: TreeRow[] = [];
@@ -80,11 +84,12 @@ export function filteredRows(paths: readonly string[], wanted: string): TreeRow[
     const names = path.split('/');
     for (const [index, name] of names.entries()) {
       const at = names.slice(0, index + 1).join('/');
-      if (seen.has(at)) continue;
-      seen.add(at);
       const isFile = index === names.length - 1;
+      const isOpen = isFile ? undefined : !closed.has(at);
       const item = { type: isFile ? 'blob' : 'tree', path: at, name };
-      rows.push({ kind: 'item', item, depth: index + 1, isOpen: isFile ? undefined : true });
+      if (!seen.has(at)) rows.push({ kind: 'item', item, depth: index + 1, isOpen });
+      seen.add(at);
+      if (isOpen === false) break;
     }
   }
   const note = filterNote(fitting.length);

@@ -3,6 +3,8 @@
 
 import { gutter, GutterMarker } from '@codemirror/view';
 import type { Extension } from '@codemirror/state';
+import { visibleName } from '../parts/hidden-characters.ts';
+import { ageOf } from './age.ts';
 
 /** Consecutive lines of one commit. */
 export interface BlameStretch {
@@ -17,21 +19,19 @@ export interface BlameStretch {
   readonly before: string | undefined;
 }
 
-const YEAR_MONTH = new Intl.DateTimeFormat('en', { year: 'numeric', month: 'short' });
-
 function commitLink({ author, date, message, address }: BlameStretch): HTMLElement {
   const link = document.createElement('a');
   link.className = 'blame-commit';
   link.href = address;
-  link.title = `${message}\n${author}, ${date}`;
+  link.title = `${visibleName(message)}\n${visibleName(author)}, ${date}`;
   for (const [name, text] of [
     ['blame-author', author],
-    ['blame-when', YEAR_MONTH.format(new Date(date))],
+    ['blame-when', ageOf(date, Date.now())],
     ['blame-message', message],
   ] as const) {
     const part = document.createElement('span');
     part.className = name;
-    part.textContent = text;
+    part.textContent = visibleName(text);
     link.append(part);
   }
   return link;

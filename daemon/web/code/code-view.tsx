@@ -20,6 +20,7 @@ import {
 } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import type { RefObject } from 'react';
+import { HIDDEN, codeOf, visibleName } from '../parts/hidden-characters.ts';
 import { blameGutter } from './blame-gutter.ts';
 import type { BlameStretch } from './blame-gutter.ts';
 import { rangeText } from './line-range.ts';
@@ -30,7 +31,6 @@ import { STYLE_NONCE } from '../data/place.ts';
 import { useRemembered } from '../data/remembered.ts';
 import type { Settings } from '../data/remembered.ts';
 import { colouring } from './colouring.ts';
-import { HIDDEN, codeOf } from './hidden-characters.ts';
 import { matchField, offsetOf, setMatches } from './match-marks.ts';
 import type { FileMatch } from './match-marks.ts';
 import { CARET_KEYS, nameAt, nameCards, nameClicks } from './names.ts';
@@ -110,9 +110,12 @@ function makeState(
       EditorState.readOnly.of(true),
       EditorView.editable.of(false),
       EditorView.cspNonce.of(STYLE_NONCE),
-      EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': `${props.path}, read only` }),
+      EditorView.contentAttributes.of({
+        tabindex: '0',
+        'aria-label': `${visibleName(props.path)}, read only`,
+      }),
       keys.of([]),
-      look.of(lookOf(settings)),
+      look.of(lookOf(settings, props.text)),
       blame.of([]),
       linkedRange(props.range, (chosen) => told.current.onRange(chosen)),
       selectedRange((selected) => told.current.onSelect(selected)),
@@ -170,18 +173,18 @@ function showBlame(
   columns?.setAttribute('aria-hidden', String(blame === undefined));
 }
 
-/** @param made  what a new view is made of */
+/** Shows a new view, and the one there is when settings change. */
 function useLook(
   view: RefObject<EditorView | null>,
   { keys, look }: Parts,
-  made: readonly string[],
+  { text, language, path }: CodeViewProps,
 ): void {
   const tabWidth = useRemembered((state) => state.tabWidth);
   const isWrapped = useRemembered((state) => state.isWrapped);
   const isVim = useRemembered((state) => state.keymap === 'vim');
   useEffect(() => {
-    view.current?.dispatch({ effects: look.reconfigure(lookOf({ tabWidth, isWrapped })) });
-  }, [tabWidth, isWrapped]);
+    view.current?.dispatch({ effects: look.reconfigure(lookOf({ tabWidth, isWrapped }, text)) });
+  }, [tabWidth, isWrapped, text]);
   useEffect(() => {
     const of = view.current;
     const set = (found: Extension): void => {
@@ -190,7 +193,7 @@ function useLook(
     if (!isVim) set([]);
     // Without them the other keys are there.
     else void vimKeys().then(set, () => {});
-  }, [isVim, ...made]);
+  }, [isVim, text, language, path]);
 }
 
 export function CodeView(props: CodeViewProps) {
@@ -227,7 +230,7 @@ export function CodeView(props: CodeViewProps) {
     view.current?.dispatch({ effects: parts.current.colours.reconfigure(colours) });
   }, [isColoured, text, language, path]);
 
-  useLook(view, parts.current, [text, language, path]);
+  useLook(view, parts.current, props);
 
   const blamed = JSON.stringify(blame);
   useEffect(() => {

@@ -2,7 +2,7 @@
 // they never change its geometry.
 
 import { RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
-import type { EditorState, Extension } from '@codemirror/state';
+import type { EditorState, Extension, Transaction } from '@codemirror/state';
 import { Decoration, EditorView, ViewPlugin } from '@codemirror/view';
 import type { DecorationSet, PluginValue, ViewUpdate } from '@codemirror/view';
 import type { FromColourer, ToColourer } from './colour-messages.ts';
@@ -36,6 +36,11 @@ const colourField = StateField.define<DecorationSet>({
   },
   provide: (field) => EditorView.decorations.from(field),
 });
+
+/** Are the colours others from then on? */
+export function bringsColours({ effects }: Transaction): boolean {
+  return effects.some((effect) => effect.is(setColours));
+}
 
 /** Classes of the colour at a position, such as `code-keyword`; '': none. */
 export function colourAt(state: EditorState, position: number): string {

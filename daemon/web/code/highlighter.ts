@@ -1,4 +1,4 @@
-// From what a parser says of a piece of text to one of a dozen classes, each with its colour in styles/tokens.css.
+// Turns what a parser says of a piece of text into one of a dozen classes, each with its colour in styles/tokens.css.
 
 import { highlightTree, tagHighlighter, tags as t } from '@lezer/highlight';
 import type { Parser } from '@lezer/common';

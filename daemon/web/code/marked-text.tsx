@@ -1,29 +1,15 @@
-// A line of text with marks and colours. Always text nodes: nothing in a repository is ever markup. Characters that cannot be
-// seen, or that change the order of text, are drawn as a boxed code.
+// A line of text with marks and colours.
 
-import { Fragment } from 'react';
-import { HIDDEN, codeOf } from './hidden-characters.ts';
+import { VisibleText } from '../parts/visible-text.tsx';
 import type { Colour, Mark } from './marks.ts';
-
-/** The text with hidden characters shown. */
-export function VisibleText({ text }: { readonly text: string }) {
-  if (!HIDDEN.test(text)) return text;
-  return text.split(HIDDEN).map((piece, index) =>
-    index % 2 === 0 ? (
-      <Fragment key={index}>{piece}</Fragment>
-    ) : (
-      <span key={index} className="hidden-character" title={codeOf(piece)} data-text={piece}>
-        {codeOf(piece)}
-      </span>
-    ),
-  );
-}
 
 interface MarkedTextProps {
   readonly text: string;
   readonly marks: readonly Mark[];
   readonly colours?: readonly Colour[] | undefined;
   readonly className?: string;
+  /** As `VisibleText` has it. */
+  readonly isName?: boolean;
 }
 
 interface Piece {
@@ -53,11 +39,11 @@ function piecesOf({ text, marks, colours = [] }: MarkedTextProps): Piece[] {
 }
 
 export function MarkedText(props: MarkedTextProps) {
-  const { text, className } = props;
+  const { text, className, isName } = props;
   return (
     <span className={className}>
       {piecesOf(props).map(({ from, to, isMarked, colour }) => {
-        const shown = <VisibleText text={text.slice(from, to)} />;
+        const shown = <VisibleText text={text.slice(from, to)} isName={isName} />;
         if (isMarked) return <mark key={from}>{shown}</mark>;
         return (
           <span key={from} className={colour}>

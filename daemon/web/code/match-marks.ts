@@ -4,6 +4,7 @@ import { RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import type { Text } from '@codemirror/state';
 import { Decoration, EditorView } from '@codemirror/view';
 import type { DecorationSet } from '@codemirror/view';
+import { unitsIn } from './columns.ts';
 
 /** A place of the API: line and column from 1, columns in code points. */
 interface Location {
@@ -29,21 +30,31 @@ export const setMatches = StateEffect.define<Matches>();
 const MATCH = Decoration.mark({ tagName: 'mark' });
 const CURRENT = Decoration.mark({ tagName: 'mark', class: 'match-current' });
 
-/** Where a place is in the text, as near as the text has it. */
-export function offsetOf(text: Text, { lineNumber, column }: Location): number {
-  const line = text.line(Math.min(Math.max(lineNumber, 1), text.lines));
-  const before = Array.from(line.text)
-    .slice(0, column - 1)
-    .join('');
-  return line.from + before.length;
+/** Tells where places are in the text, as near as the text has them; those of one line behind one another cost little. */
+function offsetsIn(text: Text): (place: Location) => number {
+  let line = text.line(1);
+  let units = unitsIn(line.text);
+  return ({ lineNumber, column }) => {
+    const number = Math.min(Math.max(lineNumber, 1), text.lines);
+    if (number !== line.number) {
+      line = text.line(number);
+      units = unitsIn(line.text);
+    }
+    return line.from + units(column);
+  };
+}
+
+export function offsetOf(text: Text, place: Location): number {
+  return offsetsIn(text)(place);
 }
 
 function decorations(text: Text, { all, current }: Matches): DecorationSet {
   const builder = new RangeSetBuilder<Decoration>();
+  const offset = offsetsIn(text);
   let last = 0;
   for (const [index, { start, end }] of all.entries()) {
-    const from = Math.max(offsetOf(text, start), last);
-    const to = offsetOf(text, end);
+    const from = Math.max(offset(start), last);
+    const to = offset(end);
     if (from >= to) continue;
     builder.add(from, to, index === current ? CURRENT : MATCH);
     last = to;

@@ -5,7 +5,8 @@ import { EditorSelection } from '@codemirror/state';
 import type { EditorState, Extension, SelectionRange } from '@codemirror/state';
 import { EditorView, hoverTooltip, keymap } from '@codemirror/view';
 import type { KeyBinding, Tooltip } from '@codemirror/view';
-import { colourAt } from './colouring.ts';
+import { bringsColours, colourAt } from './colouring.ts';
+import { pointCount } from './columns.ts';
 
 /** A name in a file. */
 export interface NamePlace {
@@ -39,18 +40,25 @@ export function nameAt(state: EditorState, position: number): NamePlace | undefi
   return {
     name: state.sliceDoc(range.from, range.to),
     line: line.number,
-    column: Array.from(before).length + 1,
+    column: pointCount(before) + 1,
   };
 }
 
 /** The card that opens where the pointer rests on a name. */
 export function nameCards(show: ShowCard): Extension {
-  return hoverTooltip(({ state }, position): Tooltip | null => {
-    const range = nameRange(state, position);
-    const place = nameAt(state, position);
-    if (range === undefined || place === undefined) return null;
-    return { pos: range.from, end: range.to, above: true, create: () => cardView(show, place) };
-  });
+  return hoverTooltip(
+    ({ state }, position): Tooltip | null => {
+      const range = nameRange(state, position);
+      const place = nameAt(state, position);
+      if (range === undefined || place === undefined) return null;
+      return { pos: range.from, end: range.to, above: true, create: () => cardView(show, place) };
+    },
+    // Before its colours have come a word of a comment is a name as any other.
+    {
+      hideOn: (change, { pos }) =>
+        bringsColours(change) && nameRange(change.state, pos) === undefined,
+    },
+  );
 }
 
 function cardView(show: ShowCard, place: NamePlace) {

@@ -2,6 +2,7 @@
 
 import type { EditorState, Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
+import { pointCount } from './columns.ts';
 import type { LineRange } from './line-range.ts';
 
 /** Undefined: nothing is selected. */
@@ -9,7 +10,7 @@ function rangeOf({ selection: { main }, doc }: EditorState): LineRange | undefin
   if (main.empty) return undefined;
   const [first, last] = [doc.lineAt(main.from), doc.lineAt(main.to)];
   const columnIn = (lineStart: number, at: number): number =>
-    Array.from(doc.sliceString(lineStart, at)).length + 1;
+    pointCount(doc.sliceString(lineStart, at)) + 1;
   return {
     from: first.number,
     to: last.number,

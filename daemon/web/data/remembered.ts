@@ -46,12 +46,12 @@ const DEFAULTS = {
 export type Settings = Readonly<typeof DEFAULTS>;
 
 interface Remembered extends Settings {
+  /** Has the daemon said that it is this person who is here? */
+  readonly isConfirmed: boolean;
   readonly theme: Theme;
   readonly setTheme: (theme: Theme) => void;
   readonly noteQuery: (query: string) => void;
   readonly noteFile: (file: SeenFile) => void;
-  readonly setTypingSearch: (isOn: boolean) => void;
-  readonly setContextLines: (count: number) => void;
   readonly set: (settings: Partial<Settings>) => void;
   /** All of it but for the theme. */
   readonly forget: () => void;
@@ -85,6 +85,8 @@ function applyTheme(theme: Theme): void {
   else dataset['theme'] = theme;
 }
 
+const GUEST = 'guest';
+
 /** Who used this browser last: their settings are there before the daemon has said who is here. */
 function nameFor(person: string): string {
   return `${PREFIX}${person}:remembered`;
@@ -94,6 +96,7 @@ export const useRemembered = create<Remembered>()(
   persist(
     (set, get) => ({
       ...DEFAULTS,
+      isConfirmed: false,
       theme: storedTheme(),
       setTheme: (theme) => {
         applyTheme(theme);
@@ -102,20 +105,20 @@ export const useRemembered = create<Remembered>()(
         tabs?.postMessage({ theme } satisfies Word);
       },
       noteQuery: (query) => {
+        if (!get().isConfirmed) return;
         const others = get().queries.filter((other) => other !== query);
         set({ queries: [query, ...others].slice(0, HISTORY_MAX) });
       },
       noteFile: ({ repo, path }) => {
+        if (!get().isConfirmed) return;
         const others = get().files.filter((other) => other.repo !== repo || other.path !== path);
         set({ files: [{ repo, path }, ...others].slice(0, FILES_MAX) });
       },
-      setTypingSearch: (isTypingSearch) => set({ isTypingSearch }),
-      setContextLines: (contextLines) => set({ contextLines }),
       set: (settings) => set(settings),
       forget: () => set(DEFAULTS),
     }),
     {
-      name: nameFor(read('person') ?? 'guest'),
+      name: nameFor(read('person') ?? GUEST),
       // Without storage nothing is kept, and nothing fails.
       storage: createJSONStorage(() => localStorage),
       partialize: (all): Settings =>
@@ -130,13 +133,34 @@ export const useRemembered = create<Remembered>()(
   ),
 );
 
-/** From now on what is remembered is that of this person. */
-export function rememberFor(person: string): void {
-  const name = nameFor(person);
-  if (useRemembered.persist.getOptions().name === name) return;
-  write('person', person);
-  useRemembered.persist.setOptions({ name });
-  void useRemembered.persist.rehydrate();
+/** What a person asked and looked at is shown to nobody else: none, until the daemon has said who is here. */
+export function tracesOf(state: Remembered): Pick<Settings, 'queries' | 'files'> {
+  return state.isConfirmed ? state : DEFAULTS;
+}
+
+/** Somebody signed in where others had been: what is kept of those goes, as when they sign out. */
+function forgetOthers(name: string): void {
+  try {
+    const kept = Object.keys(localStorage).filter((one) => /^trawl:.*:remembered$/.test(one));
+    for (const one of kept)
+      if (one.startsWith(PREFIX) && one !== name && one !== nameFor(GUEST))
+        localStorage.removeItem(one);
+  } catch {
+    // No storage.
+  }
+}
+
+/** From now on what is remembered is that of this person; undefined: of a guest. */
+export function rememberFor(person: string | undefined): void {
+  const name = nameFor(person ?? GUEST);
+  if (person !== undefined) forgetOthers(name);
+  if (useRemembered.persist.getOptions().name !== name) {
+    write('person', person ?? GUEST);
+    useRemembered.persist.setOptions({ name });
+    void useRemembered.persist.rehydrate();
+  }
+  useRemembered.setState({ isConfirmed: true });
+  tabs?.postMessage({ person: name } satisfies Word);
 }
 
 // What another tab of the person has written: kept as it was before, it would be undone by the next change in this one.
@@ -149,6 +173,8 @@ addEventListener('storage', ({ key }: StorageEvent) => {
 interface Word {
   readonly theme?: Theme;
   readonly isSignedOut?: true;
+  /** Who is there, by the name of what is remembered. */
+  readonly person?: string;
 }
 
 const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel(PREFIX) : undefined;
@@ -159,7 +185,17 @@ tabs?.addEventListener('message', ({ data }: MessageEvent<Word>) => {
     useRemembered.setState({ theme: data.theme });
   }
   if (data.isSignedOut === true) location.reload();
+  const isOther =
+    data.person !== undefined && data.person !== useRemembered.persist.getOptions().name;
+  if (isOther) otherPerson?.();
 });
+
+let otherPerson: (() => void) | undefined;
+
+/** Runs where another tab is that of another person. */
+export function heedOtherPerson(heed: () => void): void {
+  otherPerson = heed;
+}
 
 /** Other tabs of this instance show nothing more of the person. */
 export function tellSignedOut(): void {

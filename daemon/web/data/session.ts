@@ -1,5 +1,6 @@
-// Who is here: asked once a page load, and again when somebody signs in or out. A session that ended is noticed where the
-// daemon says so, or where an account is gone that was there; what was asked for waits until somebody has signed in.
+// Who is here: asked once a page load, and again when the window is come back to. A session that ended is noticed where the
+// daemon says so, or where an account is gone that was there; what was asked for waits until the same person has signed in. Where
+// another one is here the page is loaded anew: whatever it shows or keeps is of one person, in all of its parts.
 
 import { QueryClient, useQuery } from '@tanstack/react-query';
 import { create } from 'zustand';
@@ -48,51 +49,69 @@ interface Session {
 
 export const useSession = create<Session>()(() => ({ isExpired: false, email: undefined }));
 
-/** Calls that wait until somebody has signed in; false: nobody did. */
-let waiting: ((isSignedIn: boolean) => void)[] = [];
+/** Calls that wait until their person has signed in. */
+const waiting: (() => void)[] = [];
 const listeners = new Set<() => void>();
 
-function knownEmail(): string | undefined {
-  return queryClient.getQueryData<Account>(ACCOUNT_KEY)?.user?.email;
-}
+/** Whose page this is; null: a guest's; undefined: not known yet. */
+let owner: Account['user'] | undefined;
 
 /** The session of somebody who was signed in has ended. */
 export function noteExpired(): void {
-  const email = knownEmail();
-  if (email !== undefined) useSession.setState({ isExpired: true, email });
+  if (owner) useSession.setState({ isExpired: true, email: owner.email });
 }
 
-/** Runs with each account that signs in after a session ended. */
+/** Runs where the person of a session that ended has signed in again. */
 export function onSignedIn(listener: () => void): void {
   listeners.add(listener);
 }
 
-/** Ends the waiting: what was refused is asked again, or stays refused. */
-export function endExpiry(isSignedIn: boolean): void {
+/** The same person is here again: what was refused is asked again. */
+export function endExpiry(): void {
   useSession.setState({ isExpired: false, email: undefined });
-  for (const go of waiting.splice(0)) go(isSignedIn);
-  if (isSignedIn) for (const listener of listeners) listener();
+  for (const go of waiting.splice(0)) go();
+  for (const listener of listeners) listener();
 }
 
 heedRefusals(() => {
-  if (knownEmail() === undefined) return Promise.resolve(false);
+  if (!owner) return Promise.resolve(false);
   noteExpired();
   return new Promise((resolve) => {
-    waiting.push(resolve);
+    waiting.push(() => resolve(true));
   });
+});
+
+/** The page is of the first one who is here. */
+function noteCaller({ user }: Account): void {
+  if (owner === undefined) owner = user;
+  if (owner?.id === user?.id) return;
+  if (user === null) noteExpired();
+  else location.reload();
+}
+
+/** Asks who is here. */
+export async function lookWhoIsHere(): Promise<void> {
+  await queryClient.invalidateQueries({ queryKey: ACCOUNT_KEY });
+}
+
+// A page that the browser keeps whole for the way back may then be before another person: it is not seen until loaded anew.
+window.addEventListener('pagehide', ({ persisted }) => {
+  if (persisted) document.documentElement.hidden = true;
+});
+window.addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.reload();
 });
 
 export function useAccount() {
   return useQuery({
     queryKey: ACCOUNT_KEY,
     queryFn: async ({ signal }) => {
-      const email = knownEmail();
       const account = await call<typeof getAccount>('/api/user', { base: BASE_PATH, signal });
-      // A guest where somebody was signed in before: signing out loads the page anew.
-      if (account.user === null && email !== undefined)
-        useSession.setState({ isExpired: true, email });
+      noteCaller(account);
       return account;
     },
     staleTime: 300_000,
+    // They may have signed in or out elsewhere.
+    refetchOnWindowFocus: 'always',
   });
 }

@@ -2,8 +2,8 @@
 
 import { Copy, Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { VisibleText } from '../code/marked-text.tsx';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { isUnderWay, useJobLog } from './job-reading.ts';
 import type { Job, LogLine } from './job-reading.ts';
 import '../styles/jobs.css';
@@ -35,13 +35,9 @@ function Line({ line }: { readonly line: LogLine }) {
   return (
     <div className={`log-line log-${line.level}`}>
       <time dateTime={line.timestamp}>{line.timestamp.slice(11, 19)}</time> {line.level}{' '}
-      <bdi>
-        <VisibleText text={line.message} />
-      </bdi>{' '}
+      <Name>{line.message}</Name>{' '}
       <span className="faint">
-        <bdi>
-          <VisibleText text={factsOf(line)} />
-        </bdi>
+        <Name>{factsOf(line)}</Name>
       </span>
     </div>
   );

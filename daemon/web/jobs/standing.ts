@@ -2,8 +2,8 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { getReady } from '../../http/api/instance/system-endpoints.ts';
-import type { getConnectionSyncCounts } from '../../http/api/sources/connection-endpoints.ts';
-import type { getRepoSyncCounts } from '../../http/api/sources/job-endpoints.ts';
+import type { getConnectionSyncCounts } from '../../http/api/jobs/connection-endpoints.ts';
+import type { getRepoSyncCounts } from '../../http/api/jobs/job-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { LOOKING } from '../data/looking.ts';

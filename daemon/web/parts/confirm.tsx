@@ -1,63 +1,69 @@
-// A button for what cannot be taken back: it asks first, naming the thing.
+// What asks before it is done, naming the thing: a dialog, and a button with one for what cannot be taken back.
 
 import { Dialog, DialogDismiss, DialogHeading } from '@ariakit/react';
 import { useState } from 'react';
 import { Field } from './field.tsx';
 import '../styles/overlays.css';
+import { visibleName } from './hidden-characters.ts';
+import { VisibleText } from './visible-text.tsx';
 
-interface ConfirmButtonProps {
-  readonly label: string;
+interface Question {
   readonly title: string;
   readonly text: string;
+  /** Says what is done then. */
+  readonly label: string;
   readonly run: () => void;
-  readonly isDisabled?: boolean;
   /** To be typed first, where a wrong row would cost much. */
-  readonly phrase?: string;
+  readonly phrase?: string | undefined;
 }
 
-export function ConfirmButton(props: ConfirmButtonProps) {
-  const { label, title, text, run, isDisabled = false, phrase } = props;
-  const [isOpen, setOpen] = useState(false);
+interface ConfirmDialogProps extends Question {
+  readonly close: () => void;
+}
+
+/** Open as long as it is there. */
+export function ConfirmDialog({ title, text, label, run, phrase, close }: ConfirmDialogProps) {
   const [typed, setTyped] = useState('');
   return (
+    <Dialog open onClose={close} className="dialog" backdrop={<div className="backdrop" />}>
+      <DialogHeading className="dialog-title">
+        <VisibleText text={title} isName />
+      </DialogHeading>
+      <p>{text}</p>
+      {phrase !== undefined && (
+        <Field
+          label={`Type ${visibleName(phrase)}`}
+          autoComplete="off"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      )}
+      <div className="dialog-end">
+        <DialogDismiss className="button">Cancel</DialogDismiss>
+        <button
+          type="button"
+          className="button button-danger"
+          disabled={phrase !== undefined && typed !== phrase}
+          onClick={() => {
+            close();
+            run();
+          }}
+        >
+          {label}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+export function ConfirmButton(question: Question) {
+  const [isOpen, setOpen] = useState(false);
+  return (
     <>
-      <button type="button" className="button" disabled={isDisabled} onClick={() => setOpen(true)}>
-        {label}
+      <button type="button" className="button" onClick={() => setOpen(true)}>
+        {question.label}
       </button>
-      <Dialog
-        open={isOpen}
-        onClose={() => {
-          setOpen(false);
-          setTyped('');
-        }}
-        className="dialog"
-        backdrop={<div className="backdrop" />}
-      >
-        <DialogHeading className="dialog-title">{title}</DialogHeading>
-        <p>{text}</p>
-        {phrase !== undefined && (
-          <Field
-            label={`Type ${phrase}`}
-            autoComplete="off"
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-          />
-        )}
-        <div className="dialog-end">
-          <DialogDismiss className="button">Cancel</DialogDismiss>
-          <button
-            type="button"
-            className="button button-danger"
-            disabled={phrase !== undefined && typed !== phrase}
-            onClick={() => {
-              setOpen(false);
-              run();
-            }}
-          >
-            {label}
-          </button>
-        </div>
-      </Dialog>
+      {isOpen && <ConfirmDialog {...question} close={() => setOpen(false)} />}
     </>
   );
 }

@@ -9,10 +9,12 @@ import '../styles/overlays.css';
 interface ModalProps {
   readonly title: string;
   readonly close: () => void;
+  /** The way to another dialog. */
+  readonly other?: { readonly label: string; readonly run: () => void };
   readonly children: ReactNode;
 }
 
-export function Modal({ title, close, children }: ModalProps) {
+export function Modal({ title, close, other, children }: ModalProps) {
   return (
     <Dialog
       open
@@ -22,6 +24,11 @@ export function Modal({ title, close, children }: ModalProps) {
     >
       <div className="dialog-head">
         <DialogHeading className="dialog-title">{title}</DialogHeading>
+        {other !== undefined && (
+          <button type="button" className="link-button dialog-other" onClick={other.run}>
+            {other.label}
+          </button>
+        )}
         <IconButton label="Close" icon={X} run={close} />
       </div>
       {children}

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from 'react';
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
+import { VisibleText } from './visible-text.tsx';
 
 export type NoticeKind = 'info' | 'ok' | 'warn' | 'danger';
 
@@ -20,7 +21,9 @@ export function Notice({ kind, title, children, action }: NoticeProps) {
     <div className={`notice notice-${kind}`} role={kind === 'danger' ? 'alert' : 'status'}>
       <Icon size={16} strokeWidth={1.5} aria-hidden />
       <div className="notice-text">
-        <strong>{title}</strong>
+        <strong>
+          <VisibleText text={title} />
+        </strong>
         {children !== undefined && <div>{children}</div>}
       </div>
       {action !== undefined && (

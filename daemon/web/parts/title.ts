@@ -1,10 +1,11 @@
 // The title of the window.
 
 import { useEffect } from 'react';
+import { visibleName } from './hidden-characters.ts';
 
 /** @param title  without the name of the product */
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = title === '' ? 'Trawl' : `${title} · Trawl`;
+    document.title = title === '' ? 'Trawl' : `${visibleName(title)} · Trawl`;
   }, [title]);
 }

@@ -14,7 +14,7 @@ const EXACT = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'l
 function words(date: Date): string {
   const seconds = (date.getTime() - Date.now()) / 1000;
   for (const [unit, length] of UNITS)
-    if (Math.abs(seconds) >= length) return RELATIVE.format(Math.round(seconds / length), unit);
+    if (Math.abs(seconds) >= length) return RELATIVE.format(Math.trunc(seconds / length), unit);
   return 'just now';
 }
 

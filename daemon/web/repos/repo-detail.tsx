@@ -6,7 +6,9 @@ import { JobLog } from '../jobs/job-log.tsx';
 import { JobState } from '../jobs/job-state.tsx';
 import { useIndexNow, useRepoStatuses } from '../jobs/job-reading.ts';
 import type { Job, RepoStatus } from '../jobs/job-reading.ts';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { count, size } from '../parts/words.ts';
 import type { Repo } from './reading.ts';
@@ -75,10 +77,10 @@ export function RepoDetail({ repo, isOwner, close }: RepoDetailProps) {
   const status = statuses?.[0];
   const job = status?.latestJob;
   return (
-    <section className="detail" aria-label={`About ${repo.repoName}`}>
+    <section className="detail" aria-label={`About ${visibleName(repo.repoName)}`}>
       <div className="detail-head">
         <h2>
-          <bdi>{repo.repoName}</bdi>
+          <Name>{repo.repoName}</Name>
         </h2>
         {job !== null && job !== undefined && <JobState job={job} />}
         <span className="button-row">

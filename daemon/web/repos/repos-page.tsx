@@ -11,8 +11,10 @@ import { useIndexNow, useRepoStatuses } from '../jobs/job-reading.ts';
 import type { RepoStatus } from '../jobs/job-reading.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import type { Column } from '../parts/data-table.tsx';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
+import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { count, size } from '../parts/words.ts';
 import { REPOS_PER_PAGE, useRepos } from './reading.ts';
@@ -43,10 +45,10 @@ const ORDERS = [
   { value: 'pushed asc', label: 'oldest commit first' },
 ] as const;
 
-function Name({ row: { repoName } }: { readonly row: Row }) {
+function RepoLink({ row: { repoName } }: { readonly row: Row }) {
   return (
     <Link href={addressOf({ repo: repoName, revision: undefined, kind: 'tree', path: '' })}>
-      <bdi>{repoName}</bdi>
+      <Name>{repoName}</Name>
     </Link>
   );
 }
@@ -54,13 +56,17 @@ function Name({ row: { repoName } }: { readonly row: Row }) {
 function Why({ row }: { readonly row: Row }) {
   const message = row.status?.latestJob?.errorMessage;
   if (row.state !== 'failed' || message === null || message === undefined) return null;
-  return <div className="why danger">{message}</div>;
+  return (
+    <div className="why danger">
+      <VisibleText text={message} />
+    </div>
+  );
 }
 
 function columnsFor(isOwner: boolean, { valueOf, change }: AddressParameters): Column<Row>[] {
   const opened = valueOf('open');
   const common: Column<Row>[] = [
-    { name: 'Repository', cell: (row) => <Name row={row} /> },
+    { name: 'Repository', cell: (row) => <RepoLink row={row} /> },
     {
       name: 'State',
       cell: (row) => (
@@ -71,7 +77,7 @@ function columnsFor(isOwner: boolean, { valueOf, change }: AddressParameters): C
       ),
     },
     { name: 'Indexed', cell: ({ indexedAt }) => <When at={indexedAt} /> },
-    { name: 'Branch', cell: ({ defaultBranch }) => <bdi>{defaultBranch ?? ''}</bdi> },
+    { name: 'Branch', cell: ({ defaultBranch }) => <Name>{defaultBranch ?? ''}</Name> },
     { name: 'Newest commit', cell: ({ pushedAt }) => <When at={pushedAt} never="" /> },
     {
       name: 'Files',
@@ -89,7 +95,7 @@ function columnsFor(isOwner: boolean, { valueOf, change }: AddressParameters): C
       type="button"
       className="button"
       aria-expanded={repoName === opened}
-      aria-label={`About ${repoName}`}
+      aria-label={`About ${visibleName(repoName)}`}
       onClick={() => change({ open: repoName === opened ? '' : repoName }, 'note')}
     >
       {isOwner && state === 'failed' ? 'Log' : 'About'}
@@ -113,7 +119,7 @@ function IndexButton({ row: { repoId, repoName, state } }: { readonly row: Row }
         type="button"
         className="button"
         disabled={isPending}
-        aria-label={`${label}: ${repoName}`}
+        aria-label={`${label}: ${visibleName(repoName)}`}
         onClick={() => mutate(repoId)}
       >
         {label}
@@ -179,8 +185,8 @@ function Nothing({ valueOf, change }: AddressParameters) {
   return (
     <>
       {part === undefined
-        ? 'No repository stands so.'
-        : `No repository has “${part}” in its name, and stands so.`}{' '}
+        ? 'No repository is in that state.'
+        : `No repository in sight has “${visibleName(part)}” in its name.`}{' '}
       <button type="button" className="link-button" onClick={clear}>
         Show all
       </button>

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { addressOf } from '../browse/address.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { count, size } from '../parts/words.ts';
 import { SKIPPED_PER_PAGE, useSkipped } from './reading.ts';
 import type { Repo } from './reading.ts';
@@ -61,7 +62,7 @@ export function SkippedFiles({ repo, counts }: SkippedFilesProps) {
               <Link
                 href={addressOf({ repo: repo.repoName, revision: undefined, kind: 'blob', path })}
               >
-                <bdi>{path}</bdi>
+                <Name>{path}</Name>
               </Link>
             ),
           },

@@ -1,7 +1,7 @@
 // What a card of the results shows of its file: matched lines with what stands around them, further lines that were asked for,
 // and gaps between. Pure.
 
-import { cutLine } from './rows.ts';
+import { cutLine } from '../code/cut-line.ts';
 import type { ResultFile, ResultLine } from './rows.ts';
 
 /** Lines of a file, 1-based, both inclusive. */

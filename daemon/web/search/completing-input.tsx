@@ -12,6 +12,7 @@ import {
 } from '@ariakit/react';
 import { useLayoutEffect, useRef, useState } from 'react';
 import type { KeyboardEvent } from 'react';
+import { Name, VisibleText } from '../parts/visible-text.tsx';
 import type { BoxInputProps } from './box-props.ts';
 import type { Choice } from './completion.ts';
 import { useChoices } from './suggesting.ts';
@@ -126,8 +127,10 @@ export default function CompletingInput({
                   onMouseDown={(event) => event.preventDefault()}
                   onClick={() => take(choice)}
                 >
-                  <bdi className="suggestion-value">{choice.label}</bdi>
-                  <span className="suggestion-what">{choice.description}</span>
+                  <Name className="suggestion-value">{choice.label}</Name>
+                  <span className="suggestion-what">
+                    <VisibleText text={choice.description} />
+                  </span>
                 </ComboboxItem>
               ))}
             </ComboboxGroup>

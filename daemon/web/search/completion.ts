@@ -202,10 +202,15 @@ function choiceOf(
   return { ...shown, text: text.slice(0, from) + own + rest, caret: from + own.length };
 }
 
+/** A pattern as a query says it behind a prefix. */
+export function writtenPattern(pattern: string): string {
+  const written = pattern.replaceAll('"', String.raw`\x22`);
+  return /[\s()]/.test(written) ? `"${written}"` : written;
+}
+
 /** A value as a query says it, and means it alone. */
 export function writtenValue(kind: SuggestionKind, value: string): string {
-  const isPattern = findPrefix(Array.from(`${kind}:`), 0)?.prefix.kind === 'pattern';
-  const written = isPattern ? `^${quotePattern(value).replaceAll('"', String.raw`\x22`)}$` : value;
-  if (!/[\s"()]/.test(written)) return written;
-  return isPattern ? `"${written}"` : `"${written.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+  if (findPrefix(Array.from(`${kind}:`), 0)?.prefix.kind === 'pattern')
+    return writtenPattern(`^${quotePattern(value)}$`);
+  return /[\s"()]/.test(value) ? `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"` : value;
 }

@@ -3,6 +3,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useAccount } from '../data/session.ts';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { contextIn, withContext } from './context-term.ts';
 import { suggestionsQuery } from './suggesting.ts';
 
@@ -35,7 +36,9 @@ export default function ContextChoice({ query, change }: ContextChoiceProps) {
     >
       <option value="">All repositories</option>
       {[...names].map((name) => (
-        <option key={name}>{name}</option>
+        <option key={name} value={name}>
+          {visibleName(name)}
+        </option>
       ))}
     </select>
   );

@@ -14,7 +14,7 @@ let lastId = 0;
 export function startDownload(
   search: Search,
   format: DownloadFormat,
-  narrowing: Pick<DownloadRequest, 'repositories' | 'languages' | 'kinds'>,
+  narrowing: Pick<DownloadRequest, 'repositories' | 'languages' | 'folders' | 'kinds'>,
 ): void {
   lastId++;
   useDownload.setState({ isBusy: true });

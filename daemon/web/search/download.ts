@@ -4,6 +4,7 @@
 import type { SearchResponse } from '../../http/api/search/search-schemas.ts';
 import { fetchApi } from '../data/api.ts';
 import { csvOf } from './csv.ts';
+import { folderOf } from './folders.ts';
 import type { DownloadRequest } from './messages.ts';
 
 const NAME_LENGTH_MAX = 40;
@@ -30,14 +31,17 @@ function fits(wanted: readonly string[], value: string): boolean {
 export async function download(
   request: DownloadRequest,
 ): Promise<{ readonly name: string; readonly file: Blob }> {
-  const { base, search, format, repositories, languages, kinds } = request;
+  const { base, search, format, repositories, languages, folders, kinds } = request;
   const response = await fetchApi('/api/search', { base, method: 'POST', body: search });
   // Safety: the daemon's tests hold every answer to its schema.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const answer = (await response.json()) as SearchResponse;
   const files = answer.files.filter(
-    ({ repository, language, fileKind = '' }) =>
-      fits(repositories, repository) && fits(languages, language) && fits(kinds, fileKind),
+    ({ repository, language, fileName, fileKind = '' }) =>
+      fits(repositories, repository) &&
+      fits(languages, language) &&
+      fits(folders, folderOf(fileName.text)) &&
+      fits(kinds, fileKind),
   );
   const parts = format === 'csv' ? csvOf(files) : [JSON.stringify({ ...answer, files })];
   return {

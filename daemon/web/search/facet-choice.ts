@@ -4,14 +4,16 @@ import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
+import { folderOf } from './folders.ts';
 
-export const FACETS = ['repo', 'lang', 'kind'] as const;
+export const FACETS = ['repo', 'lang', 'path', 'kind'] as const;
 export type Facet = (typeof FACETS)[number];
 export type Chosen = Readonly<Record<Facet, ReadonlySet<string>>>;
 
 const VALUE: Readonly<Record<Facet, (file: ResultFile) => string>> = {
   repo: (file) => file.repository,
   lang: (file) => file.language,
+  path: (file) => folderOf(file.path),
   kind: (file) => file.kind,
 };
 
@@ -102,6 +104,7 @@ export function useFacetChoice(): FacetChoice {
   const chosen = {
     repo: new Set(parameters.getAll('repo')),
     lang: new Set(parameters.getAll('lang')),
+    path: new Set(parameters.getAll('path')),
     kind: new Set(parameters.getAll('kind')),
   };
   const before = useBefore();

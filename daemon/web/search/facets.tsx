@@ -1,7 +1,9 @@
-// The panel that narrows results: repositories, languages and kinds of files with their matches, which carry `+` until the
+// The panel that narrows results: repositories, languages, folders and kinds of files with their matches, which carry `+` until the
 // answer is all.
 
 import { useState } from 'react';
+import { visibleName } from '../parts/hidden-characters.ts';
+import { Name } from '../parts/visible-text.tsx';
 import { FACETS, valuesOf } from './facet-choice.ts';
 import type { Facet, FacetChoice } from './facet-choice.ts';
 import { filterOf, joined } from './narrowing.ts';
@@ -12,8 +14,11 @@ import { count } from '../parts/words.ts';
 const TITLES: Readonly<Record<Facet, string>> = {
   repo: 'Repository',
   lang: 'Language',
+  path: 'Folder',
   kind: 'Kind of file',
 };
+/** What has no name of its own. */
+const NAMELESS: Readonly<Partial<Record<Facet, string>>> = { path: 'top of a repository' };
 const SHOWN = 8;
 
 interface FacetsProps extends FacetChoice {
@@ -31,6 +36,8 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
   const all = valuesOf(facet, files, { chosen, before });
   const fitting = all.filter(({ value }) => value.toLowerCase().includes(wanted.toLowerCase()));
   const shown = isOpen ? fitting : fitting.slice(0, SHOWN);
+  const nameless = NAMELESS[facet] ?? 'none';
+  if (all.length === 0) return null;
   return (
     <fieldset className="facet">
       <legend>
@@ -52,11 +59,11 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
             type="checkbox"
             checked={chosen[facet].has(value)}
             onChange={() => toggle(facet, value)}
-            aria-label={`${value || 'none'}, ${isExact && !isOfBefore ? '' : 'at least '}${count(matches)} matches`}
+            aria-label={`${visibleName(value) || nameless}, ${isExact && !isOfBefore ? '' : 'at least '}${count(matches)} matches`}
           />
-          <bdi className="facet-value" title={value}>
-            {value || 'none'}
-          </bdi>
+          <Name className="facet-value" title={value}>
+            {value || nameless}
+          </Name>
           <span className="facet-count">
             {count(matches)}
             {isExact && !isOfBefore ? '' : '+'}

@@ -39,6 +39,7 @@ export interface DownloadRequest {
   /** What the answer is narrowed to, as the page is; an empty list: not at all. */
   readonly repositories: readonly string[];
   readonly languages: readonly string[];
+  readonly folders: readonly string[];
   readonly kinds: readonly string[];
 }
 

@@ -2,23 +2,32 @@
 // daemon is asked with the same filter.
 
 import { useEffect, useState } from 'react';
-import { writtenValue } from './completion.ts';
+import { writtenPattern, writtenValue } from './completion.ts';
 import type { SuggestionKind } from './completion.ts';
 import type { Chosen } from './facet-choice.ts';
+import { folderPattern } from './folders.ts';
 import type { Search } from './messages.ts';
 import { useSearch } from './search-store.ts';
 
-/** Values of a prefix, any of which will do. */
-function anyOf(kind: SuggestionKind, values: ReadonlySet<string>): string[] {
-  // What has no language is found by no filter.
-  if (values.size === 0 || values.has('')) return [];
-  const terms = [...values].map((value) => `${kind}:${writtenValue(kind, value)}`);
+/** Terms any of which will do. */
+function anyOf(terms: readonly string[]): string[] {
+  if (terms.length === 0) return [];
   return [terms.length === 1 ? terms.join('') : `(${terms.join(' or ')})`];
 }
 
+function termsOf(kind: SuggestionKind, values: ReadonlySet<string>): string[] {
+  // What has no language is found by no filter.
+  if (values.has('')) return [];
+  return [...values].map((value) => `${kind}:${writtenValue(kind, value)}`);
+}
+
+function folderTerms(folders: ReadonlySet<string>): string[] {
+  return [...folders].map((folder) => `file:${writtenPattern(folderPattern(folder))}`);
+}
+
 /** What is chosen as a query; undefined: nothing, or nothing that a query can say. */
-export function filterOf({ repo, lang }: Chosen): string | undefined {
-  const terms = [...anyOf('repo', repo), ...anyOf('lang', lang)];
+export function filterOf({ repo, lang, path }: Chosen): string | undefined {
+  const terms = [termsOf('repo', repo), termsOf('lang', lang), folderTerms(path)].flatMap(anyOf);
   return terms.length === 0 ? undefined : terms.join(' ');
 }
 

@@ -2,12 +2,13 @@
 // by the filters, or the query could not be read.
 
 import { Link, useSearchParams } from 'wouter';
+import { showOverlay } from '../parts/overlay.ts';
+import { VisibleText } from '../parts/visible-text.tsx';
 import { count } from '../parts/words.ts';
 import { parametersOf } from './address.ts';
 import { useFacetChoice } from './facet-choice.ts';
 import type { Search } from './messages.ts';
 import { useSearch } from './search-store.ts';
-import { showSyntax } from './syntax.ts';
 
 /** The address of the same search but for what is changed. */
 function useChanged(search: Search | undefined): (changed: Partial<Search>) => string {
@@ -31,7 +32,7 @@ function AsItStands({ search }: { readonly search: Search | undefined }) {
 function SyntaxGuide() {
   return (
     <p>
-      <button type="button" className="link-button" onClick={showSyntax}>
+      <button type="button" className="link-button" onClick={() => showOverlay('syntax')}>
         Syntax of queries
       </button>
     </p>
@@ -78,10 +79,12 @@ export function Nothing() {
         <ul>
           {hints.map(({ message, query }) => (
             <li key={message}>
-              {message}{' '}
+              <VisibleText text={message} />{' '}
               {query !== undefined && (
                 <Link href={addressOf({ query })}>
-                  <code>{query}</code>
+                  <code>
+                    <VisibleText text={query} />
+                  </code>
                 </Link>
               )}
             </li>

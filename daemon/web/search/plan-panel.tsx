@@ -9,6 +9,7 @@ import type { explainSearch } from '../../http/api/search/search-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { useAccount } from '../data/session.ts';
+import { VisibleText } from '../parts/visible-text.tsx';
 import { count, counted } from '../parts/words.ts';
 import type { Search } from './messages.ts';
 import { bytesText, funnelOf } from './plan-funnel.ts';
@@ -110,7 +111,9 @@ function ConditionTree({ node, depth }: { readonly node: ConditionNode; readonly
   const children = 'children' in node ? node.children : [];
   return (
     <li>
-      <code className="plan-condition">{wordsOf(node)}</code>{' '}
+      <code className="plan-condition">
+        <VisibleText text={wordsOf(node)} />
+      </code>{' '}
       <span className="faint">{factsOf(node)}</span>
       {children.length > 0 && depth === DEPTH_MAX && (
         <span className="faint"> {counted(children.length, 'part')}</span>
@@ -175,7 +178,9 @@ export default function PlanPanel() {
             <ConditionTree node={explanation.plan.conditions} depth={0} />
             {explanation.plan.regexps.map(({ expression, engine, requires }) => (
               <li key={expression}>
-                <code className="plan-condition">{expression}</code>{' '}
+                <code className="plan-condition">
+                  <VisibleText text={expression} />
+                </code>{' '}
                 <span className="faint">
                   {engine}, every match holds {requires}
                 </span>

@@ -1,18 +1,17 @@
 // The matches of a result as places in its file: columns in code points of the lines as the file has them.
 
+import { pointCount } from '../code/columns.ts';
 import type { FileMatch } from '../code/match-marks.ts';
 import type { ResultFile, ResultLine } from './rows.ts';
 
-function columnAt(line: string, units: number): number {
-  return Array.from(line.slice(0, units)).length + 1;
-}
-
 function matchesOn({ number, marks, cut }: ResultLine, line: string): FileMatch[] {
-  const before = cut?.from ?? 0;
-  return marks.map(({ from, to }) => ({
-    start: { lineNumber: number, column: columnAt(line, before + from) },
-    end: { lineNumber: number, column: columnAt(line, before + to) },
-  }));
+  const start = cut?.from ?? 0;
+  const before = pointCount(line.slice(0, start));
+  const placeAt = (units: number) => ({
+    lineNumber: number,
+    column: before + pointCount(line.slice(start, start + units)) + 1,
+  });
+  return marks.map(({ from, to }) => ({ start: placeAt(from), end: placeAt(to) }));
 }
 
 /** In the order of the file. @param lines  those of the file */

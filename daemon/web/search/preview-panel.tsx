@@ -6,7 +6,10 @@ import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { COLOURED_SIZE_MAX, CodeView } from '../code/code-view.tsx';
 import type { CodeHandle } from '../code/code-view.tsx';
+import { visibleName } from '../parts/hidden-characters.ts';
+import { IconButton } from '../parts/icon-button.tsx';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { sourceOf } from './file-source.ts';
 import { matchesIn } from './preview-matches.ts';
 import { addressOf } from './result-address.ts';
@@ -21,80 +24,94 @@ interface PreviewPanelProps {
 
 const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;
 
+interface StepsProps {
+  /** Index of the line that is shown, among so many. */
+  readonly at: number;
+  readonly count: number;
+  readonly go: (at: number) => void;
+}
+
+/** From one matched line to the next. */
+function Steps({ at, count, go }: StepsProps) {
+  return (
+    <span className="preview-steps">
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Previous match"
+        disabled={at === 0}
+        onClick={() => go(at - 1)}
+      >
+        <ChevronUp {...ICON} />
+      </button>
+      <span>
+        {at + 1} of {count}
+      </span>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Next match"
+        disabled={at === count - 1}
+        onClick={() => go(at + 1)}
+      >
+        <ChevronDown {...ICON} />
+      </button>
+    </span>
+  );
+}
+
+interface PreviewTextProps {
+  readonly file: ResultFile;
+  readonly source: string;
+  readonly language: string;
+  /** The line that one is at. */
+  readonly current: number | undefined;
+}
+
+function PreviewText({ file, source, language, current }: PreviewTextProps) {
+  const handle = useRef<CodeHandle>(null);
+  const matches = useMemo(() => matchesIn(file, source.split('\n')), [file, source]);
+  const first = matches.findIndex(({ start }) => start.lineNumber === current);
+  return (
+    <CodeView
+      path={file.path}
+      text={source}
+      language={language}
+      isColoured={source.length <= COLOURED_SIZE_MAX}
+      range={current === undefined ? undefined : { from: current, to: current }}
+      blame={undefined}
+      matches={matches}
+      currentMatch={first < 0 ? undefined : first}
+      onRange={() => undefined}
+      onSelect={() => undefined}
+      showCard={() => () => undefined}
+      goToName={() => undefined}
+      handle={handle}
+    />
+  );
+}
+
 export default function PreviewPanel({ file, line, close }: PreviewPanelProps) {
   const { data, error } = useQuery(sourceOf(file.repository, file.revisions[0], file.path));
   const matched = file.lines.filter(({ marks }) => marks.length > 0).map(({ number }) => number);
-  const handle = useRef<CodeHandle>(null);
   const [at, setAt] = useState(Math.max(0, matched.indexOf(line ?? 0)));
   const current = matched[at];
-  const source = data?.source;
-  const matches = useMemo(
-    () => (source === undefined ? [] : matchesIn(file, source.split('\n'))),
-    [file, source],
-  );
-  const first = matches.findIndex(({ start }) => start.lineNumber === current);
   return (
     <>
       <header className="preview-head">
         <Link
           href={addressOf(file, current === undefined ? undefined : { number: current })}
           className="preview-path"
-          title={file.path}
+          title={visibleName(file.path)}
         >
-          <bdi>{file.path}</bdi>
+          <Name>{file.path}</Name>
         </Link>
-        {matched.length > 0 && (
-          <span className="preview-steps">
-            <button
-              type="button"
-              className="icon-button"
-              aria-label="Previous match"
-              disabled={at === 0}
-              onClick={() => setAt(at - 1)}
-            >
-              <ChevronUp {...ICON} />
-            </button>
-            <span>
-              {at + 1} of {matched.length}
-            </span>
-            <button
-              type="button"
-              className="icon-button"
-              aria-label="Next match"
-              disabled={at === matched.length - 1}
-              onClick={() => setAt(at + 1)}
-            >
-              <ChevronDown {...ICON} />
-            </button>
-          </span>
-        )}
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Close the preview"
-          title="Close the preview (v)"
-          onClick={close}
-        >
-          <X {...ICON} />
-        </button>
+        {matched.length > 0 && <Steps at={at} count={matched.length} go={setAt} />}
+        <IconButton label="Close the preview" hint="v" icon={X} run={close} />
       </header>
       {error !== null && <Notice kind="danger" title={error.message} />}
       {data !== undefined && (
-        <CodeView
-          path={file.path}
-          text={data.source}
-          language={data.language}
-          isColoured={data.source.length <= COLOURED_SIZE_MAX}
-          range={current === undefined ? undefined : { from: current, to: current }}
-          blame={undefined}
-          matches={matches}
-          currentMatch={first < 0 ? undefined : first}
-          onRange={() => undefined}
-          onSelect={() => undefined}
-          showCard={() => () => undefined}
-          goToName={() => undefined}
-          handle={handle}
-        />
+        <PreviewText file={file} source={data.source} language={data.language} current={current} />
       )}
     </>
   );

@@ -1,65 +1,15 @@
-// The query box: what is typed, the switches for regular expressions and case, and the way to the results. On the search page
-// it asks while one types; `return` asks for all.
+// The query box: the text in its colours, the switches for regular expressions and case, the context, and a button that clears.
 
 import { CaseSensitive, Regex, Search as SearchIcon, X } from 'lucide-react';
-import { Suspense, lazy, useEffect, useId, useRef, useState } from 'react';
+import { Suspense, lazy, useEffect, useId, useRef } from 'react';
 import type { RefObject } from 'react';
-import { useLocation, useSearchParams } from 'wouter';
-import { useRemembered } from '../data/remembered.ts';
 import { useKey } from '../parts/keys.ts';
-import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
 import { BoxInput } from './box-input.tsx';
+import { useBoxState } from './box-state.ts';
+import type { BoxState, Switches } from './box-state.ts';
 import { QueryLayer } from './query-layer.tsx';
-import type { Search } from './messages.ts';
-import { useSearch } from './search-store.ts';
-import { positionOf } from './words.ts';
-
-/** Rest after the last key before a preview is asked for, in ms; its length; and its matches. */
-const PREVIEW_PAUSE_MS = 120;
-const PREVIEW_LENGTH_MIN = 3;
-const PREVIEW_MATCHES = 100;
 
 const ContextChoice = lazy(() => import('./context-choice.tsx'));
-
-interface Switches {
-  readonly isRegexEnabled: boolean;
-  readonly isCaseSensitivityEnabled: boolean;
-}
-
-/** The query of the address, and the way to write another one there. */
-function useAskedSearch() {
-  const [parameters] = useSearchParams();
-  const [path, navigate] = useLocation();
-  const contextLines = useRemembered((state) => state.contextLines);
-  const noteQuery = useRemembered((state) => state.noteQuery);
-  const asked = searchOf(parameters, contextLines);
-  const ask = (search: Search): void => {
-    if (search.query.trim() === '') return;
-    noteQuery(search.query);
-    const others = path === '/search' ? parameters : new URLSearchParams();
-    navigate(`/search?${parametersOf(search, others).toString()}`);
-  };
-  return { asked, ask, isOnSearchPage: path === '/search', contextLines };
-}
-
-function usePreview(text: string, switches: Switches, isOn: boolean, contextLines: number): void {
-  const start = useSearch((state) => state.start);
-  const { isRegexEnabled, isCaseSensitivityEnabled } = switches;
-  useEffect(() => {
-    if (!isOn || text.trim().length < PREVIEW_LENGTH_MIN) return;
-    const timer = setTimeout(() => {
-      const search = {
-        query: text,
-        matches: PREVIEW_MATCHES,
-        contextLines,
-        isRegexEnabled,
-        isCaseSensitivityEnabled,
-      };
-      start(search, true);
-    }, PREVIEW_PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text, isRegexEnabled, isCaseSensitivityEnabled, isOn, contextLines, start]);
-}
 
 /** Puts the caret where the fault is that a search was refused for. */
 function useFaultCaret(
@@ -73,6 +23,21 @@ function useFaultCaret(
     input.current?.setSelectionRange(place, place);
     // Why not the text: it is that of the fault.
   }, [fault, input]);
+}
+
+/** Keys of the box: `/` leads to it from everywhere, the switches are turned in it. */
+function useBoxKeys(input: RefObject<HTMLInputElement | null>, toggle: BoxState['toggle']): void {
+  useKey('query', () => {
+    input.current?.focus();
+    input.current?.select();
+  });
+  const inBox = (name: keyof Switches) => () => {
+    if (document.activeElement !== input.current) return false;
+    toggle(name);
+    return true;
+  };
+  useKey('regex', inBox('isRegexEnabled'));
+  useKey('case', inBox('isCaseSensitivityEnabled'));
 }
 
 interface SwitchProps {
@@ -98,115 +63,9 @@ function Switch({ label, keys, isOn, Icon, toggle }: SwitchProps) {
   );
 }
 
-export interface QueryBoxProps {
-  /** The box of the start page. */
-  readonly isLarge?: boolean;
-}
-
-export function QueryBox({ isLarge = false }: QueryBoxProps) {
-  const id = useId();
-  const input = useRef<HTMLInputElement>(null);
-  const { asked, ask, isOnSearchPage, contextLines } = useAskedSearch();
-  const [text, setText] = useState(asked?.query ?? '');
-  const [isTyped, setTyped] = useState(false);
-  const [switches, setSwitches] = useState<Switches>({
-    isRegexEnabled: asked?.isRegexEnabled ?? false,
-    isCaseSensitivityEnabled: asked?.isCaseSensitivityEnabled ?? false,
-  });
-  const isTypingSearch = useRemembered((state) => state.isTypingSearch);
-  const failure = useSearch((state) => (state.state === 'failed' ? state.failure : undefined));
-  const askedQuery = asked?.query;
-
-  useEffect(() => {
-    if (askedQuery !== undefined) setText(askedQuery);
-    setTyped(false);
-  }, [askedQuery]);
-  usePreview(text, switches, isTyped && isTypingSearch && isOnSearchPage, contextLines);
-  useKey('query', () => {
-    input.current?.focus();
-    input.current?.select();
-  });
-
-  const submit = (changed: Partial<Switches & Pick<Search, 'query'>> = {}): void => {
-    setTyped(false);
-    ask({ query: text, matches: MATCHES_DEFAULT, contextLines, ...switches, ...changed });
-  };
-  const setContext = (query: string): void => {
-    setText(query);
-    if (isOnSearchPage && asked !== undefined) submit({ query });
-  };
-  const toggle = (name: keyof Switches): void => {
-    const changed = { [name]: !switches[name] };
-    setSwitches({ ...switches, ...changed });
-    if (isOnSearchPage) submit(changed);
-  };
-  const inBox = (name: keyof Switches) => () => {
-    if (document.activeElement !== input.current) return false;
-    toggle(name);
-    return true;
-  };
-  useKey('regex', inBox('isRegexEnabled'));
-  useKey('case', inBox('isCaseSensitivityEnabled'));
-  const failedQuery = useSearch((state) => state.asked?.query);
-  const fault = failure !== undefined && failedQuery === text ? positionOf(failure) : undefined;
-  const hasFault = fault !== undefined;
-  const layer = useRef<HTMLSpanElement>(null);
-  useFaultCaret(input, text, isTyped ? undefined : fault);
-
+function BoxSwitches({ switches, toggle }: Pick<BoxState, 'switches' | 'toggle'>) {
   return (
-    <form
-      className={isLarge ? 'query-box query-box-large' : 'query-box'}
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
-      <SearchIcon size={16} strokeWidth={1.5} aria-hidden className="box-icon" />
-      <Suspense fallback={null}>
-        <ContextChoice query={text} change={setContext} />
-      </Suspense>
-      <span className="box-field">
-        <span ref={layer} className="box-layer" aria-hidden>
-          <QueryLayer text={text} isRegexEnabled={switches.isRegexEnabled} fault={fault} />
-        </span>
-        <BoxInput
-          input={input}
-          text={text}
-          setText={(typed) => {
-            setText(typed);
-            setTyped(true);
-          }}
-          isRegexEnabled={switches.isRegexEnabled}
-          id={id}
-          className="box-input"
-          aria-label="Query"
-          placeholder="Search code: words, file:, lang:, sym:, repo:"
-          autoCapitalize="off"
-          autoCorrect="off"
-          spellCheck={false}
-          autoFocus={isLarge}
-          aria-invalid={hasFault}
-          aria-describedby={hasFault ? 'search-summary' : undefined}
-          onScroll={(event) => {
-            if (layer.current !== null) layer.current.scrollLeft = event.currentTarget.scrollLeft;
-          }}
-          data-untouched={text === '' ? '' : undefined}
-        />
-      </span>
-      {text !== '' && (
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Clear the query"
-          onClick={() => {
-            setText('');
-            input.current?.focus();
-          }}
-        >
-          <X size={16} strokeWidth={1.5} aria-hidden />
-        </button>
-      )}
+    <>
       <Switch
         label="Regular expressions"
         keys="alt+R"
@@ -221,6 +80,84 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
         isOn={switches.isCaseSensitivityEnabled}
         toggle={() => toggle('isCaseSensitivityEnabled')}
       />
+    </>
+  );
+}
+
+interface BoxFieldProps {
+  readonly box: BoxState;
+  readonly input: RefObject<HTMLInputElement | null>;
+  readonly isLarge: boolean;
+}
+
+/** The text that is typed, over a layer with its colours. */
+function BoxField({ box, input, isLarge }: BoxFieldProps) {
+  const { text, switches, fault } = box;
+  const id = useId();
+  const layer = useRef<HTMLSpanElement>(null);
+  return (
+    <span className="box-field">
+      <span ref={layer} className="box-layer" aria-hidden>
+        <QueryLayer text={text} isRegexEnabled={switches.isRegexEnabled} fault={fault} />
+      </span>
+      <BoxInput
+        input={input}
+        text={text}
+        setText={box.type}
+        isRegexEnabled={switches.isRegexEnabled}
+        id={id}
+        className="box-input"
+        aria-label="Query"
+        placeholder="Search code: words, file:, lang:, sym:, repo:"
+        autoCapitalize="off"
+        autoCorrect="off"
+        spellCheck={false}
+        autoFocus={isLarge}
+        aria-invalid={fault !== undefined}
+        aria-describedby={fault === undefined ? undefined : 'search-summary'}
+        onScroll={(event) => {
+          if (layer.current !== null) layer.current.scrollLeft = event.currentTarget.scrollLeft;
+        }}
+        data-untouched={text === '' ? '' : undefined}
+      />
+    </span>
+  );
+}
+
+export interface QueryBoxProps {
+  /** The box of the start page. */
+  readonly isLarge?: boolean;
+}
+
+export function QueryBox({ isLarge = false }: QueryBoxProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const box = useBoxState();
+  useBoxKeys(input, box.toggle);
+  useFaultCaret(input, box.text, box.isTyped ? undefined : box.fault);
+  const clear = (): void => {
+    box.clear();
+    input.current?.focus();
+  };
+  return (
+    <form
+      className={isLarge ? 'query-box query-box-large' : 'query-box'}
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        box.submit();
+      }}
+    >
+      <SearchIcon size={16} strokeWidth={1.5} aria-hidden className="box-icon" />
+      <Suspense fallback={null}>
+        <ContextChoice query={box.text} change={box.replace} />
+      </Suspense>
+      <BoxField box={box} input={input} isLarge={isLarge} />
+      {box.text !== '' && (
+        <button type="button" className="icon-button" aria-label="Clear the query" onClick={clear}>
+          <X size={16} strokeWidth={1.5} aria-hidden />
+        </button>
+      )}
+      <BoxSwitches {...box} />
     </form>
   );
 }

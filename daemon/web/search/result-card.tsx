@@ -6,6 +6,8 @@ import type { MouseEvent } from 'react';
 import { Link } from 'wouter';
 import { MarkedText } from '../code/marked-text.tsx';
 import { copyText } from '../parts/clipboard.ts';
+import { visibleName } from '../parts/hidden-characters.ts';
+import { Name } from '../parts/visible-text.tsx';
 import { counted } from '../parts/words.ts';
 import { GAP_STEP, MATCHED_FIRST, gapSpan, headOf, hiddenOf, rowsOf } from './card-rows.ts';
 import type { CardRow, CardState, Span } from './card-rows.ts';
@@ -62,16 +64,24 @@ function PathLink({ file }: { readonly file: ResultFile }) {
   }));
   return (
     <h2 className="file-title">
-      <Link href={addressOf(file)} className="file-link" title={file.path}>
-        <bdi className="file-repo">{file.repository}</bdi>
+      <Link href={addressOf(file)} className="file-link" title={visibleName(file.path)}>
+        <Name className="file-repo">{file.repository}</Name>
         <span className="faint" aria-hidden>
           {' ▸ '}
         </span>
         <bdi className="file-folder">
-          <MarkedText text={folder} marks={file.pathMarks.filter((mark) => mark.from < cut)} />
+          <MarkedText
+            isName
+            text={folder}
+            marks={file.pathMarks.filter((mark) => mark.from < cut)}
+          />
         </bdi>
         <bdi className="file-name">
-          <MarkedText text={file.path.slice(cut)} marks={shifted.filter((mark) => mark.to > 0)} />
+          <MarkedText
+            isName
+            text={file.path.slice(cut)}
+            marks={shifted.filter((mark) => mark.to > 0)}
+          />
         </bdi>
       </Link>
     </h2>
@@ -93,7 +103,7 @@ function CardHead({ file, isFolded, fold }: HeadProps) {
         type="button"
         className="fold-button"
         aria-expanded={!isFolded}
-        aria-label={`Lines of ${file.path}`}
+        aria-label={`Lines of ${visibleName(file.path)}`}
         onClick={fold}
       >
         <Fold {...ICON} />
@@ -102,9 +112,9 @@ function CardHead({ file, isFolded, fold }: HeadProps) {
       <span className="file-facts">
         {file.language !== '' && <span className="file-language">{file.language}</span>}
         {revision !== undefined && revision !== 'HEAD' && (
-          <bdi className="file-revision" title={file.revisions.join(', ')}>
+          <Name className="file-revision" title={file.revisions.join(', ')}>
             {shortRevision(revision)}
-          </bdi>
+          </Name>
         )}
         <span>{counted(file.matchCount, 'match', 'matches')}</span>
         <button
@@ -215,7 +225,7 @@ export const ResultCard = memo(function ResultCard({ file, place, total }: Resul
       className="result-card"
       aria-posinset={place}
       aria-setsize={total}
-      aria-label={file.path}
+      aria-label={visibleName(file.path)}
       data-key={key}
     >
       <CardHead

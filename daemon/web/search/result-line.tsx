@@ -2,8 +2,8 @@
 
 import { Link } from 'wouter';
 import type { Colour } from '../code/marks.ts';
-import { MarkedText } from '../code/marked-text.tsx';
-import { size } from '../parts/words.ts';
+import { LineText } from '../code/line-text.tsx';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { addressOf } from './result-address.ts';
 import type { ResultFile, ResultLine } from './rows.ts';
 
@@ -19,7 +19,7 @@ function isSelecting(): boolean {
 }
 
 export function LineRow({ file, line, colours }: LineRowProps) {
-  const { number, text, marks, cut } = line;
+  const { number, text, marks } = line;
   return (
     <Link
       href={addressOf(file, line)}
@@ -27,20 +27,13 @@ export function LineRow({ file, line, colours }: LineRowProps) {
       draggable={false}
       data-line={number}
       data-match={marks.length > 0 ? '' : undefined}
-      aria-label={`line ${number}: ${text.trim()}`}
+      aria-label={`line ${number}: ${visibleName(text.trim())}`}
       onClick={(event) => {
         if (isSelecting()) event.preventDefault();
       }}
     >
       <span className="line-number">{number}</span>
-      {cut !== undefined && cut.from > 0 && <span className="line-cut">…</span>}
-      <MarkedText className="line-text" text={text} marks={marks} colours={colours} />
-      {cut !== undefined && (
-        <span className="line-cut">
-          {cut.from + text.length < cut.lineLength && '… '}
-          line of {size(cut.lineLength)}, show
-        </span>
-      )}
+      <LineText className="line-text" {...line} colours={colours} />
     </Link>
   );
 }

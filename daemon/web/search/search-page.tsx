@@ -103,6 +103,37 @@ function useFilters() {
   return { isNarrow, areShown, drawer, toggleFilters: toggle };
 }
 
+interface PreviewBesideProps {
+  readonly file: ResultFile;
+  readonly line: number | undefined;
+  readonly close: () => void;
+  readonly isNarrow: boolean;
+}
+
+function PreviewBeside({ isNarrow, ...rest }: PreviewBesideProps) {
+  const share = useRemembered((state) => state.previewShare);
+  return (
+    <>
+      <Separator
+        label="Width of the preview"
+        value={share}
+        {...PREVIEW_SHARE}
+        {...SHARE_OF_SECOND}
+        onChange={(previewShare) => useRemembered.getState().set({ previewShare })}
+      />
+      <aside
+        className="preview"
+        aria-label="Preview"
+        style={isNarrow ? undefined : { flexBasis: `${share}%` }}
+      >
+        <Suspense fallback={null}>
+          <PreviewPanel key={rest.file.key} {...rest} />
+        </Suspense>
+      </aside>
+    </>
+  );
+}
+
 export function SearchPage() {
   const [parameters] = useSearchParams();
   const [, navigate] = useLocation();
@@ -118,7 +149,6 @@ export function SearchPage() {
   const shown = narrow(files, choice.chosen);
   const { toggleFilters, ...place } = useFilters();
   const preview = usePreview(shown);
-  const share = useRemembered((state) => state.previewShare);
   const loadMore =
     search === undefined || search.matches >= MATCHES_MAX
       ? undefined
@@ -147,29 +177,12 @@ export function SearchPage() {
         <div className="result-panels">
           <ResultList files={shown} loadedCount={files.length} onFocus={preview.follow} />
           {preview.file !== undefined && (
-            <>
-              <Separator
-                label="Width of the preview"
-                value={share}
-                {...PREVIEW_SHARE}
-                {...SHARE_OF_SECOND}
-                onChange={(previewShare) => useRemembered.getState().set({ previewShare })}
-              />
-              <aside
-                className="preview"
-                aria-label="Preview"
-                style={place.isNarrow ? undefined : { flexBasis: `${share}%` }}
-              >
-                <Suspense fallback={null}>
-                  <PreviewPanel
-                    key={preview.file.key}
-                    file={preview.file}
-                    line={preview.line}
-                    close={preview.close}
-                  />
-                </Suspense>
-              </aside>
-            </>
+            <PreviewBeside
+              file={preview.file}
+              line={preview.line}
+              close={preview.close}
+              isNarrow={place.isNarrow}
+            />
           )}
         </div>
       </div>

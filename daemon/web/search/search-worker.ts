@@ -108,7 +108,7 @@ async function run(message: Extract<ToWorker, { readonly type: 'start' }>): Prom
     const response = await fetchApi('/api/stream_search', {
       base,
       method: 'POST',
-      body: search,
+      body: { ...search, fields: ['score'] },
       signal: abort.signal,
       headers: isPreview ? { 'X-Service-Client-Source': 'web-preview' } : {},
     });

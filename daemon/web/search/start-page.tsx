@@ -5,14 +5,16 @@ import { Link } from 'wouter';
 import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
 import { callPage } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
-import { useRemembered } from '../data/remembered.ts';
+import { tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
+import { useRepoCounts } from '../jobs/standing.ts';
 import { useTitle } from '../parts/title.ts';
+import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { MATCHES_DEFAULT, parametersOf } from './address.ts';
 import { writtenValue } from './completion.ts';
 import { QueryBox } from './query-box.tsx';
 import { suggestionsQuery } from './suggesting.ts';
-import { counted } from '../parts/words.ts';
+import { count, counted } from '../parts/words.ts';
 
 function addressOf(query: string): string {
   const search = {
@@ -42,7 +44,9 @@ function QueryList({
         {rows.map(([query, what]) => (
           <li key={query}>
             <Link href={addressOf(query)} className="query-link">
-              <code>{query}</code>
+              <code>
+                <VisibleText text={query} />
+              </code>
               <span className="faint">{what}</span>
             </Link>
           </li>
@@ -56,7 +60,7 @@ const REPOS_SHOWN = 3;
 
 /** Repositories whose files were looked at last. */
 function SeenRepos() {
-  const files = useRemembered((state) => state.files);
+  const { files } = useRemembered(tracesOf);
   const repos = [...new Set(files.map(({ repo }) => repo))].slice(0, REPOS_SHOWN);
   if (repos.length === 0) return null;
   return (
@@ -69,7 +73,7 @@ function SeenRepos() {
               href={`/browse/${repo.split('/').map(encodeURIComponent).join('/')}/-/tree/`}
               className="query-link"
             >
-              <bdi>{repo}</bdi>
+              <Name>{repo}</Name>
             </Link>
           </li>
         ))}
@@ -78,24 +82,35 @@ function SeenRepos() {
   );
 }
 
-/** How many repositories there are to search. */
-function IndexLine() {
+/** How many repositories there are to search, and whether that is all. */
+function IndexLine({ isOwner }: { readonly isOwner: boolean }) {
   const { data, error } = useQuery({
     queryKey: ['repos', 'count'],
     queryFn: ({ signal }) =>
       callPage<typeof listRepos>('/api/repos', { base: BASE_PATH, query: { perPage: 1 }, signal }),
   });
-  if (error !== null) return <p className="faint">{error.message}</p>;
-  if (data?.total === undefined) return <p className="faint">&nbsp;</p>;
+  const due = useRepoCounts(isOwner).data?.firstTimeIndexingCount ?? 0;
+  if (error !== null) return <p className="start-line faint">{error.message}</p>;
+  if (data?.total === undefined) return <p className="start-line">&nbsp;</p>;
   if (data.total === 0)
     return (
-      <p className="faint">
+      <p className="start-line faint">
         Nothing is indexed yet. Start Trawl with a folder, or add a connection.
       </p>
     );
+  const repositories = counted(data.total, 'repository', 'repositories');
   return (
-    <p className="faint">
-      <Link href="/repos">{counted(data.total, 'repository', 'repositories')}</Link> to search.
+    <p className="start-line faint" role="status">
+      {due === 0 ? (
+        <>
+          <Link href="/repos">{repositories}</Link> to search.
+        </>
+      ) : (
+        <>
+          Indexing {count(due)} of <Link href="/repos">{repositories}</Link> for the first time. You
+          can search what is ready.
+        </>
+      )}
     </p>
   );
 }
@@ -141,26 +156,36 @@ function useExamples(): readonly Example[] {
   return examples;
 }
 
-export function StartPage() {
-  useTitle('');
-  const recent = useRemembered((state) => state.queries).slice(0, RECENT_SHOWN);
-  const { data: account } = useAccount();
+/** Where to begin; for those who may search. */
+function Beginnings({ isOwner }: { readonly isOwner: boolean }) {
+  const recent = useRemembered(tracesOf).queries.slice(0, RECENT_SHOWN);
   const examples = useExamples();
   return (
-    <div className="start">
-      <h1 className="start-name">Trawl</h1>
-      <QueryBox isLarge />
-      <IndexLine />
-      {account?.source === 'none' && !account.anonymousAccess && (
-        <p>
-          <Link href="/login">Sign in</Link> to search.
-        </p>
-      )}
+    <>
+      <IndexLine isOwner={isOwner} />
       <div className="start-lists">
         <QueryList title="Try" rows={examples} />
         <QueryList title="Asked before" rows={recent.map((query) => [query, ''] as const)} />
         <SeenRepos />
       </div>
+    </>
+  );
+}
+
+export function StartPage() {
+  useTitle('');
+  const { data: account } = useAccount();
+  const mayNot = account?.source === 'none' && !account.anonymousAccess;
+  return (
+    <div className="start">
+      <h1 className="start-name">Trawl</h1>
+      <QueryBox isLarge />
+      {mayNot && (
+        <p className="start-line">
+          <Link href="/login">Sign in</Link> to search.
+        </p>
+      )}
+      {account !== undefined && !mayNot && <Beginnings isOwner={account.user?.role === 'OWNER'} />}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 import type { getSuggestions } from '../../http/api/search/suggestion-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
-import { useRemembered } from '../data/remembered.ts';
+import { tracesOf, useRemembered } from '../data/remembered.ts';
 import {
   completableAt,
   historyChoices,
@@ -77,7 +77,7 @@ export function useChoices(
   isRegexEnabled: boolean,
   isWanted: boolean,
 ): readonly Choice[] {
-  const queries = useRemembered((state) => state.queries);
+  const { queries } = useRemembered(tracesOf);
   const at = completableAt(text, caret, isRegexEnabled);
   const asked = useRested(at.asked);
   const filter = useRested(at.filter);

@@ -4,7 +4,10 @@
 import { CircleAlert, TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
+import { BASE_PATH } from '../data/place.ts';
 import { useAccount } from '../data/session.ts';
+import { visibleName } from '../parts/hidden-characters.ts';
+import { VisibleText } from '../parts/visible-text.tsx';
 import { count, counted, milliseconds } from '../parts/words.ts';
 import type { Outcome } from './messages.ts';
 import type { ResultFile } from './rows.ts';
@@ -22,6 +25,8 @@ export interface SummaryProps {
 /** ms between two counts that are shown, and between two that are said. */
 const COUNT_MS = 100;
 const SAID_MS = 5000;
+/** ms until it is said that a search has not brought anything yet. */
+const LATE_MS = 300;
 
 const ICON = { size: 16, strokeWidth: 1.5 } as const;
 
@@ -186,14 +191,26 @@ function Running() {
   );
 }
 
+/** Where to sign in, and come back from. */
+function signInAddress(): string {
+  const here = `${location.pathname.slice(BASE_PATH.length)}${location.search}`;
+  return `/login?${new URLSearchParams({ return: here }).toString()}`;
+}
+
 function Failure() {
   const failure = useSearch((state) => state.failure);
   if (failure === undefined) return null;
   return (
     <>
-      <span className="danger summary-sentence" title={failureWords(failure)}>
-        <CircleAlert {...ICON} className="inline-icon" aria-hidden /> {failureWords(failure)}
+      <span className="danger summary-sentence" title={visibleName(failureWords(failure))}>
+        <CircleAlert {...ICON} className="inline-icon" aria-hidden />{' '}
+        <VisibleText text={failureWords(failure)} />
       </span>
+      {failure.statusCode === 401 && (
+        <Link href={signInAddress()} className="button summary-button">
+          Sign in
+        </Link>
+      )}
       {(failure.statusCode >= 500 || failure.errorCode === 'PART_MISSING') && (
         <Action label="Try again" run={again} />
       )}
@@ -201,16 +218,34 @@ function Failure() {
   );
 }
 
+/** Has it been so for a moment? */
+function useIsLate(isSo: boolean): boolean {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    if (!isSo) return;
+    const timer = setTimeout(() => setLate(true), LATE_MS);
+    return () => {
+      clearTimeout(timer);
+      setLate(false);
+    };
+  }, [isSo]);
+  return isLate;
+}
+
 export function Summary(props: SummaryProps) {
   const { state, shown, asked, stop } = useSearch();
   const isWaiting = state === 'running' && shown !== asked;
+  const isLate = useIsLate(isWaiting);
   return (
     <div className="summary-text" id="search-summary">
       <div className="summary-status" role="status" aria-atomic="true">
         {state === 'failed' && <Failure />}
         {state === 'running' && !isWaiting && <Running />}
-        {isWaiting && <span className="faint">Searching</span>}
-        {(state === 'done' || state === 'stopped') && <Ended {...props} />}
+        {isWaiting && isLate && <span className="faint">Searching</span>}
+        {/* What is shown is said until there is something else. */}
+        {(state === 'done' || state === 'stopped' || (isWaiting && !isLate)) && (
+          <Ended {...props} />
+        )}
       </div>
       <Times />
       <button

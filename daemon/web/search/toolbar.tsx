@@ -61,6 +61,7 @@ function DownloadButton({ format, chosen }: { readonly format: DownloadFormat } 
         startDownload(shown, format, {
           repositories: [...chosen.repo],
           languages: [...chosen.lang],
+          folders: [...chosen.path],
           kinds: [...chosen.kind],
         });
       }}

@@ -10,7 +10,9 @@ import { BASE_PATH } from '../data/place.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
+import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { Link } from 'wouter';
 
@@ -50,10 +52,10 @@ function columnsFor({ change }: AddressParameters): Column<AuditRecord>[] {
     <button
       type="button"
       className="link-button"
-      title={`Only ${value}`}
+      title={`Only ${visibleName(value)}`}
       onClick={() => change({ [name]: value }, 'step')}
     >
-      <bdi>{text}</bdi>
+      <Name>{text}</Name>
     </button>
   );
   return [
@@ -63,10 +65,17 @@ function columnsFor({ change }: AddressParameters): Column<AuditRecord>[] {
       name: 'Who',
       cell: (row) => choose('actor', row.actorId, `${row.actorType} ${row.actorId}`),
     },
-    { name: 'To what', cell: (row) => <bdi>{`${row.targetType} ${row.targetId}`}</bdi> },
+    { name: 'To what', cell: (row) => <Name>{`${row.targetType} ${row.targetId}`}</Name> },
     {
       name: 'Facts',
-      cell: (row) => (row.metadata === null ? '' : <code>{JSON.stringify(row.metadata)}</code>),
+      cell: (row) =>
+        row.metadata === null ? (
+          ''
+        ) : (
+          <code>
+            <VisibleText text={JSON.stringify(row.metadata)} />
+          </code>
+        ),
     },
   ];
 }

@@ -4,7 +4,7 @@
 import { X } from 'lucide-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { listConnections } from '../../http/api/sources/connection-endpoints.ts';
+import type { listConnections } from '../../http/api/jobs/connection-endpoints.ts';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
@@ -15,7 +15,9 @@ import { useConnectionStatuses, useSyncNow } from '../jobs/job-reading.ts';
 import type { ConnectionStatus, Job } from '../jobs/job-reading.ts';
 import { useConnectionCounts } from '../jobs/standing.ts';
 import { DataTable } from '../parts/data-table.tsx';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { count, counted } from '../parts/words.ts';
 
@@ -58,6 +60,14 @@ const STATES = {
   FAILED: { kind: 'failed', word: 'Failed' },
 } as const;
 
+/** Did its listing fail, or leave something open? */
+function isOpen({ status }: Row): boolean {
+  const job = status?.latestJob;
+  return (
+    job?.status === 'FAILED' || (job?.errorMessage ?? null) !== null || issuesOf(job).length > 0
+  );
+}
+
 function ConnectionState({ row: { status } }: { readonly row: Row }) {
   const job = status?.latestJob;
   // A source of this machine: its repository says how it stands.
@@ -74,7 +84,9 @@ function Banners() {
   return (
     <div className="banners">
       {failedCount > 0 && (
-        <Notice kind="danger" title={`${counted(failedCount, 'connection')} failed.`} />
+        <Notice kind="danger" title={`${counted(failedCount, 'connection')} failed.`}>
+          <Link href="/settings/health?state=FAILED">Jobs that failed, with their logs</Link>
+        </Notice>
       )}
       {warningCount > 0 && (
         <Notice
@@ -109,9 +121,9 @@ function Issues({ issues }: { readonly issues: readonly Issue[] }) {
         retry={() => {}}
         empty="None."
         columns={[
-          { name: 'What', cell: (row) => <bdi>{row.target}</bdi> },
+          { name: 'What', cell: (row) => <Name>{row.target}</Name> },
           { name: 'Effect', cell: (row) => EFFECTS[row.effect] ?? row.effect },
-          { name: 'Why, and how to mend it', cell: (row) => <bdi>{row.message}</bdi> },
+          { name: 'Why, and how to mend it', cell: (row) => <Name>{row.message}</Name> },
         ]}
       />
     </section>
@@ -120,13 +132,14 @@ function Issues({ issues }: { readonly issues: readonly Issue[] }) {
 
 function Detail({ row, close }: { readonly row: Row; readonly close: () => void }) {
   const job = row.status?.latestJob;
+  const trouble = row.trouble ?? job?.errorMessage ?? undefined;
   const issues = issuesOf(job);
   const listed = listedCount(job);
   return (
-    <section className="detail" aria-label={`About ${row.name}`}>
+    <section className="detail" aria-label={`About ${visibleName(row.name)}`}>
       <div className="detail-head">
         <h2>
-          <bdi>{row.name}</bdi>
+          <Name>{row.name}</Name>
         </h2>
         <ConnectionState row={row} />
         {listed !== undefined && (
@@ -141,8 +154,8 @@ function Detail({ row, close }: { readonly row: Row; readonly close: () => void 
           </button>
         </span>
       </div>
-      {job?.errorMessage !== null && job?.errorMessage !== undefined && (
-        <Notice kind="danger" title={job.errorMessage}>
+      {trouble !== undefined && (
+        <Notice kind="danger" title={trouble}>
           It is tried again by itself. `trawl config check --online` says what the host answers.
         </Notice>
       )}
@@ -169,10 +182,13 @@ export function Connections() {
   const { data: statuses } = useConnectionStatuses((data ?? []).map(({ id }) => id));
   const sync = useSyncNow();
   const byId = new Map(statuses?.map((status) => [status.connectionId, status]));
-  const rows = data?.map((one) => ({ ...one, status: byId.get(one.id) }));
+  // What needs somebody stands first.
+  const rows = data
+    ?.map((one) => ({ ...one, status: byId.get(one.id) }))
+    .toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)));
   const opened = rows?.find(({ id }) => String(id) === valueOf('open'));
   const columns = [
-    { name: 'Name', cell: (row: Row) => <bdi>{row.name}</bdi> },
+    { name: 'Name', cell: (row: Row) => <Name>{row.name}</Name> },
     { name: 'Type', cell: (row: Row) => row.connectionType },
     { name: 'State', cell: (row: Row) => <ConnectionState row={row} /> },
     {
@@ -189,7 +205,7 @@ export function Connections() {
             type="button"
             className="button"
             disabled={sync.isPending}
-            aria-label={`Sync now: ${row.name}`}
+            aria-label={`Sync now: ${visibleName(row.name)}`}
             onClick={() => sync.mutate(row.id)}
           >
             Sync now
@@ -198,7 +214,7 @@ export function Connections() {
             type="button"
             className="button"
             aria-expanded={row === opened}
-            aria-label={`About ${row.name}`}
+            aria-label={`About ${visibleName(row.name)}`}
             onClick={() => change({ open: row === opened ? '' : String(row.id) })}
           >
             About

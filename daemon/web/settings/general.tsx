@@ -6,10 +6,11 @@ import { Link } from 'wouter';
 import type { changePassword, logOut } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
-import { tellSignedOut, useRemembered } from '../data/remembered.ts';
-import type { Theme } from '../data/remembered.ts';
+import { tellSignedOut, tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
+import { Look } from './look.tsx';
 import { CurrentPasswordField, NewPasswordField } from '../sign-in/credential-fields.tsx';
 import { counted } from '../parts/words.ts';
 
@@ -48,97 +49,10 @@ function Password() {
   );
 }
 
-const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
-
-function Look() {
-  const { theme, setTheme, isTypingSearch, setTypingSearch, contextLines, setContextLines } =
-    useRemembered();
-  const { hasSingleKeys, set } = useRemembered();
-  const { tabWidth, isWrapped, keymap } = useRemembered();
-  return (
-    <section>
-      <h2>Look and search</h2>
-      <fieldset className="facet">
-        <legend>Theme</legend>
-        {THEMES.map((one) => (
-          <label key={one} className="choice">
-            <input
-              type="radio"
-              name="theme"
-              checked={theme === one}
-              onChange={() => setTheme(one)}
-            />
-            {one}
-          </label>
-        ))}
-      </fieldset>
-      <label className="choice">
-        <input
-          type="checkbox"
-          checked={isTypingSearch}
-          onChange={(event) => setTypingSearch(event.target.checked)}
-        />
-        Search while typing
-      </label>
-      <label className="choice">
-        <input
-          type="checkbox"
-          checked={hasSingleKeys}
-          onChange={(event) => set({ hasSingleKeys: event.target.checked })}
-        />
-        Single keys, such as j and k in results
-      </label>
-      <label className="choice">
-        Lines shown around a match{' '}
-        <select
-          className="input choice-select"
-          value={contextLines}
-          onChange={(event) => setContextLines(Number(event.target.value))}
-        >
-          {[0, 1, 3, 10].map((lines) => (
-            <option key={lines} value={lines}>
-              {lines}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="choice">
-        Columns of a tab{' '}
-        <select
-          className="input choice-select"
-          value={tabWidth}
-          onChange={(event) => set({ tabWidth: Number(event.target.value) })}
-        >
-          {[2, 4, 8].map((columns) => (
-            <option key={columns} value={columns}>
-              {columns}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="choice">
-        <input
-          type="checkbox"
-          checked={isWrapped}
-          onChange={(event) => set({ isWrapped: event.target.checked })}
-        />
-        Wrap long lines of files
-      </label>
-      <label className="choice">
-        <input
-          type="checkbox"
-          checked={keymap === 'vim'}
-          onChange={(event) => set({ keymap: event.target.checked ? 'vim' : 'default' })}
-        />
-        Keys of vim in files
-      </label>
-    </section>
-  );
-}
-
 export function General() {
   const { data: account } = useAccount();
-  const { queries, files, forget } = useRemembered();
+  const { queries, files } = useRemembered(tracesOf);
+  const { forget } = useRemembered();
   const { mutate, isPending } = useMutation({
     mutationFn: () => call<typeof logOut>('/api/auth/logout', { base: BASE_PATH, method: 'POST' }),
     onSuccess: () => {
@@ -155,9 +69,13 @@ export function General() {
         <section>
           <dl className="facts">
             <dt>Name</dt>
-            <dd>{user.name}</dd>
+            <dd>
+              <Name>{user.name ?? ''}</Name>
+            </dd>
             <dt>E-mail</dt>
-            <dd>{user.email}</dd>
+            <dd>
+              <Name>{user.email}</Name>
+            </dd>
             <dt>Role</dt>
             <dd>{user.role === 'OWNER' ? 'Owner' : 'Member'}</dd>
           </dl>

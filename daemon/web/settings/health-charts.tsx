@@ -10,6 +10,7 @@ import { LOOKING } from '../data/looking.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { Notice } from '../parts/notice.tsx';
 import { count, size } from '../parts/words.ts';
+import '../styles/charts.css';
 
 const Chart = lazy(() => import('../parts/chart.tsx'));
 
@@ -68,10 +69,21 @@ const CHARTS: readonly {
   },
 ];
 
+/** The room of the charts that are on their way. */
+function Due() {
+  return (
+    <div className="charts">
+      {CHARTS.map(({ title }) => (
+        <div key={title} className="chart chart-due" />
+      ))}
+    </div>
+  );
+}
+
 export function HealthCharts() {
   const { valueOf, change } = useAddressParameters(['state', 'page', 'window']);
   const { window, stepMs } = WINDOWS.find((one) => one.window === valueOf('window')) ?? WINDOWS[0];
-  const { data, error } = useQuery({
+  const { data, error, isPending } = useQuery({
     queryKey: ['health-series', window],
     queryFn: ({ signal }) =>
       call<typeof getHealthSeries>('/api/health/series', {
@@ -106,8 +118,9 @@ export function HealthCharts() {
       {points.length === 0 && data !== undefined && (
         <p className="faint">Nothing yet: the daemon has just started.</p>
       )}
+      {isPending && <Due />}
       {points.length > 0 && (
-        <Suspense fallback={null}>
+        <Suspense fallback={<Due />}>
           <div className="charts" key={window ?? 'hour'}>
             {CHARTS.map(({ title, lines, format, isWhole = false }) => (
               <Chart

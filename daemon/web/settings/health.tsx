@@ -11,6 +11,7 @@ import { useConnectionCounts, useReady, useRepoCounts } from '../jobs/standing.t
 import type { Ready } from '../jobs/standing.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import { Notice } from '../parts/notice.tsx';
+import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { count, counted, size } from '../parts/words.ts';
 import { HealthCharts } from './health-charts.tsx';
@@ -103,9 +104,16 @@ function Quarantine({ shards }: { readonly shards: NonNullable<Ready['quarantine
         empty="None."
         columns={[
           { name: 'Shard', cell: (row) => <code>{row.shardId.slice(0, 16)}</code> },
-          { name: 'Repositories', cell: (row) => <bdi>{row.repositories.join(', ')}</bdi> },
+          { name: 'Repositories', cell: (row) => <Name>{row.repositories.join(', ')}</Name> },
           { name: 'Size', cell: (row) => size(row.bytes), isNumber: true },
-          { name: 'Why', cell: (row) => <span className="why">{row.reason}</span> },
+          {
+            name: 'Why',
+            cell: (row) => (
+              <span className="why">
+                <VisibleText text={row.reason} />
+              </span>
+            ),
+          },
         ]}
       />
     </section>
@@ -150,13 +158,20 @@ function Jobs() {
         keyOf={({ id, queue }) => `${queue} ${id}`}
         error={error}
         retry={() => void refetch()}
-        empty={status === undefined ? 'No jobs yet.' : 'No jobs stand so.'}
+        empty={status === undefined ? 'No jobs yet.' : 'No job is in that state.'}
         columns={[
           { name: 'Queue', cell: (row) => row.queue },
           { name: 'State', cell: (row) => <JobState job={row} /> },
           { name: 'Asked for', cell: (row) => <When at={row.createdAt} /> },
           { name: 'Ended', cell: (row) => <When at={row.finishedAt} never="" /> },
-          { name: 'Why', cell: (row) => <span className="why">{row.errorMessage}</span> },
+          {
+            name: 'Why',
+            cell: (row) => (
+              <span className="why">
+                <VisibleText text={row.errorMessage ?? ''} />
+              </span>
+            ),
+          },
           {
             name: 'Do',
             cell: ({ id }) => (
@@ -189,7 +204,7 @@ export function Health() {
           action={{ label: 'Try again', run: () => void refetch() }}
         />
       )}
-      {ready !== undefined && <Standing ready={ready} />}
+      {ready === undefined ? <p className="standing-due" /> : <Standing ready={ready} />}
       <HealthCharts />
       {ready?.quarantine !== undefined && <Quarantine shards={ready.quarantine} />}
       <Jobs />

@@ -8,6 +8,7 @@ import { BASE_PATH } from '../data/place.ts';
 import { ACCOUNT_KEY, queryClient } from '../data/session.ts';
 import { Field } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { count } from '../parts/words.ts';
 
@@ -48,7 +49,9 @@ export function Licence() {
         {data.customer !== undefined && (
           <>
             <dt>Issued to</dt>
-            <dd>{data.customer}</dd>
+            <dd>
+              <Name>{data.customer}</Name>
+            </dd>
           </>
         )}
         <dt>Allows</dt>

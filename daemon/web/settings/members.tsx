@@ -16,7 +16,9 @@ import { queryClient } from '../data/session.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { count } from '../parts/words.ts';
 
@@ -99,7 +101,7 @@ function LimitChoice({ email, choose }: LimitChoiceProps) {
   return (
     <select
       className="input page-choice"
-      aria-label={`Requests a day of ${email}`}
+      aria-label={`Requests a day of ${visibleName(email)}`}
       value=""
       onChange={(event) => pick(event.target.value)}
     >
@@ -117,11 +119,8 @@ function LimitChoice({ email, choose }: LimitChoiceProps) {
   );
 }
 
-export function Members() {
-  const { data, error, refetch } = useQuery({
-    queryKey: KEY,
-    queryFn: ({ signal }) => call<typeof listUsers>('/api/ee/users', { base: BASE_PATH, signal }),
-  });
+/** Changes members, and ends them. */
+function useMemberChanges() {
   const change = useMutation({
     mutationFn: ({ userId, body }: { readonly userId: string; readonly body: Changes }) =>
       call<typeof updateUser>('/api/ee/user', {
@@ -141,13 +140,61 @@ export function Members() {
       }),
     onSettled: changed,
   });
+  return {
+    change: (userId: string, body: Changes) => change.mutate({ userId, body }),
+    remove: (userId: string) => remove.mutate(userId),
+    refusal: change.error ?? remove.error,
+  };
+}
+
+interface ActionsProps extends Pick<ReturnType<typeof useMemberChanges>, 'change' | 'remove'> {
+  readonly member: Member;
+}
+
+function Actions({ member, change, remove }: ActionsProps) {
+  const { id, email, role } = member;
+  const isOwner = role === 'OWNER';
+  const isSuspended = member.suspendedAt !== null;
+  return (
+    <span className="state">
+      <button
+        type="button"
+        className="button"
+        onClick={() => change(id, { role: isOwner ? 'MEMBER' : 'OWNER' })}
+      >
+        {isOwner ? 'Make member' : 'Make owner'}
+      </button>
+      <button
+        type="button"
+        className="button"
+        onClick={() => change(id, { suspended: !isSuspended })}
+      >
+        {isSuspended ? 'Let in again' : 'Suspend'}
+      </button>
+      <LimitChoice email={email} choose={(requestsPerDay) => change(id, { requestsPerDay })} />
+      <ConfirmButton
+        label="Remove"
+        title={`Remove ${email}?`}
+        text="Sessions, keys and tokens of this member end at once."
+        phrase={email}
+        run={() => remove(id)}
+      />
+    </span>
+  );
+}
+
+export function Members() {
+  const { data, error, refetch } = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => call<typeof listUsers>('/api/ee/users', { base: BASE_PATH, signal }),
+  });
+  const { refusal, ...changes } = useMemberChanges();
   if (error instanceof ApiFailure && error.statusCode === 403)
     return (
       <Notice kind="info" title="This needs the org-management licence.">
         <Link href="/settings/license">Licence</Link>
       </Notice>
     );
-  const refusal = change.error ?? remove.error;
   return (
     <>
       <Invite />
@@ -160,52 +207,12 @@ export function Members() {
         retry={() => void refetch()}
         empty="There are no members."
         columns={[
-          { name: 'E-mail', cell: (row) => row.email },
-          { name: 'Name', cell: (row) => row.name },
+          { name: 'E-mail', cell: (row) => <Name>{row.email}</Name> },
+          { name: 'Name', cell: (row) => <Name>{row.name ?? ''}</Name> },
           { name: 'Role', cell: (row) => (row.role === 'OWNER' ? 'Owner' : 'Member') },
           { name: 'State', cell: (row) => (row.suspendedAt === null ? 'Active' : 'Suspended') },
           { name: 'Last here', cell: (row) => <When at={row.lastActivityAt} /> },
-          {
-            name: 'Do',
-            cell: (row) => (
-              <span className="state">
-                <button
-                  type="button"
-                  className="button"
-                  onClick={() =>
-                    change.mutate({
-                      userId: row.id,
-                      body: { role: row.role === 'OWNER' ? 'MEMBER' : 'OWNER' },
-                    })
-                  }
-                >
-                  {row.role === 'OWNER' ? 'Make member' : 'Make owner'}
-                </button>
-                <button
-                  type="button"
-                  className="button"
-                  onClick={() =>
-                    change.mutate({ userId: row.id, body: { suspended: row.suspendedAt === null } })
-                  }
-                >
-                  {row.suspendedAt === null ? 'Suspend' : 'Let in again'}
-                </button>
-                <LimitChoice
-                  email={row.email}
-                  choose={(requestsPerDay) =>
-                    change.mutate({ userId: row.id, body: { requestsPerDay } })
-                  }
-                />
-                <ConfirmButton
-                  label="Remove"
-                  title={`Remove ${row.email}?`}
-                  text="Sessions, keys and tokens of this member end at once."
-                  phrase={row.email}
-                  run={() => remove.mutate(row.id)}
-                />
-              </span>
-            ),
-          },
+          { name: 'Do', cell: (row) => <Actions member={row} {...changes} /> },
         ]}
       />
     </>

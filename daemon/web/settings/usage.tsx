@@ -24,7 +24,7 @@ export function Usage() {
       <dd>{data.limit === null ? 'none' : count(data.limit)}</dd>
       <dt>Left</dt>
       <dd>{data.remaining === null ? 'no limit' : count(data.remaining)}</dd>
-      <dt>Counts anew</dt>
+      <dt>Starts anew</dt>
       <dd>
         <When at={data.resetsAt} />
       </dd>

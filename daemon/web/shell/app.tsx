@@ -4,8 +4,8 @@ import { Component, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { Router, Switch, Route, useLocation } from 'wouter';
 import { BASE_PATH } from '../data/place.ts';
-import { rememberFor, useRemembered } from '../data/remembered.ts';
-import { useAccount } from '../data/session.ts';
+import { heedOtherPerson, rememberFor, useRemembered } from '../data/remembered.ts';
+import { lookWhoIsHere, useAccount } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
 import { ConnectionBar } from './connection-bar.tsx';
 import { Header } from './header.tsx';
@@ -13,6 +13,7 @@ import { Overlays } from './overlays.tsx';
 import { ROUTES, UnknownPage } from './routes.tsx';
 import { Toasts } from './toasts.tsx';
 import { UpdateBar } from './update-bar.tsx';
+import { WaitingLine } from './waiting-line.tsx';
 
 interface GuardProps {
   readonly children: ReactNode;
@@ -56,8 +57,9 @@ function Person() {
   const { data: account } = useAccount();
   const id = account?.user?.id;
   useEffect(() => {
-    if (account !== undefined) rememberFor(id ?? 'guest');
+    if (account !== undefined) rememberFor(id);
   }, [account, id]);
+  useEffect(() => heedOtherPerson(() => void lookWhoIsHere()), []);
   return null;
 }
 
@@ -100,15 +102,16 @@ export function App() {
         Skip to the content
       </a>
       <Header />
+      <WaitingLine />
       <ConnectionBar />
       <UpdateBar />
       <main id="content" className="page" tabIndex={-1}>
         <GuardedPage>
-          <Suspense fallback={null}>
+          <Suspense fallback={<div className="waiting-line" />}>
             <PageFocus />
             <Switch>
               {ROUTES.map(({ path, page: Page }) => (
-                <Route key={path} path={path}>
+                <Route key={String(path)} path={path}>
                   <Page />
                 </Route>
               ))}

@@ -1,10 +1,13 @@
 // The bar above every page: name, query, places, and who is here.
 
-import { LogIn, Monitor, Moon, Sun } from 'lucide-react';
+import { CircleHelp, LogIn, Monitor, Moon, Sun } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
 import { useAccount } from '../data/session.ts';
 import { useRemembered } from '../data/remembered.ts';
 import type { Theme } from '../data/remembered.ts';
+import { IconButton } from '../parts/icon-button.tsx';
+import { showOverlay } from '../parts/overlay.ts';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { QueryBox } from '../search/query-box.tsx';
 
 const THEMES: Readonly<Record<Theme, { readonly next: Theme; readonly Icon: typeof Sun }>> = {
@@ -32,7 +35,10 @@ function ThemeButton() {
 
 /** Letters that stand for a person. */
 function initialsOf(name: string): string {
-  const words = name.split(/[\s@.]+/).filter((word) => word !== '');
+  const words = name
+    .replace(/@.*/, '')
+    .split(/[\s.]+/)
+    .filter((word) => word !== '');
   return words
     .slice(0, 2)
     .map((word) => String.fromCodePoint(word.codePointAt(0) ?? 0x20))
@@ -54,8 +60,8 @@ function Person() {
     <Link
       href="/settings/general"
       className="person"
-      title={email}
-      aria-label={`Settings of ${email}`}
+      title={visibleName(email)}
+      aria-label={`Settings of ${visibleName(email)}`}
     >
       {initialsOf(name ?? email)}
     </Link>
@@ -76,6 +82,14 @@ export function Header() {
           <Link href="/repos" className="header-link">
             Repositories
           </Link>
+        )}
+        {!isBare && (
+          <IconButton
+            label="Syntax of queries"
+            hint="Ctrl+/"
+            icon={CircleHelp}
+            run={() => showOverlay('syntax')}
+          />
         )}
         <ThemeButton />
         {!isBare && <Person />}

@@ -3,6 +3,7 @@
 import { useRemembered } from '../data/remembered.ts';
 import { IS_MAC, KEYS } from '../parts/keys.ts';
 import { Modal } from '../parts/modal.tsx';
+import { closeOverlay, showOverlay } from '../parts/overlay.ts';
 
 const NAMES: Readonly<Record<string, string>> = {
   mod: IS_MAC ? 'Cmd' : 'Ctrl',
@@ -25,10 +26,14 @@ function Chord({ chord }: { readonly chord: string }) {
 const ENTRIES = Object.values(KEYS);
 const PLACES = [...new Set(ENTRIES.map(({ where }) => where))];
 
-export default function KeysDialog({ close }: { readonly close: () => void }) {
+export default function KeysDialog() {
   const hasSingleKeys = useRemembered((state) => state.hasSingleKeys);
   return (
-    <Modal title="Keys" close={close}>
+    <Modal
+      title="Keys"
+      close={closeOverlay}
+      other={{ label: 'Syntax of queries', run: () => showOverlay('syntax') }}
+    >
       {!hasSingleKeys && <p className="faint">Single keys are switched off in the settings.</p>}
       <div className="key-tables" tabIndex={0} role="region" aria-label="All keys">
         {PLACES.map((place) => (

@@ -1,9 +1,9 @@
 // What comes over the page: palette, keys, syntax, signing in again. Each is loaded when it is first asked for.
 
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense } from 'react';
 import { useSession } from '../data/session.ts';
 import { useKey } from '../parts/keys.ts';
-import { useSyntax } from '../search/syntax.ts';
+import { closeOverlay, showOverlay, useOverlay } from '../parts/overlay.ts';
 
 const KeysDialog = lazy(() => import('./keys-dialog.tsx'));
 const Palette = lazy(() => import('./palette.tsx'));
@@ -11,18 +11,16 @@ const SessionDialog = lazy(() => import('./session-dialog.tsx'));
 const SyntaxDialog = lazy(() => import('./syntax-dialog.tsx'));
 
 export function Overlays() {
-  const [open, setOpen] = useState<'keys' | 'palette'>();
-  const isSyntaxOpen = useSyntax((state) => state.isOpen);
+  const open = useOverlay((state) => state.open);
   const isExpired = useSession((state) => state.isExpired);
-  useKey('palette', () => setOpen('palette'));
-  useKey('keys', () => setOpen('keys'));
-  useKey('syntax', () => useSyntax.setState({ isOpen: true }));
-  const close = (): void => setOpen(undefined);
+  useKey('palette', () => showOverlay('palette'));
+  useKey('keys', () => showOverlay('keys'));
+  useKey('syntax', () => showOverlay('syntax'));
   return (
     <Suspense fallback={null}>
-      {open === 'keys' && <KeysDialog close={close} />}
-      {open === 'palette' && <Palette close={close} showKeys={() => setOpen('keys')} />}
-      {isSyntaxOpen && <SyntaxDialog close={() => useSyntax.setState({ isOpen: false })} />}
+      {open === 'keys' && <KeysDialog />}
+      {open === 'palette' && <Palette close={closeOverlay} />}
+      {open === 'syntax' && <SyntaxDialog />}
       {isExpired && <SessionDialog />}
     </Suspense>
   );

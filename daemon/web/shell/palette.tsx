@@ -9,16 +9,16 @@ import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
 import { addressOf } from '../browse/address.ts';
 import { callPage } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
-import { useRemembered } from '../data/remembered.ts';
+import { tracesOf, useRemembered } from '../data/remembered.ts';
 import type { Theme } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
-import { showSyntax } from '../search/syntax.ts';
+import { showOverlay } from '../parts/overlay.ts';
+import { Name } from '../parts/visible-text.tsx';
 import { SECTIONS } from '../settings/sections.ts';
 import '../styles/overlays.css';
 
 interface PaletteProps {
   readonly close: () => void;
-  readonly showKeys: () => void;
 }
 
 const REPOS_SHOWN = 8;
@@ -46,13 +46,23 @@ function useRepos(wanted: string) {
   });
 }
 
+/** All words are in it; best at the beginning of one. */
+function fit(value: string, wanted: string): number {
+  const text = value.toLowerCase();
+  const words = wanted.toLowerCase().split(/\s+/);
+  if (!words.every((word) => text.includes(word))) return 0;
+  return words.every((word) => ` ${text}`.includes(` ${word}`)) ? 1 : 0.5;
+}
+
+interface Item {
+  readonly key: string;
+  readonly text: string;
+  readonly run: () => void;
+}
+
 interface ItemsProps {
   readonly title: string;
-  readonly items: readonly {
-    readonly key: string;
-    readonly text: string;
-    readonly run: () => void;
-  }[];
+  readonly items: readonly Item[];
 }
 
 function Items({ title, items }: ItemsProps) {
@@ -61,26 +71,60 @@ function Items({ title, items }: ItemsProps) {
     <Command.Group heading={title}>
       {items.map(({ key, text, run }) => (
         <Command.Item key={key} value={`${title} ${key} ${text}`} onSelect={run}>
-          <bdi>{text}</bdi>
+          <Name>{text}</Name>
         </Command.Item>
       ))}
     </Command.Group>
   );
 }
 
-export default function Palette({ close, showKeys }: PaletteProps) {
+/** What leads to an address below the base path. */
+type Go = (path: string) => () => void;
+
+function useRepoItems(wanted: string, go: Go): readonly Item[] {
+  const { data } = useRepos(wanted);
+  return (data?.items ?? []).map(({ repoName, webUrl }) => ({
+    key: repoName,
+    text: repoName,
+    run: go(pathBelow(webUrl)),
+  }));
+}
+
+function useFileItems(go: Go): readonly Item[] {
+  const files = useRemembered(tracesOf).files.slice(0, FILES_SHOWN);
+  return files.map(({ repo, path }) => ({
+    key: `${repo} ${path}`,
+    text: `${path} · ${repo}`,
+    run: go(addressOf({ repo, revision: undefined, kind: 'blob', path })),
+  }));
+}
+
+function useSettingItems(go: Go): readonly Item[] {
+  const { data: account } = useAccount();
+  const isOwner = account?.user?.role === 'OWNER';
+  const settings = SECTIONS.filter((one) => isOwner || !('isForOwners' in one));
+  return settings.map(({ id, title }) => ({ key: id, text: title, run: go(`/settings/${id}`) }));
+}
+
+function useThemeItems(close: () => void): readonly Item[] {
+  const setTheme = useRemembered((state) => state.setTheme);
+  return THEMES.map((theme) => ({
+    key: theme,
+    text: `Theme: ${theme}`,
+    run: () => {
+      setTheme(theme);
+      close();
+    },
+  }));
+}
+
+export default function Palette({ close }: PaletteProps) {
   const [wanted, setWanted] = useState('');
   const [, navigate] = useLocation();
-  const { data: account } = useAccount();
-  const { data: repos } = useRepos(wanted.trim());
-  const files = useRemembered((state) => state.files).slice(0, FILES_SHOWN);
-  const setTheme = useRemembered((state) => state.setTheme);
-  const isOwner = account?.user?.role === 'OWNER';
-  const go = (path: string) => () => {
+  const go: Go = (path) => () => {
     close();
     navigate(path);
   };
-  const settings = SECTIONS.filter((one) => isOwner || !('isForOwners' in one));
   return (
     <Dialog
       open
@@ -89,7 +133,7 @@ export default function Palette({ close, showKeys }: PaletteProps) {
       aria-label="Go to"
       backdrop={<div className="backdrop" />}
     >
-      <Command label="Go to" loop>
+      <Command label="Go to" loop filter={fit}>
         <Command.Input
           className="input"
           placeholder="Page, repository, setting"
@@ -102,53 +146,15 @@ export default function Palette({ close, showKeys }: PaletteProps) {
             title="Pages"
             items={PAGES.map(({ title, path }) => ({ key: path, text: title, run: go(path) }))}
           />
-          <Items
-            title="Repositories"
-            items={(repos?.items ?? []).map(({ repoName, webUrl }) => ({
-              key: repoName,
-              text: repoName,
-              run: go(pathBelow(webUrl)),
-            }))}
-          />
-          <Items
-            title="Looked at last"
-            items={files.map(({ repo, path }) => ({
-              key: `${repo} ${path}`,
-              text: `${path} · ${repo}`,
-              run: go(addressOf({ repo, revision: undefined, kind: 'blob', path })),
-            }))}
-          />
-          <Items
-            title="Settings"
-            items={settings.map(({ id, title }) => ({
-              key: id,
-              text: title,
-              run: go(`/settings/${id}`),
-            }))}
-          />
-          <Items
-            title="Theme"
-            items={THEMES.map((theme) => ({
-              key: theme,
-              text: `Theme: ${theme}`,
-              run: () => {
-                setTheme(theme);
-                close();
-              },
-            }))}
-          />
+          <Items title="Repositories" items={useRepoItems(wanted.trim(), go)} />
+          <Items title="Looked at last" items={useFileItems(go)} />
+          <Items title="Settings" items={useSettingItems(go)} />
+          <Items title="Theme" items={useThemeItems(close)} />
           <Items
             title="Help"
             items={[
-              { key: 'keys', text: 'Keys', run: showKeys },
-              {
-                key: 'syntax',
-                text: 'Syntax of queries',
-                run: () => {
-                  close();
-                  showSyntax();
-                },
-              },
+              { key: 'keys', text: 'Keys', run: () => showOverlay('keys') },
+              { key: 'syntax', text: 'Syntax of queries', run: () => showOverlay('syntax') },
             ]}
           />
         </Command.List>

@@ -9,7 +9,7 @@ import { StartPage } from '../search/start-page.tsx';
 import { useTitle } from '../parts/title.ts';
 
 interface PageRoute {
-  readonly path: string;
+  readonly path: string | RegExp;
   readonly page: ComponentType;
 }
 
@@ -22,7 +22,8 @@ const SetupPage = lazy(() => import('../sign-in/setup-page.tsx'));
 export const ROUTES: readonly PageRoute[] = [
   { path: '/', page: StartPage },
   { path: '/search', page: SearchPage },
-  { path: '/browse/*', page: BrowsePage },
+  // Names may hold newlines, which an asterisk does not mean.
+  { path: /^\/browse\/[^]*$/, page: BrowsePage },
   { path: '/repos', page: ReposPage },
   { path: '/settings/:section?', page: SettingsPage },
   { path: '/login', page: LoginPage },

@@ -1,12 +1,13 @@
-// Signing in again over the page, where a session ended. What was refused is asked again; another account begins anew.
+// Signing in again where a session ended: the page is covered until its person is here again, and what was refused is asked
+// again. For anybody else it is loaded anew.
 
-import { Dialog } from '@ariakit/react';
+import { Dialog, DialogDismiss } from '@ariakit/react';
 import { useState } from 'react';
 import type { logIn } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
-import { endExpiry, useSession } from '../data/session.ts';
-import { AccountForm, accountChanged } from '../sign-in/account-form.tsx';
+import { endExpiry, lookWhoIsHere, useSession } from '../data/session.ts';
+import { AccountForm } from '../sign-in/account-form.tsx';
 import { CurrentPasswordField, EmailField } from '../sign-in/credential-fields.tsx';
 import '../styles/overlays.css';
 
@@ -25,16 +26,17 @@ export default function SessionDialog() {
       location.reload();
       return;
     }
-    endExpiry(true);
-    await accountChanged();
+    endExpiry();
+    await lookWhoIsHere();
   };
   return (
     <Dialog
       open
-      onClose={() => endExpiry(false)}
+      onClose={() => location.reload()}
+      hideOnInteractOutside={false}
       className="dialog dialog-bare"
       aria-label="Your session ended."
-      backdrop={<div className="backdrop" />}
+      backdrop={<div className="backdrop backdrop-full" />}
     >
       <AccountForm
         title="Your session ended."
@@ -44,6 +46,7 @@ export default function SessionDialog() {
       >
         <EmailField value={asked} change={setAsked} />
         <CurrentPasswordField value={password} change={setPassword} isFirst />
+        <DialogDismiss className="button">Go on without signing in</DialogDismiss>
       </AccountForm>
     </Dialog>
   );

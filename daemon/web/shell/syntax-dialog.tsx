@@ -1,6 +1,7 @@
 // The guide to the syntax of queries.
 
 import { Modal } from '../parts/modal.tsx';
+import { closeOverlay, showOverlay } from '../parts/overlay.ts';
 
 const ROWS: readonly (readonly [string, readonly (readonly [query: string, what: string])[]])[] = [
   [
@@ -38,9 +39,13 @@ const ROWS: readonly (readonly [string, readonly (readonly [query: string, what:
   ],
 ];
 
-export default function SyntaxDialog({ close }: { readonly close: () => void }) {
+export default function SyntaxDialog() {
   return (
-    <Modal title="Syntax of queries" close={close}>
+    <Modal
+      title="Syntax of queries"
+      close={closeOverlay}
+      other={{ label: 'Keys', run: () => showOverlay('keys') }}
+    >
       <div className="key-tables" tabIndex={0} role="region" aria-label="Syntax">
         {ROWS.map(([title, rows]) => (
           <table key={title} className="key-table">

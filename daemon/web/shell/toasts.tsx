@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'react';
 import { useToasts } from '../parts/toasts.ts';
+import { VisibleText } from '../parts/visible-text.tsx';
 
 /** ms that one is shown. */
 const SHOWN_MS = 4000;
@@ -20,7 +21,7 @@ function Toast({ id, text }: { readonly id: number; readonly text: string }) {
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={() => setHeld(false)}
     >
-      {text}
+      <VisibleText text={text} isName />
     </div>
   );
 }

@@ -3,7 +3,7 @@
 import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { ApiFailure } from '../data/api.ts';
-import { ACCOUNT_KEY, queryClient } from '../data/session.ts';
+import { BASE_PATH } from '../data/place.ts';
 import { Notice } from '../parts/notice.tsx';
 
 interface AccountFormProps {
@@ -15,16 +15,14 @@ interface AccountFormProps {
   readonly submit: () => Promise<void>;
 }
 
-/** After signing in or out everything that was asked for somebody else is asked again. */
-export async function accountChanged(): Promise<void> {
-  await queryClient.invalidateQueries({ queryKey: ACCOUNT_KEY });
-  await queryClient.invalidateQueries();
-}
-
-/** A path of this instance to go on to; anything else is not followed. */
-export function returnPath(parameters: URLSearchParams): string {
-  const wanted = parameters.get('return') ?? '/';
-  return /^\/(?![/\\])[^\\]*$/.test(wanted) ? wanted : '/';
+/**
+ * Goes on behind signing in, to a path of this instance; anything else is not followed. The page is loaded anew: nothing that it
+ * showed or kept was for this person.
+ */
+export function goOnTo(path: string): void {
+  const home = `${location.origin}${BASE_PATH}`;
+  const wanted = URL.parse(path.startsWith('/') ? `${home}${path}` : home)?.href ?? '';
+  location.replace(wanted.startsWith(`${home}/`) ? wanted : `${home}/`);
 }
 
 export function AccountForm({ title, lead, button, children, submit }: AccountFormProps) {

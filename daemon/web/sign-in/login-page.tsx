@@ -1,17 +1,16 @@
 // Signing in with e-mail and password.
 
 import { useState } from 'react';
-import { useLocation, useSearchParams } from 'wouter';
+import { useSearchParams } from 'wouter';
 import type { logIn } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { useTitle } from '../parts/title.ts';
-import { AccountForm, accountChanged, returnPath } from './account-form.tsx';
+import { AccountForm, goOnTo } from './account-form.tsx';
 import { CurrentPasswordField, EmailField } from './credential-fields.tsx';
 
 export default function LoginPage() {
   useTitle('Sign in');
-  const [, navigate] = useLocation();
   const [parameters] = useSearchParams();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -21,8 +20,7 @@ export default function LoginPage() {
       method: 'POST',
       body: { email, password },
     });
-    await accountChanged();
-    navigate(returnPath(parameters));
+    goOnTo(parameters.get('return') ?? '/');
   };
   return (
     <div className="card-page">

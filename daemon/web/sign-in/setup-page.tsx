@@ -2,7 +2,6 @@
 // of the address at once, so that it stays in no history.
 
 import { useEffect, useState } from 'react';
-import { useLocation } from 'wouter';
 import { useQuery } from '@tanstack/react-query';
 import type { getLink, setUp } from '../../http/api/accounts/account-endpoints.ts';
 import { ApiFailure, call } from '../data/api.ts';
@@ -10,7 +9,7 @@ import { BASE_PATH } from '../data/place.ts';
 import { Field } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
-import { AccountForm, accountChanged } from './account-form.tsx';
+import { AccountForm, goOnTo } from './account-form.tsx';
 import { EmailField, NewPasswordField } from './credential-fields.tsx';
 
 const OLD_LINK = 'This link was used or is too old. Start Trawl again to get a new one.';
@@ -21,7 +20,6 @@ function takeToken(): string {
 
 export default function SetupPage() {
   useTitle('Set up');
-  const [, navigate] = useLocation();
   const [token] = useState(takeToken);
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
@@ -46,8 +44,7 @@ export default function SetupPage() {
         throw new Error(OLD_LINK, { cause: error });
       throw error;
     }
-    await accountChanged();
-    navigate('/');
+    goOnTo('/');
   };
   if (link.isPending) return null;
   if (link.error !== null)

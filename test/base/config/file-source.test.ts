@@ -9,6 +9,7 @@ import { test, type TestContext } from 'node:test';
 import { openConfiguration } from '../../../daemon/base/config/configuration.ts';
 import { ConfigError } from '../../../daemon/base/config/error.ts';
 import { awaitSource, openSource } from '../../../daemon/base/config/file-source.ts';
+import { makeCertificates, startProxy, startServer as startHost } from '../../hosts/servers.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -117,6 +118,23 @@ void test('an address: what is too large, cut off or not there is refused', asyn
   assert.match(await refusal(server.origin), /status 404/);
   server.close();
   assert.match(await refusal(server.origin), /ECONNREFUSED/);
+});
+
+void test('an address is asked through the proxy of the environment, by the certificates of the environment', async (t) => {
+  const certificates = makeCertificates(t);
+  const server = await startHost(t, () => ({ body: '{"apps": []}' }), certificates);
+  const proxy = await startProxy(t);
+  const trusted = { NODE_EXTRA_CA_CERTS: certificates.caFile };
+  const env = { ...trusted, HTTPS_PROXY: proxy.url };
+  const source = openSource(`${server.url}/trawl.json`, '/', env);
+  assert.equal(await source.refresh(), true);
+  assert.equal(source.read(), '{"apps": []}');
+  assert.deepEqual(proxy.asked, [`CONNECT ${new URL(server.url).host}`]);
+  await openSource(server.url, '/', { ...env, NO_PROXY: '127.0.0.0/8' }).refresh();
+  assert.equal(proxy.asked.length, 1);
+  await assert.rejects(openSource(server.url, '/').refresh(), /TRAWL_CONFIG: .*CERT|UNABLE/);
+  const bad = openSource(server.url, '/', { HTTPS_PROXY: 'ftp://pass-word@x' });
+  await assert.rejects(bad.refresh(), /^ConfigError: HTTPS_PROXY: (?!.*pass-word)|HTTPS_PROXY/);
 });
 
 void test('an address that says nothing is not waited for once that is over', async (t) => {

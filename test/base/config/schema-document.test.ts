@@ -25,7 +25,7 @@ function valueOf(text: string): unknown {
 
 /** The configuration files that the documents show. */
 function examples(): string[] {
-  const files = ['README.md', 'daemon/README.md', ...filesBelow('daemon/hosts/guides', '.md')];
+  const files = ['README.md', ...filesBelow('daemon', '.md')];
   return files.flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/```jsonc\n([\s\S]*?)```/g)].map(
       ([, text = '']) => text,

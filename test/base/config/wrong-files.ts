@@ -193,11 +193,18 @@ const CONNECTIONS = [
   ),
 ];
 
+const GIT_URL =
+  'expected http(s)://, ssh:// or file:///; git:// is refused, as nothing proves who answers it; for git@host:owner/name write ssh://git@host/owner/name';
+
 const GIT = [
   shape(connection('"type": "git"'), '1: connections.a.url: missing; expected a text'),
   shape(
     connection('"type": "git"', '"url": "git@github.com:a/b"'),
-    '3: connections.a.url: "git@github.com:a/b"; expected http(s)://, ssh:// or file:///; for git@host:owner/name write ssh://git@host/owner/name',
+    `3: connections.a.url: "git@github.com:a/b"; ${GIT_URL}`,
+  ),
+  shape(
+    connection('"type": "git"', '"url": "git://h/x"'),
+    `3: connections.a.url: "git://h/x"; ${GIT_URL}`,
   ),
   rule(
     connection('"type": "git"', '"url": "https://u:p@h/x"'),

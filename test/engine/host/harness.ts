@@ -23,12 +23,9 @@ import { BuildThreads } from '../../../daemon/engine/build/build-threads.ts';
 import type { Hint } from '../../../daemon/engine/query/hints.ts';
 import type { RepoRecord } from '../../../daemon/repos/records.ts';
 import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
+import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { printPlan } from '../../../daemon/engine/query/print-plan.ts';
-import {
-  type EngineParts,
-  prepareSearch,
-  type SearchRequest,
-} from '../../../daemon/engine/search/prepare.ts';
+import { type EngineParts, prepareSearch } from '../../../daemon/engine/search/prepare.ts';
 import { explain, type Explanation, type ShardRow } from '../../../daemon/engine/search/explain.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
 import {
@@ -173,7 +170,8 @@ export function buildSharedShard(
 }
 
 /** Of a content, as latin-1 text. */
-function hashOf(content: string): Buffer {
+/** Stands for the id of a content in git. */
+export function hashOf(content: string): Buffer {
   return Buffer.from(hash('sha1', Buffer.from(content, 'latin1'), 'hex'), 'hex');
 }
 
@@ -253,6 +251,8 @@ export interface FileResult {
   readonly branches: readonly string[];
   readonly content?: string;
   readonly skipReason?: string;
+  readonly score?: number;
+  readonly blobSha?: string;
   readonly chunks: readonly {
     readonly content: string;
     readonly contentStart: Location;

@@ -51,6 +51,7 @@ const NUMBERS = [
 
 const REASONS = [
   'match_limit',
+  'size_limit',
   'deadline',
   'shard_crashed',
   'shard_quarantined',
@@ -117,7 +118,8 @@ function checkHonesty(
   assert.ok(reasons.length > 0);
   // What is found in a shard that fails later cannot be shown.
   const isLost = reasons.includes('internal_error') || reasons.includes('shard_crashed');
-  if (!isLost) assert.equal(reasons.includes('match_limit'), isCut, 'match_limit');
+  const isShort = reasons.includes('match_limit') || reasons.includes('size_limit');
+  if (!isLost) assert.equal(isShort, isCut, 'match_limit');
   assert.equal(reasons.includes('shard_crashed'), s('crashes') > 0, 'shard_crashed');
   if (reasons.includes('shard_quarantined')) assert.ok(s('shardsSkipped') > 0, 'quarantined');
 }

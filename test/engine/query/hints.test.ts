@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HINTS_MAX as DESCRIBED_MAX } from '../../../daemon/http/api/search/search-schemas.ts';
 import { type Hint, hintsFor, HINTS_MAX } from '../../../daemon/engine/query/hints.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { SEES_ALL } from '../../../daemon/repos/sight.ts';
@@ -74,7 +73,6 @@ for (const [text, ...queries] of CASES) {
 }
 
 test('no more than three, whatever the text; none for what is too long to be written by hand', () => {
-  assert.equal(HINTS_MAX, DESCRIBED_MAX);
   assert.equal(hintsFor('case:yes type:x path:x NOT y !z a && b', false).length, HINTS_MAX);
   for (const piece of [
     '(',

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import test, { after } from 'node:test';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
 import type { Explanation, ShardRow } from '../../../daemon/engine/search/explain.ts';
-import type { SearchRequest } from '../../../daemon/engine/search/prepare.ts';
+import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
 import type { TestDoc } from '../host/harness.ts';
 

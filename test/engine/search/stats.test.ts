@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test, { after } from 'node:test';
 import { SECTION_POSTINGS, SKIP_TOO_LARGE } from '../../../core/shared/format.ts';
-import type { SearchRequest } from '../../../daemon/engine/search/prepare.ts';
+import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import type { LiveShard, QuarantinedShard } from '../../../daemon/engine/search/snapshot.ts';
 import { ShardTables } from '../../../daemon/engine/shards/tables.ts';
 import {

@@ -65,7 +65,7 @@ const rate = { 'x-ratelimit-limit': 'many' };
 
 const WRONG: readonly [string, { method: string; path: string }, ReceivedReply, RegExp][] = [
   ['a member too many', SEARCH, replyOf({ ...answerOf(), took: 1 }), /"took"/],
-  ['one too many below', SEARCH, replyOf(answerOf([resultOf('', { score: 1 })])), /"score"/],
+  ['one too many below', SEARCH, replyOf(answerOf([resultOf('', { points: 1 })])), /"points"/],
   ['a member missing', SEARCH, replyOf(withoutStats), /stats/],
   ['a type', SEARCH, replyOf(answerOf([resultOf('', { repositoryId: '1' })])), /repositoryId/],
   ['null', SEARCH, replyOf(answerOf([resultOf('', { skipReason: null })])), /skipReason/],

@@ -7,7 +7,7 @@ import type {
   ConnectionLimits,
   Connections,
 } from '../../../daemon/sync/connections/connections.ts';
-import type { JobView } from '../../../daemon/sync/jobs/job-desk.ts';
+import type { DeskJob } from '../../../daemon/sync/jobs/job-desk.ts';
 import { maintainMirror } from '../../../daemon/sources/mirrors/maintain-mirror.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 import { type IndexOf, openIndexOf } from '../index-of.ts';
@@ -19,7 +19,7 @@ export interface ConnectedIndex extends IndexOf {
   /** As `configure` of the daemon. */
   configure(settings: Readonly<Record<string, ConnectionSettings>>): Promise<void>;
   /** Lists a connection now; the job, ended. */
-  sync(name: string): Promise<JobView>;
+  sync(name: string): Promise<DeskJob>;
   /** Resolves when nothing is under way any more. */
   settle(): Promise<void>;
   /** `name visibility` of the repos that searches see, by name; `enforcement` where there is one. */

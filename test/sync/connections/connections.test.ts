@@ -28,7 +28,7 @@ import {
   temporaryFolder,
   writeFiles,
 } from '../../sources/git/fixture.ts';
-import type { JobView } from '../../../daemon/sync/jobs/job-desk.ts';
+import type { DeskJob } from '../../../daemon/sync/jobs/job-desk.ts';
 import { fetchTeller } from '../../../daemon/sync/jobs/job-step.ts';
 import { newUser } from '../../accounts/store/harness.ts';
 import { Sights } from '../../../daemon/accounts/sights.ts';
@@ -142,6 +142,37 @@ test('what a host lists is cloned, indexed and described; a push is found; what 
     ['2 host/o/2', '3 host/o/1'],
   );
   await index.close();
+});
+
+test('a data directory that was moved or copied is served as it was, and nothing is built or cloned again', async () => {
+  const host = localHost();
+  host.repos = ['a', 'b'].map((name, index) =>
+    hostedRepo(`${index + 1}`, makeRepo({ [`${name}.txt`]: 'plum\n' })),
+  );
+  const first = path.join(temporaryFolder(), 'first');
+  const before = await openConnected(first, host, { c: settingsOf() });
+  await before.settle();
+  const all = ['host/o/1:a.txt', 'host/o/2:b.txt'];
+  assert.deepEqual(await found(before, 'plum'), all);
+  const timesOf = (index: ConnectedIndex): (string | undefined)[] =>
+    index.instance.catalog.repos.map(({ record }) => record.indexedAt);
+  const times = timesOf(before);
+  await before.close();
+  const [moved, copied] = ['moved', 'copied'].map((name) => path.join(temporaryFolder(), name));
+  renameSync(first, moved!);
+  cpSync(moved!, copied!, { recursive: true });
+  const fetchClone: FetchClone = () => Promise.reject(new Error('it is there'));
+  for (const dataDir of [moved!, copied!]) {
+    const index = await openConnected(dataDir, host, { c: settingsOf() }, { fetchClone });
+    assert.deepEqual(await found(index, 'plum'), all, 'at once');
+    await index.settle();
+    assert.deepEqual(timesOf(index), times);
+    assert.deepEqual(
+      index.instance.served.records.map(({ source }) => path.dirname(source.path)),
+      times.map(() => path.join(dataDir, 'clones')),
+    );
+    await index.close();
+  }
 });
 
 test('a listing that fails, has gaps or is empty removes nothing, and goes on where it was', async () => {
@@ -412,6 +443,61 @@ test('a page that was read before a repository turned private does not show it a
   await index.close();
 });
 
+test('a page that was read before another connection heard that a repository is private does not show it', async () => {
+  const host = localHost();
+  host.pageSize = 1;
+  const others = ['2', '3'].map((id) => hostedRepo(id, makeRepo({ 'b.txt': 'sloe\n' })));
+  const one = hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }));
+  host.repos = [one, ...others];
+  const settings = settingsOf({ enforcePermissions: true });
+  const [begun, release] = [deferred(), deferred()];
+  let isHeld = false;
+  // The listing of one is held at its second page, while its first is not kept yet.
+  const held = (name: string) => ({
+    open: () => {
+      const opened = host.open(name);
+      return {
+        ...opened,
+        async *list(from: unknown, signal: AbortSignal) {
+          let pages = 0;
+          for await (const page of opened.list(from, signal)) {
+            if (isHeld && name === 'a' && ++pages === 2) {
+              begun.resolve();
+              await release.promise;
+            }
+            yield page;
+          }
+        },
+      };
+    },
+  });
+  const index = await openConnected(temporaryFolder(), held, { a: settings, b: settings });
+  const guest = guestOf(index);
+  const guestFinds = async (): Promise<number> =>
+    (await index.search('plum', {}, guest.ofGuest())).files.length;
+  await index.settle();
+  assert.equal(await guestFinds(), 1);
+  isHeld = true;
+  const older = index.connections.askSync(idOf(index, 'a'));
+  await begun.promise;
+  host.repos = [{ ...one, visibility: 'private' }, ...others];
+  const newer = index.connections.askSync(idOf(index, 'b'));
+  while ((await guestFinds()) > 0) await sleep(5);
+  release.resolve();
+  await Promise.all([older, newer]);
+  await index.settle();
+  assert.equal(await guestFinds(), 0);
+  isHeld = false;
+  host.repos = [one, ...others];
+  await index.sync('a');
+  assert.equal(await guestFinds(), 1, 'a listing that began later says what it says');
+  await index.close();
+});
+
+function idOf(index: ConnectedIndex, wanted: string): number {
+  return index.connections.all.find(({ name }) => name === wanted)!.connectionId;
+}
+
 /** What guests of an index see. */
 function guestOf(index: ConnectedIndex): Sights {
   const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);
@@ -663,7 +749,7 @@ test('a disk that is full while a host is followed: all or nothing of each repos
     disk.fill(pagesLeft);
     const message = `${pagesLeft} pages left`;
     // Not even its job can be kept.
-    const job: Partial<JobView> | undefined = await index.sync('c');
+    const job: Partial<DeskJob> | undefined = await index.sync('c');
     const before = await found(index, 'fig');
     const after = await found(index, 'again');
     assert.equal(before.length + after.length, 1, message);

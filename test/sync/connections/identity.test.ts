@@ -189,8 +189,7 @@ class World {
       visibility: isPrivate ? ('private' as const) : ('public' as const),
       topics: [],
     }));
-    const isNarrowed = (): boolean => false;
-    const given = { connectionId, listing, nameHost: host, repos, isNarrowed };
+    const given = { connectionId, listing, nameHost: host, repos };
     const listed = { ...given, codeHostType: 'gitea' } as const;
     const { repos: admitted } = this.#keep(admitListed(this.book, listed));
     for (const [index, { repoId }] of admitted.entries()) {

@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { endpoint, ok } from '../shapes/endpoint.ts';
-import { findRepo, gitSignal } from '../sources/git-calls.ts';
-import { HISTORY_ERRORS, pathField, refField, refOf, repoField, scopeOf } from './history-input.ts';
+import { findRepo, gitSignal, READ_ERRORS } from '../sources/git-calls.ts';
+import { pathField, refField, refOf, repoField, scopeOf } from './history-input.ts';
 import { PAGE_HEADERS, pageFields, paginate } from '../shapes/pagination.ts';
 import { integer, text } from '../shapes/schemas.ts';
 
@@ -36,7 +36,7 @@ export const getAuthors = endpoint(
         headers: PAGE_HEADERS,
       },
     },
-    errors: HISTORY_ERRORS,
+    errors: READ_ERRORS,
   },
   async ({ query }, context) => {
     const ref = refOf(query.ref);

@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { checkPath } from '../../../sources/git/names.ts';
 import { endpoint } from '../shapes/endpoint.ts';
-import { findRepo, gitSignal } from '../sources/git-calls.ts';
-import { HISTORY_ERRORS, refField, refOf, repoField } from './history-input.ts';
+import { findRepo, gitSignal, READ_ERRORS } from '../sources/git-calls.ts';
+import { refField, refOf, repoField } from './history-input.ts';
 import { requiredText } from '../shapes/input.ts';
 import { integer, text, time } from '../shapes/schemas.ts';
 
@@ -57,7 +57,7 @@ export const getBlame = endpoint(
       }),
     },
     responses: { 200: { description: 'The blame.', body: blame } },
-    errors: HISTORY_ERRORS,
+    errors: READ_ERRORS,
   },
   async ({ query }, context) => {
     const { path } = query;

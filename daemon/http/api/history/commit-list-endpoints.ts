@@ -2,14 +2,16 @@
 // ref, repo, path, then whether the ref resolves.
 
 import { z } from 'zod';
-import { commitDateText } from './commit-dates.ts';
+import { type CommitDate, commitDateText } from './commit-dates.ts';
 import { listedCommit } from './commit-schema.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { expressionText } from './expression-input.ts';
-import { findRepo, gitSignal } from '../sources/git-calls.ts';
-import { HISTORY_ERRORS, pathField, refField, refOf, repoField, scopeOf } from './history-input.ts';
+import { findRepo, gitSignal, READ_ERRORS } from '../sources/git-calls.ts';
+import { pathField, refField, refOf, repoField, scopeOf } from './history-input.ts';
+import type { HistoryContext } from './history-input.ts';
 import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
+import type { PageRequest } from '../shapes/pagination.ts';
 
 const PATH = '/api/commits';
 
@@ -36,6 +38,36 @@ const commitsQuery = z.object({
   ...pageFields(50),
 });
 
+/** What is asked of a list of commits; an empty text counts as absent. */
+interface AskedCommits extends PageRequest {
+  readonly repo: string;
+  readonly query?: string | undefined;
+  readonly author?: string | undefined;
+  readonly since?: CommitDate | undefined;
+  readonly until?: CommitDate | undefined;
+  readonly ref?: string | undefined;
+  readonly path?: string | undefined;
+}
+
+/** Errors: INVALID_QUERY_PARAMS; INVALID_GIT_REF; NOT_FOUND; FILE_NOT_FOUND. */
+export async function commitsOf(asked: AskedCommits, context: HistoryContext) {
+  const { since, until } = asked;
+  if (since !== undefined && until !== undefined && since.seconds > until.seconds)
+    throw new ApiError('INVALID_QUERY_PARAMS', 'since: later than until');
+  const ref = refOf(asked.ref);
+  const repo = findRepo(asked.repo, context);
+  const call = {
+    ref,
+    path: scopeOf(asked.path),
+    query: asked.query === '' ? undefined : asked.query,
+    author: asked.author === '' ? undefined : asked.author,
+    since: since?.seconds,
+    until: until?.seconds,
+    ...windowOf(asked),
+  };
+  return await context.services.history.commits(repo, call, gitSignal(context));
+}
+
 export const getCommits = endpoint(
   {
     operationId: 'listCommits',
@@ -53,29 +85,15 @@ export const getCommits = endpoint(
         headers: PAGE_HEADERS,
       },
     },
-    errors: HISTORY_ERRORS,
+    errors: READ_ERRORS,
   },
   async ({ query }, context) => {
-    const { since, until } = query;
-    if (since !== undefined && until !== undefined && since.seconds > until.seconds)
-      throw new ApiError('INVALID_QUERY_PARAMS', 'since: later than until');
-    const ref = refOf(query.ref);
-    const repo = findRepo(query.repo, context);
-    const call = {
-      ref,
-      path: scopeOf(query.path),
-      query: query.query === '' ? undefined : query.query,
-      author: query.author === '' ? undefined : query.author,
-      since: since?.seconds,
-      until: until?.seconds,
-      ...windowOf(query),
-    };
-    const { total, items } = await context.services.history.commits(repo, call, gitSignal(context));
+    const { total, items } = await commitsOf(query, context);
     const { headers } = pageOf(total, query, `${context.baseUrl}${PATH}`, {
       repo: query.repo,
       query: query.query,
-      since: since?.text,
-      until: until?.text,
+      since: query.since?.text,
+      until: query.until?.text,
       author: query.author,
       ref: query.ref,
       path: query.path,

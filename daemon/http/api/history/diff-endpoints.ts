@@ -4,8 +4,9 @@
 import { z } from 'zod';
 import { checkRef } from '../../../sources/git/names.ts';
 import { endpoint } from '../shapes/endpoint.ts';
-import { findRepo, gitSignal } from '../sources/git-calls.ts';
-import { HISTORY_ERRORS, pathField, repoField, scopeOf } from './history-input.ts';
+import { findRepo, gitSignal, READ_ERRORS } from '../sources/git-calls.ts';
+import { pathField, repoField, scopeOf } from './history-input.ts';
+import type { HistoryContext } from './history-input.ts';
 import { choiceText, integerText, requiredText } from '../shapes/input.ts';
 import { PAGE_HEADERS, PER_PAGE_MAX, pageOf, windowOf } from '../shapes/pagination.ts';
 import { flag, integer, text } from '../shapes/schemas.ts';
@@ -46,6 +47,28 @@ const fileDiff = z
   })
   .meta({ id: 'FileDiff', description: 'What differs in a file.' });
 
+export type FileDiff = z.infer<typeof fileDiff>;
+
+type DiffCall = Parameters<HistoryContext['services']['history']['diff']>[1];
+
+interface AskedDiff extends Pick<DiffCall, 'base' | 'head' | 'window' | 'ignoresWhitespace'> {
+  readonly repo: string;
+  readonly path?: string | undefined;
+}
+
+/** JSON of the files that differ. Errors: INVALID_GIT_REF; NOT_FOUND; FILE_NOT_FOUND. */
+export async function diffOf(
+  { repo: name, base, head, path, window, ignoresWhitespace }: AskedDiff,
+  context: HistoryContext,
+) {
+  checkRef(base);
+  checkRef(head);
+  const repo = findRepo(name, context);
+  const { holder } = context;
+  const call = { base, head, path: scopeOf(path), window, ignoresWhitespace, holder };
+  return await context.services.history.diff(repo, call, gitSignal(context));
+}
+
 export const getDiff = endpoint(
   {
     operationId: 'getDiff',
@@ -84,30 +107,17 @@ export const getDiff = endpoint(
         headers: PAGE_HEADERS,
       },
     },
-    errors: HISTORY_ERRORS,
+    errors: READ_ERRORS,
   },
   async ({ query }, context) => {
     const { base, head, ignoreWhitespace, page, perPage } = query;
-    checkRef(base);
-    checkRef(head);
-    const repo = findRepo(query.repo, context);
-    const path = scopeOf(query.path);
     const pages =
       page === undefined && perPage === undefined
         ? undefined
         : { page: page ?? 1, perPage: perPage ?? PER_PAGE };
-    const { json, total } = await context.services.history.diff(
-      repo,
-      {
-        base,
-        head,
-        path,
-        window: pages && windowOf(pages),
-        ignoresWhitespace: ignoreWhitespace === 'true',
-        holder: context.holder,
-      },
-      gitSignal(context),
-    );
+    const asked = { ...query, window: pages && windowOf(pages) };
+    const ignoresWhitespace = ignoreWhitespace === 'true';
+    const { json, total } = await diffOf({ ...asked, ignoresWhitespace }, context);
     const all = { page: 1, perPage: Math.max(1, total) };
     const { headers } = pageOf(total, pages ?? all, `${context.baseUrl}${PATH}`, {
       repo: query.repo,

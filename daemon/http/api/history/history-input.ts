@@ -2,7 +2,9 @@
 
 import { z } from 'zod';
 import { checkPath, checkRef } from '../../../sources/git/names.ts';
+import type { CallContext } from '../shapes/endpoint.ts';
 import { requiredText } from '../shapes/input.ts';
+import type { GitTime, RepoView } from '../sources/git-calls.ts';
 
 export const repoField = requiredText().meta({ description: 'Name of the repository.' });
 
@@ -14,13 +16,10 @@ export const pathField = z.string().optional().meta({
   description: 'Only this file, or what lies below this folder.',
 });
 
-/** Codes that all of these endpoints may answer. */
-export const HISTORY_ERRORS = [
-  'NOT_FOUND',
-  'FILE_NOT_FOUND',
-  'INVALID_GIT_REF',
-  'SERVER_OVERLOADED',
-] as const;
+/** What answering about history needs of the context of a request. */
+export interface HistoryContext extends RepoView, GitTime, Pick<CallContext, 'holder'> {
+  readonly services: Pick<CallContext['services'], 'repos' | 'history'>;
+}
 
 /** The ref of an optional parameter. Why: an empty optional ref counts as absent, unlike any other empty value. */
 export function refOf(ref: string | undefined): string | undefined {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { ENTITLEMENTS, LICENCE_STATES } from '../../../accounts/licence.ts';
 import type { Accounts } from '../../../accounts/accounts.ts';
-import { WHO_MAY } from '../../../accounts/instance-settings.ts';
+import { WHO_MAY } from '../../../base/config/settings.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { flag, integer, text, time } from '../shapes/schemas.ts';
 

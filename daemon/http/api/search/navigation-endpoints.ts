@@ -14,7 +14,7 @@ import { fileFields, readFile } from '../sources/file-reading.ts';
 import { nameAt } from './name-at.ts';
 import { exhaustiveness, range, repositoryInfo } from './search-schemas.ts';
 
-const SYMBOL_NAME_SIZE_MAX = 1024;
+export const SYMBOL_NAME_SIZE_MAX = 1024;
 
 /** A place in a file, with a name under it. */
 const position = z
@@ -86,6 +86,8 @@ const navigationAnswer = z
     ...exhaustiveness,
   })
   .meta({ id: 'NavigationResponse', description: 'Places of a symbol, at most 1000.' });
+
+export type NavigationResponse = z.infer<typeof navigationAnswer>;
 
 /** What both endpoints have in common. */
 const SHAPE = {

@@ -4,26 +4,18 @@
 import { ORG } from '../../../accounts/audit-trail.ts';
 import type { Accounts } from '../../../accounts/accounts.ts';
 import { hasOwnerRole } from '../../../accounts/caller.ts';
+import { boundedRequest } from '../../../engine/query/request.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import type { CallContext, HeaderShape } from '../shapes/endpoint.ts';
 import { ApiError, toApiError } from '../shapes/api-error.ts';
 import { explanation } from './explain-schemas.ts';
-import { CONTEXT_LINES_MAX, searchAnswer, searchBody, streamEvent } from './search-schemas.ts';
+import { searchAnswer, searchBody, streamEvent } from './search-schemas.ts';
 import type { SearchCall } from './search-schemas.ts';
-
-/** The call that the body asks for, `matches` and `contextLines` clamped. */
-export function toSearchCall(body: SearchCall, matchCountMax: number): SearchCall {
-  return {
-    ...body,
-    matches: Math.min(body.matches, matchCountMax),
-    contextLines: Math.min(body.contextLines, CONTEXT_LINES_MAX),
-  };
-}
 
 /** The call that a caller makes, of which a record is kept. */
 function callOf(body: SearchCall, { accounts, actor, settings }: CallContext): SearchCall {
   accounts.trail.note(actor, 'user.performed_code_search', ORG);
-  return toSearchCall(body, settings.maxMatchCount);
+  return boundedRequest(body, settings.maxMatchCount);
 }
 
 const SEARCH_ERRORS = [

@@ -1,13 +1,13 @@
 // Schemas of what a search takes and answers: body, results with their positions, numbers, events of a stream.
 
 import { z } from 'zod';
+import { HINTS_MAX } from '../../../engine/query/hints.ts';
+import { CONTEXT_LINES_MAX, RESULT_FIELDS } from '../../../engine/query/request.ts';
 import { boundedText, jsonInteger } from '../shapes/input.ts';
 import { codeHostType, errorObject, flag, integer, SKIP_REASONS, text } from '../shapes/schemas.ts';
 
 /** Bytes of UTF-8. */
 export const QUERY_SIZE_MAX = 65_536;
-export const HINTS_MAX = 3;
-export const CONTEXT_LINES_MAX = 100;
 
 export const searchBody = z
   .object({
@@ -36,11 +36,27 @@ export const searchBody = z
     whole: z.boolean().default(false).meta({
       description: 'Give the whole text of each file as well.',
     }),
+    fields: z
+      .array(z.enum(RESULT_FIELDS))
+      .max(RESULT_FIELDS.length)
+      .readonly()
+      .exactOptional()
+      .meta({
+        description: 'Which of these members file results have; absent: all of them.',
+      }),
     isRegexEnabled: z.boolean().default(false).meta({
       description: 'Words and quoted text are regular expressions (RE2 syntax).',
     }),
     isCaseSensitivityEnabled: z.boolean().default(false).meta({
       description: 'Tell upper from lower case.',
+    }),
+    maxBytes: jsonInteger(1024).exactOptional().meta({
+      description:
+        'Bytes of JSON that the answer may have: `files` ends before it would have more.',
+    }),
+    maxLineBytes: jsonInteger(32).exactOptional().meta({
+      description:
+        'Bytes of a line in the content of chunks: longer ones are cut around their matches, each cut marked by `…`.',
     }),
   })
   .meta({ id: 'SearchRequest', description: 'What to search for. Unknown members are ignored.' });
@@ -117,6 +133,10 @@ const fileResult = z
     fileKind: z.enum(['code', 'test', 'generated', 'vendored', 'docs']).optional().meta({
       description: 'What the file is for, by its path and the `.gitattributes` of its repository.',
     }),
+    score: integer('How good the match is; higher is better.').optional(),
+    blobSha: text(
+      'Id of the content in git; absent for files on disk and for contents that are not indexed.',
+    ).optional(),
     content: text('The whole text; only with `whole`.').optional(),
     skipReason: z
       .enum(SKIP_REASONS)
@@ -189,6 +209,7 @@ export const exhaustiveness = {
     .array(
       z.enum([
         'match_limit',
+        'size_limit',
         'deadline',
         'shard_crashed',
         'shard_quarantined',

@@ -2,6 +2,7 @@
 // of a search.
 
 import { z } from 'zod';
+import { SUGGESTION_KINDS } from '../../../engine/query/request.ts';
 import type { CallContext } from '../shapes/endpoint.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { boundedText, choiceText, integerText, requiredText } from '../shapes/input.ts';
@@ -9,7 +10,6 @@ import { text } from '../shapes/schemas.ts';
 import { withContexts } from './search-endpoints.ts';
 import { QUERY_SIZE_MAX } from './search-schemas.ts';
 
-const KINDS = ['repo', 'file', 'lang', 'sym', 'rev', 'context'] as const;
 const PREFIX_SIZE_MAX = 256;
 const COUNT_MAX = 50;
 const COUNT_DEFAULT = 10;
@@ -17,7 +17,9 @@ const COUNT_DEFAULT = 10;
 const PLACE_WAIT_MS = 40;
 
 const suggestionsQuery = z.object({
-  kind: choiceText(KINDS).meta({ description: 'What is typed: the value of this prefix.' }),
+  kind: choiceText(SUGGESTION_KINDS).meta({
+    description: 'What is typed: the value of this prefix.',
+  }),
   prefix: requiredText()
     .refine((prefix) => prefix.length <= PREFIX_SIZE_MAX, {
       error: `longer than ${PREFIX_SIZE_MAX} characters`,

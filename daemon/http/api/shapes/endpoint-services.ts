@@ -1,7 +1,9 @@
 // What the endpoints need from the parts of the daemon that do the work, in the words of those parts; main.ts joins
 // them. Only types are taken from them. Nothing here knows of HTTP.
 
-import type { SearchEnvironment, SearchRequest } from '../../../engine/search/prepare.ts';
+import type { ConnectionType } from '../../../base/config/connections.ts';
+import type { SearchRequest } from '../../../engine/query/request.ts';
+import type { SearchEnvironment } from '../../../engine/search/prepare.ts';
 import type { NavigationCall, NavigationKind } from '../../../engine/search/navigation.ts';
 import type { SuggestCall, Suggestion } from '../../../engine/search/suggest.ts';
 import type { SkippedDoc, SkippedWindow } from '../../../engine/search/skipped.ts';
@@ -10,6 +12,7 @@ import type {
   StreamEnvironment,
   StreamEvent,
 } from '../../../engine/search/stream.ts';
+import type { JobState, JobView, RepoState } from '../../../repos/jobs.ts';
 import type { RepoDirectory } from '../../../repos/directory.ts';
 import type { RepoRecord } from '../../../repos/records.ts';
 import type { listRefs } from '../../../sources/git/refs.ts';
@@ -26,10 +29,16 @@ export type { StreamEvent };
 /** A search as callers ask for it. */
 type SearchCall = SearchRequest & { readonly query: string };
 
-/** The searches of engine/search in the index of this instance; errors as there. `matches` and `contextLines` are bounded. */
+/**
+ * The searches of engine/search in the index of this instance (joined in `servicesOf` of daemon/main.ts); errors as there.
+ * `matches` and `contextLines` are bounded.
+ */
 export interface SearchService {
   /** @returns  the complete response object of the search endpoint as UTF-8 JSON */
-  search(call: SearchCall, context: SearchEnvironment): Promise<{ json: Uint8Array | LazyBytes }>;
+  search(
+    call: SearchRequest,
+    context: SearchEnvironment,
+  ): Promise<{ json: Uint8Array | LazyBytes }>;
   stream(call: SearchCall, context: StreamEnvironment): Promise<EventStream>;
   /**
    * @param isWhole  the caller may know of shards and of docs that nobody sees
@@ -52,40 +61,6 @@ export interface ReadinessStatus {
   /** What does not work as it should, for owners; empty: nothing. */
   readonly degraded: readonly string[];
 }
-
-/** Of a fetch: the host is asked, then git fetches; of a build: the last three. */
-type JobPhase =
-  'asking' | 'preparing' | 'receiving' | 'resolving' | 'listing' | 'reading' | 'merging';
-type JobState = 'PENDING' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
-
-/** Times are ms since the epoch. */
-export interface JobView {
-  readonly id: string;
-  readonly queue: string;
-  /** RepoId, or id of a connection. */
-  readonly targetId: number;
-  readonly priority: number;
-  readonly state: JobState;
-  readonly attempt: number;
-  readonly createdAt: number;
-  readonly startedAt: number | null;
-  readonly finishedAt: number | null;
-  readonly error: string | null;
-  readonly result: Readonly<Record<string, unknown>> | null;
-  /** Absent: it is not under way, or has said nothing yet. */
-  readonly progress?: {
-    readonly phase: JobPhase;
-    readonly done: number;
-    /** 0: not known. */
-    readonly total: number;
-    readonly unit: 'bytes' | 'objects';
-    /** Null: not known. */
-    readonly remainingMs: number | null;
-  };
-}
-
-/** How a repo stands: `waiting`: it is not indexed yet, and no job of it is under way. */
-export type RepoState = 'ready' | 'indexing' | 'waiting' | 'failed';
 
 /** What is indexed of a repo. */
 export interface RepoSizes {
@@ -154,10 +129,11 @@ export interface ShardFailure {
 export interface ConnectionView {
   readonly id: number;
   readonly name: string;
-  readonly connectionType:
-    'github' | 'gitlab' | 'gitea' | 'gerrit' | 'bitbucket' | 'azuredevops' | 'git';
+  readonly connectionType: ConnectionType;
   /** When a listing of it ended last, ms since the epoch; null: none did. */
   readonly syncedAt: number | null;
+  /** Why it is not listed, for owners; absent: it is. */
+  readonly trouble?: string;
 }
 
 /** The connections of this instance. Errors of what reads: NOT_READY. */

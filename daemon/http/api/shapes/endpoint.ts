@@ -107,7 +107,7 @@ export interface CallContext {
   /** Of a search. */
   readonly place: SearchPlace | undefined;
   readonly calls: Calls;
-  /** The request for a library that takes one of the Fetch standard; only for endpoints without a body in `input`. */
+  /** The request for a library that takes one of the Fetch standard; of endpoints with a body in `input` without one. */
   readonly fetchRequest: () => Request;
   /** Takes bytes until the response is over. Errors: ApiError SERVER_OVERLOADED where there is no room; ClientGoneError. */
   readonly takeMemory: (size: number) => void;

@@ -4,6 +4,19 @@ import { Breather } from '../../../base/next-turn.ts';
 
 const NEWLINE = 0x0a;
 
+/** How many lines a content has, the last one with or without its newline. */
+export async function lineCountOf(bytes: Uint8Array): Promise<number> {
+  const breather = new Breather();
+  let count = 0;
+  let start = 0;
+  for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+    count++;
+    start = end + 1;
+    await breather.pause();
+  }
+  return start < bytes.length ? count + 1 : count;
+}
+
 /**
  * Lines of a content, each with its newline; what lies behind the last line is left out. A view of the bytes.
  *

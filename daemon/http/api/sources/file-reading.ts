@@ -6,7 +6,7 @@ import type { RepoRecord } from '../../../repos/records.ts';
 import { checkPath, checkRef } from '../../../sources/git/names.ts';
 import type { CallContext } from '../shapes/endpoint.ts';
 import { requiredText } from '../shapes/input.ts';
-import { findRepo, gitSignal } from './git-calls.ts';
+import { findRepo, type GitTime, gitSignal, type RepoView, type Trail } from './git-calls.ts';
 
 /** Parameters that name a file. */
 export const fileFields = {
@@ -22,6 +22,10 @@ export interface AskedFile {
   readonly repo: string;
   readonly path: string;
   readonly ref?: string | undefined;
+}
+
+interface FileSource {
+  readonly services: Pick<CallContext['services'], 'source'>;
 }
 
 /** What `readFile` found. */
@@ -41,7 +45,7 @@ export interface ReadFile {
  */
 export async function readFile(
   asked: AskedFile,
-  context: CallContext,
+  context: RepoView & GitTime & Pick<CallContext, 'settings' | 'holder' | 'memory'> & FileSource,
   isStored = false,
 ): Promise<ReadFile> {
   const { services, settings, holder, memory } = context;
@@ -61,7 +65,7 @@ export async function readFile(
 }
 
 /** Keeps a record of a file that was given. */
-export function noteFile({ accounts, actor }: CallContext, repo: RepoRecord, path: string): void {
+export function noteFile({ accounts, actor }: Trail, repo: RepoRecord, path: string): void {
   accounts.trail.note(actor, 'user.fetched_file_source', {
     id: `${repo.name}/${path}`,
     type: 'file',

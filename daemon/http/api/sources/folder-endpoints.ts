@@ -5,7 +5,13 @@ import { z } from 'zod';
 import { folderPathOf } from '../../../sources/git/names.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import { folderJson } from './folder-json.ts';
-import { findRepo, folderItemFields, readFolders, revisionFields } from './git-calls.ts';
+import {
+  findRepo,
+  folderItemFields,
+  READ_ERRORS,
+  readFolders,
+  revisionFields,
+} from './git-calls.ts';
 import { requiredText } from '../shapes/input.ts';
 
 const folderQuery = z.object({
@@ -34,7 +40,7 @@ export const getFolderContents = endpoint(
         body: z.array(folderItem),
       },
     },
-    errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
+    errors: READ_ERRORS,
   },
   async ({ query }, context) => {
     const repo = findRepo(query.repoName, context);

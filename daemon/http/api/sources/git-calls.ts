@@ -11,21 +11,34 @@ import type { CallContext } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { text } from '../shapes/schemas.ts';
 
+/** Codes that all endpoints may answer which read something of a repository at a revision. */
+export const READ_ERRORS = [
+  'NOT_FOUND',
+  'FILE_NOT_FOUND',
+  'INVALID_GIT_REF',
+  'SERVER_OVERLOADED',
+] as const;
+
+/** The repos that a caller sees. */
+export interface RepoView {
+  readonly services: Pick<CallContext['services'], 'repos'>;
+  readonly sight: CallContext['sight'];
+}
+
+/** Where records of what a caller does are kept. */
+export interface Trail extends Pick<CallContext, 'actor'> {
+  readonly accounts: { readonly trail: Pick<CallContext['accounts']['trail'], 'note'> };
+}
+
 /** The repo of this name. Errors: NOT_FOUND if there is none or the caller does not see it. */
-export function findRepo(
-  name: string,
-  { services, sight }: Pick<CallContext, 'services' | 'sight'>,
-): RepoRecord {
+export function findRepo(name: string, { services, sight }: RepoView): RepoRecord {
   const repo = services.repos.byName(name, sight);
   if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository "${name}" not found.`);
   return repo;
 }
 
 /** The repo of this id. Errors: as `findRepo`. */
-export function findRepoById(
-  repoId: number,
-  { services, sight }: Pick<CallContext, 'services' | 'sight'>,
-): RepoRecord {
+export function findRepoById(repoId: number, { services, sight }: RepoView): RepoRecord {
   const repo = isSeen(sight, repoId) ? services.repos.byId(repoId) : undefined;
   if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository ${repoId} not found.`);
   return repo;
@@ -41,6 +54,10 @@ export interface GitTime {
   readonly settings: { readonly gitTimeoutMs: number };
 }
 
+interface FolderContext extends GitTime, Trail, Pick<CallContext, 'holder'> {
+  readonly services: Pick<CallContext['services'], 'trees'>;
+}
+
 /**
  * Folders and those above them at a revision, of which a record is kept, and the signal of `gitSignal` that held.
  *
@@ -50,7 +67,7 @@ export async function readFolders(
   repo: RepoRecord,
   revisionName: string,
   asked: readonly string[],
-  context: CallContext,
+  context: FolderContext,
 ): Promise<{ readonly folders: Folders; readonly signal: AbortSignal }> {
   const { services, accounts, actor, holder } = context;
   checkRef(revisionName);

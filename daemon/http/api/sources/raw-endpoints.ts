@@ -1,6 +1,7 @@
 // GET /api/raw: the bytes of one file at a ref, or a range of them. They come from repositories, so a browser is told never to
 // run them: a type from a short list, no guessing, a policy that allows nothing.
 
+import { READ_ERRORS } from './git-calls.ts';
 import { z } from 'zod';
 import { baseNameOf } from '../../../base/paths.ts';
 import { encodeSegments } from '../../../repos/links.ts';
@@ -113,7 +114,7 @@ export const getRaw = endpoint(
     isCounted: true,
     input: { query: z.object(fileFields) },
     responses: RESPONSES,
-    errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
+    errors: READ_ERRORS,
   },
   async ({ query }, context) => {
     const { repo, content } = await readFile(query, context, true);

@@ -2,19 +2,23 @@
 
 import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
-import { shortRefName, treePageUrl } from '../../../repos/links.ts';
+import { treePageUrl } from '../../../repos/links.ts';
 import type { RepoRecord } from '../../../repos/records.ts';
-import { connectionIdsOf } from './connection-endpoints.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
-import type { RepoSizes, RepoState, Services } from '../shapes/endpoint-services.ts';
+import { REPO_STATES, type RepoState } from '../../../repos/jobs.ts';
+import type { RepoSizes, Services } from '../shapes/endpoint-services.ts';
 import { choiceText, integerText } from '../shapes/input.ts';
 import { PAGE_HEADERS, pageFields, paginate } from '../shapes/pagination.ts';
-import { byNameBytes } from './repo-order.ts';
+import { defaultBranchOf, sortRepos } from './repo-order.ts';
 import { codeHostType, flag, integer, text, time } from '../shapes/schemas.ts';
 
 const PATH = '/api/repos';
 
-const REPO_STATES = ['ready', 'indexing', 'waiting', 'failed'] as const;
+/** The connections of a repo. */
+export function connectionIdsOf(services: Services, { repoId }: RepoRecord): readonly number[] {
+  const ids = services.connections.idsOf(repoId);
+  return ids.length === 0 ? [repoId] : ids;
+}
 
 const listQuery = z.object({
   ...pageFields(30),
@@ -64,26 +68,12 @@ const repository = z
     description: 'A repository. One without `indexedAt` is not indexed yet.',
   });
 
-/** ms since 1970; repos without push date come after all others. */
-function pushTime({ pushedAt }: RepoRecord): number {
-  return pushedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(pushedAt);
-}
-
-/** Ascending by push date, those without one last; the sort is stable, so ties stay by name. */
-function sortByPush(repos: readonly RepoRecord[]): RepoRecord[] {
-  return byNameBytes(repos).sort((a, b) => {
-    const [timeA, timeB] = [pushTime(a), pushTime(b)];
-    return timeA === timeB ? 0 : timeA - timeB;
-  });
-}
-
 function toListItem(
   repo: RepoRecord,
   baseUrl: string,
   state: RepoState,
   sizes: RepoSizes | undefined,
 ) {
-  const branch = repo.defaultBranch ?? repo.defaultRevision;
   return {
     codeHostType: repo.codeHostType,
     repoId: repo.repoId,
@@ -94,7 +84,7 @@ function toListItem(
     repoDisplayName: repo.displayName,
     externalWebUrl: repo.webUrl,
     imageUrl: repo.imageUrl,
-    defaultBranch: branch.startsWith('refs/') ? shortRefName(branch) : undefined,
+    defaultBranch: defaultBranchOf(repo),
     indexedAt: repo.indexedAt,
     pushedAt: repo.pushedAt,
     state,
@@ -138,8 +128,7 @@ export const listRepos = endpoint(
     accounts.trail.note(actor, 'user.listed_repos', ORG);
     const stateOf = services.jobs.states();
     const found = services.repos.list(sight).filter(filterOf(query, services, stateOf));
-    const sorted = query.sort === 'pushed' ? sortByPush(found) : byNameBytes(found);
-    if (query.direction === 'desc') sorted.reverse();
+    const sorted = sortRepos(found, query.sort, query.direction);
     const { items, headers } = paginate(sorted, query, `${baseUrl}${PATH}`, {
       sort: query.sort,
       direction: query.direction,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { blobPageUrl, externalFileUrl } from '../../../repos/links.ts';
 import { utf8Text } from '../../../base/utf8-text.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
+import { READ_ERRORS } from './git-calls.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { integerText } from '../shapes/input.ts';
 import { linesOf } from './content-lines.ts';
@@ -66,7 +67,7 @@ export const getSource = endpoint(
     isCounted: true,
     input: { query: sourceQuery },
     responses: { 200: { description: 'The file.', body: fileSource } },
-    errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
+    errors: READ_ERRORS,
   },
   async ({ query }, context) => {
     const { path } = query;

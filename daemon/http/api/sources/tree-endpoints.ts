@@ -7,7 +7,13 @@ import { type Folders, withFoldersAbove } from '../../../sources/git/tree-paths.
 import { endpoint } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { treeJson } from './folder-json.ts';
-import { findRepo, folderItemFields, readFolders, revisionFields } from './git-calls.ts';
+import {
+  findRepo,
+  folderItemFields,
+  READ_ERRORS,
+  readFolders,
+  revisionFields,
+} from './git-calls.ts';
 
 const PATHS_MAX = 1000;
 /** Bound: a thousand paths of 20 folders; each is looked at, and its path is kept. */
@@ -76,7 +82,7 @@ export const getTree = endpoint(
         body: z.object({ tree: treeNode }),
       },
     },
-    errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
+    errors: READ_ERRORS,
   },
   async ({ body }, context) => {
     const repo = findRepo(body.repoName, context);

@@ -2,13 +2,14 @@
 // for one.
 
 import { z } from 'zod';
+import { JOB_QUEUES, JOB_STATES } from '../../../repos/jobs.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint, ok } from '../shapes/endpoint.ts';
 import { choiceText, integerText, jsonIds, jsonInteger } from '../shapes/input.ts';
 import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
-import { findRepoById } from './git-calls.ts';
-import { isoOrNull, job, jobJson, QUEUES, STATES } from './job-json.ts';
+import { findRepoById } from '../sources/git-calls.ts';
+import { isoOrNull, job, jobJson } from './job-json.ts';
 
 const LIST_PATH = '/api/jobs';
 
@@ -118,8 +119,8 @@ export const listJobs = endpoint(
     input: {
       query: z.object({
         ...pageFields(30),
-        queue: choiceText(QUEUES).optional().meta({ description: 'Only these.' }),
-        status: choiceText(STATES).optional().meta({ description: 'Only these.' }),
+        queue: choiceText(JOB_QUEUES).optional().meta({ description: 'Only these.' }),
+        status: choiceText(JOB_STATES).optional().meta({ description: 'Only these.' }),
       }),
     },
     responses: {
@@ -150,7 +151,7 @@ export const getJobLogs = endpoint(
     input: {
       body: z.object({
         queue: z
-          .enum(QUEUES, { error: `expected ${QUEUES.join(' or ')}` })
+          .enum(JOB_QUEUES, { error: `expected ${JOB_QUEUES.join(' or ')}` })
           .meta({ description: 'The queue of the job.' }),
         jobId: z.string({ error: 'required' }).meta({ description: 'Id of the job.' }),
         offset: jsonInteger(0)

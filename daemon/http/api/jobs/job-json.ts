@@ -1,25 +1,24 @@
 // Jobs as answers hold them.
 
 import { z } from 'zod';
-import type { JobView } from '../shapes/endpoint-services.ts';
+import {
+  JOB_PHASES,
+  JOB_QUEUES,
+  JOB_STATES,
+  JOB_UNITS,
+  type JobView,
+} from '../../../repos/jobs.ts';
 import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
-
-export const QUEUES = ['connection-sync', 'repo-index', 'repo-cleanup', 'audit-log-prune'] as const;
-export const STATES = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
 
 const progress = z
   .object({
-    phase: z
-      .enum(['asking', 'preparing', 'receiving', 'resolving', 'listing', 'reading', 'merging'])
-      .meta({
-        description:
-          'What is being done. Of a fetch: the host is asked what there is; the next three are those of git.',
-      }),
+    phase: z.enum(JOB_PHASES).meta({
+      description:
+        'What is being done. Of a fetch: the host is asked what there is; the next three are those of git.',
+    }),
     done: integer('How much of it is done.'),
     total: integer('How much there is; 0: not known yet.'),
-    unit: z
-      .enum(['bytes', 'objects'])
-      .meta({ description: 'What is counted: objects of git in a fetch.' }),
+    unit: z.enum(JOB_UNITS).meta({ description: 'What is counted: objects of git in a fetch.' }),
     remainingMs: integer('Time left at the present speed; null: not known.').nullable(),
   })
   .meta({ id: 'JobProgress', description: 'How far a job is.' });
@@ -27,14 +26,14 @@ const progress = z
 export const job = z
   .object({
     id: text('Id of the job.'),
-    queue: z.enum(QUEUES).meta({ description: 'What kind of job.' }),
+    queue: z.enum(JOB_QUEUES).meta({ description: 'What kind of job.' }),
     data: z
       .object({
         repoId: integer('Id of the repository.', 1).optional(),
         connectionId: integer('Id of the connection.', 1).optional(),
       })
       .meta({ description: 'What it is of: a repository, or a connection.' }),
-    status: z.enum(STATES).meta({ description: 'How it stands.' }),
+    status: z.enum(JOB_STATES).meta({ description: 'How it stands.' }),
     priority: integer('Lower ones go first: 1 asked for, 5 first index, 10 scheduled.', 1),
     attempt: integer('Number of the last attempt; 0: none has begun.'),
     createdAt: time('When it was asked for.'),

@@ -3,24 +3,27 @@
 
 import { z } from 'zod';
 import { hasOwnerRole } from '../../../accounts/caller.ts';
-import type { RepoRecord } from '../../../repos/records.ts';
+import { CONNECTION_TYPES } from '../../../base/config/connections.ts';
+import type { JobView } from '../../../repos/jobs.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint, ok, type CallContext } from '../shapes/endpoint.ts';
-import type { ConnectionView, JobView, Services } from '../shapes/endpoint-services.ts';
+import type { ConnectionView } from '../shapes/endpoint-services.ts';
 import { integerText, jsonIds } from '../shapes/input.ts';
 import { integer, nullableTime, text } from '../shapes/schemas.ts';
 import { isoOrNull, job, jobJson } from './job-json.ts';
-import { byNameBytes } from './repo-order.ts';
-
-const TYPES = ['github', 'gitlab', 'gitea', 'gerrit', 'bitbucket', 'azuredevops', 'git'] as const;
+import { connectionIdsOf } from '../sources/repo-endpoints.ts';
+import { byNameBytes } from '../sources/repo-order.ts';
 
 const connection = z
   .object({
     id: integer('Id of the connection.', 1),
     name: text('Its name.'),
     connectionType: z
-      .enum(TYPES)
+      .enum(CONNECTION_TYPES)
       .meta({ description: 'What kind of place the repositories come from.' }),
+    trouble: text(
+      'For owners: why it is not listed or fetched, since when, and the next step; absent: it is, or will be.',
+    ).optional(),
   })
   .meta({ id: 'Connection', description: 'A place that repositories come from.' });
 
@@ -32,17 +35,12 @@ const connectionStatus = z
   })
   .meta({ id: 'ConnectionSyncStatus', description: 'How the listing of a connection stands.' });
 
-/** The connections of a repo. */
-export function connectionIdsOf(services: Services, { repoId }: RepoRecord): readonly number[] {
-  const ids = services.connections.idsOf(repoId);
-  return ids.length === 0 ? [repoId] : ids;
-}
-
-/** Those with a repo that the caller sees, by name, then by id. */
-function visibleConnections({ services, sight }: CallContext): ConnectionView[] {
+/** Those with a repo that the caller sees, of owners all, by name, then by id. */
+function visibleConnections({ services, sight, caller }: CallContext): ConnectionView[] {
+  const seesAll = hasOwnerRole(caller);
   const repos = byNameBytes(services.repos.list(sight));
   const ids = new Set(repos.flatMap((repo) => connectionIdsOf(services, repo)));
-  const configured = services.connections.list().filter(({ id }) => ids.has(id));
+  const configured = services.connections.list().filter(({ id }) => seesAll || ids.has(id));
   const sources = repos
     .filter(({ repoId }) => ids.has(repoId))
     .map(({ repoId: id, name }) => ({ id, name, connectionType: 'git' as const, syncedAt: null }));
@@ -63,14 +61,23 @@ export const listConnections = endpoint(
     isCounted: true,
     responses: {
       200: {
-        description: 'Those with a repository that the caller sees, by name.',
+        description:
+          'Those with a repository that the caller sees, and to owners all of the configuration, by name.',
         body: z.array(connection),
       },
     },
   },
   (_, context) => {
-    const connections = visibleConnections(context);
-    return ok(connections.map(({ id, name, connectionType }) => ({ id, name, connectionType })));
+    const isOwner = hasOwnerRole(context.caller);
+    const connections = visibleConnections(context).map(
+      ({ id, name, connectionType, trouble }) => ({
+        id,
+        name,
+        connectionType,
+        ...(isOwner && trouble !== undefined ? { trouble } : {}),
+      }),
+    );
+    return ok(connections);
   },
 );
 

@@ -7,10 +7,10 @@ import { createSecureContext, rootCertificates, type SecureContext } from 'node:
 import { X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 // oxlint-disable-next-line import/no-unassigned-import -- for what it does
-import './own-fetch.ts';
+import '../own-fetch.ts';
 import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici';
-import { messageOf } from '../base/caught.ts';
-import { ConfigError } from '../base/config/error.ts';
+import { messageOf } from '../caught.ts';
+import { ConfigError } from './error.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,0 +1,49 @@
+// The tool server over two streams, for the programs that start it (`trawl mcp`).
+
+import type { Readable, Writable } from 'node:stream';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { Log } from '../base/log.ts';
+import { makeToolServer, progressOf } from '../http/mcp/tool-server.ts';
+import type { Tool } from '../http/mcp/tools/tool.ts';
+import type { LocalTools } from '../local-tools.ts';
+
+/** Characters of what is wrong with a message that are shown. */
+const SHOWN_SIZE = 300;
+
+/** Tools that read the index. Others read repositories, and need not wait for it. */
+const needsIndex = ({ isSearch }: Tool): boolean => isSearch;
+
+/**
+ * Answers messages until the input ends.
+ *
+ * @param open  opens the tools, once; called when a client is there, whose first message does not wait for it
+ */
+export async function servePipe(
+  open: () => Promise<LocalTools>,
+  { stdin, stdout }: { readonly stdin: Readable; readonly stdout: Writable },
+  version: string,
+  log: Log,
+): Promise<void> {
+  const server = makeToolServer({
+    version,
+    log,
+    run: async (tool, args, extra) =>
+      (await open()).with(needsIndex(tool), extra.signal, progressOf(extra), (context) =>
+        tool.run(args, context),
+      ),
+  });
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
+  server.onerror = (error) =>
+    log.warn('a message was not understood', { error: error.message.slice(0, SHOWN_SIZE) });
+  // Whoever calls a tool is told why it cannot be opened.
+  server.oninitialized = () => void open().catch(() => {});
+  const ended = new Promise<void>((resolve) => {
+    stdin.once('end', resolve);
+    stdin.once('close', resolve);
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- as above
+    server.onclose = resolve;
+  });
+  await server.connect(new StdioServerTransport(stdin, stdout));
+  await ended;
+  await server.close();
+}

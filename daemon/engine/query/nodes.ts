@@ -1,0 +1,37 @@
+// Nodes of queries that are made of values instead of text. Their expressions tell upper from lower case.
+
+import { quotePattern } from '../regex/quote.ts';
+import { parseRegex } from '../regex/syntax.ts';
+import type { PatternNode, QueryNode, RegexNode, ValueNode, ValuePrefix } from './tree.ts';
+
+const POSITION = { position: 0 };
+
+/** Bound: an expression may have 4,096 bytes. */
+const REPO_NAME_SIZE_MAX = 1000;
+
+/** Content that holds a match. Errors: QueryError. */
+export function regexNode(pattern: string, isFolded = false): RegexNode {
+  return { kind: 'regex', pattern, tree: parseRegex(pattern, { isFolded }), ...POSITION };
+}
+
+/** A filter by an expression. Errors: QueryError. */
+export function patternNode(prefix: PatternNode['prefix'], pattern: string): PatternNode {
+  return { kind: 'pattern', prefix, pattern, tree: parseRegex(pattern), ...POSITION };
+}
+
+/** A filter by a text. */
+export function valueNode(prefix: ValuePrefix, value: string): ValueNode {
+  return { kind: 'value', prefix, value, ...POSITION };
+}
+
+/** The repo of this name alone. */
+export function repoNode(name: string): QueryNode {
+  // No repo has such a name.
+  if (name.length > REPO_NAME_SIZE_MAX) return { kind: 'const', value: false };
+  return patternNode('repo', `^${quotePattern(name)}$`);
+}
+
+/** What holds where each of the nodes, at least one, does. */
+export function allOf([first, ...rest]: readonly [QueryNode, ...QueryNode[]]): QueryNode {
+  return rest.length === 0 ? first : { kind: 'and', children: [first, ...rest] };
+}

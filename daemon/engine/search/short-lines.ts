@@ -1,0 +1,128 @@
+// Chunks of file results whose long lines are cut: what is around their ranges stays, each cut is marked (API.md 6.1,
+// `maxLineBytes`). Positions stay those of the file.
+
+import type { RenderedDocs } from '../host/searcher.ts';
+
+const MARK = '…';
+/** A line end as JSON has it. */
+const LINE_END = '\\n';
+
+interface Place {
+  readonly lineNumber: number;
+  /** 1-based, in code points. */
+  readonly column: number;
+}
+
+interface Chunk {
+  content: string;
+  readonly contentStart: Place;
+  readonly matchRanges: readonly { readonly start: Place; readonly end: Place }[];
+}
+
+/** From code point `start` on, up to `end`. */
+interface Stretch {
+  start: number;
+  end: number;
+}
+
+/** The results with no line in a chunk of more than so many bytes, marks aside. */
+export function withShortLines(docs: RenderedDocs, sizeMax: number): RenderedDocs {
+  const all = Buffer.from(docs.json.buffer, docs.json.byteOffset, docs.json.byteLength);
+  const pieces: Buffer[] = [];
+  const sizes = docs.sizes.slice();
+  let start = 0;
+  for (const [index, size] of docs.sizes.entries()) {
+    const json = all.subarray(start, start + size);
+    const piece = mayHaveLongLine(json, sizeMax) ? shortened(json, sizeMax) : json;
+    pieces.push(piece);
+    sizes[index] = piece.length;
+    start += size;
+  }
+  return { ...docs, json: new Uint8Array(Buffer.concat(pieces)), sizes };
+}
+
+/** False: each line of a chunk, as JSON writes it, has fewer bytes. */
+function mayHaveLongLine(json: Buffer, sizeMax: number): boolean {
+  let start = 0;
+  for (let end = json.indexOf(LINE_END); end >= 0; end = json.indexOf(LINE_END, start)) {
+    if (end - start > sizeMax) return true;
+    start = end + LINE_END.length;
+  }
+  return json.length - start > sizeMax;
+}
+
+function shortened(json: Buffer, sizeMax: number): Buffer {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the core has just written it
+  const file = JSON.parse(json.toString()) as { readonly chunks: readonly Chunk[] };
+  for (const chunk of file.chunks) chunk.content = shortContent(chunk, sizeMax);
+  return Buffer.from(JSON.stringify(file));
+}
+
+function shortContent(chunk: Chunk, sizeMax: number): string {
+  return chunk.content
+    .split('\n')
+    .map((line, index) =>
+      Buffer.byteLength(line) <= sizeMax
+        ? line
+        : shortLine(line, stretchesIn(chunk, chunk.contentStart.lineNumber + index), sizeMax),
+    )
+    .join('\n');
+}
+
+/** What the ranges of a chunk cover of a line, in code points. */
+function stretchesIn({ matchRanges }: Chunk, lineNumber: number): Stretch[] {
+  return matchRanges
+    .filter(({ start, end }) => start.lineNumber <= lineNumber && end.lineNumber >= lineNumber)
+    .map(({ start, end }) => ({
+      start: start.lineNumber === lineNumber ? start.column - 1 : 0,
+      end: end.lineNumber === lineNumber ? end.column - 1 : Infinity,
+    }));
+}
+
+/** @param stretches  ascending; none: the line is shown from its start on */
+function shortLine(line: string, stretches: readonly Stretch[], sizeMax: number): string {
+  const points = Array.from(line);
+  const shown = stretches.length === 0 ? [{ start: 0, end: 0 }] : stretches;
+  let left = sizeMax;
+  const kept: Stretch[] = [];
+  for (const { start, end } of shown) {
+    const stretch = { start, end: start };
+    while (stretch.end < Math.min(end, points.length)) {
+      const size = Buffer.byteLength(points[stretch.end]!);
+      if (size > left) break;
+      left -= size;
+      stretch.end++;
+    }
+    if (stretch.end > start || end === start) kept.push(stretch);
+    if (stretch.end < Math.min(end, points.length)) break;
+  }
+  for (const stretch of kept) widen(stretch, points, left / kept.length);
+  return joined(points, kept);
+}
+
+/** Adds what is before and behind, up to so many bytes, half of them before. */
+function widen(stretch: Stretch, points: readonly string[], sizeMax: number): void {
+  let left = sizeMax / 2;
+  while (stretch.start > 0) {
+    left -= Buffer.byteLength(points[stretch.start - 1]!);
+    if (left < 0) break;
+    stretch.start--;
+  }
+  left = Math.max(0, left) + sizeMax / 2;
+  while (stretch.end < points.length) {
+    left -= Buffer.byteLength(points[stretch.end]!);
+    if (left < 0) break;
+    stretch.end++;
+  }
+}
+
+function joined(points: readonly string[], stretches: readonly Stretch[]): string {
+  let text = '';
+  let next = 0;
+  for (const { start, end } of stretches) {
+    if (start > next) text += MARK;
+    text += points.slice(Math.max(start, next), end).join('');
+    next = Math.max(next, end);
+  }
+  return next < points.length ? text + MARK : text;
+}

@@ -1,0 +1,115 @@
+// A server of the protocol (MCP) with our tools, by the official library. Whoever mounts it says what a call may use; here is
+// what all mounts have in common: the list of tools, results as text, failures as results.
+
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  CallToolResult,
+  ListToolsResult,
+  ServerNotification,
+  ServerRequest,
+} from '@modelcontextprotocol/sdk/types.js';
+import { isShortage } from '../../base/caught.ts';
+import type { Log } from '../../base/log.ts';
+import { toApiError } from '../api/shapes/api-error.ts';
+import type { Tool, ToolContext } from './tools/tool.ts';
+import { TOOLS } from './tools/tools.ts';
+
+export const SERVER_NAME = 'trawl-mcp-server';
+
+/** Newest first. */
+export const PROTOCOL_VERSIONS: readonly string[] = ['2025-06-18', '2025-03-26'];
+
+const INSTRUCTIONS =
+  'Exact search over indexed repositories. Find code with grep and glob, follow names with find_symbol_definitions and ' +
+  'find_symbol_references, read with read_file. Repository names come from list_repos and from results.';
+
+/** What the library tells of a call. */
+export type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+export interface ToolMount {
+  readonly version: string;
+  readonly log: Log;
+  /** Runs a call with what it may use. Errors: those of the tool, and of what comes before it. */
+  run(tool: Tool, args: unknown, extra: CallExtra): Promise<string>;
+}
+
+const LIST: ListToolsResult = {
+  tools: TOOLS.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+    annotations: { readOnlyHint: true, idempotentHint: true },
+  })),
+};
+
+/** Nothing is asked of clients that would have to be validated. Why: the library makes a validator of each server's own. */
+const NO_VALIDATOR = {
+  getValidator: () => {
+    throw new Error('nothing is asked of clients');
+  },
+};
+
+/** A server for one session. */
+export function makeToolServer(mount: ToolMount): Server {
+  const server = new Server(
+    { name: SERVER_NAME, version: mount.version },
+    {
+      capabilities: { tools: {} },
+      instructions: INSTRUCTIONS,
+      jsonSchemaValidator: NO_VALIDATOR,
+    },
+  );
+  server.setRequestHandler(ListToolsRequestSchema, () => LIST);
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
+    call(mount, params.name, params.arguments, extra),
+  );
+  return server;
+}
+
+async function call(
+  mount: ToolMount,
+  name: string,
+  args: unknown,
+  extra: CallExtra,
+): Promise<CallToolResult> {
+  try {
+    const tool = TOOLS.find((one) => one.name === name);
+    if (tool === undefined) return failure(name, `there is no such tool; there are ${NAMES}`);
+    return { content: [{ type: 'text', text: await mount.run(tool, args, extra) }] };
+  } catch (error) {
+    return failure(name, reasonOf(error, mount, extra));
+  }
+}
+
+const NAMES = TOOLS.map(({ name }) => name).join(', ');
+
+function failure(name: string, reason: string): CallToolResult {
+  const text = `Tool "${name.slice(0, NAME_SIZE_MAX)}" failed: ${reason}`;
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+/** Characters of a name that are repeated. */
+const NAME_SIZE_MAX = 100;
+
+function reasonOf(error: unknown, { log }: ToolMount, { signal }: CallExtra): string {
+  const known = toApiError(error);
+  if (known !== undefined) return known.message;
+  if (signal.aborted) return 'it was cancelled';
+  log.error('a tool failed unexpectedly', { error });
+  if (isShortage(error)) return 'the machine has no more files, processes or memory now';
+  return 'an unexpected error occurred';
+}
+
+/** What a call tells of its progress to clients that want to know. */
+export function progressOf(extra: CallExtra): ToolContext['onProgress'] {
+  const { _meta: { progressToken } = {}, sendNotification } = extra;
+  if (progressToken === undefined) return undefined;
+  return ({ shardsDone: progress, shardsEligible: total }) =>
+    // Whoever is gone is told nothing.
+    void sendNotification({
+      method: 'notifications/progress',
+      params: { progressToken, progress, total },
+    }).catch(() => {});
+}

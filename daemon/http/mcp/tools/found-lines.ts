@@ -1,0 +1,74 @@
+// Lines with matches, file by file, as tools show them.
+
+import type { BoundedText } from './bounded-text.ts';
+
+export interface FoundLine {
+  readonly number: number;
+  readonly text: string;
+  /** False: it stands beside one with a match. */
+  readonly isMatch: boolean;
+}
+
+export interface FoundLines {
+  readonly repository: string;
+  readonly path: string;
+  /** In order; of each line number one. */
+  readonly lines: readonly FoundLine[];
+}
+
+interface Place {
+  readonly lineNumber: number;
+  readonly column: number;
+}
+
+interface Range {
+  readonly start: Place;
+  readonly end: Place;
+}
+
+/** Line of a range's last character. */
+function lastLineOf({ start, end }: Range): number {
+  const isAtStart = end.column === 1 && end.lineNumber > start.lineNumber;
+  return isAtStart ? end.lineNumber - 1 : end.lineNumber;
+}
+
+/** The lines of a text that begins at a line, and which of them the ranges are on. */
+export function linesWith(text: string, first: number, ranges: readonly Range[]): FoundLine[] {
+  const texts = text.replace(/\n$/, '').split('\n');
+  const spans = ranges.map((range) => [range.start.lineNumber, lastLineOf(range)] as const);
+  return texts.map((line, index) => {
+    const number = first + index;
+    const isMatch = spans.some(([from, to]) => from <= number && number <= to);
+    return { number, text: line.replace(/\r$/, ''), isMatch };
+  });
+}
+
+/** In order, each number once. */
+export function inOrder(lines: readonly FoundLine[]): FoundLine[] {
+  const byNumber = new Map<number, FoundLine>();
+  for (const line of lines)
+    if (byNumber.get(line.number)?.isMatch !== true) byNumber.set(line.number, line);
+  return [...byNumber.values()].sort((a, b) => a.number - b.number);
+}
+
+/** Characters of a line that are shown. */
+const LINE_SIZE_MAX = 2000;
+
+/** Adds files as long as there is room; returns how many were added whole. */
+export function addFiles(text: BoundedText, files: readonly FoundLines[]): number {
+  for (const [index, file] of files.entries())
+    for (const line of writeFile(file)) if (!text.add(line)) return index;
+  return files.length;
+}
+
+function writeFile({ repository, path, lines }: FoundLines): string[] {
+  const hasContext = lines.some(({ isMatch }) => !isMatch);
+  const written = lines.flatMap(({ number, text, isMatch }, index) => {
+    const shown = text.length > LINE_SIZE_MAX ? `${text.slice(0, LINE_SIZE_MAX)}…` : text;
+    const line = `  ${number}${isMatch ? ':' : '-'} ${shown}`;
+    const before = lines[index - 1];
+    const isGap = hasContext && before !== undefined && before.number < number - 1;
+    return isGap ? ['  --', line] : [line];
+  });
+  return [`[${repository}] ${path}:`, ...written];
+}

@@ -1,0 +1,66 @@
+// A glob over paths as a regular expression: `*`, `?`, `[…]`, `{a,b}`, `**`. It may begin at any segment of a path, unless
+// a slash comes first, and covers the path to its end; with a slash at its end it means all below a folder.
+
+import { quotePattern } from '../../../engine/regex/quote.ts';
+
+const START_OF_SEGMENT = '(?:^|/)';
+
+/** The expression for the whole of what a glob means. A part that makes no sense stands for itself. */
+export function globPattern(glob: string): string {
+  const isFolder = glob.endsWith('/');
+  const isAnchored = /^\.?\//.test(glob);
+  const body = glob.replace(/^\.?\//, '').replace(/\/$/, '');
+  const rest = isFolder ? '/.+' : '';
+  return `${isAnchored ? '^' : START_OF_SEGMENT}${patternOf(body)}${rest}$`;
+}
+
+/** What a glob may hold at a place, and the expression for it. */
+const PARTS: readonly (readonly [RegExp, (found: RegExpExecArray) => string])[] = [
+  [/^\*\*\//, () => '(?:.*/)?'],
+  [/^\*\*+/, () => '.*'],
+  [/^\*/, () => '[^/]*'],
+  [/^\?/, () => '[^/]'],
+  [/^\\(.)/su, ([, escaped = '']) => quotePattern(escaped)],
+  [/^\[([!^]?)(\]?[^\]/]*)\]/, ([, sign = '', members = '']) => classOf(sign, members)],
+];
+
+function patternOf(glob: string): string {
+  let pattern = '';
+  let depth = 0;
+  for (let rest = glob; rest !== '';) {
+    const [size, next] = partAt(rest, depth);
+    if (next === '(?:') depth++;
+    if (next === ')') depth--;
+    pattern += next;
+    rest = rest.slice(size);
+  }
+  return pattern;
+}
+
+/** How much of the glob its next part takes, and the expression for it. @param depth  braces that are open */
+function partAt(rest: string, depth: number): readonly [size: number, pattern: string] {
+  for (const [form, write] of PARTS) {
+    const found = form.exec(rest);
+    if (found !== null) return [found[0].length, write(found)];
+  }
+  if (rest.startsWith('{') && hasClosingBrace(rest)) return [1, '(?:'];
+  if (depth > 0 && rest.startsWith('}')) return [1, ')'];
+  if (depth > 0 && rest.startsWith(',')) return [1, '|'];
+  const [character = ''] = rest;
+  return [character.length, quotePattern(character)];
+}
+
+function hasClosingBrace(glob: string): boolean {
+  let depth = 0;
+  for (const character of glob) {
+    if (character === '{') depth++;
+    if (character === '}') depth--;
+    if (depth === 0) return true;
+  }
+  return false;
+}
+
+function classOf(sign: string, members: string): string {
+  const quoted = members.replaceAll(/[\\[\]^&~]/g, '\\$&');
+  return sign === '' ? `[${quoted}]` : `[^/${quoted}]`;
+}

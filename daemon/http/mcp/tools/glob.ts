@@ -1,0 +1,73 @@
+// The tool `glob`: files by their paths.
+
+import { z } from 'zod';
+import { ORG } from '../../../accounts/audit-trail.ts';
+import { addToList } from '../../../base/lists.ts';
+import { jsonInteger } from '../../api/shapes/input.ts';
+import type { SearchResponse } from '../../api/search/search-schemas.ts';
+import { BoundedText } from './bounded-text.ts';
+import { conditionsOf, gapsOf, LIMIT_MAX, scopeFields, searchFor } from './search-scope.ts';
+import { tool } from './tool.ts';
+import { whyNothing } from './why-nothing.ts';
+
+const LIMIT = 100;
+
+export const glob = tool(
+  {
+    name: 'glob',
+    description:
+      'Find indexed files by path: *, ?, [...], {a,b}, **. The glob fits from any folder on, to the end of the path.',
+    isSearch: true,
+    input: z.strictObject({
+      pattern: z.string().min(1).meta({ description: 'Glob, such as *.proto or test/**/*.ts.' }),
+      ...scopeFields,
+      limit: jsonInteger(1).default(LIMIT).meta({ description: 'Files at most.' }),
+    }),
+  },
+  async ({ pattern, limit, ...rest }, context) => {
+    context.accounts.trail.note(context.actor, 'user.performed_code_search', ORG);
+    const conditions = conditionsOf({ ...rest, include: pattern }, context);
+    const [first, ...more] = conditions.values();
+    const most = Math.min(limit, LIMIT_MAX);
+    // A match is a range: the folder and the glob may be one each.
+    const matches = rest.path === undefined ? most : 2 * most;
+    // Safety: the pattern is a condition.
+    const answer = await searchFor([first!, ...more], { matches }, context);
+    if (answer.files.length > 0) return listOf(answer, most);
+    const reasons = await whyNothing(undefined, conditions, context);
+    return ['Found 0 files', ...reasons].join('\n');
+  },
+);
+
+function listOf(answer: SearchResponse, limit: number): string {
+  const files = answer.files.slice(0, limit);
+  const byRepo = new Map<string, string[]>();
+  for (const { repository, fileName } of files) addToList(byRepo, repository, fileName.text);
+  const text = new BoundedText();
+  text.add(`Found ${files.length} files`);
+  let shown = 0;
+  for (const [repository, paths] of byRepo) {
+    if (!text.add(`[${repository}]`)) break;
+    for (const path of paths.sort()) if (text.add(`  ${path}`)) shown++;
+  }
+  for (const line of endLines(answer, shown, limit)) text.end(line);
+  return text.toString();
+}
+
+/** What is missing, and how to get it. */
+function endLines(answer: SearchResponse, shown: number, limit: number): string[] {
+  const { files, incompleteReasons = [], stats } = answer;
+  const lines: string[] = [];
+  const unshown = Math.min(files.length, limit) - shown;
+  if (unshown > 0)
+    lines.push(`(cut: the text is full, ${unshown} more files; narrow by path, repo or pattern)`);
+  const gaps = gapsOf(answer);
+  if (gaps !== undefined) lines.push(gaps);
+  if (files.length <= limit && !incompleteReasons.includes('match_limit')) return lines;
+  const next = Math.min(LIMIT_MAX, Math.max(4 * limit, stats.fileCount));
+  const how = limit < LIMIT_MAX ? `call again with limit ${next}, or narrow` : 'narrow';
+  return [
+    ...lines,
+    `(cut at limit ${limit} of at least ${stats.fileCount} files: ${how} by path or repo)`,
+  ];
+}

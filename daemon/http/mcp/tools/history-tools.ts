@@ -1,0 +1,124 @@
+// The tools `list_commits` and `get_diff`.
+
+import { z } from 'zod';
+import { jsonInteger } from '../../api/shapes/input.ts';
+import { commitDateText } from '../../api/history/commit-dates.ts';
+import { commitsOf } from '../../api/history/commit-list-endpoints.ts';
+import { diffOf, type FileDiff } from '../../api/history/diff-endpoints.ts';
+import { expressionText } from '../../api/history/expression-input.ts';
+import { BoundedText } from './bounded-text.ts';
+import { pageArguments, partOf } from './pages.ts';
+import { tool } from './tool.ts';
+
+const repo = z.string().meta({ description: 'Name of the repository.' });
+const DATE = '2024-05-06, 2 weeks ago, yesterday';
+
+export const listCommits = tool(
+  {
+    name: 'list_commits',
+    description: 'List commits, newest first, by message, author, time or path.',
+    input: z.strictObject({
+      repo,
+      query: expressionText().exactOptional().meta({
+        description: 'In the message: POSIX basic regular expression, without regard to case.',
+      }),
+      since: commitDateText('start').exactOptional().meta({ description: DATE }),
+      until: commitDateText('end').exactOptional().meta({ description: DATE }),
+      author: expressionText().exactOptional().meta({ description: 'In name or e-mail.' }),
+      ref: z
+        .string()
+        .exactOptional()
+        .meta({ description: 'Branch, tag or commit; default: the default branch.' }),
+      path: z.string().exactOptional().meta({ description: 'Only commits that changed it.' }),
+      ...pageArguments(50),
+    }),
+  },
+  async (args, context) => {
+    const { total, items } = await commitsOf(args, context);
+    const commits = items.map((commit) => ({ ...commit, parents: undefined }));
+    return partOf({ commits, totalCount: total }, args);
+  },
+);
+
+/** Files of a diff that are read at a time. */
+const FILES_MAX = 200;
+
+export const getDiff = tool(
+  {
+    name: 'get_diff',
+    description: 'Differences between two commits, as a unified diff.',
+    input: z.strictObject({
+      repo,
+      base: z.string().meta({ description: 'Branch, tag or commit; X^ is the parent of X.' }),
+      head: z.string().meta({ description: 'Branch, tag or commit.' }),
+      path: z.string().exactOptional().meta({ description: 'Only this file or folder.' }),
+      page: jsonInteger(1)
+        .default(1)
+        .meta({ description: `Pages of ${FILES_MAX} files.` }),
+    }),
+  },
+  async ({ page, ...args }, context) => {
+    const window = { offset: (page - 1) * FILES_MAX, limit: FILES_MAX };
+    const { json, total } = await diffOf({ ...args, window }, context);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own answer
+    const { files } = JSON.parse(json.toString()) as { readonly files: readonly FileDiff[] };
+    if (files.length === 0) return total === 0 ? 'No differences' : 'No files on this page';
+    return diffText(files, total, page);
+  },
+);
+
+function diffText(files: readonly FileDiff[], total: number, page: number): string {
+  const text = new BoundedText();
+  const left: FileDiff[] = [];
+  for (const [index, file] of files.entries()) {
+    const isWhole = left.length === 0 && text.add(...linesOf(file));
+    if (isWhole) continue;
+    if (index === 0) return startOf(file);
+    left.push(file);
+  }
+  if (left.length > 0) {
+    text.end(`(cut: ${left.length} more files; call again with path:`);
+    text.end(`${left.slice(0, NAMES_MAX).map(changeOf).join('\n')})`);
+  }
+  if (page * FILES_MAX < total)
+    text.end(`(cut: page ${page} of ${total} files; go on with page ${page + 1}, or set path)`);
+  return text.toString();
+}
+
+/** As much of a long file as there is room for. */
+function startOf(file: FileDiff): string {
+  const text = new BoundedText();
+  const lines = linesOf(file).flatMap((part) => part.split('\n'));
+  const shown = lines.findIndex((line) => !text.add(line));
+  text.end(
+    `(cut: ${lines.length - shown} more lines of this file; read_file shows it at both commits)`,
+  );
+  return text.toString();
+}
+
+/** Files that a cut diff names. */
+const NAMES_MAX = 50;
+
+function changeOf({ oldPath, newPath, additions, deletions }: FileDiff): string {
+  return `  ${newPath ?? oldPath ?? ''} +${additions} -${deletions}`;
+}
+
+function linesOf({ oldPath, newPath, isBinary, hunks }: FileDiff): string[] {
+  const [before, after] = [oldPath ?? newPath ?? '', newPath ?? oldPath ?? ''];
+  const renamed = before === after ? [] : [`rename from ${before}`, `rename to ${after}`];
+  const head = [`diff --git a/${before} b/${after}`, ...renamed];
+  if (isBinary) return [...head, 'Binary files differ'];
+  const names = [
+    `--- ${oldPath === null ? '/dev/null' : `a/${oldPath}`}`,
+    `+++ ${newPath === null ? '/dev/null' : `b/${newPath}`}`,
+  ];
+  const body = hunks.flatMap(({ oldRange, newRange, heading, body }) => [
+    `@@ -${spanOf(oldRange)} +${spanOf(newRange)} @@${heading === undefined ? '' : ` ${heading}`}`,
+    body.replace(/\n$/, ''),
+  ]);
+  return hunks.length === 0 ? head : [...head, ...names, ...body];
+}
+
+function spanOf({ start, lines }: { readonly start: number; readonly lines: number }): string {
+  return lines === 1 ? String(start) : `${start},${lines}`;
+}

@@ -1,0 +1,26 @@
+// Pages of tools that list: their arguments, and JSON that says whether there is more.
+
+import { jsonInteger } from '../../api/shapes/input.ts';
+import { PER_PAGE_MAX, type PageRequest } from '../../api/shapes/pagination.ts';
+
+/** The arguments `page` and `perPage`. */
+export function pageArguments(perPage: number) {
+  return {
+    page: jsonInteger(1).default(1),
+    perPage: jsonInteger(1)
+      .refine((value) => value <= PER_PAGE_MAX, { error: `expected at most ${PER_PAGE_MAX}` })
+      .default(perPage),
+  };
+}
+
+/** A page as JSON, and which one is next. */
+export function partOf<List extends { readonly totalCount: number }>(
+  list: List,
+  { page, perPage }: PageRequest,
+): string {
+  const json = JSON.stringify(list);
+  const isLast = page * perPage >= list.totalCount;
+  return isLast
+    ? json
+    : `${json}\n(cut: page ${page} of ${list.totalCount} entries; go on with page ${page + 1})`;
+}

@@ -1,0 +1,86 @@
+// Where tools search: a folder, a glob, a repository, a revision, as conditions of a query; and the search itself.
+
+import { z } from 'zod';
+import { allOf, patternNode, repoNode, valueNode } from '../../../engine/query/nodes.ts';
+import type { QueryNode } from '../../../engine/query/tree.ts';
+import { quotePattern } from '../../../engine/regex/quote.ts';
+import { folderPathOf } from '../../../sources/git/names.ts';
+import type { SearchResponse } from '../../api/search/search-schemas.ts';
+import { allBytes } from '../../api/shapes/lazy-bytes.ts';
+import { findRepo } from '../../api/sources/git-calls.ts';
+import { globPattern } from './glob-pattern.ts';
+import type { ToolContext } from './tool.ts';
+
+/** Arguments of tools that search. */
+export const scopeFields = {
+  path: z.string().exactOptional().meta({ description: 'Only this folder or file.' }),
+  repo: z.string().exactOptional().meta({ description: 'Only this repository (exact name).' }),
+  ref: z.string().exactOptional().meta({
+    description: 'Indexed branch or tag (part of its name); default: the default branch.',
+  }),
+};
+
+export interface SearchScope {
+  readonly path?: string;
+  /** A glob. */
+  readonly include?: string;
+  readonly repo?: string;
+  readonly ref?: string;
+}
+
+/** The conditions by the argument that each comes from. Errors: NOT_FOUND; FILE_NOT_FOUND; QueryError. */
+export function conditionsOf(
+  { path = '', include = '', repo = '', ref = '' }: SearchScope,
+  context: ToolContext,
+): Map<keyof SearchScope, QueryNode> {
+  const conditions = new Map<keyof SearchScope, QueryNode>();
+  if (repo !== '') conditions.set('repo', repoNode(findRepo(repo, context).name));
+  const folder = folderPathOf(path).replace(/^\.\//, '');
+  if (folder !== '' && folder !== '.')
+    conditions.set('path', patternNode('file', `^${quotePattern(folder)}(?:/|$)`));
+  if (include !== '') conditions.set('include', patternNode('file', globPattern(include)));
+  if (ref !== '') conditions.set('ref', valueNode('rev', ref));
+  return conditions;
+}
+
+/** Ranges that a tool asks for at most. */
+export const LIMIT_MAX = 10_000;
+/** Bytes of a line that results show. */
+const LINE_SIZE_MAX = 2000;
+
+export interface ToolSearch {
+  readonly matches: number;
+  readonly contextLines?: number;
+}
+
+/** What is found where all of the conditions hold. Errors: those of a search. */
+export async function searchFor(
+  conditions: readonly [QueryNode, ...QueryNode[]],
+  { matches, contextLines = 0 }: ToolSearch,
+  context: ToolContext,
+): Promise<SearchResponse> {
+  const { services, settings } = context;
+  const { json } = await services.search.search(
+    {
+      query: allOf(conditions),
+      matches: Math.min(matches, settings.maxMatchCount),
+      contextLines,
+      whole: false,
+      fields: [],
+      isRegexEnabled: true,
+      isCaseSensitivityEnabled: true,
+      maxLineBytes: LINE_SIZE_MAX,
+    },
+    context,
+  );
+  const text = Buffer.from(allBytes(json)).toString();
+  if (!(json instanceof Uint8Array)) json.release?.();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
+  return JSON.parse(text) as SearchResponse;
+}
+
+/** Why matches may be missing, other than by a limit; undefined: they are not. */
+export function gapsOf({ incompleteReasons = [] }: SearchResponse): string | undefined {
+  const gaps = incompleteReasons.filter((reason) => reason !== 'match_limit');
+  return gaps.length === 0 ? undefined : `(not everything was searched: ${gaps.join(', ')})`;
+}

@@ -1,0 +1,98 @@
+// The tools `find_symbol_definitions` and `find_symbol_references`: where a name is defined, and where it stands.
+
+import { z } from 'zod';
+import { ORG } from '../../../accounts/audit-trail.ts';
+import type { NavigationKind } from '../../../engine/search/navigation.ts';
+import { DEFAULT_REVISION } from '../../../engine/query/revisions.ts';
+import type { NavigationResponse } from '../../api/search/navigation-endpoints.ts';
+import { SYMBOL_NAME_SIZE_MAX } from '../../api/search/navigation-endpoints.ts';
+import { boundedText } from '../../api/shapes/input.ts';
+import { findRepo } from '../../api/sources/git-calls.ts';
+import { BoundedText } from './bounded-text.ts';
+import { addFiles, type FoundLines, inOrder, linesWith } from './found-lines.ts';
+import { tool, type ToolContext } from './tool.ts';
+
+const input = z.strictObject({
+  symbol: boundedText(SYMBOL_NAME_SIZE_MAX)
+    .refine((symbol) => symbol !== '', { error: 'required' })
+    .meta({ description: 'Exact name of a function, class, type, variable, ...' }),
+  repo: z.string().meta({ description: 'Name of the repository.' }),
+});
+
+async function find(
+  kind: NavigationKind,
+  { symbol, repo }: z.output<typeof input>,
+  context: ToolContext,
+): Promise<string> {
+  const done = kind === 'definitions' ? 'goto_definition' : 'find_references';
+  context.accounts.trail.note(context.actor, `user.performed_${done}`, ORG);
+  const call = {
+    symbolName: symbol,
+    repoName: findRepo(repo, context).name,
+    revisionName: DEFAULT_REVISION,
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
+  const found = (await context.services.search.navigate(kind, call, context)) as NavigationResponse;
+  return found.files.length === 0 ? nothing(kind, symbol, found) : placesOf(found);
+}
+
+function nothing(kind: NavigationKind, symbol: string, found: NavigationResponse): string {
+  const other =
+    kind === 'definitions'
+      ? `find_symbol_references or grep find where "${symbol}" is used, or defined in a language without symbols`
+      : 'names are exact and case-sensitive; grep takes expressions';
+  return ['Found 0 places in 0 files', ...gaps(found), `(${other})`].join('\n');
+}
+
+function placesOf(found: NavigationResponse): string {
+  const { files, stats } = found;
+  const text = new BoundedText();
+  text.add(`Found ${stats.matchCount} places in ${files.length} files`);
+  const shown = addFiles(text, files.map(linesOf));
+  if (shown < files.length)
+    text.end(
+      `(cut: the text is full, ${files.length - shown} more files; grep with path gets them)`,
+    );
+  for (const line of gaps(found)) text.end(line);
+  return text.toString();
+}
+
+function linesOf({
+  repository,
+  fileName,
+  matches,
+}: NavigationResponse['files'][number]): FoundLines {
+  const lines = matches.flatMap(({ lineContent, range }) =>
+    linesWith(lineContent, range.start.lineNumber, [range]),
+  );
+  return { repository, path: fileName, lines: inOrder(lines) };
+}
+
+function gaps({ incompleteReasons = [] }: NavigationResponse): string[] {
+  return incompleteReasons.map((reason) => GAPS[reason] ?? `(places may be missing: ${reason})`);
+}
+
+const GAPS: Readonly<Record<string, string>> = {
+  match_limit: '(cut: there are more places; grep with path or include gets them)',
+  symbols_missing: '(symbols are still being found: places may be missing; try again in a while)',
+};
+
+export const findSymbolDefinitions = tool(
+  {
+    name: 'find_symbol_definitions',
+    description: 'Where a symbol is defined in a repository.',
+    isSearch: true,
+    input,
+  },
+  (args, context) => find('definitions', args, context),
+);
+
+export const findSymbolReferences = tool(
+  {
+    name: 'find_symbol_references',
+    description: 'Where the name of a symbol stands in a repository, definitions included.',
+    isSearch: true,
+    input,
+  },
+  (args, context) => find('references', args, context),
+);

@@ -1,0 +1,75 @@
+// What a tool is: its name, what it says of itself to models, the schema of its arguments, and the function that answers in
+// text. Tools know nothing of the protocol, and call what the endpoints call.
+
+import { z } from 'zod';
+import type { SearchEnvironment } from '../../../engine/search/prepare.ts';
+import type { CallContext } from '../../api/shapes/endpoint.ts';
+import type { Services } from '../../api/shapes/endpoint-services.ts';
+import { parseBody } from '../../api/shapes/input.ts';
+import type { Trail } from '../../api/sources/git-calls.ts';
+
+/** What tools call; a local index has no more. */
+export type ToolServices = Pick<Services, 'repos' | 'source' | 'history' | 'trees' | 'refs'> & {
+  readonly search: Pick<Services['search'], 'search' | 'navigate'>;
+};
+
+/** What a tool may use besides its arguments: the part of the context of a request that needs none. */
+export interface ToolContext
+  extends
+    Trail,
+    Pick<
+      CallContext,
+      'baseUrl' | 'holder' | 'memory' | 'place' | 'settings' | 'sight' | 'signal' | 'takeMemory'
+    > {
+  readonly services: ToolServices;
+  /** Undefined: nobody wants to know how far a search is. */
+  readonly onProgress: SearchEnvironment['onProgress'];
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** Counts against the limit of concurrent searches. */
+  readonly isSearch: boolean;
+  /** JSON schema of its arguments. */
+  readonly inputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
+  /** Errors: INVALID_REQUEST_BODY naming the argument; those of what it calls. */
+  run(args: unknown, context: ToolContext): Promise<string>;
+}
+
+interface ToolShape<Schema extends z.ZodObject> {
+  readonly name: string;
+  readonly description: string;
+  readonly isSearch?: boolean;
+  /** Strict: a model that invents an argument is told. */
+  readonly input: Schema;
+}
+
+/** A tool of this shape. */
+export function tool<Schema extends z.ZodObject>(
+  { name, description, isSearch = false, input }: ToolShape<Schema>,
+  answer: (args: z.output<Schema>, context: ToolContext) => Promise<string> | string,
+): Tool {
+  return {
+    name,
+    description,
+    isSearch,
+    inputSchema: jsonSchemaOf(input),
+    async run(args, context) {
+      return await answer(parseBody(input, args ?? {}), context);
+    },
+  };
+}
+
+/** With what fields say of themselves where the schema cannot know (http/api/shapes/input.ts). */
+function jsonSchemaOf(input: z.ZodObject): Tool['inputSchema'] {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, {
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      const { override } = jsonSchema;
+      delete jsonSchema['override'];
+      if (typeof override === 'object') Object.assign(jsonSchema, override);
+    },
+  });
+  return { ...schema, type: 'object' };
+}

@@ -1,0 +1,27 @@
+// A line of code among others, cut where it is too long; a link beside it or around it leads to all of it.
+
+import { size } from '../parts/words.ts';
+import type { CutText } from './cut-line.ts';
+import { MarkedText } from './marked-text.tsx';
+import type { Colour } from './marks.ts';
+
+interface LineTextProps extends CutText {
+  readonly className: string;
+  /** Of the text that is shown. */
+  readonly colours?: readonly Colour[] | undefined;
+}
+
+export function LineText({ className, text, marks, cut, colours }: LineTextProps) {
+  return (
+    <>
+      {cut !== undefined && cut.from > 0 && <span className="line-cut">…</span>}
+      <MarkedText className={className} text={text} marks={marks} colours={colours} />
+      {cut !== undefined && (
+        <span className="line-cut">
+          {cut.from + text.length < cut.lineLength && '… '}
+          line of {size(cut.lineLength)}, show
+        </span>
+      )}
+    </>
+  );
+}

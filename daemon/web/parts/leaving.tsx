@@ -1,0 +1,50 @@
+// What is asked before somebody leaves a page where something would be lost. Links, the palette, back and forward are one way;
+// where the whole page would go, the browser asks by itself.
+
+import { useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import { BASE_PATH } from '../data/place.ts';
+import { ConfirmDialog } from './confirm.tsx';
+
+/** Goes where somebody wanted to go. */
+type Leave = () => void;
+
+/** A way that was stopped; undefined: none. */
+function useStopped(): readonly [leave: Leave | undefined, drop: () => void] {
+  const [leave, setLeave] = useState<Leave>();
+  const [, navigate] = useLocation();
+  useEffect(() => {
+    let isLeaving = false;
+    const stop = (event: NavigateEvent): void => {
+      if (isLeaving || !event.cancelable || !event.destination.sameDocument) return;
+      event.preventDefault();
+      const { url, key } = event.destination;
+      const isWayBack = event.navigationType === 'traverse';
+      setLeave(() => () => {
+        isLeaving = true;
+        if (isWayBack) navigation.traverseTo(key);
+        else navigate(url.slice(`${location.origin}${BASE_PATH}`.length));
+      });
+    };
+    const refuse = (event: BeforeUnloadEvent): void => event.preventDefault();
+    navigation.addEventListener('navigate', stop);
+    addEventListener('beforeunload', refuse);
+    return () => {
+      navigation.removeEventListener('navigate', stop);
+      removeEventListener('beforeunload', refuse);
+    };
+  }, [navigate]);
+  return [leave, () => setLeave(undefined)];
+}
+
+interface AskBeforeLeavingProps {
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Asks as long as it is there. */
+export function AskBeforeLeaving({ title, text }: AskBeforeLeavingProps) {
+  const [leave, drop] = useStopped();
+  if (leave === undefined) return null;
+  return <ConfirmDialog title={title} text={text} label="Leave" run={leave} close={drop} />;
+}

@@ -1,0 +1,17 @@
+// What comes over the page when it is asked for, from wherever that is; one at a time.
+
+import { create } from 'zustand';
+
+export type Overlay = 'keys' | 'palette' | 'syntax';
+
+export const useOverlay = create<{ readonly open: Overlay | undefined }>()(() => ({
+  open: undefined,
+}));
+
+export function showOverlay(open: Overlay): void {
+  useOverlay.setState({ open });
+}
+
+export function closeOverlay(): void {
+  useOverlay.setState({ open: undefined });
+}

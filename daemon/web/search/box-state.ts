@@ -1,0 +1,122 @@
+// What the query box holds: the text that is typed, the switches for regular expressions and case, and the way from there to
+// the results. On the search page it asks while one types; `return` asks for all.
+
+import { useEffect, useState } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import { useRemembered } from '../data/remembered.ts';
+import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
+import type { Search } from './messages.ts';
+import { useSearch } from './search-store.ts';
+import { positionOf } from './words.ts';
+
+/** Rest after the last key before a preview is asked for, in ms; its length; and its matches. */
+const PREVIEW_PAUSE_MS = 120;
+const PREVIEW_LENGTH_MIN = 3;
+const PREVIEW_MATCHES = 100;
+
+export interface Switches {
+  readonly isRegexEnabled: boolean;
+  readonly isCaseSensitivityEnabled: boolean;
+}
+
+/** The query of the address, and the way to write another one there. */
+function useAskedSearch() {
+  const [parameters] = useSearchParams();
+  const [path, navigate] = useLocation();
+  const contextLines = useRemembered((state) => state.contextLines);
+  const noteQuery = useRemembered((state) => state.noteQuery);
+  // Other pages call a filter of theirs `query`.
+  const isOfSearch = path === '/search' || path.startsWith('/browse/');
+  const asked = isOfSearch ? searchOf(parameters, contextLines) : undefined;
+  const ask = (search: Search): void => {
+    if (search.query.trim() === '') return;
+    noteQuery(search.query);
+    const others = path === '/search' ? parameters : new URLSearchParams();
+    navigate(`/search?${parametersOf(search, others).toString()}`);
+  };
+  return { asked, ask, isOnSearchPage: path === '/search', contextLines };
+}
+
+function usePreview(text: string, switches: Switches, isOn: boolean, contextLines: number): void {
+  const start = useSearch((state) => state.start);
+  const { isRegexEnabled, isCaseSensitivityEnabled } = switches;
+  useEffect(() => {
+    if (!isOn || text.trim().length < PREVIEW_LENGTH_MIN) return;
+    const timer = setTimeout(() => {
+      const search = {
+        query: text,
+        matches: PREVIEW_MATCHES,
+        contextLines,
+        isRegexEnabled,
+        isCaseSensitivityEnabled,
+      };
+      start(search, true);
+    }, PREVIEW_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text, isRegexEnabled, isCaseSensitivityEnabled, isOn, contextLines, start]);
+}
+
+/** Where the query does not parse, in code points; undefined: it does, or it is another one that was refused. */
+function useFault(text: string): number | undefined {
+  const failure = useSearch((state) => (state.state === 'failed' ? state.failure : undefined));
+  const failedQuery = useSearch((state) => state.asked?.query);
+  return failure !== undefined && failedQuery === text ? positionOf(failure) : undefined;
+}
+
+export interface BoxState {
+  readonly text: string;
+  readonly switches: Switches;
+  readonly fault: number | undefined;
+  /** Has the text changed since it was asked for? */
+  readonly isTyped: boolean;
+  /** Somebody types. */
+  readonly type: (text: string) => void;
+  readonly clear: () => void;
+  readonly toggle: (name: keyof Switches) => void;
+  /** Another query in place of this one, which is asked for where results are shown. */
+  readonly replace: (query: string) => void;
+  readonly submit: () => void;
+}
+
+export function useBoxState(): BoxState {
+  const { asked, ask, isOnSearchPage, contextLines } = useAskedSearch();
+  const [text, setText] = useState(asked?.query ?? '');
+  const [isTyped, setTyped] = useState(false);
+  const [switches, setSwitches] = useState<Switches>({
+    isRegexEnabled: asked?.isRegexEnabled ?? false,
+    isCaseSensitivityEnabled: asked?.isCaseSensitivityEnabled ?? false,
+  });
+  const isTypingSearch = useRemembered((state) => state.isTypingSearch);
+  const askedQuery = asked?.query;
+  useEffect(() => {
+    if (askedQuery !== undefined) setText(askedQuery);
+    setTyped(false);
+  }, [askedQuery]);
+  usePreview(text, switches, isTyped && isTypingSearch && isOnSearchPage, contextLines);
+
+  const submit = (changed: Partial<Switches & Pick<Search, 'query'>> = {}): void => {
+    setTyped(false);
+    ask({ query: text, matches: MATCHES_DEFAULT, contextLines, ...switches, ...changed });
+  };
+  return {
+    text,
+    switches,
+    fault: useFault(text),
+    isTyped,
+    type: (typed) => {
+      setText(typed);
+      setTyped(true);
+    },
+    clear: () => setText(''),
+    toggle: (name) => {
+      const changed = { [name]: !switches[name] };
+      setSwitches({ ...switches, ...changed });
+      if (isOnSearchPage) submit(changed);
+    },
+    replace: (query) => {
+      setText(query);
+      if (isOnSearchPage && asked !== undefined) submit({ query });
+    },
+    submit: () => submit(),
+  };
+}

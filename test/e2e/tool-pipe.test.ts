@@ -1,0 +1,102 @@
+// `trawl mcp`: the official client over standard input and output, on a folder that nobody has indexed. The first use indexes it,
+// changes are seen, a second process reads what the first one writes and takes over from it.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { callTool } from '../http/mcp/tool-client.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { eventually, MAIN, startTrawl } from './daemon.ts';
+
+const TIMEOUT = { timeout: 120_000 };
+
+async function connect(cwd: string, ...args: string[]): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  const command = process.execPath;
+  const transport = new StdioClientTransport({ command, args: [MAIN, 'mcp', ...args], cwd });
+  await client.connect(transport);
+  return client;
+}
+
+async function found(client: Client, pattern: string): Promise<boolean> {
+  const { text, isError } = await callTool(client, 'grep', { pattern });
+  assert.equal(isError, false, text);
+  return text.startsWith('Found ');
+}
+
+void test('the current folder is indexed at the first use, and watched', TIMEOUT, async () => {
+  const repo = makeRepo({ 'src/a.c': 'int plum;\n', '.gitignore': 'build\n' });
+  const client = await connect(repo);
+  assert.equal(client.getServerVersion()?.name, 'trawl-mcp-server');
+  assert.equal(await found(client, 'plum'), true);
+  const { text } = await callTool(client, 'list_repos');
+  const { repos } = JSON.parse(text) as { repos: { name: string }[] };
+  const read = await callTool(client, 'read_file', { repo: repos[0]?.name, path: 'src/a.c' });
+  assert.match(read.text, /1: int plum;/);
+  assert.equal(await found(client, 'pear'), false);
+  writeFiles(repo, { 'src/b.c': 'int pear;\n' });
+  await eventually(() => found(client, 'pear'), 100);
+  await client.close();
+  // What it keeps is not of the repository.
+  assert.equal(existsSync(path.join(repo, '.trawl')), true);
+  assert.equal(git(repo, 'status', '--porcelain'), '?? src/b.c');
+});
+
+void test(
+  'a second process reads the same index, sees changes, and takes over',
+  TIMEOUT,
+  async () => {
+    const repo = makeRepo({ 'a.c': 'int plum;\n' });
+    const dataDir = temporaryFolder();
+    const args = ['--data-dir', dataDir];
+    const first = await connect(repo, ...args);
+    assert.equal(await found(first, 'plum'), true);
+    const second = await connect(repo, ...args);
+    assert.equal(await found(second, 'plum'), true);
+    writeFiles(repo, { 'b.c': 'int pear;\n' });
+    await eventually(() => found(second, 'pear'), 100);
+    await first.close();
+    writeFiles(repo, { 'c.c': 'int quince;\n' });
+    await eventually(() => found(second, 'quince'), 500);
+    await second.close();
+  },
+);
+
+void test('a source that is not there is named by the first call', TIMEOUT, async () => {
+  const folder = temporaryFolder();
+  const client = await connect(folder, path.join(folder, 'nowhere'));
+  const { text, isError } = await callTool(client, 'grep', { pattern: 'x' });
+  assert.equal(isError, true);
+  assert.match(text, /^Tool "grep" failed: the index cannot be opened: .*nowhere/);
+  await client.close();
+});
+
+void test(
+  'it ends with its input, says what is wrong on standard error, and nothing else on standard output',
+  TIMEOUT,
+  async () => {
+    const folder = temporaryFolder();
+    const input = '{"jsonrpc":"2.0","id":1,"method":"ping"}\nno message\n';
+    const running = startTrawl(['mcp', '--data-dir', path.join(folder, 'data')], {
+      cwd: folder,
+      input,
+    });
+    const { code, stdout, stderr } = await running.ended;
+    assert.equal(code, 0);
+    assert.equal(stdout, '{"result":{},"jsonrpc":"2.0","id":1}\n');
+    assert.match(stderr, /a message was not understood/);
+  },
+);
+
+void test('all of a disk, or of a home, is not indexed unless it is named', TIMEOUT, async () => {
+  const home = temporaryFolder();
+  for (const cwd of ['/', home]) {
+    const options = { cwd, env: { HOME: home }, input: '' };
+    const { code, stderr } = await startTrawl(['mcp'], options).ended;
+    assert.equal(code, 2);
+    assert.match(stderr, /is not indexed unless it is named/);
+  }
+});

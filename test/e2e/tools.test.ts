@@ -1,0 +1,409 @@
+// The tool server of a real daemon, asked by the official client: what each tool says, who sees what, what is counted, and what
+// becomes of hostile arguments.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { licenceEnvironment } from '../accounts/licences.ts';
+import { callTool, toolClient } from '../http/mcp/tool-client.ts';
+import { commitAll, git, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { call, eventually, get, jobsEnded, type Served, serve, trawl } from './daemon.ts';
+
+const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
+const ENV = {
+  TRAWL_ANONYMOUS_ACCESS: 'true',
+  TRAWL_OWNER_EMAIL: 'owner@example.com',
+  TRAWL_OWNER_API_KEY: KEY,
+  ...licenceEnvironment(),
+};
+const TIMEOUT = { timeout: 120_000 };
+
+const OPEN_FILES = {
+  'README.md': '# Open\n',
+  'src/plum.c': `#include "plum.h"\n\nint plum_count(int trees) {\n  return trees * 3;\n}\n`,
+  'src/plum.h': 'int plum_count(int trees);\n',
+  'src/main.c': '#include "plum.h"\n\nint main(void) {\n  // plums\n  return plum_count(2);\n}\n',
+  'src/long.js': `${'x'.repeat(3000)};pear();${'y'.repeat(3000)}\n`,
+  'doc/many.txt': Array.from({ length: 1000 }, (_, i) => `line ${i + 1}\n`).join(''),
+  'doc/picture.bin': new Uint8Array([1, 0, 2]),
+  'empty.txt': '',
+};
+
+let served: Served;
+let owner: Client;
+let guest: Client;
+let commits: readonly string[];
+
+before(async () => {
+  const folder = temporaryFolder();
+  const [open, hidden] = ['open', 'hidden'].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+  ];
+  for (const [repo, files] of [
+    [open, OPEN_FILES],
+    [hidden, { 'secret.c': 'int plum_secret;\n' }],
+  ] as const) {
+    writeFiles(repo, files);
+    git(repo, 'init', '-q', '-b', 'main');
+    commitAll(repo, 'first');
+  }
+  writeFiles(open, { 'README.md': '# Open\n\nPlums.\n', 'new.txt': 'new\n' });
+  commitAll(open, 'second');
+  commits = git(open, 'log', '--format=%H').split('\n');
+  const dataDir = path.join(temporaryFolder(), 'data');
+  // What comes later beside a hidden one would be hidden itself.
+  const isHidden = ['--enforce-permissions', '--visibility', 'private'];
+  for (const args of [[open], [hidden, ...isHidden]]) {
+    const flags = ['--data-dir', dataDir, '--mode', 'commits'];
+    const { code, stderr } = await trawl(['index', ...flags, ...args], { env: ENV });
+    assert.equal(code, 0, stderr);
+  }
+  served = await serve(dataDir, [open, hidden], { env: ENV, flags: ['--mode', 'commits'] });
+  await jobsEnded(served, 2);
+  owner = await toolClient(served.url, KEY);
+  guest = await toolClient(served.url);
+  await eventually(async () => {
+    const { text } = await callTool(owner, 'find_symbol_definitions', {
+      symbol: 'plum_count',
+      repo: 'local/open',
+    });
+    return !text.includes('still being found');
+  }, 200);
+}, TIMEOUT);
+
+after(async () => {
+  await owner.close();
+  await guest.close();
+  await served.process.stop();
+});
+
+/** Text of a call that succeeds. */
+async function textOf(name: string, args: Record<string, unknown>, client = owner) {
+  const { text, isError } = await callTool(client, name, args);
+  assert.equal(isError, false, text);
+  return text;
+}
+
+async function failureOf(name: string, args: Record<string, unknown>, client = owner) {
+  const { text, isError } = await callTool(client, name, args);
+  assert.equal(isError, true, text);
+  const prefix = `Tool "${name}" failed: `;
+  assert.ok(text.startsWith(prefix), text);
+  return text.slice(prefix.length);
+}
+
+void test('the list: names, annotations, schemas that say no to what they do not know', async () => {
+  const { tools } = await owner.listTools();
+  assert.deepEqual(tools.map(({ name }) => name).sort(), [
+    'find_symbol_definitions',
+    'find_symbol_references',
+    'get_diff',
+    'glob',
+    'grep',
+    'list_branches',
+    'list_commits',
+    'list_repos',
+    'list_tree',
+    'read_file',
+  ]);
+  for (const { inputSchema, annotations } of tools) {
+    assert.equal(annotations?.readOnlyHint, true);
+    assert.equal(annotations.idempotentHint, true);
+    assert.equal(inputSchema['additionalProperties'], false);
+  }
+  assert.equal(owner.getServerVersion()?.name, 'trawl-mcp-server');
+  const grep = tools.find(({ name }) => name === 'grep');
+  assert.deepEqual(grep?.inputSchema.required, ['pattern']);
+});
+
+void test('grep: lines by file, context, what is cut, and how to get more', async () => {
+  const scope = { repo: 'local/open' };
+  assert.equal(
+    await textOf('grep', { pattern: 'plum_\\w+\\(', ...scope, path: 'src/main.c' }),
+    'Found 1 matches in 1 files\n[local/open] src/main.c:\n  5:   return plum_count(2);',
+  );
+  assert.equal(
+    await textOf('grep', { pattern: 'trees \\*', ...scope, include: '*.c', contextLines: 1 }),
+    'Found 1 matches in 1 files\n[local/open] src/plum.c:\n  3- int plum_count(int trees) {\n' +
+      '  4:   return trees * 3;\n  5- }',
+  );
+  const cut = await textOf('grep', { pattern: 'line \\d+', ...scope, limit: 3 });
+  assert.match(
+    cut,
+    /^Found 3 matches in 1 files\n\[local\/open\] doc\/many\.txt:\n(  \d+: line \d+\n){3}/,
+  );
+  assert.match(
+    cut,
+    /\(cut at limit 3 of at least \d+ matches in 1 files: call again with limit \d+/,
+  );
+  const full = await textOf('grep', { pattern: '^.*$', ...scope, limit: 10_000 });
+  assert.ok(full.length < 62_000);
+  const long = await textOf('grep', { pattern: 'pear', ...scope });
+  assert.match(long, /  1: …x+;pear\(\);y+…$/);
+  assert.ok(long.length < 2200);
+});
+
+void test('grep: counts by repository', async () => {
+  assert.equal(
+    await textOf('grep', { pattern: 'plum_count', groupByRepo: true }),
+    'Found 3 matches in 1 repositories\nlocal/open: 3 matches in 3 files',
+  );
+});
+
+void test('grep: nothing found says why', async () => {
+  const none = (more: Record<string, unknown>) => textOf('grep', { repo: 'local/open', ...more });
+  assert.equal(await none({ pattern: 'nowhere_at_all' }), 'No matches found');
+  assert.equal(
+    await none({ pattern: 'PLUM_COUNT' }),
+    'No matches found\nWithout regard to case there are matches: use (?i)PLUM_COUNT',
+  );
+  assert.equal(
+    await none({ pattern: 'plum_count(2)' }),
+    'No matches found\nTaken literally there are matches: use plum_count\\(2\\)',
+  );
+  assert.equal(
+    await none({ pattern: 'plum', path: 'nofolder' }),
+    'No matches found\nNo indexed file fits path; glob shows which files there are.',
+  );
+  assert.equal(
+    await none({ pattern: 'plum', path: 'doc', include: '*.c' }),
+    'No matches found\nNo indexed file fits repo and path and include together; glob shows which files there are.',
+  );
+});
+
+void test('glob: paths by repository, cut with the next call', async () => {
+  assert.equal(
+    await textOf('glob', { pattern: 'src/*.{c,h}', repo: 'local/open' }),
+    'Found 3 files\n[local/open]\n  src/main.c\n  src/plum.c\n  src/plum.h',
+  );
+  const cut = await textOf('glob', { pattern: '*', limit: 2, repo: 'local/open' });
+  assert.match(cut, /^Found 2 files\n.*\(cut at limit 2 of at least \d+ files: call again with/s);
+  assert.match(await textOf('glob', { pattern: '*.go' }), /^Found 0 files\n/);
+  assert.equal(
+    await textOf('glob', { pattern: 'm*.*', path: 'src', limit: 1, repo: 'local/open' }),
+    'Found 1 files\n[local/open]\n  src/main.c',
+  );
+  const two = await textOf('glob', {
+    pattern: 'plum.?',
+    path: 'src',
+    limit: 1,
+    repo: 'local/open',
+  });
+  assert.match(
+    two,
+    /^Found 1 files\n.*\(cut at limit 1 of at least 2 files: call again with limit 4,/s,
+  );
+});
+
+void test('read_file: numbered lines, the rest by offset, at any commit', async () => {
+  const asked = { repo: 'local/open', path: 'README.md' };
+  assert.equal(
+    await textOf('read_file', asked),
+    `<repo>local/open</repo>\n<path>README.md</path>\n<url>${served.url}/browse/local/open/-/blob/README.md</url>\n` +
+      '<content>\n1: # Open\n2: \n3: Plums.\n</content>\n(lines 1 to 3: the end of the file)',
+  );
+  const old = await textOf('read_file', { ...asked, ref: commits[1] });
+  assert.match(old, /<content>\n1: # Open\n<\/content>\n\(lines 1 to 1: the end/);
+  const many = { repo: 'local/open', path: 'doc/many.txt' };
+  assert.match(
+    await textOf('read_file', many),
+    /500: line 500\n<\/content>\n\(lines 1 to 500 of 1000; go on with offset 501\)$/,
+  );
+  assert.match(
+    await textOf('read_file', { ...many, offset: 999, limit: 5 }),
+    /<content>\n999: line 999\n1000: line 1000\n<\/content>\n\(lines 999 to 1000: the end/,
+  );
+  assert.match(
+    await failureOf('read_file', { ...many, offset: 1001 }),
+    /offset: the file has 1000 lines/,
+  );
+  assert.match(
+    await textOf('read_file', { repo: 'local/open', path: 'doc/picture.bin' }),
+    /\(binary file of 3 bytes\)$/,
+  );
+  assert.match(
+    await textOf('read_file', { repo: 'local/open', path: 'empty.txt' }),
+    /\(the file is empty\)$/,
+  );
+  const long = await textOf('read_file', { repo: 'local/open', path: 'src/long.js' });
+  assert.match(long, /… \(cut, the line has 6008 bytes\)/);
+});
+
+void test('list_tree: indented, to a depth, files or folders alone, cut', async () => {
+  const repo = 'local/open';
+  assert.equal(
+    await textOf('list_tree', { repo }),
+    '[local/open] /\n  doc/\n  src/\n  empty.txt\n  new.txt\n  README.md',
+  );
+  assert.equal(
+    await textOf('list_tree', { repo, path: 'src', depth: 3 }),
+    '[local/open] src/\n  long.js\n  main.c\n  plum.c\n  plum.h',
+  );
+  assert.equal(
+    await textOf('list_tree', { repo, depth: 2, includeFiles: false }),
+    '[local/open] /\n  doc/\n  src/',
+  );
+  assert.equal(
+    await textOf('list_tree', { repo, depth: 2, includeDirectories: false, path: '/src/' }),
+    '[local/open] src/\n  src/long.js\n  src/main.c\n  src/plum.c\n  src/plum.h',
+  );
+  assert.match(
+    await textOf('list_tree', { repo, depth: 2, maxEntries: 3 }),
+    /\(cut at 3 entries; /,
+  );
+  assert.match(await failureOf('list_tree', { repo, path: 'nowhere' }), /not found/);
+});
+
+void test('symbols: where they are defined, and where they stand', async () => {
+  const asked = { repo: 'local/open', symbol: 'plum_count' };
+  const defined = await textOf('find_symbol_definitions', asked);
+  assert.match(defined, /^Found \d places in \d files\n/);
+  assert.match(defined, /\[local\/open\] src\/plum\.c:\n  3: int plum_count\(int trees\) \{/);
+  assert.equal(
+    await textOf('find_symbol_references', { ...asked }).then((text) => text.split('\n')[0]),
+    'Found 3 places in 3 files',
+  );
+  assert.match(
+    await textOf('find_symbol_definitions', { ...asked, symbol: 'nobody' }),
+    /^Found 0 places in 0 files\n/,
+  );
+});
+
+void test('lists: repositories, branches, commits as JSON', async () => {
+  const repos = JSON.parse(await textOf('list_repos', { query: 'OPEN' })) as Record<
+    string,
+    unknown
+  >;
+  assert.deepEqual(Object.keys(repos).sort(), ['repos', 'totalCount']);
+  assert.equal(repos['totalCount'], 1);
+  const page = await textOf('list_repos', { perPage: 1 });
+  assert.match(page, /\n\(cut: page 1 of 2 entries; go on with page 2\)$/);
+  const branches = JSON.parse(await textOf('list_branches', { repo: 'local/open' })) as {
+    branches: Record<string, unknown>[];
+  };
+  assert.deepEqual(branches.branches[0], {
+    name: 'main',
+    commit: commits[0],
+    committedAt: '2024-05-06T07:08:09.000Z',
+    isDefault: true,
+    isIndexed: true,
+  });
+  const found = JSON.parse(
+    await textOf('list_commits', { repo: 'local/open', query: 'second' }),
+  ) as { commits: { hash: string }[]; totalCount: number };
+  assert.equal(found.totalCount, 1);
+  assert.equal(found.commits[0]?.hash, commits[0]);
+  assert.match(await failureOf('list_commits', { repo: 'local/open', since: 'never' }), /^since: /);
+});
+
+void test('get_diff: a unified diff that git takes', async () => {
+  const asked = { repo: 'local/open', base: commits[1], head: commits[0] };
+  assert.equal(
+    await textOf('get_diff', asked),
+    'diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1 +1,3 @@\n # Open\n+\n+Plums.\n' +
+      'diff --git a/new.txt b/new.txt\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new',
+  );
+  assert.equal(await textOf('get_diff', { ...asked, head: commits[1] }), 'No differences');
+});
+
+/** A token of the owner's key for one repository. */
+async function tokenFor(repo: string): Promise<string> {
+  const repoIds = await idsOf(repo);
+  const answer = await call(`${served.url}/api/ee/scoped_access_token`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}` },
+    body: JSON.stringify({ repoIds }),
+  });
+  const { token } = (await answer.json()) as { readonly token: string };
+  return token;
+}
+
+async function idsOf(name: string): Promise<readonly number[]> {
+  const { body } = await get<readonly { readonly repoId: number }[]>(
+    `${served.url}/api/repos?name=${name}`,
+    { authorization: `Bearer ${KEY}` },
+  );
+  return body.map(({ repoId }) => repoId);
+}
+
+void test(
+  'what a guest or a scoped token does not see is nowhere: every tool',
+  TIMEOUT,
+  async () => {
+    const scoped = await toolClient(served.url, await tokenFor('local/open'));
+    for (const client of [guest, scoped]) await assertHidden(client);
+    await scoped.close();
+    const narrow = await toolClient(served.url, await tokenFor('local/hidden'));
+    assert.match(
+      await textOf('grep', { pattern: 'plum' }, narrow),
+      /^Found 1 matches in 1 files\n/,
+    );
+    assert.match(await failureOf('list_tree', { repo: 'local/open' }, narrow), /not found/);
+    await narrow.close();
+  },
+);
+
+async function assertHidden(client: Client): Promise<void> {
+  const hidden = { repo: 'local/hidden' };
+  assert.match(await textOf('grep', { pattern: 'plum_secret' }), /local\/hidden/);
+  assert.equal(await textOf('grep', { pattern: 'plum_secret' }, client), 'No matches found');
+  assert.match(await textOf('glob', { pattern: 'secret.c' }, client), /^Found 0 files/);
+  assert.doesNotMatch(await textOf('list_repos', {}, client), /hidden/);
+  assert.doesNotMatch(
+    await textOf('grep', { pattern: 'plum', groupByRepo: true }, client),
+    /hidden/,
+  );
+  const calls: [string, Record<string, unknown>][] = [
+    ['grep', { pattern: 'x', ...hidden }],
+    ['glob', { pattern: '*', ...hidden }],
+    ['read_file', { path: 'secret.c', ...hidden }],
+    ['list_tree', hidden],
+    ['list_branches', hidden],
+    ['list_commits', hidden],
+    ['get_diff', { base: 'main~1', head: 'main', ...hidden }],
+    ['find_symbol_definitions', { symbol: 'plum_secret', ...hidden }],
+    ['find_symbol_references', { symbol: 'plum_secret', ...hidden }],
+  ];
+  for (const [name, args] of calls) {
+    const isHidden = await failureOf(name, args, client);
+    const isNowhere = await failureOf(name, { ...args, repo: 'local/hiddex' }, client);
+    assert.equal(isHidden, isNowhere.replace('hiddex', 'hidden'), name);
+  }
+}
+
+void test('arguments that are options, paths, expressions without end, or no arguments', async () => {
+  const repo = 'local/open';
+  const refused: [string, Record<string, unknown>, RegExp][] = [
+    ['read_file', { repo, path: '../../../etc/passwd' }, /not found/i],
+    ['read_file', { repo, path: '/etc/passwd' }, /not found/i],
+    ['read_file', { repo, path: 'README.md', ref: '--output=/tmp/x' }, /ref is not valid/],
+    ['read_file', { repo, path: 'README.md', ref: 'main..main' }, /ref is not valid/],
+    ['get_diff', { repo, base: '--no-index', head: 'main' }, /ref is not valid/],
+    ['list_commits', { repo, ref: '-n1' }, /ref is not valid/],
+    ['list_commits', { repo, path: '../x' }, /not found/i],
+    ['list_tree', { repo, path: '../..' }, /not found/i],
+    ['grep', { pattern: '(' }, /position 0/],
+    ['grep', { pattern: '(a{1000}){1000}' }, /./],
+    ['grep', { pattern: 'a'.repeat(5000) }, /./],
+    ['grep', { pattern: 'a', path: '../x' }, /not found/i],
+    ['grep', { pattern: 'a', include: '['.repeat(6000) }, /./],
+    ['grep', { pattern: 7 }, /^pattern: /],
+    ['grep', {}, /^pattern: /],
+    ['grep', { pattern: 'a', caseSensitive: true }, /caseSensitive/],
+    ['grep', { pattern: 'a', limit: 0 }, /^limit: /],
+    ['glob', { pattern: '' }, /^pattern: /],
+    ['find_symbol_definitions', { repo, symbol: 'x'.repeat(2000) }, /^symbol: /],
+  ];
+  for (const [name, args, reason] of refused)
+    assert.match(await failureOf(name, args), reason, name);
+  const { text, isError } = await callTool(owner, 'rm', { path: '/' });
+  assert.equal(isError, true);
+  assert.match(text, /^Tool "rm" failed: there is no such tool/);
+});
+
+void test('10 MB of arguments are refused, and the session goes on', async () => {
+  await assert.rejects(callTool(owner, 'grep', { pattern: 'x'.repeat(10 << 20) }), /413/);
+  assert.match(await textOf('grep', { pattern: 'plums' }), /^Found /);
+});

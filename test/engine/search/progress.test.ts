@@ -1,0 +1,41 @@
+// A search that is answered as a whole tells those who listen how far it is, wherever it runs; its answer is the same.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { search } from '../../../daemon/engine/search/service.ts';
+import type { SearchProgress } from '../../../daemon/engine/search/tally.ts';
+import { allBytes } from '../../../daemon/http/api/shapes/lazy-bytes.ts';
+import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { Engine, REPO } from '../host/harness.ts';
+
+const REQUEST = {
+  query: 'needle',
+  matches: 1000,
+  contextLines: 0,
+  whole: false,
+  isRegexEnabled: false,
+  isCaseSensitivityEnabled: false,
+};
+
+for (const inlineNs of [0n, 10n ** 12n])
+  void test(`${inlineNs} ns on the main thread`, async () => {
+    const engine = await Engine.open({ inlineNs, workers: 2 });
+    const shards = ['a', 'b', 'c'].map((path) =>
+      engine.shardOf(REPO, [{ path, bytes: Buffer.from(`needle ${path}\n`) }]),
+    );
+    engine.publish(shards, [REPO]);
+    const told: SearchProgress[] = [];
+    const filesWith = async (onProgress?: (progress: SearchProgress) => void) => {
+      const signal = new AbortController().signal;
+      const environment = { signal, baseUrl: 'http://localhost', sight: SEES_ALL, onProgress };
+      const { json } = await search(engine.parts, REQUEST, environment);
+      return (JSON.parse(Buffer.from(allBytes(json)).toString()) as { files: unknown }).files;
+    };
+    assert.deepEqual(await filesWith((progress) => told.push(progress)), await filesWith());
+    assert.ok(told.length > 0);
+    for (const { shardsDone, shardsEligible } of told) {
+      assert.equal(shardsEligible, 3);
+      assert.ok(shardsDone >= 0 && shardsDone <= 3);
+    }
+    await engine.close();
+  });

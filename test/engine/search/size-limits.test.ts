@@ -1,0 +1,157 @@
+// Answers of limited size: file results end before the JSON would be longer than `maxBytes`, lines in chunks are cut around
+// their ranges to `maxLineBytes`, and each answer says what it lacks; answered as a whole or as a stream.
+
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import {
+  array,
+  assert as assertProperty,
+  asyncProperty,
+  constant,
+  constantFrom,
+  integer,
+  oneof,
+  string,
+} from 'fast-check';
+import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
+import { search } from '../../../daemon/engine/search/service.ts';
+import { startStream } from '../../../daemon/engine/search/stream.ts';
+import { allBytes } from '../../../daemon/http/api/shapes/lazy-bytes.ts';
+import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { Engine, type FileResult } from '../host/harness.ts';
+import { checkInvariants } from '../host/invariants.ts';
+import { SEED } from '../../seed.ts';
+
+interface Answer {
+  readonly files: readonly FileResult[];
+  readonly stats: Record<string, number>;
+  readonly isSearchExhaustive: boolean;
+  readonly incompleteReasons?: readonly string[];
+}
+
+const ENVIRONMENT = {
+  signal: new AbortController().signal,
+  baseUrl: 'http://localhost',
+  sight: SEES_ALL,
+  eventSizeMax: Infinity,
+};
+
+const LONG = `${'ä'.repeat(200)}needle${'ö'.repeat(200)}needle${'x'.repeat(200)}`;
+
+let engine: Engine;
+
+before(async () => {
+  const docs = Array.from({ length: 50 }, (_, doc) => ({
+    path: `d${doc}`,
+    bytes: Buffer.from(`first\nneedle ${doc}\nlast\n`),
+  }));
+  engine = await Engine.over([
+    ...docs,
+    { path: 'long', bytes: Buffer.from(`a\n${LONG}\nlong ${LONG}`) },
+  ]);
+});
+
+after(() => engine.close());
+
+function requestOf(more: Partial<SearchRequest>): SearchRequest {
+  const flags = { whole: false, isRegexEnabled: true, isCaseSensitivityEnabled: true };
+  return { query: 'needle', matches: 1000, contextLines: 0, ...flags, ...more };
+}
+
+async function answerTo(more: Partial<SearchRequest>): Promise<Answer & { size: number }> {
+  const { json } = await search(engine.parts, requestOf(more), ENVIRONMENT);
+  const bytes = allBytes(json);
+  const answer = JSON.parse(Buffer.from(bytes).toString()) as Answer;
+  return { ...answer, size: bytes.byteLength };
+}
+
+async function streamOf(more: Partial<SearchRequest>): Promise<Answer> {
+  const stream = await startStream(engine.parts, requestOf(more), ENVIRONMENT);
+  const files: FileResult[] = [];
+  let final: Record<string, unknown> = {};
+  for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
+    if ('error' in event) throw event.error;
+    final = JSON.parse(Buffer.from(event.json).toString()) as Record<string, unknown>;
+    files.push(...((final['files'] as FileResult[] | undefined) ?? []));
+  }
+  stream.close();
+  return {
+    ...(final as unknown as Answer),
+    files,
+    stats: final['accumulatedStats'] as Answer['stats'],
+  };
+}
+
+void test('files end before the answer would be longer, and the answer says so', async () => {
+  const whole = await answerTo({});
+  assert.equal(whole.isSearchExhaustive, true);
+  for (const maxBytes of [1024, 2000, 5000, whole.size - 1, whole.size, whole.size + 100]) {
+    const answer = await answerTo({ maxBytes });
+    assert.ok(answer.size <= maxBytes, `${answer.size} of ${maxBytes}`);
+    assert.deepEqual(answer.files, whole.files.slice(0, answer.files.length));
+    assert.equal(answer.stats['totalMatchCount'], whole.stats['totalMatchCount']);
+    checkInvariants(answer, { matches: 1000 });
+    const isCut = answer.files.length < whole.files.length;
+    assert.deepEqual(answer.incompleteReasons, isCut ? ['size_limit'] : undefined);
+    assert.equal(isCut, maxBytes < whole.size + 64);
+  }
+  const both = await answerTo({ maxBytes: 5000, matches: 40 });
+  assert.deepEqual(both.incompleteReasons, ['match_limit', 'size_limit']);
+});
+
+void test('a stream ends its results the same way', async () => {
+  const answer = await streamOf({ maxBytes: 5000 });
+  assert.ok(JSON.stringify(answer.files).length <= 5000);
+  assert.ok(answer.files.length > 5);
+  assert.deepEqual(answer.incompleteReasons, ['size_limit']);
+  checkInvariants(answer, { matches: 1000 });
+  assert.equal((await streamOf({ maxBytes: 1_000_000 })).incompleteReasons, undefined);
+});
+
+void test('long lines are cut around their ranges, whose positions stay', async () => {
+  const long = { query: 'needle', maxLineBytes: 64 };
+  const [whole, cut] = await Promise.all(
+    [{}, long].map(async (more) => {
+      const { files } = await answerTo(more);
+      return files.find(({ fileName }) => fileName.text === 'long');
+    }),
+  );
+  const lines = (file: FileResult | undefined) => file?.chunks.map(({ content }) => content) ?? [];
+  assert.equal(lines(cut).length, 2);
+  for (const line of lines(cut)) {
+    assert.match(line, /^…ä+needleö+…ö+needlex+…\n?$/);
+    assert.ok(Buffer.byteLength(line.replaceAll(/[…\n]/g, '')) <= 64, line);
+  }
+  const ranges = (file: FileResult | undefined) =>
+    file?.chunks.map(({ matchRanges }) => matchRanges);
+  assert.deepEqual(ranges(cut), ranges(whole));
+  const short = await answerTo({ query: '^first', maxLineBytes: 32 });
+  assert.equal(short.files[0]?.chunks[0]?.content, 'first\n');
+});
+
+void test('a range that is longer than a line may be is cut, so are lines around', async () => {
+  const { files } = await answerTo({ query: 'needleö+', maxLineBytes: 32, contextLines: 1 });
+  const [chunk] = files[0]?.chunks ?? [];
+  const [first, second] = chunk?.content.split('\n') ?? [];
+  assert.equal(first, 'a');
+  assert.match(second ?? '', /^…needleö{13}…$/);
+});
+
+void test('no line is longer, whatever it holds', async () => {
+  const text = string({ unit: constantFrom('a', 'ß', '€', '😀', ' '), maxLength: 200 });
+  const doc = array(oneof(text, constant('needle')), { maxLength: 20 });
+  await assertProperty(
+    asyncProperty(doc, integer({ min: 32, max: 200 }), async (parts, maxLineBytes) => {
+      const content = parts.join('');
+      const one = await Engine.over([{ path: 'one', bytes: Buffer.from(`needle ${content}\n`) }]);
+      const request = requestOf({ maxLineBytes });
+      const { json } = await search(one.parts, request, ENVIRONMENT);
+      const { files } = JSON.parse(Buffer.from(allBytes(json)).toString()) as Answer;
+      const shown = files[0]?.chunks[0]?.content.replaceAll(/[…\n]/g, '') ?? '';
+      assert.ok(Buffer.byteLength(shown) <= maxLineBytes);
+      assert.ok(shown.includes('needle'));
+      await one.close();
+    }),
+    { seed: SEED, numRuns: 20 },
+  );
+});

@@ -1,0 +1,60 @@
+// Sessions of tool clients: how many there may be, of whom, and for how long.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Caller } from '../../../daemon/accounts/caller.ts';
+import { Sessions } from '../../../daemon/http/mcp/sessions.ts';
+import { SEES_NOTHING } from '../../../daemon/repos/sight.ts';
+
+function guest(holder: string): { caller: Caller; holder: string } {
+  return { caller: { source: 'guest', sight: SEES_NOTHING }, holder };
+}
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  },
+};
+
+/** Opens a session by its first message; its id. */
+async function openOne(sessions: Sessions, who: ReturnType<typeof guest>): Promise<string> {
+  const make = () => new Server({ name: 'test', version: '1' }, { capabilities: {} });
+  const { transport } = await sessions.open(who, make);
+  const headers = {
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+  };
+  const request = new Request('http://localhost/', { method: 'POST', headers });
+  await (await transport.handleRequest(request, { parsedBody: INITIALIZE })).text();
+  return transport.sessionId ?? '';
+}
+
+void test('of one caller the session goes that was used least lately, others are refused when all are full', async () => {
+  const sessions = new Sessions({ countMax: 3, ownCountMax: 2 });
+  const [a, b] = [guest('a'), guest('b')];
+  const first = await openOne(sessions, a);
+  const second = await openOne(sessions, a);
+  sessions.find(first, a);
+  const third = await openOne(sessions, a);
+  assert.throws(() => sessions.find(second, a), /no such session/);
+  sessions.find(first, a);
+  sessions.find(third, a);
+  const other = await openOne(sessions, b);
+  await assert.rejects(openOne(sessions, guest('c')), /Too many sessions/);
+  assert.throws(() => sessions.find(other, a), /another caller/);
+});
+
+void test('one that is idle for long is over', async () => {
+  const sessions = new Sessions({ idleMs: 40 });
+  const who = guest('a');
+  const id = await openOne(sessions, who);
+  sessions.find(id, who);
+  await new Promise((resolve) => setTimeout(resolve, 80));
+  assert.throws(() => sessions.find(id, who), /no such session/);
+});

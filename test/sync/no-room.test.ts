@@ -1,0 +1,91 @@
+// Jobs that found no room: that is for nobody but the disk to mend, so no other job is tried against it, and all go on by
+// themselves once there is some.
+
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { type Daemon, daemonOn, emptyRows, mockTimers, recordOf, turns } from './jobs-of.ts';
+
+function noRoom(): Error {
+  return Object.assign(new Error("ENOSPC: no space left on device, write '/d/x'"), {
+    code: 'ENOSPC',
+  });
+}
+
+const begun = ({ attempts }: Daemon): number[] => attempts.map(({ repoId }) => repoId);
+
+async function daemonWith(
+  t: TestContext,
+  attemptsMax: number,
+): Promise<{ daemon: Daemon; pass: (ms: number) => Promise<void> }> {
+  const pass = mockTimers(t);
+  return { daemon: await daemonOn(emptyRows(), { runningMax: 1, attemptsMax }), pass };
+}
+
+void test('a daemon holds all jobs for a while, tries one of them, and all when that found room', async (t) => {
+  const { daemon, pass } = await daemonWith(t, 2);
+  const { jobs, attempts } = daemon;
+  const results = jobs.indexAll([1, 2, 3].map(recordOf), false);
+  attempts[0]!.context.onProgress({
+    phase: 'reading',
+    filesDone: 0,
+    filesTotal: 1,
+    bytesDone: 0,
+    bytesTotal: 30_000,
+    skipped: 0,
+  });
+  await attempts[0]!.end(noRoom());
+  assert.deepEqual(begun(daemon), [1]);
+  assert.match(
+    jobs.failed.reasonOf(1)!,
+    /'\/d\/x' \(the contents alone take 30000 bytes there\); free space there, or move the data directory/,
+  );
+  await pass(1_999);
+  assert.deepEqual(begun(daemon), [1], 'whoever asks');
+  await pass(1);
+  assert.deepEqual(begun(daemon), [1, 2], 'each in its turn');
+  await attempts[1]!.end(noRoom());
+  await pass(3_999);
+  assert.deepEqual(begun(daemon), [1, 2]);
+  await pass(1);
+  await attempts[2]!.end();
+  assert.deepEqual(begun(daemon), [1, 2, 3, 1]);
+  await attempts[3]!.end();
+  await attempts[4]!.end();
+  assert.deepEqual(begun(daemon), [1, 2, 3, 1, 2]);
+  await jobs.whenIdle();
+  assert.deepEqual(
+    jobs.failed.sentences(() => true),
+    [],
+  );
+  assert.deepEqual(
+    (await results).map(({ state }) => state),
+    ['FAILED', 'FAILED', 'COMPLETED'],
+  );
+  // It has begun anew; a disk that stays full is asked once a minute.
+  for (const pauseMs of [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
+    if (jobs.open.length === 0) jobs.ask(recordOf(1));
+    await turns();
+    const count = attempts.length;
+    await attempts.at(-1)!.end(noRoom());
+    await pass(pauseMs - 1);
+    assert.equal(attempts.length, count, `${pauseMs}`);
+    await pass(1);
+    assert.equal(attempts.length, count + 1);
+  }
+  await jobs.close();
+});
+
+void test('where nobody waits for room the others are not begun, and say why', async (t) => {
+  const { daemon } = await daemonWith(t, 1);
+  const { jobs, attempts } = daemon;
+  const results = jobs.indexAll([1, 2, 3].map(recordOf), false);
+  await attempts[0]!.end();
+  await attempts[1]!.end(noRoom());
+  assert.deepEqual(begun(daemon), [1, 2]);
+  assert.deepEqual(
+    (await results).map(({ error = '' }) => error.split(';')[0]),
+    ['', "ENOSPC: no space left on device, write '/d/x'", 'not begun, as there was no room for r2'],
+  );
+  await jobs.whenIdle();
+  await jobs.close();
+});

@@ -1,0 +1,83 @@
+// A door before a daemon: all that a browser asks goes through it, workers included, and every answer comes by it. Unlike what
+// the driver of the browser can do by itself it leaves the browser its cache, without which each page is read anew.
+
+import { createServer, request } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after } from 'node:test';
+
+const servers = new Set<Server>();
+
+after(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+export interface DoorOptions {
+  /** Address of the daemon. */
+  readonly url: string;
+  /** Hands an answer on, whose head is written. @param path  what was asked for */
+  readonly pass: (path: string, reply: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** An answer was left before its end. */
+  readonly onLeft?: () => void;
+}
+
+/** Opens a door, and tells its address. It is closed at the end of the file. */
+export async function openDoor({ url, pass, onLeft }: DoorOptions): Promise<string> {
+  const { host, origin } = new URL(url);
+  const server = createServer((asked, response) => {
+    const path = asked.url ?? '/';
+    const answer = async (reply: IncomingMessage): Promise<void> => {
+      response.writeHead(reply.statusCode ?? 502, reply.headers);
+      await pass(path, reply, response);
+    };
+    const passed = request(
+      `${url}${path}`,
+      {
+        method: asked.method,
+        headers: { ...asked.headers, host, origin, 'accept-encoding': 'identity' },
+      },
+      (reply) => void answer(reply).catch(() => response.destroy()),
+    );
+    passed.on('error', () => response.destroy());
+    response.on('close', () => {
+      if (response.writableEnded) return;
+      onLeft?.();
+      passed.destroy();
+    });
+    asked.pipe(passed);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  servers.add(server);
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+}
+
+/** An answer of the daemon. */
+export interface Recorded {
+  readonly url: string;
+  readonly body: string;
+}
+
+/** A door that keeps what the daemon answers to calls of its API. */
+export async function openRecordingDoor(
+  url: string,
+): Promise<{ readonly url: string; readonly answers: Recorded[] }> {
+  const answers: Recorded[] = [];
+  const pass = async (path: string, reply: IncomingMessage, response: ServerResponse) => {
+    let body = '';
+    if (path.startsWith('/api/')) reply.setEncoding('utf8');
+    for await (const piece of reply) {
+      if (typeof piece === 'string') body += piece;
+      response.write(piece);
+    }
+    // Before the page can show it.
+    if (path.startsWith('/api/')) answers.push({ url: path, body });
+    response.end();
+  };
+  return { url: await openDoor({ url, pass }), answers };
+}
