@@ -70,7 +70,7 @@ export interface RenderOptions {
   readonly links: readonly LinkTexts[];
   readonly contextLines: number;
   readonly isWhole: boolean;
-  /** Further members of the result of each request, from a comma on, ready as JSON; absent: there are none. */
+  /** Further members of the result of each request, from a comma on, ready as JSON, ASCII; absent: there are none. */
   readonly members?: readonly string[];
 }
 
@@ -601,12 +601,12 @@ function writeMembers(
   rows: Uint32Array,
 ): number {
   const rowWords = layout.RENDER_REQUEST_SIZE / 4;
+  new Uint8Array(memory.buffer).set(Buffer.from(members.join(''), 'latin1'), start);
   let next = start;
-  for (const [index, text] of members.entries()) {
-    const bytes = Buffer.from(text);
-    new Uint8Array(memory.buffer).set(bytes, next);
-    rows.set([next, bytes.length], index * rowWords + 6);
-    next += bytes.length;
+  for (let i = 0; i < members.length; i++) {
+    rows[i * rowWords + 6] = next;
+    rows[i * rowWords + 7] = members[i]!.length;
+    next += members[i]!.length;
   }
   return Math.ceil(next / 16) * 16;
 }
