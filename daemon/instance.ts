@@ -13,7 +13,7 @@ import type { BuildProgress } from './engine/build/build.ts';
 import type { FilterSettings } from './engine/build/filters.ts';
 import { type LiveShard, SnapshotKeeper } from './engine/search/snapshot.ts';
 import { HeapTrimmer } from './engine/host/heap.ts';
-import { Turns } from './engine/search/turns.ts';
+import { StartThreads } from './engine/search/start-threads.ts';
 import type { EngineParts } from './engine/search/prepare.ts';
 import { BuildThreads } from './engine/build/build-threads.ts';
 import { GIT_TIMEOUT_MS } from './sources/git/git.ts';
@@ -320,7 +320,7 @@ function enginePartsOf(
     snapshots,
     connectionsOf: (repoId) => indexer?.connections?.namesOf(repoId) ?? [],
     revisions: onDemand && ((...asked) => onDemand.snapshotWith(...asked)),
-    turns: new Turns(pool),
+    startThreads: new StartThreads(pool),
     get timeoutMs() {
       return options.searchTimeoutMs;
     },

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { compileRegex } from '../../daemon/engine/regex/compile.ts';
-import { QueryError } from '../../daemon/engine/regex/error.ts';
+import { QueryError } from '../../daemon/engine/regex/query-error.ts';
 import { reduceToLiterals } from '../../daemon/engine/regex/literals.ts';
 import { simplify } from '../../daemon/engine/regex/simplify.ts';
 import { parseRegex } from '../../daemon/engine/regex/syntax.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import { QueryError } from '../../daemon/engine/regex/error.ts';
+import { QueryError } from '../../daemon/engine/regex/query-error.ts';
 import { Engine, type SearchAnswer } from '../engine/host/harness.ts';
 import { SEED } from '../seed.ts';
 

@@ -45,7 +45,7 @@ import {
   planShards,
   sizeToRead,
   STRIPES_PLANNED,
-} from './plan.ts';
+} from './build-plan.ts';
 import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
 import type { LeftOut } from '../../sources/disk/left-out.ts';

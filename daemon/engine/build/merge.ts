@@ -9,7 +9,7 @@ import { SymbolsFileBuilder, type SymbolsSummary } from '../host/symbols-builder
 import { SymbolTables } from '../shards/symbol-tables.ts';
 import { ShardTables } from '../shards/tables.ts';
 import { type ShardDoc, ShardDocs } from '../shards/shard-docs.ts';
-import { BATCH_BLOCKS, blocksFor } from './plan.ts';
+import { BATCH_BLOCKS, blocksFor } from './build-plan.ts';
 import { completeShard, type FinishedShard, writeContent, writeStripes } from './shard-file.ts';
 
 /** Docs of a repo that are to be in the new shard. */

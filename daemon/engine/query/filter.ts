@@ -1,7 +1,7 @@
 // The second query of a search, which narrows the first (API.md 23.6, 6.1): prefixes, `or`, `-` and groups, without words of
 // content. Both together are one query, as if the filter stood beside the query in parentheses.
 
-import { QueryError } from '../regex/error.ts';
+import { QueryError } from '../regex/query-error.ts';
 import type { Steps } from '../regex/steps.ts';
 import { parseSteps, type QueryOptions } from './parser.ts';
 import type { QueryNode } from './tree.ts';

@@ -2,7 +2,7 @@
 // (print-plan.ts), and asked about repos (repos.ts). Lists and negations are made here, with constants folded.
 
 import { PLAN_NODES_MAX } from '../../../core/shared/plan.ts';
-import { QueryError } from '../regex/error.ts';
+import { QueryError } from '../regex/query-error.ts';
 import type { LetterCase, LiteralAlternative, NameLiteral } from '../regex/literals.ts';
 import type { ProgramExpression } from './expressions.ts';
 import type { DocsNode } from './revisions.ts';

@@ -16,7 +16,13 @@ import {
 } from './condition.ts';
 import type { SimpleTree } from './simple-tree.ts';
 import type { Steps } from './steps.ts';
-import { conditionOf, fewest, type Knowledge, knowledgeOf, type TextOptions } from './texts.ts';
+import {
+  conditionOf,
+  fewest,
+  type Knowledge,
+  knowledgeOf,
+  type TextOptions,
+} from './required-texts.ts';
 
 /** Of matches that may span lines; texts as in CompiledRegex.condition. */
 export interface Beginning {

@@ -1,5 +1,6 @@
-// What every match of an expression must hold, as AND and OR over literals: the base of its gram plan. Worked out by texts.ts,
-// of matches over several lines by beginning.ts. Lists are kept free of what another of their parts says already.
+// What every match of an expression must hold, as AND and OR over literals: the base of its gram plan. Worked out by
+// required-texts.ts, of matches over several lines by beginning.ts. Lists are kept free of what another of their parts says
+// already.
 
 /** Texts are contained in a match; whether letters are compared exactly is up to who made the condition. */
 export type Condition =

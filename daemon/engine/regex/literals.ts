@@ -1,7 +1,7 @@
 // Reduces a regular expression to a choice of literals where it is no more than that, so that it can be
 // answered by literal search: `(test|spec)\.tsx?$` is the four texts `test.tsx`, `test.ts`, `spec.tsx`,
 // `spec.ts` at the end. What cannot be said that way is undefined, and left to the automaton.
-// No more and no less than the expression, in its order: texts.ts says what every match holds, and may say too little.
+// No more and no less than the expression, in its order: required-texts.ts says what every match holds, and may say too little.
 
 import { foldCodePoint, foldVariants } from './fold.ts';
 import { isNullable } from './traits.ts';

@@ -9,7 +9,7 @@ import type { Automaton } from './automaton.ts';
 import type { SimpleTree } from './simple-tree.ts';
 import type { Steps } from './steps.ts';
 import { COMMON_WORD, WORD_BITS } from './words.ts';
-import { conditionOf, fewest, type Knowledge, knowledgeOf } from './texts.ts';
+import { conditionOf, fewest, type Knowledge, knowledgeOf } from './required-texts.ts';
 
 export interface Needles {
   readonly kind: 'none' | 'prefix' | 'inner' | 'run';

@@ -2,7 +2,7 @@
 // mean the same inside and outside of a class: escapes and Unicode properties. RE2 syntax as documented at
 // https://github.com/google/re2/wiki/Syntax.
 
-import { QueryError } from './error.ts';
+import { QueryError } from './query-error.ts';
 import { CODE_POINT_END } from './code-points.ts';
 import { isPropertyName } from './properties.ts';
 import type { UnicodeProperty } from './tree.ts';

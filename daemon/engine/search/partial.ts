@@ -9,7 +9,7 @@ import type { Prepared } from './prepare.ts';
 import { FileResults, renderAnswer, type RenderedAnswer, type RenderSums } from './render.ts';
 import type { RunOutcome, RunStop } from './run.ts';
 import type { LiveShard, QuarantinedShard } from './snapshot.ts';
-import type { Thread } from './turns.ts';
+import type { Thread } from './start-threads.ts';
 
 /** What orders docs and says whose they are; shards by their place in the answer. */
 export interface DocContext extends OrderContext {

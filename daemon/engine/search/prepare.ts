@@ -6,7 +6,7 @@ import type { Gaps, StatsNumbers } from './answer.ts';
 import { PlanError } from '../host/search-plan.ts';
 import type { Searcher } from '../host/searcher.ts';
 import type { ShardFault } from '../host/space.ts';
-import { QueryError } from '../regex/error.ts';
+import { QueryError } from '../regex/query-error.ts';
 import { type Hint, HINTS_MAX, hintsFor } from '../query/hints.ts';
 import { wholeQuerySteps } from '../query/filter.ts';
 import { RESULT_FIELDS, type SearchRequest } from '../query/request.ts';
@@ -29,7 +29,7 @@ import type { Sight } from '../../repos/sight.ts';
 import { repoOrderOf, type Scope, scopeOf, ScopeView } from './scope.ts';
 import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
 import type { SearchProgress } from './tally.ts';
-import type { Turns } from './turns.ts';
+import type { StartThreads } from './start-threads.ts';
 
 export interface SearchEnvironment {
   readonly signal: AbortSignal;
@@ -70,7 +70,7 @@ export interface EngineParts {
   /** Absent: searches know indexed revisions alone. */
   readonly revisions?: RevisionPort | undefined;
   /** Absent: every search begins at once on the calling thread. */
-  readonly turns?: Turns;
+  readonly startThreads?: StartThreads;
   /** 0: none. */
   readonly timeoutMs: number;
   /** How long a search may stay on this thread before the pool takes over. */

@@ -23,7 +23,7 @@ import { addToList } from '../../base/lists.ts';
 import type { SearchPlace } from '../../base/place.ts';
 import { isForHere } from './run.ts';
 import { withShortLines } from './short-lines.ts';
-import type { Thread } from './turns.ts';
+import type { Thread } from './start-threads.ts';
 
 /** Guess: this many docs are rendered sooner than two threads are woken. */
 const INLINE_DOCS = 150;

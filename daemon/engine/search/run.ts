@@ -22,7 +22,7 @@ import { type Deferred, deferred } from '../../base/deferred.ts';
 import type { SearchPlace } from '../../base/place.ts';
 import { SLICE_MS } from './in-turns.ts';
 import type { LiveShard } from './snapshot.ts';
-import type { Thread } from './turns.ts';
+import type { Thread } from './start-threads.ts';
 
 const INLINE_NS = 4_000_000n;
 /** Bytes. Guess: the core reads a plan of this size in some 0.5 ms, without a look at the clock. */

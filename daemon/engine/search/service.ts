@@ -163,7 +163,7 @@ export async function completeSearch(
   const startNs = process.hrtime.bigint();
   const prepared = await prepareSearch(parts, request, environment, snapshot);
   const { scope, run } = prepared;
-  const thread = await parts.turns?.take();
+  const thread = await parts.startThreads?.take();
   const tell = environment.onProgress && progressTeller(prepared, environment.onProgress);
   const outcome = await runSearch(parts.searcher, parts.pool, run, thread, tell);
   environment.signal.throwIfAborted();

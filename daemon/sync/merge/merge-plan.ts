@@ -4,7 +4,7 @@
 // for it.
 
 import { addToList } from '../../base/lists.ts';
-import { blocksFor, SHARD_BLOCKS_MAX } from '../../engine/build/plan.ts';
+import { blocksFor, SHARD_BLOCKS_MAX } from '../../engine/build/build-plan.ts';
 import { SPACE_CAPACITY } from '../../engine/host/space.ts';
 
 /** A shard that may be merged. */

@@ -7,7 +7,7 @@ import { SearchControl } from '../../../daemon/engine/host/control.ts';
 import { SEES_ALL } from '../../../daemon/repos/sight.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
-import { Turns } from '../../../daemon/engine/search/turns.ts';
+import { Turns } from '../../../daemon/engine/search/start-threads.ts';
 import { compileEntry } from '../../core/driver.ts';
 import { buildShard, Engine, type EngineOptions, REPO, temporaryFolder } from './harness.ts';
 

@@ -1,6 +1,6 @@
 // What the query tests say about a query in one line.
 
-import { QueryError } from '../../../daemon/engine/regex/error.ts';
+import { QueryError } from '../../../daemon/engine/regex/query-error.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { printQuery } from '../../../daemon/engine/query/print.ts';
 

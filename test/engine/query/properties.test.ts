@@ -4,7 +4,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { QueryError } from '../../../daemon/engine/regex/error.ts';
+import { QueryError } from '../../../daemon/engine/regex/query-error.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { wordsOf } from '../../../daemon/engine/query/words.ts';
 import { wholeQuerySteps } from '../../../daemon/engine/query/filter.ts';

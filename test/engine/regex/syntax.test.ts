@@ -3,7 +3,7 @@
 
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { QueryError } from '../../../daemon/engine/regex/error.ts';
+import { QueryError } from '../../../daemon/engine/regex/query-error.ts';
 import { printRegex } from '../../../daemon/engine/regex/print.ts';
 import {
   parseRegex,

@@ -2,7 +2,7 @@
 // "Errors", and the API description show the same table, and a test keeps the three equal. Also how an error
 // thrown by a lower layer becomes one of these. Leaves the encoding of an error to the HTTP layer.
 
-import { QueryError } from '../../../engine/regex/error.ts';
+import { QueryError } from '../../../engine/regex/query-error.ts';
 
 /** Code -> HTTP status of the codes in use. */
 export const ERROR_STATUS = {

@@ -9,7 +9,7 @@ import type { SearchPool } from '../host/pool.ts';
 /** Index of a thread of the pool, reserved until it is asked to search; undefined: the calling thread. */
 export type Thread = number | undefined;
 
-export class Turns {
+export class StartThreads {
   readonly #pool: Pick<SearchPool, 'reserve'>;
   readonly #waiting: ((thread: Thread) => void)[] = [];
   #isPumping = false;
