@@ -7,7 +7,7 @@ import { SearchControl } from '../../../daemon/engine/host/control.ts';
 import { SEES_ALL } from '../../../daemon/repos/sight.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
-import { Turns } from '../../../daemon/engine/search/start-threads.ts';
+import { StartThreads } from '../../../daemon/engine/search/start-threads.ts';
 import { compileEntry } from '../../core/driver.ts';
 import { buildShard, Engine, type EngineOptions, REPO, temporaryFolder } from './harness.ts';
 
@@ -98,7 +98,7 @@ void test('a rare word is answered while all threads are held, whole and cut', a
 void test('searches that are to begin on threads are answered while these are held', async () => {
   const engine = await engineWith();
   const ask = async (): Promise<unknown> => {
-    const parts = { ...engine.parts, turns: new Turns(engine.pool) };
+    const parts = { ...engine.parts, startThreads: new StartThreads(engine.pool) };
     const environment = {
       signal: new AbortController().signal,
       baseUrl: 'http://localhost',
