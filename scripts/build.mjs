@@ -3,9 +3,10 @@
 // `trawl` runs. Skips a part whose sources are older than its output. `--force` builds all.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { alone } from './lock.mjs';
 import { isStale, newestSource, PARTS, stampOf } from './stale.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -45,23 +46,24 @@ function removeOrphans(folder) {
   }
 }
 
-mkdirSync(path.join(root, 'build'), { recursive: true });
-buildIfStale('core', () => {
-  run('node_modules/assemblyscript/bin/asc.js', ['--target', 'release']);
-  run('node_modules/assemblyscript/bin/asc.js', ['--target', 'debug']);
+alone(root, () => {
+  buildIfStale('core', () => {
+    run('node_modules/assemblyscript/bin/asc.js', ['--target', 'release']);
+    run('node_modules/assemblyscript/bin/asc.js', ['--target', 'debug']);
+  });
+  buildIfStale('languages', () => run('scripts/languages.mjs', []));
+  buildIfStale('grammars', () => run('scripts/grammars.mjs', []));
+  buildIfStale('daemon', () => {
+    for (const folder of ['bench', 'daemon', 'test']) removeOrphans(folder);
+    // With --force what is known of the last build goes, so that every file is written again.
+    if (force) rmSync(path.join(root, BUILD_INFO), { force: true });
+    const incremental = ['--incremental', '--tsBuildInfoFile', BUILD_INFO];
+    run('node_modules/typescript/bin/tsc', ['-p', '.', ...incremental]);
+  });
+  buildIfStale('openapi', () => run('build/daemon/http/api/write-document.js', []));
+  buildIfStale('web', () => {
+    run('node_modules/typescript/bin/tsc', ['-p', 'daemon/web']);
+    run('scripts/web.mjs', []);
+  });
+  buildIfStale('bundle', () => run('scripts/bundle.mjs', []));
 });
-buildIfStale('languages', () => run('scripts/languages.mjs', []));
-buildIfStale('grammars', () => run('scripts/grammars.mjs', []));
-buildIfStale('daemon', () => {
-  for (const folder of ['bench', 'daemon', 'test']) removeOrphans(folder);
-  // With --force what is known of the last build goes, so that every file is written again.
-  if (force) rmSync(path.join(root, BUILD_INFO), { force: true });
-  const incremental = ['--incremental', '--tsBuildInfoFile', BUILD_INFO];
-  run('node_modules/typescript/bin/tsc', ['-p', '.', ...incremental]);
-});
-buildIfStale('openapi', () => run('build/daemon/http/api/write-document.js', []));
-buildIfStale('web', () => {
-  run('node_modules/typescript/bin/tsc', ['-p', 'daemon/web']);
-  run('scripts/web.mjs', []);
-});
-buildIfStale('bundle', () => run('scripts/bundle.mjs', []));

@@ -3,14 +3,25 @@
 import { spawnSync } from 'node:child_process';
 import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { alone } from './lock.mjs';
 
 /** Runs `npm ci` in `root` if the installed packages do not fit the lock file. Exits on failure. */
 export function ensureInstalled(root) {
   const modules = path.join(root, 'node_modules');
   // A linked folder belongs to another checkout: installing would empty it.
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
-  if (fits(packagesOf(modules, '.package-lock.json'), packagesOf(root, 'package-lock.json')))
-    return;
+  if (isInstalled(root, modules)) return;
+  alone(root, () => {
+    // Another process may have done it meanwhile.
+    if (!isInstalled(root, modules)) install(root);
+  });
+}
+
+function isInstalled(root, modules) {
+  return fits(packagesOf(modules, '.package-lock.json'), packagesOf(root, 'package-lock.json'));
+}
+
+function install(root) {
   console.error('Installing dependencies (npm ci) ...');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const result = spawnSync(

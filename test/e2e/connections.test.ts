@@ -280,7 +280,8 @@ void test(
     );
     for (const { trouble } of told) assert.match(trouble!, /has not answered since/);
     assert.match(own.process.stderr, /the code host does not answer, and is asked again/);
-    assert.match(own.process.stderr, /frozen cannot be listed: 127/);
+    // The line of progress comes every few seconds.
+    await eventually(async () => /frozen cannot be listed: 127/.test(own.process.stderr), 100);
     await own.process.stop();
   },
 );

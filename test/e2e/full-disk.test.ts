@@ -102,15 +102,15 @@ void test(
     assert.equal(code, 1);
     assert.match(
       stdout,
-      /one could not be indexed: .*bytes are free, and \d+ have to stay free; make/,
+      /one could not be indexed: .*bytes are free, and \d+ have to stay free; select fewer repositories, or free space there/,
     );
     const ready = await get<{ degraded?: string[] }>(`${served.url}/api/ready`, OWNER);
-    assert.match(ready.body.degraded!.join('\n'), /two could not be indexed: .*make room/);
+    assert.match(ready.body.degraded!.join('\n'), /two could not be indexed: .*free space there/);
     const jobs = await get<{ errorMessage: string | null }[]>(
       `${served.url}/api/jobs?perPage=100`,
       OWNER,
     );
-    assert.match(JSON.stringify(jobs.body), /make room, or select fewer repositories/);
+    assert.match(JSON.stringify(jobs.body), /select fewer repositories, or free space there/);
     assert.deepEqual([await filesOf('plum'), await filesOf('sloe')], [1, 0]);
     disk.clear();
     await eventually(

@@ -154,7 +154,7 @@ const STEPS: Readonly<Record<string, { readonly go: Step; readonly others: strin
       const labels = await page.locator('.facet label').allInnerTexts();
       return labels.map((label) => label.replaceAll(/\s+/g, ' ')).join(', ');
     },
-    others: `${OPEN} 2, TypeScript 2, code 2`,
+    others: `${OPEN} 2, TypeScript 2, top of a repository 1, folder/ 1, code 2`,
   },
   plan: {
     async go(page) {

@@ -181,6 +181,8 @@ const PLACES: Readonly<Record<string, (page: Page) => Promise<Locator>>> = {
   },
   async palette(page) {
     await page.goto('/repos');
+    // Before the page is there nobody listens to its keys.
+    await page.getByRole('row', { name: 'naU+202Eme' }).waitFor({ state: 'attached' });
     await page.keyboard.press('Control+k');
     return page.getByRole('option', { name: 'naU+202Eme' }).first();
   },

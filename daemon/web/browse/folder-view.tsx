@@ -3,6 +3,7 @@
 import { File, Folder } from 'lucide-react';
 import { Suspense, lazy } from 'react';
 import { Link } from 'wouter';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { counted } from '../parts/words.ts';
@@ -68,7 +69,7 @@ export function FolderView({ place }: { readonly place: Place }) {
               <Link
                 href={addressOf({ ...place, kind: isFolder ? 'tree' : 'blob', path: item.path })}
                 className="folder-row"
-                title={item.name}
+                title={visibleName(item.name)}
               >
                 <Icon size={16} strokeWidth={1.5} aria-hidden />
                 <Name className="folder-name">{item.name}</Name>

@@ -1,0 +1,56 @@
+// scripts/lock.mjs: one process at a time builds; the lock of one that has ended holds up nobody.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+
+const LOCK = pathToFileURL(path.resolve('scripts/lock.mjs')).href;
+/** Adds to a count that it reads, waits, and writes: two at once lose one. */
+const ADD = `
+  import { alone } from ${JSON.stringify(LOCK)};
+  import { readFileSync, writeFileSync } from 'node:fs';
+  const [root, file] = process.argv.slice(1);
+  alone(root, () => {
+    const before = Number(readFileSync(file, 'utf8'));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    writeFileSync(file, String(before + 1));
+    if (before === 1) process.exit(1);
+  });`;
+
+function add(root: string, file: string): Promise<{ code: number | null; words: string }> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', ADD, root, file]);
+  let words = '';
+  child.stderr.on('data', (piece) => (words += String(piece)));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, words })));
+}
+
+test('processes that build take turns, also behind one that failed', async () => {
+  const root = temporaryFolder();
+  const file = path.join(root, 'count');
+  writeFileSync(file, '0');
+  const ended = await Promise.all([1, 2, 3, 4].map(() => add(root, file)));
+  assert.equal(readFileSync(file, 'utf8'), '4');
+  assert.deepEqual(ended.map(({ code }) => code).sort(), [0, 0, 0, 1]);
+  assert.ok(ended.some(({ words }) => words.startsWith('Waiting for another build')));
+  assert.ok(!existsSync(path.join(root, 'build', 'lock')));
+});
+
+test('the lock of a process that is gone is taken over by one of many', async () => {
+  const root = temporaryFolder();
+  const file = path.join(root, 'count');
+  writeFileSync(file, '10');
+  const gone = spawn(process.execPath, ['-e', '']);
+  await new Promise((resolve) => gone.on('close', resolve));
+  mkdirSync(path.join(root, 'build'));
+  writeFileSync(path.join(root, 'build', 'lock'), String(gone.pid));
+  const ended = await Promise.all([1, 2, 3].map(() => add(root, file)));
+  assert.deepEqual(
+    ended.map(({ code }) => code),
+    [0, 0, 0],
+  );
+  assert.equal(readFileSync(file, 'utf8'), '13');
+});
