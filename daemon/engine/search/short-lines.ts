@@ -6,6 +6,7 @@ import type { RenderedDocs } from '../host/searcher.ts';
 const MARK = '…';
 /** A line end as JSON has it. */
 const LINE_END = '\\n';
+const BACKSLASH = 0x5c;
 
 interface Place {
   readonly lineNumber: number;
@@ -44,11 +45,19 @@ export function withShortLines(docs: RenderedDocs, sizeMax: number): RenderedDoc
 /** False: each line of a chunk, as JSON writes it, has fewer bytes. */
 function mayHaveLongLine(json: Buffer, sizeMax: number): boolean {
   let start = 0;
-  for (let end = json.indexOf(LINE_END); end >= 0; end = json.indexOf(LINE_END, start)) {
+  for (let end = json.indexOf(LINE_END); end >= 0; end = json.indexOf(LINE_END, end + 1)) {
+    if (isEscaped(json, end)) continue;
     if (end - start > sizeMax) return true;
     start = end + LINE_END.length;
   }
   return json.length - start > sizeMax;
+}
+
+/** Whether the backslash there is itself the escaped one, so that what follows is a letter. */
+function isEscaped(json: Buffer, place: number): boolean {
+  let before = place;
+  while (json[before - 1] === BACKSLASH) before--;
+  return (place - before) % 2 === 1;
 }
 
 function shortened(json: Buffer, sizeMax: number): Buffer {

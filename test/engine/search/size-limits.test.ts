@@ -137,8 +137,23 @@ void test('a range that is longer than a line may be is cut, so are lines around
   assert.match(second ?? '', /^…needleö{13}…$/);
 });
 
+void test('a backslash and an n in a line are no line end', async () => {
+  const one = await Engine.over([
+    { path: 'one', bytes: Buffer.from(`needle${String.raw`0123456789\n`.repeat(500)}\n`) },
+  ]);
+  // Longer than what stands around the text in the JSON.
+  const request = requestOf({ maxLineBytes: 3000 });
+  const { json } = await search(one.parts, request, ENVIRONMENT);
+  const { files } = JSON.parse(Buffer.from(allBytes(json)).toString()) as Answer;
+  assert.match(files[0]?.chunks[0]?.content ?? '', /…\n$/);
+  await one.close();
+});
+
 void test('no line is longer, whatever it holds', async () => {
-  const text = string({ unit: constantFrom('a', 'ß', '€', '😀', ' '), maxLength: 200 });
+  const text = string({
+    unit: constantFrom('a', 'ß', '€', '😀', ' ', '\\n', '\\'),
+    maxLength: 200,
+  });
   const doc = array(oneof(text, constant('needle')), { maxLength: 20 });
   await assertProperty(
     asyncProperty(doc, integer({ min: 32, max: 200 }), async (parts, maxLineBytes) => {
