@@ -384,7 +384,7 @@ void test(
     const first = await commit(4);
     const grown = (await commit(10)) - first;
     // Measured: 2026-11-23, 6 to 7 for each commit where the threads of a job left theirs behind.
-    assert.ok(grown < 32, `${grown} more mappings after 10 commits`);
+    assert.ok(grown < 20, `${grown} more mappings after 10 commits`);
     await index.close();
   },
 );
