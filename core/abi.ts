@@ -28,7 +28,7 @@ export {
   planCompile,
   requestArenaInit,
 } from './match/request';
-export { searchUnit } from './match/search';
+export { searchUnit } from './match/unit';
 export {
   builderAddBlob,
   builderBegin,

@@ -3,7 +3,9 @@
 // - A test that leaves a server, a thread or a program open keeps its process running: once the file's tests are over and
 //   nothing has been reported for a while, the file fails, and what is still open is named. Why not --test-force-exit: it
 //   hides what is open, and now and then cuts off the end of a report.
+// - Where TRAWL_TEST_COSTS names a file, each test file adds a line to it: seconds of processor, seconds, path.
 
+import { appendFileSync, readFileSync } from 'node:fs';
 import { after } from 'node:test';
 import { isMainThread } from 'node:worker_threads';
 
@@ -23,9 +25,23 @@ function failOnceQuiet(reportedSize) {
   }
 }
 
+/** Of this process and of those that it has waited for. */
+function processorSeconds() {
+  // Source: proc(5): user and system time, and those of children, in hundredths of a second.
+  const fields = readFileSync('/proc/self/stat', 'latin1').split(') ')[1].split(' ');
+  return [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0) / 100;
+}
+
+function noteCost(file) {
+  const [cost, time] = [processorSeconds(), performance.now() / 1000].map((one) => one.toFixed(1));
+  appendFileSync(file, `${cost} ${time} ${process.argv[1]}\n`);
+}
+
 // Threads and programs that a test starts may be given the same options.
 if (isMainThread && /\.test\.m?js$/.test(process.argv[1] ?? '')) {
   const { configureGlobal } = await import('fast-check');
   configureGlobal({ seed: Number(process.env['TRAWL_TEST_SEED'] ?? '1') });
   after(() => failOnceQuiet(-1));
+  const costs = process.env['TRAWL_TEST_COSTS'];
+  if (costs !== undefined) process.on('exit', () => noteCost(costs));
 }

@@ -25,6 +25,7 @@ const RARE_WORDS = [
   'xfs_iunlink_item_recover',
 ];
 const SEARCH_ROUNDS = 50;
+const COMPARE_ROUNDS = 9;
 const REQUEST = {
   matches: 100,
   contextLines: 0,
@@ -76,24 +77,49 @@ for (let i = 0; i < Number(commitCount); i++) {
 print(`${commitCount} commits of one file`, medianOf(costs));
 await indexer.merger.run();
 await tell('shards, by docs');
+const writtenByCommits = usage().bytes - before;
+const fresh = await builtAnew();
+await compare('under way');
+const beforeRest = usage().bytes;
 await instance.close();
 instance = await open({ ...MERGE_LIMITS, restMs: 0 });
 indexer = indexerOf(instance);
 await indexer.merger.run();
 await tell('at rest');
-const written = (usage().bytes - before) / 1e6 / Number(commitCount);
+await compare('at rest');
+const writtenAtRest = usage().bytes - beforeRest;
+const written = (writtenByCommits + writtenAtRest) / 1e6 / Number(commitCount);
 process.stdout.write(`${written.toFixed(2)} MB written a commit of one file, all merges with it\n`);
 clearInterval(sampling);
-await indexer.jobs.indexAll(records, true);
-await tell('built anew');
 process.stdout.write(
   `disk at the worst moment of commits and merges: ${(peak / 1e6).toFixed(0)} MB, ${(peak / builtSize).toFixed(2)} of a build\n`,
 );
+await fresh.close();
 await instance.close();
 
-function open(mergeLimits: MergeLimits): Promise<Instance> {
+async function builtAnew(): Promise<Instance> {
+  const built = await open(MERGE_LIMITS, 'built-anew');
+  const { sources, jobs } = indexerOf(built);
+  await jobs.indexAll((await sources.add([repo], 'commits')).records, false);
+  built.served.publish();
+  return built;
+}
+
+/** With what is built anew, in turn: code that has run more is faster, and the machine is not always alike. */
+async function compare(what: string): Promise<void> {
+  const costs: { grown: number; built: number }[] = [];
+  for (let round = 0; round < COMPARE_ROUNDS; round++)
+    costs.push({ grown: await rareMs(instance), built: await rareMs(fresh) });
+  const middle = costs.sort((a, b) => a.grown / a.built - b.grown / b.built)[costs.length >> 1]!;
+  const ratio = (middle.grown / middle.built).toFixed(2);
+  process.stdout.write(
+    `${what} against built anew (${docCounts(fresh).join(', ')}): ${middle.grown.toFixed(2)} and ${middle.built.toFixed(2)} ms, ${ratio}\n`,
+  );
+}
+
+function open(mergeLimits: MergeLimits, name = 'data'): Promise<Instance> {
   return openInstance({
-    dataDir: path.join(work, 'data'),
+    dataDir: path.join(work, name),
     isOwner: true,
     filters: { maxFileSize: 2 << 20, maxTrigramCount: 0, alwaysIndexFilePatterns: [] },
     searchTimeoutMs: 0,
@@ -105,24 +131,26 @@ function open(mergeLimits: MergeLimits): Promise<Instance> {
 
 async function tell(what: string): Promise<void> {
   // Why first: a daemon's threads have searched before, and code that has runs several times as fast.
-  await rareMs();
-  const ms = await rareMs();
-  process.stdout.write(`${what}: ${docCounts().join(', ')}; rare words p50 ${ms.toFixed(2)} ms\n`);
+  await rareMs(instance);
+  const ms = await rareMs(instance);
+  process.stdout.write(
+    `${what}: ${docCounts(instance).join(', ')}; rare words p50 ${ms.toFixed(2)} ms\n`,
+  );
 }
 
-function docCounts(): number[] {
-  return instance.catalog.repos[0]!.shards.map(({ docCount }) => docCount);
+function docCounts({ catalog }: Instance): number[] {
+  return catalog.repos[0]!.shards.map(({ docCount }) => docCount);
 }
 
 /** The median time of searches for words that few files hold. */
-async function rareMs(): Promise<number> {
+async function rareMs({ parts }: Instance): Promise<number> {
   const signal = new AbortController().signal;
   const costs: number[] = [];
   for (let round = 0; round < SEARCH_ROUNDS; round++)
     for (const query of RARE_WORDS) {
       const start = performance.now();
       const request = { ...REQUEST, query };
-      await search(instance.parts, request, {
+      await search(parts, request, {
         signal,
         baseUrl: 'http://localhost',
         sight: SEES_ALL,

@@ -9,7 +9,7 @@ import { search } from '../engine/search/service.ts';
 import { startStream, type StreamEvent } from '../engine/search/stream.ts';
 import { ApiError, toApiError } from '../http/api/shapes/api-error.ts';
 import type { Explanation } from '../http/api/search/explain-schemas.ts';
-import { allBytes } from '../http/api/shapes/lazy-bytes.ts';
+import { allBytes } from '../base/lazy-bytes.ts';
 import type { SearchEvent, SearchResponse } from '../http/api/search/search-schemas.ts';
 import { openInstance } from '../instance.ts';
 import { SEES_ALL } from '../repos/sight.ts';

@@ -34,7 +34,8 @@ export class Awaiting {
   #sinceMs: number | undefined;
   #failure: string | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #isTold = false;
+  /** When the host was first asked without an answer; ms since the epoch; undefined: nobody is to be told. */
+  #toldSince: number | undefined;
 
   constructor(options: AwaitOptions) {
     this.#options = options;
@@ -42,10 +43,9 @@ export class Awaiting {
 
   /** Undefined: it has not been sent, or not waited for long enough to be told of. */
   get told(): AwaitedAnswer | undefined {
-    if (!this.#isTold || this.#sinceMs === undefined) return undefined;
+    if (this.#toldSince === undefined) return undefined;
     const { question, connection } = this.#options;
-    const since = Date.now() - performance.now() + this.#sinceMs;
-    return { ...question, connection, since, failure: this.#failure };
+    return { ...question, connection, since: this.#toldSince, failure: this.#failure };
   }
 
   /** An attempt is made. */
@@ -55,7 +55,8 @@ export class Awaiting {
     this.#sinceMs = silentSinceMs.get(question.host) ?? performance.now();
     open.add(this);
     // However long it has been silent: now it may answer.
-    this.#timer = setTimeout(() => this.#tell(), tellMs).unref();
+    const sinceMs = this.#sinceMs;
+    this.#timer = setTimeout(() => this.#tell(sinceMs), tellMs).unref();
   }
 
   /** An attempt failed. */
@@ -67,7 +68,7 @@ export class Awaiting {
   noteAnswer(): void {
     const { question, log } = this.#options;
     silentSinceMs.delete(question.host);
-    if (this.#isTold) log.info('the code host answers again', { ...question });
+    if (this.#toldSince !== undefined) log.info('the code host answers again', { ...question });
     this.#sinceMs = undefined;
     this.end();
   }
@@ -80,14 +81,15 @@ export class Awaiting {
     clearTimeout(this.#timer);
     open.delete(this);
     this.#sinceMs = undefined;
-    this.#isTold = false;
+    this.#toldSince = undefined;
     this.#failure = undefined;
   }
 
-  #tell(): void {
-    this.#isTold = true;
+  #tell(sinceMs: number): void {
+    // Why kept: worked out anew it may be another millisecond, and another sentence.
+    this.#toldSince = Math.round(Date.now() - performance.now() + sinceMs);
     const { question, log } = this.#options;
-    const since = new Date(this.told!.since).toISOString();
+    const since = new Date(this.#toldSince).toISOString();
     const failure = this.#failure === undefined ? {} : { failure: this.#failure };
     log.warn('the code host does not answer, and is asked again; look whether it is well', {
       ...question,

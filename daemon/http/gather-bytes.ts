@@ -1,7 +1,7 @@
 // The bytes of a large answer in one piece, for what cannot take them piece by piece. Copied a few milliseconds at a
 // time: many pieces are only made when they are asked for.
 
-import type { LazyBytes } from './api/shapes/lazy-bytes.ts';
+import type { LazyBytes } from '../base/lazy-bytes.ts';
 import { nextTurn } from '../base/next-turn.ts';
 
 /** Bytes between two turns of the event loop. Guess: 1 to 3 ms, making them included. */

@@ -10,7 +10,7 @@ import { SEES_NOTHING } from '../repos/sight.ts';
 import type { Answer, CallContext, Endpoint } from './api/shapes/endpoint.ts';
 import { ApiError, toApiError } from './api/shapes/api-error.ts';
 import type { EventStream, Services } from './api/shapes/endpoint-services.ts';
-import type { LazyBytes } from './api/shapes/lazy-bytes.ts';
+import type { LazyBytes } from '../base/lazy-bytes.ts';
 import type { Settings } from '../base/config/settings.ts';
 import { isShortage } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';

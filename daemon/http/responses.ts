@@ -7,7 +7,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { isUnchanged } from './api/shapes/asset.ts';
 import type { Asset } from './api/shapes/asset.ts';
 import type { Answer, TypedBytes } from './api/shapes/endpoint.ts';
-import type { LazyBytes } from './api/shapes/lazy-bytes.ts';
+import type { LazyBytes } from '../base/lazy-bytes.ts';
 import type { EventStream } from './api/shapes/endpoint-services.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
 import {

@@ -252,6 +252,7 @@ void test(
       flags: ['--config', ownFile, '--default-source', makeRepo({ 'own.txt': 'x\n' })],
       env: { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: KEY },
     });
+    t.diagnostic('it serves');
     const status = (...flags: string[]) => trawl(['status', '--data-dir', ownData, ...flags]);
     let connectionsNow: StatusReport['connections'] = [];
     await eventually(async () => {
@@ -260,6 +261,7 @@ void test(
       connectionsNow = report.connections;
       return connectionsNow.every(({ failure }) => failure !== null);
     }, 500);
+    t.diagnostic('the status tells of all three');
     for (const { failure } of connectionsNow)
       assert.match(failure!, /127\.0\.0\.1:\d+ has not answered since 20\S+, .*asked again.*look/);
     assert.deepEqual(
@@ -280,8 +282,13 @@ void test(
     );
     for (const { trouble } of told) assert.match(trouble!, /has not answered since/);
     assert.match(own.process.stderr, /the code host does not answer, and is asked again/);
+    t.diagnostic('API and log tell of them');
     // The line of progress comes every few seconds.
     await eventually(async () => /frozen cannot be listed: 127/.test(own.process.stderr), 100);
+    t.diagnostic('the line of progress is there');
+    // However often it is looked, it is one sentence, told once.
+    const lines = own.process.stderr.match(/^frozen cannot be listed: .* is waited for/gm) ?? [];
+    assert.ok(lines.length <= 1, lines.join('\n'));
     await own.process.stop();
   },
 );

@@ -154,12 +154,20 @@ async function changeKeys(desk: Desk): Promise<string> {
   const again = await desk.refused(['key', 'create', '--user', 'bob@x.org', '--name', 'ci']);
   assert.match(again, /ci/);
   await desk.ok(['key', 'create', '--user', 'ada@x.org', '--name', 'x']);
-  const all = await desk.rows<{ id: string; email: string; name: string }>(['key', 'list']);
+  const list = (): Promise<Record<'id' | 'email' | 'name' | 'state', string>[]> =>
+    desk.rows(['key', 'list']);
+  await desk.ok(['user', 'suspend', 'bob@x.org']);
   assert.deepEqual(
-    all.map(({ email, name }) => [email, name]),
+    (await list()).map(({ state }) => state),
+    ['suspended', 'active'],
+  );
+  await desk.ok(['user', 'restore', 'bob@x.org']);
+  const all = await list();
+  assert.deepEqual(
+    all.map(({ email, name, state }) => [email, name, state]),
     [
-      ['bob@x.org', 'ci'],
-      ['ada@x.org', 'x'],
+      ['bob@x.org', 'ci', 'active'],
+      ['ada@x.org', 'x', 'active'],
     ],
   );
   assert.equal(JSON.stringify(all).includes('svk_'), false);

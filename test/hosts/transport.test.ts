@@ -173,6 +173,10 @@ test('a host that says nothing is told of while it is waited for, and since when
   const first = awaitedOf('acme')!;
   assert.ok(Math.abs(first.since - begunAt) < 1_000);
   assert.match(awaitedSentence(first), /has not answered since 20.*GET \/orgs\/acme is waited for/);
+  for (let look = 0; look < 20; look++) {
+    await sleep(3);
+    assert.equal(awaitedOf('acme')?.since, first.since, 'the same at each look');
+  }
   await failed;
   assert.equal(awaitedOf('acme'), undefined);
   const again = assert.rejects(fetch(`${server.url}/orgs/other`));

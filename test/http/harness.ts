@@ -1,7 +1,7 @@
 // What the HTTP tests share: services kept in memory in place of the engine and the git reader, a server
 // on a free port, and two clients: one over node:http, one over a bare socket.
 
-import type { LazyBytes } from '../../daemon/http/api/shapes/lazy-bytes.ts';
+import type { LazyBytes } from '../../daemon/base/lazy-bytes.ts';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { SearchRequest } from '../../daemon/engine/query/request.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'node:test';
-import type { LazyBytes } from '../../daemon/http/api/shapes/lazy-bytes.ts';
+import type { LazyBytes } from '../../daemon/base/lazy-bytes.ts';
 import { openAdapter } from '../../daemon/http/adapters/open-adapter.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { onBothAdapters } from './adapters.ts';

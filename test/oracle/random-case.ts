@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { buildShard, buildSharedShard, type Engine, repoRecord } from '../engine/host/harness.ts';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
-import { atOnce } from '../../daemon/engine/regex/steps.ts';
+import { atOnce } from '../../daemon/base/steps.ts';
 import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
 import { type Expression, expressionOf } from '../../daemon/engine/query/expressions.ts';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';

@@ -2,7 +2,7 @@
 // searched by the real service, its warnings kept.
 
 import { SEES_ALL, type Sight } from '../../daemon/repos/sight.ts';
-import { allBytes } from '../../daemon/http/api/shapes/lazy-bytes.ts';
+import { allBytes } from '../../daemon/base/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';

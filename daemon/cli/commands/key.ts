@@ -33,7 +33,7 @@ async function list(flags: KeyFlags, context: CliContext): Promise<void> {
   const keys = await withOperator(context, flags, (operator) =>
     operator.call('key.list', { email: flags.user }),
   );
-  const columns = ['id', 'email', 'name', 'createdAt', 'lastUsedAt'] as const;
+  const columns = ['id', 'email', 'name', 'state', 'createdAt', 'lastUsedAt'] as const;
   context.stdout.write(flags.json ? formatJsonLines(keys) : formatTable(columns, keys));
 }
 

@@ -148,7 +148,12 @@ async function reportConnections(serving: Serving, { stderr }: CliContext): Prom
   const told = new Set<string>();
   for (let last = ''; ;) {
     const report = await serving.status().catch(() => undefined);
-    if (report === undefined || report.connections.length === 0) return;
+    // A store that is busy or a daemon that closes: the process does not wait for the next look.
+    if (report === undefined) {
+      await sleep(ROUND_MS, undefined, { ref: false });
+      continue;
+    }
+    if (report.connections.length === 0) return;
     for (const { name, state, failure } of report.connections) {
       if (failure === null) continue;
       const what = state === 'incomplete' ? 'is listed in part' : 'cannot be listed';

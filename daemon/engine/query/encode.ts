@@ -4,7 +4,7 @@ import * as layout from '../../../core/shared/plan.ts';
 import type { SearchPlan } from '../host/search-plan.ts';
 import { ALL, type Condition, withoutKnown } from '../regex/condition.ts';
 import type { LetterCase } from '../regex/literals.ts';
-import { atOnce, type Steps } from '../regex/steps.ts';
+import { atOnce, type Steps } from '../../base/steps.ts';
 import type { ProgramExpression } from './expressions.ts';
 import { type PlanNode, tooManyConditions } from './plan-tree.ts';
 import { docSetsFor, type DocsNode, type PlannedShardView } from './revisions.ts';

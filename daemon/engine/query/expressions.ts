@@ -10,7 +10,7 @@ import {
   type Subject,
 } from '../regex/literals.ts';
 import type { PatternNode, RegexNode } from './tree.ts';
-import type { Steps } from '../regex/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 
 export type ChoiceOrProgram =
   { readonly kind: 'literals'; readonly choice: LiteralChoice } | ProgramExpression;

@@ -2,7 +2,7 @@
 // content. Both together are one query, as if the filter stood beside the query in parentheses.
 
 import { QueryError } from '../regex/query-error.ts';
-import type { Steps } from '../regex/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { parseSteps, type QueryOptions } from './parser.ts';
 import type { QueryNode } from './tree.ts';
 

@@ -9,7 +9,7 @@
 // "(" at or behind it, quoted items left out; -1 if there is none.
 
 import { isBlank, skipBlanks } from './characters.ts';
-import type { Steps } from '../regex/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { findPrefix, isPatternPrefix } from './prefixes.ts';
 
 const NOWHERE = -1;

@@ -7,7 +7,7 @@ import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.
 import { QueryError } from '../regex/query-error.ts';
 import { type Layout, layOut } from './layout.ts';
 import { type FoundPrefix, findPrefix, isPatternPrefix } from './prefixes.ts';
-import { atOnce, type Steps } from '../regex/steps.ts';
+import { atOnce, type Steps } from '../../base/steps.ts';
 import { parseRegex } from '../regex/syntax.ts';
 import type { PatternNode, QueryNode } from './tree.ts';
 

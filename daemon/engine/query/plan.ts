@@ -3,7 +3,7 @@
 import { PLAN_NODES_MAX } from '../../../core/shared/plan.ts';
 import { resolveLanguage } from '../../sources/languages/languages.ts';
 import { QueryError } from '../regex/query-error.ts';
-import { atOnce, type Steps } from '../regex/steps.ts';
+import { atOnce, type Steps } from '../../base/steps.ts';
 import { type Expression, expressionOf, type ProgramExpression } from './expressions.ts';
 import { type ExpressionNode, list, not, type PlanNode, tooManyConditions } from './plan-tree.ts';
 import {

@@ -9,7 +9,7 @@ import {
 } from '../../repos/search-context.ts';
 import { foldText } from '../regex/fold.ts';
 import type { LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
-import type { Steps } from '../regex/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { ChoiceOrProgram } from './expressions.ts';
 import { not, type PlanNode } from './plan-tree.ts';
 import type { ValuePrefix } from './tree.ts';

@@ -3,7 +3,7 @@
 
 import type { DocSet, SearchPlan } from '../host/search-plan.ts';
 import type { QueryNode } from './tree.ts';
-import type { Steps } from '../regex/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { type ChosenRevisions, docsOfParts, type PartedShard } from '../shards/parts.ts';
 import type { ShardRevisions } from '../shards/revisions.ts';

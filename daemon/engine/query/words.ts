@@ -1,7 +1,7 @@
 // The words of a query as they are typed: where prefixes, values, quotes and operators stand. By the layout that the parser
 // walks over; a query that does not parse has words, too. For those who colour and complete queries.
 
-import { atOnce } from '../regex/steps.ts';
+import { atOnce } from '../../base/steps.ts';
 import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
 import { type Layout, layOut } from './layout.ts';
 import { findPrefix, isPatternPrefix, type Prefix } from './prefixes.ts';

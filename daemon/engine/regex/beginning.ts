@@ -15,7 +15,7 @@ import {
   withoutKnown,
 } from './condition.ts';
 import type { SimpleTree } from './simple-tree.ts';
-import type { Steps } from './steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import {
   conditionOf,
   fewest,

@@ -10,7 +10,7 @@ import { foldText } from './fold.ts';
 import { chooseNeedles, type Needles, NO_NEEDLES, printNeedles } from './needles.ts';
 import { encodeProgram } from './program.ts';
 import { simplify } from './simplify.ts';
-import { atOnce, type Steps } from './steps.ts';
+import { atOnce, type Steps } from '../../base/steps.ts';
 import { conditionOf, knowledgeOf } from './required-texts.ts';
 import { compileTree } from './thompson.ts';
 import { canBeEmpty, canBeFilled, spansLines } from './traits.ts';

@@ -7,7 +7,7 @@ import type { Condition } from './condition.ts';
 import { beginningRun, type Run } from './runs.ts';
 import type { Automaton } from './automaton.ts';
 import type { SimpleTree } from './simple-tree.ts';
-import type { Steps } from './steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { COMMON_WORD, WORD_BITS } from './words.ts';
 import { conditionOf, fewest, type Knowledge, knowledgeOf } from './required-texts.ts';
 

@@ -3,7 +3,7 @@
 
 import type { UnitFinding } from '../host/search-messages.ts';
 import type { FlushReason } from './answer.ts';
-import type { Steps } from '../regex/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { cutDocs, docsOf, type FoundDoc, type OrderContext } from './order.ts';
 import { mergeDocs, sortDocs, withDiversity } from './order.ts';
 

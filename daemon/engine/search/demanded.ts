@@ -11,7 +11,7 @@ import {
   matchRevisions,
   revisionTexts,
 } from '../query/revisions.ts';
-import type { Steps } from '../regex/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { inTurns } from './in-turns.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';

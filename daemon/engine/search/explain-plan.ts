@@ -18,7 +18,7 @@ import type { PatternNode, QueryNode, RegexNode } from '../query/tree.ts';
 import { ALL, anyOf, type Condition, printCondition } from '../regex/condition.ts';
 import { printBeginning } from '../regex/beginning.ts';
 import { foldText } from '../regex/fold.ts';
-import type { Steps } from '../regex/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { type Expression, expressionOf } from '../query/expressions.ts';
 import type { ExpressionNode, PlanNode } from '../query/plan-tree.ts';
 import type { Probe } from './probe.ts';

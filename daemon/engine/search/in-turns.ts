@@ -2,7 +2,7 @@
 // loop of its own, so that nobody else waits for the whole of it.
 
 import { nextTurn } from '../../base/next-turn.ts';
-import type { Steps } from '../regex/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { SearchPlace } from '../../base/place.ts';
 
 /** Guess: short beside what people notice, long beside what a turn costs. */

@@ -6,7 +6,7 @@ import { MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../../core/shared/plan.ts';
 import type { UnitFinding } from '../host/search-messages.ts';
 import { compareText } from '../../base/paths.ts';
 import { KEPT_WORDS } from '../host/searcher.ts';
-import type { Steps } from '../regex/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 
 /** One matching doc. */
 export interface FoundDoc {

@@ -11,7 +11,7 @@ import { type Hint, HINTS_MAX, hintsFor } from '../query/hints.ts';
 import { wholeQuerySteps } from '../query/filter.ts';
 import { RESULT_FIELDS, type SearchRequest } from '../query/request.ts';
 import type { QueryNode } from '../query/tree.ts';
-import type { Steps } from '../regex/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { inTurns } from './in-turns.ts';
 import { needsDocSets, visibleRepos } from './visible.ts';
 import { encodeSteps } from '../query/encode.ts';

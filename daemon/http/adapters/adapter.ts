@@ -3,7 +3,7 @@
 // know nothing of routes, JSON or errors; the pipeline knows nothing of sockets.
 
 import { CodedError } from '../../base/caught.ts';
-import type { LazyBytes } from '../api/shapes/lazy-bytes.ts';
+import type { LazyBytes } from '../../base/lazy-bytes.ts';
 import type { Hold } from './memory-budget.ts';
 
 /** A request whose values stay valid for as long as anybody holds it. */

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { LazyBytes } from '../api/shapes/lazy-bytes.ts';
+import type { LazyBytes } from '../../base/lazy-bytes.ts';
 import { SLICE_MS, nextTurn } from '../../base/next-turn.ts';
 import {
   ClientGoneError,

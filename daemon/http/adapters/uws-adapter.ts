@@ -7,8 +7,8 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
-import { allBytes } from '../api/shapes/lazy-bytes.ts';
-import type { LazyBytes } from '../api/shapes/lazy-bytes.ts';
+import { allBytes } from '../../base/lazy-bytes.ts';
+import type { LazyBytes } from '../../base/lazy-bytes.ts';
 import { deferredFor } from '../../base/deferred.ts';
 import { SLICE_MS, nextTurn } from '../../base/next-turn.ts';
 import {

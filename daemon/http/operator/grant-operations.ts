@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { operation, pageWindow } from './operation.ts';
 import { repoIdsOf } from './repo-operations.ts';
-import { emailsOf, knownEmail } from './user-operations.ts';
+import { knownEmail, peopleOf } from './user-operations.ts';
 
 const GRANT_COUNT_MAX = 10_000;
 
@@ -46,11 +46,11 @@ const list = operation(
       person === undefined
         ? await grants.ofRepo(repoId, window)
         : await grants.ofUser(person.id, window);
-    const emails = await emailsOf(accounts, person);
+    const people = await peopleOf(accounts, person);
     return {
       total,
       rows: rows.map((row) => ({
-        email: emails.get(row.userId) ?? row.userId,
+        email: people.get(row.userId)?.email ?? row.userId,
         // A store from before it held repos has grants of some that nobody knows.
         repo: names.get(row.repoId) ?? `#${row.repoId}`,
         repoId: row.repoId,

@@ -5,7 +5,7 @@ import { AccountError } from '../../accounts/error.ts';
 import { KEY_NAME_LENGTH_MAX } from '../../accounts/keys.ts';
 import { isoTime } from '../api/accounts/user-schemas.ts';
 import { operation } from './operation.ts';
-import { emailsOf, knownEmail } from './user-operations.ts';
+import { knownEmail, peopleOf } from './user-operations.ts';
 
 const create = operation(
   z.strictObject({
@@ -30,12 +30,14 @@ const list = operation(
   async ({ accounts }, { email }) => {
     const { members, store } = accounts;
     const person = email === undefined ? undefined : await members.byEmail(email);
-    const emails = await emailsOf(accounts, person);
+    const people = await peopleOf(accounts, person);
     const keys = await store.apiKeys.list(person?.id);
     return keys.map(({ id, userId, name, createdAt, lastUsedAt }) => ({
       id,
-      email: emails.get(userId) ?? userId,
+      email: people.get(userId)?.email ?? userId,
       name,
+      // Of who is suspended none is taken.
+      state: (people.get(userId)?.suspendedAt ?? null) === null ? 'active' : 'suspended',
       createdAt: isoTime(createdAt),
       lastUsedAt: isoTime(lastUsedAt),
     }));

@@ -89,13 +89,13 @@ const setPassword = operation(
   },
 );
 
-/** E-mail addresses by the id of their user: of this one, or of all. */
-export async function emailsOf(
+/** People by the id of their user: this one, or all. */
+export async function peopleOf(
   { store }: Accounts,
   person: Person | undefined,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, Pick<Person, 'email' | 'suspendedAt'>>> {
   const users = person === undefined ? await store.users.list() : [person];
-  return new Map(users.map(({ id, email }) => [id, email]));
+  return new Map(users.map((user) => [user.id, user]));
 }
 
 export const USER_OPERATIONS = {

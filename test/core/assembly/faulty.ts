@@ -4,7 +4,7 @@
 import { beginWork, countWork, isStopped } from '../../../core/base/work';
 import { STATUS_STOPPED } from '../../../core/shared/status';
 import { boundView } from '../../../core/match/bound';
-import { searchUnit as searchSoundUnit } from '../../../core/match/search';
+import { searchUnit as searchSoundUnit } from '../../../core/match/unit';
 
 export * from '../../../core/abi';
 

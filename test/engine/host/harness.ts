@@ -12,7 +12,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
 import { mergeStripes, StripeBuilder } from '../../../daemon/engine/host/builder.ts';
-import { allBytes } from '../../../daemon/http/api/shapes/lazy-bytes.ts';
+import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
 import { compileCore } from '../../../daemon/engine/host/core.ts';
 import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
 import { SearchPool } from '../../../daemon/engine/host/pool.ts';

@@ -10,7 +10,7 @@ import { wordsOf } from '../../../daemon/engine/query/words.ts';
 import { wholeQuerySteps } from '../../../daemon/engine/query/filter.ts';
 import { printQuery } from '../../../daemon/engine/query/print.ts';
 import type { QueryNode } from '../../../daemon/engine/query/tree.ts';
-import { atOnce } from '../../../daemon/engine/regex/steps.ts';
+import { atOnce } from '../../../daemon/base/steps.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
 import { formOf } from './forms.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseQuery, parseSteps } from '../../../daemon/engine/query/parser.ts';
-import type { Steps } from '../../../daemon/engine/regex/steps.ts';
+import type { Steps } from '../../../daemon/base/steps.ts';
 import { SEES_ALL } from '../../../daemon/repos/sight.ts';
 import {
   type PlanContext,

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import { allBytes } from '../../../daemon/http/api/shapes/lazy-bytes.ts';
+import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
 import { freeBuffers } from '../../../daemon/engine/host/free-buffers.ts';
 import { writeWithFiles } from '../../../daemon/engine/search/answer.ts';
 import { LazyAnswer } from '../../../daemon/engine/search/lazy-answer.ts';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import { atOnce } from '../../../daemon/engine/regex/steps.ts';
+import { atOnce } from '../../../daemon/base/steps.ts';
 import { Backlog } from '../../../daemon/engine/search/backlog.ts';
 import {
   type FoundDoc,

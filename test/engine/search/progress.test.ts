@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { search } from '../../../daemon/engine/search/service.ts';
 import type { SearchProgress } from '../../../daemon/engine/search/tally.ts';
-import { allBytes } from '../../../daemon/http/api/shapes/lazy-bytes.ts';
+import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
 import { SEES_ALL } from '../../../daemon/repos/sight.ts';
 import { Engine, REPO } from '../host/harness.ts';
 

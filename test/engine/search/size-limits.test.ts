@@ -16,7 +16,7 @@ import {
 import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
-import { allBytes } from '../../../daemon/http/api/shapes/lazy-bytes.ts';
+import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
 import { SEES_ALL } from '../../../daemon/repos/sight.ts';
 import { Engine, type FileResult } from '../host/harness.ts';
 import { checkInvariants } from '../host/invariants.ts';

@@ -19,7 +19,7 @@ import type { listRefs } from '../../../sources/git/refs.ts';
 import type { History } from '../../../sources/history/history.ts';
 import type { readSource } from '../../../sources/reading/source-reader.ts';
 import type { listFiles, listFolders } from '../../../sources/reading/tree-reader.ts';
-import type { LazyBytes } from './lazy-bytes.ts';
+import type { LazyBytes } from '../../../base/lazy-bytes.ts';
 
 /** The events of a search, pulled one by one. While nobody asks the search pauses. */
 export type EventStream = Pick<SearchStream, 'next' | 'close'>;

@@ -16,7 +16,7 @@ import type { SearchPlace } from '../../../base/place.ts';
 import type { ErrorCode } from './api-error.ts';
 import { parseBody, parsePath, parseQuery } from './input.ts';
 import type { ReaderMemory } from '../../../sources/reading/shared-contents.ts';
-import type { LazyBytes } from './lazy-bytes.ts';
+import type { LazyBytes } from '../../../base/lazy-bytes.ts';
 import type { EventStream, Services } from './endpoint-services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -5,7 +5,7 @@
 import { nextTurn } from '../../../base/next-turn.ts';
 import { SharedWork } from '../../../base/shared-work.ts';
 import { utf8Text } from '../../../base/utf8-text.ts';
-import type { LazyBytes } from '../shapes/lazy-bytes.ts';
+import type { LazyBytes } from '../../../base/lazy-bytes.ts';
 
 /**
  * Bytes of the text that are escaped at a time.

@@ -6,7 +6,7 @@ import type { QueryNode } from '../../../engine/query/tree.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
 import { folderPathOf } from '../../../sources/git/names.ts';
 import type { SearchResponse } from '../../api/search/search-schemas.ts';
-import { allBytes } from '../../api/shapes/lazy-bytes.ts';
+import { allBytes } from '../../../base/lazy-bytes.ts';
 import { findRepo } from '../../api/sources/git-calls.ts';
 import { globPattern } from './glob-pattern.ts';
 import type { ToolContext } from './tool.ts';

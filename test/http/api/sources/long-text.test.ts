@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
-import { allBytes } from '../../../../daemon/http/api/shapes/lazy-bytes.ts';
+import { allBytes } from '../../../../daemon/base/lazy-bytes.ts';
 import { longTextJson } from '../../../../daemon/http/api/sources/long-text.ts';
 import { utf8Text } from '../../../../daemon/base/utf8-text.ts';
 
