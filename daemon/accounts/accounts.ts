@@ -29,6 +29,7 @@ import { Members } from './members.ts';
 import { Passwords } from './passwords.ts';
 import { Sights } from './sights.ts';
 import { SignIn } from './sign-in.ts';
+import { SingleSignOn } from './single-sign-on.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
 
 /** Kept under this name: its own hash under the instance secret. */
@@ -66,6 +67,7 @@ export class Accounts {
   readonly callers: Callers;
   readonly signIn: SignIn;
   readonly members: Members;
+  readonly signOn: SingleSignOn;
   readonly keys: Keys;
   readonly grants: GrantBook;
   readonly hostRules: HostRules;
@@ -89,7 +91,12 @@ export class Accounts {
     const log = options.log.labelled('accounts');
     const secret = secretOf(configuration);
     const trail = trailOf(options, now, log);
-    const settings = new InstanceSettingsKeeper(store, fixedSettings(configuration), trail);
+    const settings = new InstanceSettingsKeeper({
+      store,
+      fixed: fixedSettings(configuration),
+      trail,
+      hasOtherSignIn: () => this.signOn.isConfigured,
+    });
     const licences = new LicenceKeeper({
       store,
       publicKey: publicKeyOf(configuration),
@@ -128,6 +135,18 @@ export class Accounts {
       trail,
       now,
       seatMax: () => licences.licence.seatMax(now()),
+    });
+    this.signOn = new SingleSignOn({
+      store,
+      secret,
+      configuration,
+      env: process.env,
+      members: this.members,
+      signIn: this.signIn,
+      trail,
+      hasBearer: () => this.isEntitled('oauth'),
+      now,
+      log,
     });
     this.keys = new Keys({
       store,
@@ -176,6 +195,10 @@ export class Accounts {
       },
       isAnonymousAllowed: () => settings.current.anonymousAccess,
       hasScopedTokens: () => this.isEntitled('scoped-tokens'),
+      issuerTokens: {
+        userOf: (value) => this.signOn.tokenUser(value),
+        isAccepted: (provider) => this.signOn.isAccepting(provider),
+      },
       cookiePlace: () => this.#cookiePlace,
       now,
       log: this.#log,
@@ -213,8 +236,7 @@ export class Accounts {
     this.#configuredGrants = configuredGrants(this.#configuration.permissions);
     this.settings.fix(fixedSettings(this.#configuration));
     void this.#configuredChanges.record();
-    this.#warnOfGrants();
-    this.#warnOfContexts();
+    this.#warnOfLicence();
   }
 
   /** The search contexts that queries may name: as configured, or none without the entitlement. */
@@ -241,8 +263,7 @@ export class Accounts {
       basePath: pathname.replace(/\/+$/, ''),
       isSecure: protocol === 'https:',
     };
-    this.#warnOfGrants();
-    this.#warnOfContexts();
+    this.#warnOfLicence();
     await this.#configuredChanges.record();
     if ((await this.lastBaseUrl()) !== baseUrl)
       await this.store.settings.set(ADDRESS_SETTING, baseUrl);
@@ -271,6 +292,16 @@ export class Accounts {
     this.callers.close();
     this.hostLists.close();
     await this.trail.close();
+  }
+
+  /** Says what of the configuration has no effect without a licence. */
+  #warnOfLicence(): void {
+    this.#warnOfGrants();
+    this.#warnOfContexts();
+    if (this.signOn.isBearerAccepted && !this.isEntitled('oauth'))
+      this.#log.warn(
+        'tokens of identity providers are refused without the entitlement "oauth" in a licence',
+      );
   }
 
   #warnOfGrants(): void {

@@ -8,6 +8,7 @@ import { entryBound } from '../base/entry-bound.ts';
 import type { Log } from '../base/log.ts';
 import { compactIds } from '../repos/repo-ids.ts';
 import { NO_REPOS } from '../repos/sight.ts';
+import type { ProviderSettings } from '../base/config/file-schema.ts';
 import type { ApiKey } from './store/api-keys.ts';
 import { StoreError } from './store/error.ts';
 import type { ScopedToken } from './store/scoped-tokens.ts';
@@ -23,10 +24,13 @@ import {
   type Presented,
 } from './credentials.ts';
 import type { Granted, Sights } from './sights.ts';
+import type { TokenUser } from './single-sign-on.ts';
 
 /** Stamps of use are written at most this often. */
 const STAMP_MS = 5 * 60_000;
 const RENEWAL_MS = DAY_MS;
+/** A token of an issuer is looked at anew after so long: its key may be withdrawn. */
+const ISSUER_TOKEN_MS = 5 * 60_000;
 /** A store that is away is asked this often whether it is back. */
 const PROBE_MS = 1_000;
 /** Guess: users and credentials that are active in the same hours; each takes about 1 KB. */
@@ -39,6 +43,8 @@ type MaybePromise<Value> = Value | Promise<Value>;
 interface HashedCredential {
   readonly source: Exclude<Presented['source'], 'oauth'>;
   readonly hash: string;
+  /** Only of tokens of an issuer, which no hash tells of. */
+  readonly value?: string;
 }
 
 /** What is kept of a user. A change makes a new one. */
@@ -51,11 +57,13 @@ interface KnownPerson {
 /** What is kept of a credential; worth nothing once `known` is no longer the one that is kept. */
 interface KnownCredential {
   readonly known: KnownPerson;
-  readonly kind: 'session' | 'key' | 'token';
+  readonly kind: 'session' | 'key' | 'token' | 'issuer';
   readonly id: string;
   readonly hash: string;
   /** Only of tokens. */
   readonly repoIds: readonly number[];
+  /** Only of tokens of an issuer. */
+  readonly provider?: ProviderSettings;
   /** Infinity: never. */
   expiresAtMs: number;
   stampedMs: number;
@@ -73,6 +81,11 @@ export interface CallersOptions {
   readonly isAnonymousAllowed: () => boolean;
   /** Are scoped tokens in the licence now? */
   readonly hasScopedTokens: () => boolean;
+  readonly issuerTokens: {
+    readonly userOf: (value: string) => Promise<TokenUser | undefined>;
+    /** Does the provider go on to accept them, and the licence? */
+    readonly isAccepted: (provider: ProviderSettings | undefined) => boolean;
+  };
   readonly cookiePlace: () => CookiePlace;
   readonly now: () => number;
   readonly log: Log;
@@ -148,7 +161,12 @@ export class Callers {
     const { secret, apiKeyHeaderAliases } = this.#options;
     const hashed: HashedCredential[] = [];
     for (const { source, value } of presentedCredentials(header, apiKeyHeaderAliases))
-      if (source !== 'oauth') hashed.push({ source, hash: hashCredential(secret, value) });
+      if (source !== 'oauth')
+        hashed.push({
+          source,
+          hash: hashCredential(secret, value),
+          ...(source === 'issuer_token' ? { value } : {}),
+        });
     return () => this.#tryFrom(hashed, 0, isAtThisMachine);
   }
 
@@ -172,11 +190,14 @@ export class Callers {
     return found instanceof Promise ? found.then(goOn) : goOn(found);
   }
 
-  #lookUp({ source, hash }: HashedCredential): MaybePromise<Caller | undefined> {
+  #lookUp(one: HashedCredential): MaybePromise<Caller | undefined> {
+    const { hash } = one;
     const { store } = this.#options;
     const found = this.#credentials.get(hash);
     const isCurrent =
-      found !== undefined && this.#people.get(found.known.person.id) === found.known;
+      found !== undefined &&
+      this.#people.get(found.known.person.id) === found.known &&
+      !this.#isOld(found);
     const kept = isCurrent ? found : undefined;
     if (kept !== undefined && store.isInformed) return this.#callerOf(kept);
     const hasGrace = (): boolean => store.uninformedMs <= this.#options.storeGraceMs;
@@ -184,12 +205,17 @@ export class Callers {
       this.#probeStore();
       return this.#callerOf(kept);
     }
-    return this.#read(source, hash)
+    return this.#read(one)
       .catch((error: unknown) => {
         if (kept !== undefined && isStoreAway(error) && hasGrace()) return kept;
         throw error;
       })
       .then((read) => read && this.#callerOf(read));
+  }
+
+  /** Whether it is to be looked at anew. */
+  #isOld({ kind, stampedMs }: KnownCredential): boolean {
+    return kind === 'issuer' && this.#options.now() - stampedMs >= ISSUER_TOKEN_MS;
   }
 
   /** Finds out behind the requests that the store is back. */
@@ -200,12 +226,10 @@ export class Callers {
     this.#options.store.ping().catch(() => {});
   }
 
-  async #read(
-    source: HashedCredential['source'],
-    hash: string,
-  ): Promise<KnownCredential | undefined> {
+  async #read(one: HashedCredential): Promise<KnownCredential | undefined> {
+    const { hash } = one;
     const changeCount = this.#changeCount;
-    const found = await this.#readCredential(source, hash);
+    const found = await this.#readCredential(one);
     if (found === undefined) return undefined;
     const known = await this.#readPerson(found.userId, changeCount);
     if (known === undefined) return undefined;
@@ -215,11 +239,14 @@ export class Callers {
     return credential;
   }
 
-  async #readCredential(
-    source: HashedCredential['source'],
-    hash: string,
-  ): Promise<(Omit<KnownCredential, 'known' | 'hash'> & { userId: string }) | undefined> {
-    const { store } = this.#options;
+  async #readCredential({
+    source,
+    hash,
+    value = '',
+  }: HashedCredential): Promise<
+    (Omit<KnownCredential, 'known' | 'hash'> & { userId: string }) | undefined
+  > {
+    const { store, issuerTokens, now } = this.#options;
     switch (source) {
       case 'session':
         return ofSession(await store.sessions.byHash(hash));
@@ -227,6 +254,8 @@ export class Callers {
         return ofKey(await store.apiKeys.byHash(hash));
       case 'scoped_access_token':
         return ofToken(await store.scopedTokens.byHash(hash));
+      case 'issuer_token':
+        return ofIssuerToken(await issuerTokens.userOf(value), now());
     }
   }
 
@@ -255,11 +284,12 @@ export class Callers {
   }
 
   #callerOf(credential: KnownCredential): Caller | undefined {
-    const { sights, now, hasScopedTokens } = this.#options;
+    const { sights, now, hasScopedTokens, issuerTokens } = this.#options;
     const { known, kind, id } = credential;
     const nowMs = now();
     if (known.person.suspendedAt !== null || nowMs >= credential.expiresAtMs) return undefined;
     if (kind === 'token' && !hasScopedTokens()) return undefined;
+    if (kind === 'issuer' && !issuerTokens.isAccepted(credential.provider)) return undefined;
     this.#stamp(credential, nowMs);
     const { person } = known;
     const sight = sights.ofPerson(person, known.granted);
@@ -271,6 +301,8 @@ export class Callers {
         const narrow = sights.ofToken(sight, credential.repoIds);
         return { source: 'scoped_access_token', ...head, credentialId: id, sight: narrow };
       }
+      case 'issuer':
+        return { source: 'oauth', ...head, sight };
       case 'session':
         return { source: 'session', ...head, sessionHash: credential.hash, sight };
     }
@@ -372,5 +404,19 @@ function ofToken(token: ScopedToken | undefined) {
     repoIds,
     expiresAtMs: expiresAt,
     stampedMs: 0,
+  };
+}
+
+function ofIssuerToken(token: TokenUser | undefined, nowMs: number) {
+  if (token === undefined) return undefined;
+  const { userId, provider, expiresAtMs } = token;
+  return {
+    kind: 'issuer' as const,
+    userId,
+    id: '',
+    repoIds: [],
+    provider,
+    expiresAtMs,
+    stampedMs: nowMs,
   };
 }

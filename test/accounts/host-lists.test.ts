@@ -89,6 +89,7 @@ async function startDaemon(store: Store, now: Circumstances) {
     apiKeyHeaderAliases: [],
     isAnonymousAllowed: () => true,
     hasScopedTokens: () => true,
+    issuerTokens: { userOf: async () => undefined, isAccepted: () => false },
     cookiePlace: () => ({ basePath: '', isSecure: false }),
     now: clock,
     log,

@@ -200,6 +200,16 @@ export interface HostReaderTable {
   email: string;
 }
 
+/** An account of an identity provider, linked with a user. */
+export interface SignOnAccountTable {
+  /** As it calls itself. */
+  issuer: string;
+  /** The account, as the issuer calls it. */
+  subject: string;
+  user_id: string;
+  created_at: number;
+}
+
 export interface Schema {
   users: UserTable;
   sessions: SessionTable;
@@ -218,4 +228,5 @@ export interface Schema {
   repo_hosts: RepoHostTable;
   host_reader_lists: HostReaderListTable;
   host_readers: HostReaderTable;
+  sign_on_accounts: SignOnAccountTable;
 }

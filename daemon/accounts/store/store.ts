@@ -31,6 +31,8 @@ import { sessionsIn } from './sessions.ts';
 import type { Sessions } from './sessions.ts';
 import { settingsIn } from './settings.ts';
 import type { Settings } from './settings.ts';
+import { signOnAccountsIn } from './sign-on-accounts.ts';
+import type { SignOnAccounts } from './sign-on-accounts.ts';
 import { setupLinksIn } from './setup-links.ts';
 import type { SetupLinks } from './setup-links.ts';
 import { usageIn } from './usage.ts';
@@ -58,6 +60,7 @@ export interface Store {
   readonly users: Users;
   readonly sessions: Sessions;
   readonly setupLinks: SetupLinks;
+  readonly signOnAccounts: SignOnAccounts;
   readonly apiKeys: ApiKeys;
   readonly scopedTokens: ScopedTokens;
   readonly grants: Grants;
@@ -138,6 +141,7 @@ function joined(database: Database): Store {
     users: usersIn(database),
     sessions: sessionsIn(database),
     setupLinks: setupLinksIn(database),
+    signOnAccounts: signOnAccountsIn(database),
     apiKeys: apiKeysIn(database),
     scopedTokens: scopedTokensIn(database),
     grants: grantsIn(database),

@@ -60,6 +60,7 @@ import { createScopedAccessToken, revokeScopedAccessToken } from './accounts/tok
 import { explainSearch, search, streamSearch } from './search/search-endpoints.ts';
 import { listSkippedFiles } from './sources/skipped-endpoints.ts';
 import { getSuggestions } from './search/suggestion-endpoints.ts';
+import { beginSignOn, finishSignOn } from './accounts/sign-on-endpoints.ts';
 import { getSource } from './sources/source-endpoints.ts';
 import { getHealth, getReady, getVersion } from './instance/system-endpoints.ts';
 import { getTree } from './sources/tree-endpoints.ts';
@@ -109,6 +110,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getLink,
   getAuthState,
   logIn,
+  beginSignOn,
+  finishSignOn,
   logOut,
   changePassword,
   getAccount,

@@ -6,10 +6,11 @@ export const SECOND_FORM = [
   `ALTER TABLE usage ADD COLUMN wanted_until bigint NOT NULL DEFAULT 0`,
   `INSERT INTO usage (user_id, day, used) VALUES ('u', '2026-06-01', 7)`,
   `DROP TABLE jobs`,
+  `DROP TABLE sign_on_accounts`,
   `DROP TABLE host_readers`,
   `DROP TABLE host_reader_lists`,
   `DROP TABLE connection_repos`,
   `DROP TABLE connections`,
   `DROP TABLE repo_hosts`,
-  `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004', '0005', '0006')`,
+  `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004', '0005', '0006', '0008')`,
 ];
