@@ -20,6 +20,7 @@ import { type CookiePlace, hashCredential } from './credentials.ts';
 import { GrantBook } from './grants.ts';
 import { HostLists } from './host-lists.ts';
 import { type HostRules, hostRulesOf } from './host-rules.ts';
+import { hostAccountsOf } from './host-accounts.ts';
 import { type InstanceSettings, InstanceSettingsKeeper } from './instance-settings.ts';
 import { Keys } from './keys.ts';
 import type { Entitlement } from './licence.ts';
@@ -163,6 +164,7 @@ export class Accounts {
         return grantsNow();
       },
       hostLists: this.hostLists,
+      hostRules: this.hostRules,
       trail,
     });
     this.#ignore = store.onChange((change) => {
@@ -195,6 +197,7 @@ export class Accounts {
       },
       isAnonymousAllowed: () => settings.current.anonymousAccess,
       hasScopedTokens: () => this.isEntitled('scoped-tokens'),
+      hostAccountsOf: (userId) => hostAccountsOf(store, this.hostRules, userId),
       issuerTokens: {
         userOf: (value) => this.signOn.tokenUser(value),
         isAccepted: (provider) => this.signOn.isAccepting(provider),
@@ -234,6 +237,7 @@ export class Accounts {
   /** To be called when the configuration was read again: what it says of settings and grants counts from now on. */
   obeyConfiguration(): void {
     this.#configuredGrants = configuredGrants(this.#configuration.permissions);
+    this.callers.forgetReaders();
     this.settings.fix(fixedSettings(this.#configuration));
     void this.#configuredChanges.record();
     this.#warnOfLicence();

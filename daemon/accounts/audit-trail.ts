@@ -22,6 +22,7 @@ export type AuditAction =
   | 'user.sign_in_failed'
   | 'user.owner_created'
   | 'user.creation_failed'
+  | 'user.unlinked'
   | 'user.list'
   | 'user.read'
   | 'user.delete'

@@ -11,6 +11,7 @@ import { NO_REPOS } from '../repos/sight.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
 import type { ApiKey } from './store/api-keys.ts';
 import { StoreError } from './store/error.ts';
+import type { HostAccount } from './store/host-readers.ts';
 import type { ScopedToken } from './store/scoped-tokens.ts';
 import type { Session } from './store/sessions.ts';
 import type { Store } from './store/store.ts';
@@ -81,6 +82,8 @@ export interface CallersOptions {
   readonly isAnonymousAllowed: () => boolean;
   /** Are scoped tokens in the licence now? */
   readonly hasScopedTokens: () => boolean;
+  /** Accounts of hosts that are linked with a user. */
+  readonly hostAccountsOf: (userId: string) => Promise<readonly HostAccount[]>;
   readonly issuerTokens: {
     readonly userOf: (value: string) => Promise<TokenUser | undefined>;
     /** Does the provider go on to accept them, and the licence? */
@@ -272,11 +275,18 @@ export class Callers {
     return known;
   }
 
+  /** What is kept of what hosts say of users is read anew. */
+  forgetReaders(): void {
+    this.#changeCount++;
+    this.#people.clear();
+  }
+
   async #readGranted({ id, email, role }: Person): Promise<Granted> {
     if (role === 'OWNER') return { repoIds: NO_REPOS, hosted: [] };
     const { grants, hostReaders } = this.#options.store;
     const repoIds = compactIds(await grants.repoIdsOf(id));
-    const hosted = (await hostReaders.reposOf(email)).map(({ connection, repoIds }) => ({
+    const accounts = await this.#options.hostAccountsOf(id);
+    const hosted = (await hostReaders.reposOf(email, accounts)).map(({ connection, repoIds }) => ({
       connection,
       repoIds: compactIds(repoIds),
     }));

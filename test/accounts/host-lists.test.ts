@@ -65,6 +65,7 @@ async function startDaemon(store: Store, now: Circumstances) {
     store,
     rules: {
       connections: () => now.connections,
+      connectionsOf: () => [],
       ageMsMax: () => AGE_MS_MAX,
       intervalMs: () => HOUR_MS,
     },
@@ -89,6 +90,7 @@ async function startDaemon(store: Store, now: Circumstances) {
     apiKeyHeaderAliases: [],
     isAnonymousAllowed: () => true,
     hasScopedTokens: () => true,
+    hostAccountsOf: async () => [],
     issuerTokens: { userOf: async () => undefined, isAccepted: () => false },
     cookiePlace: () => ({ basePath: '', isSecure: false }),
     now: clock,

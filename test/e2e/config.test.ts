@@ -56,9 +56,8 @@ void test('config check: what each connection selects, and which secrets are the
   ]);
   assert.equal(
     right.stderr,
-    'note: identityProviders have no effect in this version\n' +
-      'note: contexts need a licence with the entitlement "search-contexts"\n' +
-      'right: 1 setting, 3 connections, 1 context, 0 grants\n',
+    'note: contexts need a licence with the entitlement "search-contexts"\n' +
+      'right: 1 setting, 3 connections, 1 context, 0 grants, 1 identity provider\n',
   );
   assert.equal(right.code, 0);
   const missing = await trawl(['config', 'check', file], { env, cwd: folder });

@@ -96,7 +96,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/symbols': ['daemon/base', 'daemon/engine/host', 'daemon/engine/shards'],
   'daemon/accounts/store': ['daemon/base', 'daemon/base/config', 'daemon/repos'],
   'daemon/accounts/limits': ['daemon/base', 'daemon/accounts/store'],
-  'daemon/accounts': ['daemon/base', 'daemon/base/config', 'daemon/repos', 'daemon/accounts/store'],
+  'daemon/accounts/sign-on': ['daemon/base', 'daemon/base/config'],
+  'daemon/accounts': [
+    'daemon/base',
+    'daemon/base/config',
+    'daemon/repos',
+    'daemon/accounts/store',
+    'daemon/accounts/sign-on',
+  ],
   'daemon/sync/members': ['daemon/base', 'daemon/repos', 'daemon/hosts', 'daemon/accounts/store'],
   'daemon/sync/catalog': [
     BASE,
@@ -265,6 +272,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/http/api/accounts': [
     'daemon/accounts',
     'daemon/accounts/limits',
+    'daemon/accounts/sign-on',
     'daemon/http/api/shapes',
   ],
   'daemon/http/api/instance': [
@@ -363,7 +371,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/web/parts',
     'daemon/web/styles',
   ],
-  'daemon/web/sign-in': ['daemon/http/api/accounts', 'daemon/web/data', 'daemon/web/parts'],
+  'daemon/web/sign-in': [
+    // What is said of a sign-on that came to nothing.
+    'daemon/accounts/sign-on',
+    'daemon/http/api/accounts',
+    'daemon/web/data',
+    'daemon/web/parts',
+  ],
   'daemon/web/settings': [
     'daemon/http/api/accounts',
     'daemon/http/api/instance',

@@ -14,6 +14,8 @@ export interface SignOnAccounts {
   userOf(account: SignOnAccount): Promise<string | undefined>;
   /** Of a user. */
   of(userId: string): Promise<SignOnAccount[]>;
+  /** Issuers of those that are linked. */
+  issuers(): Promise<string[]>;
   /** Those of an issuer. */
   ofIssuer(issuer: string): Promise<{ readonly userId: string; readonly subject: string }[]>;
   /** Links them unless they are. False: one of them is linked with another, or there is no such active user. */
@@ -43,6 +45,11 @@ export function signOnAccountsIn(database: Database): SignOnAccounts {
           .orderBy('issuer')
           .execute(),
       ),
+    issuers: () =>
+      database.read(async (db) => {
+        const rows = await db.selectFrom('sign_on_accounts').select('issuer').distinct().execute();
+        return rows.map(({ issuer }) => issuer);
+      }),
     ofIssuer: (issuer) =>
       database.read((db) =>
         db

@@ -12,8 +12,10 @@ import type { FalseIssuer } from './false-issuer.ts';
 
 export interface SignOnWorld extends AccountsWorld {
   /** Writes the configuration anew, and has it obeyed. */
-  configure(providers: Readonly<Record<string, object>>): void;
+  configure(providers: Named, connections?: Named): void;
 }
+
+type Named = Readonly<Record<string, object>>;
 
 /** The member of the configuration for an issuer. */
 export function providerAt(issuer: string, more: object = {}): object {
@@ -23,12 +25,12 @@ export function providerAt(issuer: string, more: object = {}): object {
 }
 
 export async function startSignOn(
-  providers: Readonly<Record<string, object>>,
+  providers: Named,
   { env, ...options }: AccountsOptions = {},
 ): Promise<SignOnWorld> {
   const file = path.join(temporaryFolder(), 'trawl.json');
-  const write = (identityProviders: object): void =>
-    writeFileSync(file, JSON.stringify({ identityProviders }));
+  const write = (identityProviders: Named, connections: Named = {}): void =>
+    writeFileSync(file, JSON.stringify({ identityProviders, connections }));
   write(providers);
   const world = await startAccounts({
     nowMs: Date.now(),
@@ -37,8 +39,8 @@ export async function startSignOn(
     env: { ...licenceEnvironment(), TRAWL_CONFIG: file, ...env },
   });
   return Object.assign(world, {
-    configure(changed: Readonly<Record<string, object>>) {
-      write(changed);
+    configure(changed: Named, connections?: Named) {
+      write(changed, connections);
       world.configuration.readAgain();
       world.control.accounts.obeyConfiguration();
     },

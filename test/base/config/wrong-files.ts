@@ -253,6 +253,14 @@ const OTHERS = [
     '{"identityProviders": {"a": {"type": "oidc", "issuer": "https://i", "clientId": "c", "clientSecret": {"env": "A"}, "acceptBearer": true}}}',
     '1: identityProviders.a.audience: missing; required with acceptBearer',
   ),
+  rule(
+    '{"identityProviders": {"a b": {"type": "oidc", "issuer": "https://i", "clientId": "c", "clientSecret": {"env": "A"}}}}',
+    '1: identityProviders.a b: an id of letters, digits, _ and - is expected',
+  ),
+  rule(
+    '{"identityProviders": {"a": {"type": "oidc", "issuer": "https://i", "clientId": "c", "clientSecret": {"env": "A"}, "scopes": "email"}}}',
+    '1: identityProviders.a.scopes: "email"; expected openid among them',
+  ),
   shape(
     '{"settings": {"memory": 0},\n"permissions": {"groups": 5},\n"connections": {"a": {"type": "git"}, "b": {"type": "github"}}}',
     '1: settings.memory: 0; allowed: integers from 1',
