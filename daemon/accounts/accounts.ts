@@ -141,7 +141,6 @@ export class Accounts {
       store,
       secret,
       configuration,
-      env: process.env,
       members: this.members,
       signIn: this.signIn,
       trail,

@@ -6,7 +6,6 @@
 
 import type { Configuration } from '../base/config/configuration.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
-import type { Environment } from '../base/config/way.ts';
 import { isShortage } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { Slots } from '../base/slots.ts';
@@ -35,8 +34,7 @@ export interface SingleSignOnOptions {
   /** The instance secret. */
   readonly secret: Buffer;
   /** As they are now. */
-  readonly configuration: Pick<Configuration, 'identityProviders'>;
-  readonly env: Environment;
+  readonly configuration: Pick<Configuration, 'identityProviders' | 'env'>;
   readonly members: Members;
   readonly signIn: SignIn;
   readonly trail: AuditTrail;
@@ -268,7 +266,7 @@ export class SingleSignOn {
       throw new AccountError('NOT_FOUND', 'There is no such identity provider.');
     const known = this.#issuers.get(id);
     if (known?.settings === settings) return known;
-    const made = new Issuer({ settings, env: this.#options.env });
+    const made = new Issuer({ settings, env: this.#options.configuration.env });
     this.#issuers.set(id, made);
     return made;
   }

@@ -33,7 +33,7 @@ void test('continue with a provider, and come back', { skip: NO_BROWSER }, async
   ]);
   assert.equal(added.code, 0, added.stderr);
 
-  const { page, complaints } = await visit({ url: served.url });
+  const { page, context, complaints } = await visit({ url: served.url });
   await page.goto('/login?return=/search?query=plumtree');
   const acmeLink = page.getByRole('link', { name: 'Continue with Acme' });
   await acmeLink.waitFor();
@@ -49,10 +49,13 @@ void test('continue with a provider, and come back', { skip: NO_BROWSER }, async
   issuer.account = { sub: 'e', email: 'eve@example.com', email_verified: true };
   await acmeLink.click();
   await page.getByText('There is no active account with your e-mail address.').waitFor();
+  // Else the issuer knows who was there.
+  await context.clearCookies();
   issuer.account = { sub: 'a', email: 'ada@example.com', email_verified: false };
   await acmeLink.click();
   await page.getByText('names no verified e-mail address of yours').waitFor();
 
+  await context.clearCookies();
   issuer.account = { sub: 'a', email: 'ada@example.com', email_verified: true };
   await page.goto('/login?return=/search?query=plumtree');
   await acmeLink.click();

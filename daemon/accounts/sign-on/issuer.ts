@@ -240,7 +240,7 @@ function secretAuthentication(metadata: client.ServerMetadata, secret: string): 
 
 /** No answer of the issuer, or none that has to do with what was asked. */
 function isOfNetwork(error: unknown): boolean {
-  if (!(error instanceof client.ClientError)) return true;
+  if (!(error instanceof client.ClientError)) return false;
   return error.code === undefined || error.code === 'OAUTH_TIMEOUT';
 }
 

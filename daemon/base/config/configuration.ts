@@ -67,6 +67,8 @@ export interface Configuration {
   readonly contexts: FileConfiguration['contexts'];
   /** As they are now. */
   readonly apps: FileConfiguration['apps'];
+  /** Where the file's secrets and the proxies are, without what is secret of our own. */
+  readonly env: Readonly<Environment>;
   /** By id. As they are now; each is another object once it differs. */
   readonly identityProviders: FileConfiguration['identityProviders'];
   /** What the file itself says of settings, by key. */
@@ -163,6 +165,7 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     get apps() {
       return read.apps;
     },
+    env,
     get identityProviders() {
       return read.identityProviders;
     },

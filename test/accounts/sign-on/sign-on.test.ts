@@ -1,9 +1,12 @@
 // Single sign-on by a real OpenID Connect server: there and back, who is signed in, made and refused, and what is recorded.
 
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterEach, test } from 'node:test';
 import { onBothAdapters } from '../../http/adapters.ts';
 import { OPERATOR } from '../../../daemon/accounts/audit-trail.ts';
+import { temporaryFolder } from '../../sources/git/fixture.ts';
 import { CLAIMS, HEADER, token } from '../licences.ts';
 import { closeWorlds } from '../../http/harness.ts';
 import { type Account, CLIENT, type RealIssuer, startIssuer } from './real-issuer.ts';
@@ -170,6 +173,19 @@ test('sign-in by password may be switched off where there is another way', async
   assert.equal(refused.code, 'EMAIL_LOGIN_CANNOT_BE_DISABLED');
   world.configure({ acme: providerAt('http://127.0.0.1:9') });
   assert.equal((await world.ask('PATCH', '/api/instance', owner, off)).status, 200);
+});
+
+test('the secret may be in a variable, and be exchanged in its file', async () => {
+  const clientSecret = { env: 'ACME_SECRET' };
+  const { world, issuer } = await start({ clientSecret }, { env: { ACME_SECRET: CLIENT.secret } });
+  issuer.account = MEMBER;
+  assert.equal(await signOn(world), '/repos');
+  const file = path.join(temporaryFolder(), 'secret');
+  writeFileSync(file, 'another one');
+  world.configure({ acme: providerAt(issuer.url, { clientSecret: { file } }) });
+  assert.equal(await signOn(world), '/login?failed=invalid');
+  writeFileSync(file, CLIENT.secret);
+  assert.equal(await signOn(world), '/repos');
 });
 
 test('no secret is in the log or the audit', async () => {

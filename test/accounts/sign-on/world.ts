@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import assert from 'node:assert/strict';
+import { REFUSALS, type RefusalReason } from '../../../daemon/accounts/sign-on/refusals.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';
 import { licenceEnvironment } from '../licences.ts';
 import { type AccountsOptions, type AccountsWorld, startAccounts } from '../world.ts';
@@ -135,8 +136,11 @@ export function comeBack(
   return world.call({ path: `${pathname}?${query}`, headers: { ...kept, ...headers } });
 }
 
+/** How a sign-on ended. */
+export type Outcome = RefusalReason | 'signed in';
+
 /** Why it was refused, as the page is told; `signed in` if it was not. */
-export function outcomeOf({ status, headers }: Reply): string {
+export function outcomeOf({ status, headers }: Reply): Outcome {
   assert.equal(status, 302);
   const address = new URL(String(headers.location));
   const isSignedIn = (headers['set-cookie'] ?? []).some((line) =>
@@ -144,10 +148,12 @@ export function outcomeOf({ status, headers }: Reply): string {
   );
   const failed = address.searchParams.get('failed');
   assert.equal(isSignedIn, failed === null);
-  return failed ?? 'signed in';
+  if (failed === null) return 'signed in';
+  assert.ok(failed in REFUSALS, failed);
+  return failed as RefusalReason;
 }
 
 /** One sign-on with a false issuer. */
-export async function signOnAt(world: SignOnWorld, issuer: FalseIssuer): Promise<string> {
+export async function signOnAt(world: SignOnWorld, issuer: FalseIssuer): Promise<Outcome> {
   return outcomeOf(await comeBack(world, await beginAt(world, issuer)));
 }
