@@ -144,10 +144,16 @@ export class SingleSignOn {
     if (begun === undefined) throw new SignOnRefusal('stale');
     const url = new URL(redirectUriOf(id, baseUrl));
     url.search = query.toString();
-    const identity = await this.#slots
-      .run(id, undefined, () => issuer.identity(begun, url))
-      .catch((error: unknown) => this.#failed(protocol, id, error));
-    return { ...(await this.#signOn(id, issuer.settings, identity)), returnTo: begun.returnTo };
+    const { returnTo } = begun;
+    try {
+      const identity = await this.#slots
+        .run(id, undefined, () => issuer.identity(begun, url))
+        .catch((error: unknown) => this.#failed(protocol, id, error));
+      return { ...(await this.#signOn(id, issuer.settings, identity)), returnTo };
+    } catch (error) {
+      if (error instanceof SignOnRefusal) error.returnTo = returnTo;
+      throw error;
+    }
   }
 
   /**

@@ -43,6 +43,8 @@ export type RefusalReason = keyof typeof REFUSALS;
 export class SignOnRefusal extends CodedError<string> {
   override readonly name = 'SignOnRefusal';
   readonly reason: RefusalReason;
+  /** Where the person wanted to go on; undefined: nobody knows. */
+  returnTo: string | undefined;
 
   /** @param cause  for the log alone */
   constructor(reason: RefusalReason, cause?: unknown) {

@@ -106,7 +106,7 @@ test('sign-up makes a member only where it is allowed, and records it', async ()
   const { world, issuer } = await start();
   issuer.account = NEW;
   const browser = new Browser();
-  assert.equal(await signOn(world, browser), '/login?failed=unknown');
+  assert.equal(await signOn(world, browser), '/login?failed=unknown&return=%2Frepos');
   assert.equal(await who(world, browser), undefined);
   const [refused] = await records(world, 'user.sign_in_failed');
   assert.equal(refused?.actorId, 'identity-provider:acme');
@@ -129,7 +129,7 @@ test('seats of the licence hold for sign-up too', async () => {
   const env = { TRAWL_LICENSE_KEY: token(HEADER, claims) };
   const { world, issuer } = await start({ allowSignUp: true }, { env });
   issuer.account = NEW;
-  assert.equal(await signOn(world), '/login?failed=seats');
+  assert.equal(await signOn(world), '/login?failed=seats&return=%2Frepos');
   assert.equal(await world.control.store.users.byEmail('new@example.com'), undefined);
 });
 
@@ -141,14 +141,14 @@ test('suspended users are refused, and those who are suspended after that lose t
   await signOn(world, browser);
   await members.change(OPERATOR, world.member.id, { suspended: true });
   assert.equal(await who(world, browser), undefined);
-  assert.equal(await signOn(world), '/login?failed=unknown');
+  assert.equal(await signOn(world), '/login?failed=unknown&return=%2Frepos');
   await members.change(OPERATOR, world.member.id, { suspended: false });
   assert.equal(await signOn(world), '/repos');
 });
 
 test('who declines at the provider is told so', async () => {
   const { world } = await start();
-  assert.equal(await signOn(world), '/login?failed=declined');
+  assert.equal(await signOn(world), '/login?failed=declined&return=%2Frepos');
 });
 
 test('the page and the API list the providers; an unknown one is none', async () => {
@@ -183,7 +183,7 @@ test('the secret may be in a variable, and be exchanged in its file', async () =
   const file = path.join(temporaryFolder(), 'secret');
   writeFileSync(file, 'another one');
   world.configure({ acme: providerAt(issuer.url, { clientSecret: { file } }) });
-  assert.equal(await signOn(world), '/login?failed=invalid');
+  assert.equal(await signOn(world), '/login?failed=invalid&return=%2Frepos');
   writeFileSync(file, CLIENT.secret);
   assert.equal(await signOn(world), '/repos');
 });

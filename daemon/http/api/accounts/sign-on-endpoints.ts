@@ -9,6 +9,7 @@ import {
   signOnCookieOf,
 } from '../../../accounts/credentials.ts';
 import { SignOnRefusal } from '../../../accounts/sign-on/refusals.ts';
+import { ownPath } from '../../../accounts/sign-on/return-path.ts';
 import { SIGN_ON_PATH } from '../../../accounts/single-sign-on.ts';
 import { type Answer, type CallContext, endpoint, fetched } from '../shapes/endpoint.ts';
 
@@ -30,8 +31,12 @@ function led(address: string, ...cookies: readonly string[]): Answer {
 function refused(error: unknown, request: Request, { baseUrl, accounts }: CallContext): Answer {
   const isForPeople = request.headers.get('accept')?.includes('text/html') === true;
   if (!(error instanceof SignOnRefusal) || !isForPeople) throw error;
-  const address = `${baseUrl}/login?failed=${error.reason}`;
-  return led(address, endedSignOnCookie(accounts.cookiePlace));
+  const { reason, returnTo = ownPath(new URL(request.url).searchParams.get('return')) } = error;
+  const query = new URLSearchParams({
+    failed: reason,
+    ...(returnTo === '/' ? {} : { return: returnTo }),
+  });
+  return led(`${baseUrl}/login?${query}`, endedSignOnCookie(accounts.cookiePlace));
 }
 
 const LED = {
