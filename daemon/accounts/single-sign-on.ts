@@ -1,8 +1,9 @@
-// Sign-on by the identity providers of the configuration (API.md 4.10): who is signed in, made, linked or refused by what an issuer
-// says, and what is recorded of it. The protocol is in sign-on/, loaded when somebody needs it.
+// Sign-on by the identity providers of the configuration (API.md 4.10): who is signed in, made, linked or refused by what an
+// issuer says, and what is recorded of it. The protocol is in sign-on/, loaded when somebody needs it.
 //
 // The verified address names the user. The account that it came with is linked with the user then, and from there on both stay
-// together: an address that another account has by now, or an account with another address, is refused until the link is ended.
+// together: an address that another account has by now, or an account with another address, is refused until the link is
+// ended.
 
 import type { Configuration } from '../base/config/configuration.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';

@@ -1,6 +1,6 @@
-// A sign-on that was begun, as the browser keeps it until it comes back: sealed under the instance secret, so that nobody else can
-// make or read one, and nothing is kept here for whoever only begins. It is good once, for ten minutes, and only together with the
-// state that went to the issuer and back.
+// A sign-on that was begun, as the browser keeps it until it comes back: sealed under the instance secret, so that nobody else
+// can make or read one, and nothing is kept here for whoever only begins. It is good once, for ten minutes, and only together
+// with the state that went to the issuer and back.
 
 import { hkdfSync } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';

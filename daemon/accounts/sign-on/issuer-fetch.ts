@@ -1,9 +1,9 @@
-// How an issuer is asked: by the proxies and certificates of the environment, as code hosts are; within bounds of time and size;
-// no redirect is followed. An address that failed is left alone for a while, so that whoever sends tokens, or opens sign-ons, by
-// the thousand does not make us ask by the thousand.
+// How an issuer is asked: by the proxies and certificates of the environment, as code hosts are; within bounds of time and
+// size; no redirect is followed. An address that failed is left alone for a while, so that whoever sends tokens, or opens
+// sign-ons, by the thousand does not make us ask by the thousand.
 //
-// Where the issuer is, the operator says; what it names itself (endpoints, keys) is asked by https only, or, where the issuer has
-// none, at its own origin.
+// Where the issuer is, the operator says; what it names itself (endpoints, keys) is asked by https only, or, where the issuer
+// has none, at its own origin.
 
 // oxlint-disable-next-line import/no-unassigned-import -- for what it does
 import '../../base/own-fetch.ts';

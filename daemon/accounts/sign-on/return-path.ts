@@ -1,4 +1,5 @@
-// Where somebody goes on behind signing in: a path of ours, below the base URL, and nothing that a browser reads as another host.
+// Where somebody goes on behind signing in: a path of ours, below the base URL, and nothing that a browser reads as another
+// host.
 
 /** Bound: it stands in a cookie. */
 const SIZE_MAX = 1_500;

@@ -1,5 +1,5 @@
-// /api/auth/oidc: to an identity provider and back (API.md 15.1). Browsers are led on, to a page of ours in the end, which shows
-// why it came to nothing; programs get the error object.
+// /api/auth/oidc: to an identity provider and back (API.md 15.1). Browsers are led on, to a page of ours in the end, which
+// shows why it came to nothing; programs get the error object.
 
 import { z } from 'zod';
 import {
