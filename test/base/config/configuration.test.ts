@@ -51,6 +51,8 @@ describe('configuration', () => {
       connections: {},
       contexts: {},
       apps: [],
+      env: { TRAWL_PORT: '' },
+      identityProviders: {},
       fileSettings: {},
       workerCount: availableParallelism(),
       http: 'node',

@@ -253,11 +253,11 @@ const OTHERS = [
     '{"identityProviders": {"a": {"type": "oidc", "issuer": "https://i", "clientId": "c", "clientSecret": {"env": "A"}, "acceptBearer": true}}}',
     '1: identityProviders.a.audience: missing; required with acceptBearer',
   ),
-  rule(
+  shape(
     '{"identityProviders": {"a b": {"type": "oidc", "issuer": "https://i", "clientId": "c", "clientSecret": {"env": "A"}}}}',
     '1: identityProviders.a b: an id of letters, digits, _ and - is expected',
   ),
-  rule(
+  shape(
     '{"identityProviders": {"a": {"type": "oidc", "issuer": "https://i", "clientId": "c", "clientSecret": {"env": "A"}, "scopes": "email"}}}',
     '1: identityProviders.a.scopes: "email"; expected openid among them',
   ),
