@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { REGISTER_PATH, REVOKE_PATH, TOKEN_PATH } from '../../../daemon/http/oauth/addresses.ts';
 import { ask } from '../ask.ts';
 import { onBothAdapters } from '../adapters.ts';
 import { startAccounts } from '../../accounts/world.ts';
@@ -28,7 +29,6 @@ import {
   register,
   requestOf,
   statusWith,
-  TOKEN_PATH,
   tokensFor,
   VERIFIER,
 } from './flow.ts';
@@ -449,12 +449,7 @@ onBothAdapters('attacks on OAuth', (kind) => {
     const { world, clientId } = await start(kind);
     const headers = { origin: 'https://evil.example', 'content-type': 'text/plain' };
     const body = JSON.stringify({ client_name: 'x', redirect_uris: [REDIRECT] });
-    for (const path of [
-      '/register',
-      '/api/ee/oauth/register',
-      TOKEN_PATH,
-      '/api/ee/oauth/revoke',
-    ]) {
+    for (const path of ['/register', REGISTER_PATH, REVOKE_PATH]) {
       const reply = await ask(world.server, { method: 'POST', path, body, headers });
       assert.equal(reply.status, 403, path);
     }

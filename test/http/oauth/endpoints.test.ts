@@ -3,6 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  RESOURCE_PATH,
+  REVOKE_PATH,
+  SERVER_PATH,
+  TOKEN_PATH,
+} from '../../../daemon/http/oauth/addresses.ts';
 import { ask } from '../ask.ts';
 import { onBothAdapters } from '../adapters.ts';
 import { DAY_MS } from '../../accounts/licences.ts';
@@ -23,13 +29,9 @@ import {
   register,
   requestOf,
   statusWith,
-  TOKEN_PATH,
   tokensFor,
 } from './flow.ts';
 
-const SERVER_PATH = '/.well-known/oauth-authorization-server';
-const RESOURCE_PATH = '/.well-known/oauth-protected-resource/api/mcp';
-const REVOKE_PATH = '/api/ee/oauth/revoke';
 const MEMBER = 'member@example.com';
 
 async function letIn(kind: 'uws' | 'node', settings: Record<string, unknown> = {}) {

@@ -5,13 +5,13 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWK } from 'jose';
+import { REGISTER_PATH, TOKEN_PATH } from '../../../daemon/http/oauth/addresses.ts';
 import { ask } from '../ask.ts';
 import type { RawReply } from '../ask.ts';
 import type { AccountsWorld } from '../../accounts/world.ts';
 
 export const REDIRECT = 'http://127.0.0.1:33418/callback';
 export const VERIFIER = 'v'.repeat(43);
-export const TOKEN_PATH = '/api/ee/oauth/token';
 
 export type Fields = Readonly<Record<string, string | undefined>>;
 type Headers = Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ function encoded(fields: Fields): string {
 export async function register(
   world: AccountsWorld,
   more: object = {},
-  path = '/api/ee/oauth/register',
+  path = REGISTER_PATH,
 ): Promise<OAuthReply> {
   const body = JSON.stringify({ client_name: 'Tool', redirect_uris: [REDIRECT], ...more });
   return parsed(await ask(world.server, { method: 'POST', path, body }));
