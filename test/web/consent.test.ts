@@ -71,6 +71,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   assert.ok(shown.includes('Tool <img src=x>') && shown.includes('U+202E'), shown);
   assert.ok(shown.includes(new URL(back).host), shown);
   assert.ok(shown.includes(url), shown);
+  assert.ok(shown.includes(`It could do all that ${OWNER.email} may`), shown);
   assert.deepEqual(await findingsOf(page), []);
 
   await page.getByRole('button', { name: 'Deny' }).click();
@@ -78,7 +79,8 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   // The way back leads to a request that is answered.
   await page.goBack();
   await page.getByText('This request was answered already, or is too old.').waitFor();
-  await page.goto(asked());
+  await page.goto(asked({ resource: `${url}/api/mcp` }));
+  await page.getByText(`It could search and read what ${OWNER.email} may`).waitFor();
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.waitForURL(/\/cb\?code=[0-9a-f]{64}&state=s&iss=/);
 

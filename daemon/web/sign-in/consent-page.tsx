@@ -19,6 +19,9 @@ import '../styles/overlays.css';
 type Asked = AnswerOf<typeof getConsentRequest>;
 type Decision = 'allow' | 'deny';
 
+/** End of the address of the tool server, which only reads. */
+const TOOLS = '/api/mcp';
+
 /** Where a request by this id is shown and answered. */
 function addressOf(id: string): string {
   return `/api/ee/oauth/request/${encodeURIComponent(id)}`;
@@ -52,8 +55,8 @@ function Question({ id, asked }: { readonly id: string; readonly asked: Asked })
         Let <Name>{asked.clientName}</Name> in?
       </h1>
       <p>
-        It could search and read as <Name>{account?.user?.email ?? 'you'}</Name>, whatever you may
-        see, until you end it in the settings.
+        It could {asked.resource.endsWith(TOOLS) ? 'search and read what' : 'do all that'}{' '}
+        <Name>{account?.user?.email ?? 'your account'}</Name> may, until you end it in the settings.
       </p>
       <dl>
         <dt>The answer goes to</dt>
