@@ -65,7 +65,13 @@ async function create({ db }: Writing, client: OAuthClient, unusedMax: number): 
     .limit(100)
     .execute();
   const ids = surplus.map(({ id }) => id);
-  if (ids.length > 0) await db.deleteFrom('oauth_clients').where('id', 'in', ids).execute();
+  if (ids.length > 0)
+    await db
+      .deleteFrom('oauth_clients')
+      .where('id', 'in', ids)
+      // A user may have let it in meanwhile.
+      .where('used_at', 'is', null)
+      .execute();
   const row = {
     id: client.id,
     name: storable(client.name),
