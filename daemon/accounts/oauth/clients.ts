@@ -1,5 +1,5 @@
-// Registration of clients (RFC 7591): anybody may, so what is kept of each is small, how often is bounded, and only so many stay
-// that no user has let do anything. Clients have no secret: who they are is shown by where a code is sent, and by PKCE.
+// Registration of clients (RFC 7591): anybody may, so what is kept of each is small, how often is bounded, and only so many
+// stay that no user has let do anything. Clients have no secret: who they are is shown by where a code is sent, and by PKCE.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';

@@ -168,6 +168,6 @@ export class Consents {
       { id: clientId, type: 'oauth_client' },
       { ...metadata, consentId: id },
     );
-    return await store.oauthConsents.remove(id, records, userId);
+    return await store.oauthConsents.remove(id, userId, records);
   }
 }

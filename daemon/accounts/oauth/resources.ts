@@ -1,4 +1,4 @@
-// What a token is for (RFC 8707): the tool server alone, or all of the API. A token for one address is worth nothing at another.
+// What a token is for (RFC 8707): the tool server alone, or all of the API. One for the tool server is worth nothing elsewhere.
 
 import { OAuthError } from './error.ts';
 

@@ -1,5 +1,5 @@
-// Tokens for codes and for refresh tokens, and their end. Each code and each refresh token is good once: the second time ends all
-// that the first gave, since one of the two who had it should not have. Of several at once one is served, and that ends too.
+// Tokens for codes and for refresh tokens, and their end. Each code and each refresh token is good once: the second time ends
+// all that the first gave, since one of the two who had it should not have. Of several at once one is served, and ends too.
 //
 // A refresh token begins with 32 digits that its successors have as well: so an old one is told from one that never was, and
 // nothing is kept of old ones.

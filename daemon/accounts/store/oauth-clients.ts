@@ -4,6 +4,7 @@
 import { sql } from 'kysely';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import type { Database, Writing } from './database.ts';
+import { surplusIds } from './surplus.ts';
 import { storable } from './text.ts';
 
 export interface OAuthClient {
@@ -56,15 +57,13 @@ export function oauthClientsIn(database: Database): OAuthClients {
 }
 
 async function create({ db }: Writing, client: OAuthClient, unusedMax: number): Promise<void> {
-  const unused = db.selectFrom('oauth_clients').where('used_at', 'is', null);
-  const surplus = await unused
+  const unused = db
+    .selectFrom('oauth_clients')
     .select('id')
+    .where('used_at', 'is', null)
     .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .offset(unusedMax - 1)
-    .limit(100)
-    .execute();
-  const ids = surplus.map(({ id }) => id);
+    .orderBy('id');
+  const ids = await surplusIds(unused, unusedMax);
   if (ids.length > 0)
     await db
       .deleteFrom('oauth_clients')

@@ -7,6 +7,7 @@ import { appendAudit, type NewAuditRecord } from './audit.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import type { Schema } from './schema.ts';
+import { surplusIds } from './surplus.ts';
 import { storableOrNull } from './text.ts';
 
 /** What a client asks a user for. */
@@ -104,8 +105,8 @@ export interface OAuthConsents {
   removeToken(hash: string, records: readonly NewAuditRecord[]): Promise<boolean>;
   /** Those of a user whose code was used, that expire after `now`: the last used first. */
   list(userId: string, now: number): Promise<ShownConsent[]>;
-  /** Ends a consent with all its tokens; with `userId` only if it is of that user. False: there is none. */
-  remove(id: string, records: readonly NewAuditRecord[], userId?: string): Promise<boolean>;
+  /** Ends a consent with all its tokens. False: the user has none of this id. */
+  remove(id: string, userId: string, records: readonly NewAuditRecord[]): Promise<boolean>;
   /** Removes what expired at `now` or before; returns how many rows. */
   prune(now: number): Promise<number>;
 }
@@ -141,8 +142,16 @@ const CONSENT_COLUMNS = [
 const TOKENS_MAX = 5;
 
 export function oauthConsentsIn(database: Database): OAuthConsents {
-  const append = ({ db }: Writing, records: readonly NewAuditRecord[]): Promise<void> =>
-    appendAudit(db, records, () => database.nextOrdinal());
+  /** A change that is kept with its records, if it is one. */
+  const recorded = (
+    records: readonly NewAuditRecord[],
+    change: (writing: Writing) => Promise<boolean>,
+  ): Promise<boolean> =>
+    database.write(async (writing) => {
+      const isDone = await change(writing);
+      if (isDone) await appendAudit(writing.db, records, () => database.nextOrdinal());
+      return isDone;
+    });
   const consentBy = (column: 'code_hash' | 'family_hash', hash: string) =>
     database.read((db) =>
       db
@@ -170,52 +179,13 @@ export function oauthConsentsIn(database: Database): OAuthConsents {
     byCode: (codeHash) => consentBy('code_hash', codeHash),
     byFamily: (familyHash) => consentBy('family_hash', familyHash),
     redeem: (id, familyHash, next) =>
-      database.write(async (writing) => {
-        const columns = { ...columnsOf(next), family_hash: familyHash };
-        const { numUpdatedRows } = await writing.db
-          .updateTable('oauth_consents')
-          .set(columns)
-          .where('id', '=', id)
-          .where('family_hash', 'is', null)
-          .executeTakeFirst();
-        if (numUpdatedRows > 0n) await give(writing, id, next, append);
-        return numUpdatedRows > 0n;
-      }),
+      recorded(next.records, (writing) => redeem(writing, id, familyHash, next)),
     rotate: (id, refreshHash, next) =>
-      database.write(async (writing) => {
-        const { numUpdatedRows } = await writing.db
-          .updateTable('oauth_consents')
-          .set(columnsOf(next))
-          .where('id', '=', id)
-          .where('refresh_hash', '=', refreshHash)
-          .executeTakeFirst();
-        if (numUpdatedRows > 0n) await give(writing, id, next, append);
-        return numUpdatedRows > 0n;
-      }),
+      recorded(next.records, (writing) => rotate(writing, id, refreshHash, next)),
     token: (hash) => database.read((db) => tokenBy(db, hash)),
-    removeToken: (hash, records) =>
-      database.write(async (writing) => {
-        const held = await tokenBy(writing.db, hash);
-        if (held === undefined) return false;
-        await writing.db.deleteFrom('oauth_tokens').where('hash', '=', hash).execute();
-        await append(writing, records);
-        writing.changed({ userId: held.userId });
-        return true;
-      }),
+    removeToken: (hash, records) => recorded(records, (writing) => removeToken(writing, hash)),
     list: (userId, now) => database.read((db) => list(db, userId, now)),
-    remove: (id, records, userId) =>
-      database.write(async (writing) => {
-        const consent = writing.db.deleteFrom('oauth_consents').where('id', '=', id);
-        const removed = await (
-          userId === undefined ? consent : consent.where('user_id', '=', userId)
-        )
-          .returning('user_id as userId')
-          .executeTakeFirst();
-        if (removed === undefined) return false;
-        await append(writing, records);
-        writing.changed(removed);
-        return true;
-      }),
+    remove: (id, userId, records) => recorded(records, (writing) => remove(writing, id, userId)),
     prune: (now) => database.write(({ db }) => prune(db, now)),
   };
 }
@@ -230,16 +200,13 @@ async function addRequest(
   const client = db.selectFrom('oauth_clients').select('id').where('id', '=', clientId);
   if ((await client.executeTakeFirst()) === undefined)
     throw new StoreError('NOT_FOUND', 'client not found');
-  const surplus = await db
+  const asked = db
     .selectFrom('oauth_requests')
-    .select('hash')
+    .select('hash as id')
     .where('user_id', '=', userId)
     .orderBy('expires_at', 'desc')
-    .orderBy('hash')
-    .offset(perUserMax - 1)
-    .limit(100)
-    .execute();
-  const hashes = surplus.map(({ hash }) => hash);
+    .orderBy('hash');
+  const hashes = await surplusIds(asked, perUserMax);
   if (hashes.length > 0)
     await db.deleteFrom('oauth_requests').where('hash', 'in', hashes).execute();
   const row = {
@@ -273,16 +240,13 @@ async function allow(
   const { id, userId, clientId, usedAt } = consent;
   if (!(await holdActiveUser(userId))) return false;
   if (!(await takeRequest(db, hash, userId))) return false;
-  const surplus = await db
+  const others = db
     .selectFrom('oauth_consents')
     .select('id')
     .where('user_id', '=', userId)
     .orderBy('used_at', 'desc')
-    .orderBy('id')
-    .offset(perUserMax - 1)
-    .limit(100)
-    .execute();
-  const ids = surplus.map((row) => row.id);
+    .orderBy('id');
+  const ids = await surplusIds(others, perUserMax);
   if (ids.length > 0) {
     await db.deleteFrom('oauth_consents').where('id', 'in', ids).execute();
     changed({ userId });
@@ -320,14 +284,40 @@ function columnsOf({ refreshHash, keyHash, token, expiresAt }: NextTokens) {
   };
 }
 
-/** Adds an access token to a consent that this transaction has changed, and removes those that are too many. */
-async function give(
+async function redeem(
   writing: Writing,
   id: string,
-  { token, records }: NextTokens,
-  append: (writing: Writing, records: readonly NewAuditRecord[]) => Promise<void>,
-): Promise<void> {
-  const { db, changed } = writing;
+  familyHash: string,
+  next: NextTokens,
+): Promise<boolean> {
+  const { numUpdatedRows } = await writing.db
+    .updateTable('oauth_consents')
+    .set({ ...columnsOf(next), family_hash: familyHash })
+    .where('id', '=', id)
+    .where('family_hash', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) await give(writing, id, next);
+  return numUpdatedRows > 0n;
+}
+
+async function rotate(
+  writing: Writing,
+  id: string,
+  refreshHash: string,
+  next: NextTokens,
+): Promise<boolean> {
+  const { numUpdatedRows } = await writing.db
+    .updateTable('oauth_consents')
+    .set(columnsOf(next))
+    .where('id', '=', id)
+    .where('refresh_hash', '=', refreshHash)
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) await give(writing, id, next);
+  return numUpdatedRows > 0n;
+}
+
+/** Adds an access token to a consent that this transaction has changed, and removes those that are too many. */
+async function give({ db, changed }: Writing, id: string, { token }: NextTokens): Promise<void> {
   const row = {
     hash: token.hash,
     consent_id: id,
@@ -336,16 +326,13 @@ async function give(
     created_at: token.createdAt,
     expires_at: token.expiresAt,
   };
-  const surplus = await db
+  const others = db
     .selectFrom('oauth_tokens')
-    .select('hash')
+    .select('hash as id')
     .where('consent_id', '=', id)
     .orderBy('created_at', 'desc')
-    .orderBy('hash')
-    .offset(TOKENS_MAX - 1)
-    .limit(100)
-    .execute();
-  const hashes = surplus.map(({ hash }) => hash);
+    .orderBy('hash');
+  const hashes = await surplusIds(others, TOKENS_MAX);
   if (hashes.length > 0) await db.deleteFrom('oauth_tokens').where('hash', 'in', hashes).execute();
   await db.insertInto('oauth_tokens').values(row).execute();
   const consent = await db
@@ -358,8 +345,25 @@ async function give(
     .set({ used_at: token.createdAt })
     .where('id', '=', consent.clientId)
     .execute();
-  await append(writing, records);
   if (hashes.length > 0) changed({ userId: consent.userId });
+}
+
+async function removeToken({ db, changed }: Writing, hash: string): Promise<boolean> {
+  const held = await tokenBy(db, hash);
+  if (held === undefined) return false;
+  await db.deleteFrom('oauth_tokens').where('hash', '=', hash).execute();
+  changed({ userId: held.userId });
+  return true;
+}
+
+async function remove({ db, changed }: Writing, id: string, userId: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('oauth_consents')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  if (numDeletedRows > 0n) changed({ userId });
+  return numDeletedRows > 0n;
 }
 
 async function tokenBy(db: Kysely<Schema>, hash: string): Promise<HeldOAuthToken | undefined> {

@@ -1,6 +1,6 @@
-// GET /oauth/authorize: where a client sends a browser. A request that is good is kept for whoever is signed in, and the browser
-// goes on to the page that shows it by its id; who is not signed in does that first. What is wrong is told here, to whoever
-// looks: nobody is sent to an address that a client chose before a user has answered.
+// GET /oauth/authorize: where a client sends a browser. A request that is good is kept for whoever is signed in, and the
+// browser goes on to the page that shows it by its id; who is not signed in does that first. What is wrong is told here, to
+// whoever looks: nobody is sent to an address that a client chose before a user has answered.
 
 import type { AskedConsent } from '../../accounts/oauth/consents.ts';
 import { Parameters } from '../../accounts/oauth/parameters.ts';

@@ -18,7 +18,7 @@ import {
 import { authorize } from './authorize-endpoint.ts';
 import { json, oauthEndpoint, readText } from './oauth-answers.ts';
 
-/** A document that says what there is; without the entitlement there is none, so that clients conclude that there is no OAuth. */
+/** A document that says what there is; without the entitlement there is none: clients conclude that there is no OAuth. */
 function metadata(path: string, summary: string, valueOf: (baseUrl: string) => object): Endpoint {
   return endpoint(
     {

@@ -1,5 +1,5 @@
-// What may use the account besides keys: applications that its user let in, which end here; and scoped tokens that are good now,
-// which are made and ended with an API key.
+// What may use the account besides keys: applications that its user let in, which end here; and scoped tokens that are good
+// now, which are made and ended with an API key.
 
 import { useQuery } from '@tanstack/react-query';
 import type { listTokens } from '../../http/api/accounts/account-endpoints.ts';

@@ -58,7 +58,7 @@ onBothEngines('OAuth', ({ within, withStore }) => {
         );
         assert.equal(rotated, 1);
         const ended = await succeeded(({ oauthConsents }) =>
-          oauthConsents.remove(id, [newRecord(1)]),
+          oauthConsents.remove(id, userId, [newRecord(1)]),
         );
         assert.equal(ended, 1);
         assert.equal(await one.oauthConsents.token(first.token.hash), undefined);
@@ -109,8 +109,8 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       const { hash } = next.token;
       assert.ok(await tells(() => store.oauthConsents.removeToken(hash, [])));
       assert.equal(await store.oauthConsents.removeToken(hash, []), false);
-      assert.equal(await store.oauthConsents.remove(id, [], randomUUID()), false);
-      assert.ok(await tells(() => store.oauthConsents.remove(id, [], userId)));
+      assert.equal(await store.oauthConsents.remove(id, randomUUID(), []), false);
+      assert.ok(await tells(() => store.oauthConsents.remove(id, userId, [])));
     }));
 
   test('only so much stays of what anybody may make: the newest, and what is used', () =>

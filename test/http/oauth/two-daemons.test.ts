@@ -1,4 +1,5 @@
-// Two daemons on one PostgreSQL under one address: what one gives, the other knows, and what is used at both at once is used once.
+// Two daemons on one PostgreSQL under one address: what one gives, the other knows, and what both are shown at once
+// counts once.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
