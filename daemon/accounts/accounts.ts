@@ -27,6 +27,7 @@ import type { Entitlement } from './licence.ts';
 import { LicenceKeeper } from './licence-keeper.ts';
 import { BUILT_IN_PUBLIC_KEY, parsePublicKey } from './licence-key.ts';
 import { Members } from './members.ts';
+import { OAuthServer } from './oauth/oauth-server.ts';
 import { Passwords } from './passwords.ts';
 import { Sights } from './sights.ts';
 import { SignIn } from './sign-in.ts';
@@ -73,6 +74,7 @@ export class Accounts {
   readonly grants: GrantBook;
   readonly hostRules: HostRules;
   readonly hostLists: HostLists;
+  readonly oauth: OAuthServer;
   readonly licences: LicenceKeeper;
   readonly settings: InstanceSettingsKeeper;
   readonly #configuration: Configuration;
@@ -86,6 +88,7 @@ export class Accounts {
   #nextReading: NodeJS.Timeout | undefined;
   #isClosed = false;
   #cookiePlace: CookiePlace = { basePath: '', isSecure: false };
+  #baseUrl = '';
 
   private constructor(options: AccountsOptions) {
     const { configuration, store, directory, now = Date.now } = options;
@@ -120,6 +123,15 @@ export class Accounts {
     this.#log = log;
     this.hostRules = hostRulesOf(configuration);
     this.hostLists = new HostLists({ store, rules: this.hostRules, now, log });
+    this.oauth = new OAuthServer({
+      store,
+      hash: (value) => hashCredential(secret, value),
+      trail,
+      now,
+      baseUrl: () => this.#baseUrl,
+      settings: () => configuration.settings.oauth,
+      log,
+    });
     this.callers = this.#newCallers(secret);
     this.signIn = new SignIn({
       store,
@@ -201,6 +213,8 @@ export class Accounts {
         userOf: (value) => this.signOn.tokenUser(value),
         isAccepted: (provider) => this.signOn.isAccepting(provider),
       },
+      hasOAuth: () => this.isEntitled('oauth'),
+      tokenUse: (shown) => this.oauth.use(shown),
       cookiePlace: () => this.#cookiePlace,
       now,
       log: this.#log,
@@ -261,6 +275,7 @@ export class Accounts {
    * @returns  the address where the first owner is made, or sets a password; undefined: none is waited for
    */
   async begin({ baseUrl, isLoopback }: Reach): Promise<string | undefined> {
+    this.#baseUrl = baseUrl;
     const { pathname, protocol } = new URL(baseUrl);
     this.#cookiePlace = {
       basePath: pathname.replace(/\/+$/, ''),
@@ -292,6 +307,7 @@ export class Accounts {
     clearTimeout(this.#nextReading);
     this.#ignore();
     this.keys.close();
+    this.oauth.close();
     this.callers.close();
     this.hostLists.close();
     await this.trail.close();

@@ -44,7 +44,10 @@ export type AuditAction =
   | 'settings.changed'
   | 'grant.added'
   | 'grant.removed'
-  | 'grant.synced';
+  | 'grant.synced'
+  | 'oauth.client_registered'
+  | 'oauth.token_issued'
+  | 'oauth.token_revoked';
 
 export type AuditTargetType =
   'user' | 'org' | 'file' | 'repo' | 'api_key' | 'scoped_token' | 'oauth_client';

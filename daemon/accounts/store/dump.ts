@@ -44,6 +44,10 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
   repo_hosts: { key: ['repo_id'] },
   host_reader_lists: { key: ['id'] },
   host_readers: { key: ['list_id', 'account_id', 'email'] },
+  oauth_clients: { key: ['id'] },
+  oauth_requests: { key: ['hash'] },
+  oauth_consents: { key: ['id'] },
+  oauth_tokens: { key: ['hash'] },
   sign_on_accounts: { key: ['issuer', 'subject'] },
 };
 
@@ -56,6 +60,7 @@ const READ_VERSIONS: readonly string[] = [
   '0004',
   '0005',
   '0006',
+  '0007',
   STORE_VERSION,
 ];
 const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {

@@ -11,6 +11,7 @@ import { migration0003 } from './migration-0003.ts';
 import { migration0004 } from './migration-0004.ts';
 import { migration0005 } from './migration-0005.ts';
 import { migration0006 } from './migration-0006.ts';
+import { migration0007 } from './migration-0007.ts';
 import { migration0008 } from './migration-0008.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
@@ -29,6 +30,7 @@ function migrations(kind: StoreKind): Record<string, Migration> {
     '0004': migration0004(kind),
     '0005': migration0005(kind),
     '0006': migration0006(kind),
+    '0007': migration0007(kind),
     '0008': migration0008(kind),
   };
 }

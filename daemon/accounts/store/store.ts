@@ -22,6 +22,10 @@ import type { HostReaders } from './host-readers.ts';
 import { jobsIn } from './jobs.ts';
 import type { JobRows } from './jobs.ts';
 import { migrate } from './migrations.ts';
+import { oauthClientsIn } from './oauth-clients.ts';
+import type { OAuthClients } from './oauth-clients.ts';
+import { oauthConsentsIn } from './oauth-consents.ts';
+import type { OAuthConsents } from './oauth-consents.ts';
 import { reposIn } from './repos.ts';
 import type { Repos } from './repos.ts';
 import type { StoreKind } from './schema.ts';
@@ -63,6 +67,8 @@ export interface Store {
   readonly signOnAccounts: SignOnAccounts;
   readonly apiKeys: ApiKeys;
   readonly scopedTokens: ScopedTokens;
+  readonly oauthClients: OAuthClients;
+  readonly oauthConsents: OAuthConsents;
   readonly grants: Grants;
   readonly hostReaders: HostReaders;
   readonly audit: Audit;
@@ -144,6 +150,8 @@ function joined(database: Database): Store {
     signOnAccounts: signOnAccountsIn(database),
     apiKeys: apiKeysIn(database),
     scopedTokens: scopedTokensIn(database),
+    oauthClients: oauthClientsIn(database),
+    oauthConsents: oauthConsentsIn(database),
     grants: grantsIn(database),
     hostReaders: hostReadersIn(database),
     audit: auditIn(database),

@@ -180,6 +180,8 @@ async function update(
   if (isSuspended) {
     await db.deleteFrom('sessions').where('user_id', '=', id).execute();
     await db.deleteFrom('scoped_tokens').where('user_id', '=', id).execute();
+    await db.deleteFrom('oauth_requests').where('user_id', '=', id).execute();
+    await db.deleteFrom('oauth_consents').where('user_id', '=', id).execute();
   }
   writing.changed({ userId: id });
   return userFrom(after);

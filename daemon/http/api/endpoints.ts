@@ -15,6 +15,12 @@ import {
   setUp,
 } from './accounts/account-endpoints.ts';
 import { listAuditRecords } from './accounts/audit-endpoints.ts';
+import {
+  answerConsentRequest,
+  endApplication,
+  getConsentRequest,
+  listApplications,
+} from './accounts/consent-endpoints.ts';
 import { getAuthors } from './history/author-endpoints.ts';
 import { getBlame } from './history/blame-endpoints.ts';
 import { getCommit } from './history/commit-endpoints.ts';
@@ -120,6 +126,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   createKey,
   deleteKey,
   listTokens,
+  getConsentRequest,
+  answerConsentRequest,
+  listApplications,
+  endApplication,
   getLicence,
   setLicence,
   getInstance,

@@ -19,6 +19,7 @@ import {
   refuses,
   withEmbeddedPlace,
 } from './harness.ts';
+import { newClient, newConsent, nextTokens, requestFor } from './oauth-rows.ts';
 
 async function partsOf(store: Store): Promise<DumpPart[]> {
   const parts: DumpPart[] = [];
@@ -88,6 +89,11 @@ async function fill(store: Store): Promise<void> {
     new ReaderSet(),
     2 ** 52,
   );
+  const clientId = await newClient(store);
+  await store.oauthConsents.ask({ ...requestFor(owner.id, clientId), state: 'ü"' }, 10);
+  await newConsent(store, owner.id, clientId);
+  const { id } = await newConsent(store, owner.id, clientId);
+  await store.oauthConsents.redeem(id, newHash(), { ...nextTokens(), keyHash: 'key' });
   const metadata = { a: '\0', b: [1.5, null] };
   await store.audit.append(
     Array.from({ length: 450 }, (_, timestamp) => newRecord(timestamp, { metadata })),
@@ -107,6 +113,7 @@ async function summary(store: Store): Promise<unknown> {
     settings: await store.settings.all(),
     lists: await store.hostReaders.lists(),
     hosted: await store.hostReaders.reposOf('a1@example.com'),
+    consents: await Promise.all(users.map(({ id }) => store.oauthConsents.list(id, 0))),
   };
 }
 
