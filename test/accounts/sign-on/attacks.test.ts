@@ -179,10 +179,14 @@ test('open redirect: only paths of ours are gone on to', async () => {
     'javascript:alert(1)',
     '@evil.example',
     '.evil.example',
-    `/${'a'.repeat(2000)}`,
+    `/${'a'.repeat(2400)}`,
   ])
     assert.equal(await goesTo(wanted), `${home}/`, wanted);
   assert.equal(await goesTo('/repos?state=failed'), `${home}/repos?state=failed`);
+  const longest = `/${'a'.repeat(2399)}`;
+  assert.equal(await goesTo(longest), home + longest);
+  const { cookie } = await beginAt(world, issuer, `/api/auth/oidc/test?return=${longest}`);
+  assert.ok(cookie.length <= 4096, String(cookie.length));
 });
 
 test('open redirect: nothing of an answer says where to go on', async () => {
