@@ -53,6 +53,7 @@ const SLOW = [
   'engine/search/visible',
   'fuzz',
   'http/[^/]*$',
+  'http/oauth',
   'hosts/transport',
   'oracle',
   'sources/git/reached',

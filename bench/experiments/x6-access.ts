@@ -177,13 +177,15 @@ async function measure(pipeline: Pipeline, activeCount: number): Promise<string[
   ];
 }
 
+const request = () => ({ method: 'POST', path: '/api/search', origins: [] });
+
 /** The step of a search that takes the shards it may see: all of them, or those of a member. */
 async function scopeTimes({ accounts }: ControlPlane): Promise<string> {
   const times = { all: [] as number[], member: [] as number[] };
   for (let i = 0; i < 1000; i++) {
     const authorization = `Bearer ${keyOf(pick(1000) + 1)}`;
     const header = (name: string) => (name === 'authorization' ? authorization : undefined);
-    const caller = await accounts.callers.finder(header)();
+    const caller = await accounts.callers.finder(header, request)();
     if (caller === undefined) throw new Error('a key is not known');
     for (const [kind, sight] of [
       ['all', SEES_ALL],

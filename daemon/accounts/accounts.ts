@@ -20,15 +20,18 @@ import { type CookiePlace, hashCredential } from './credentials.ts';
 import { GrantBook } from './grants.ts';
 import { HostLists } from './host-lists.ts';
 import { type HostRules, hostRulesOf } from './host-rules.ts';
+import { hostAccountsOf } from './host-accounts.ts';
 import { type InstanceSettings, InstanceSettingsKeeper } from './instance-settings.ts';
 import { Keys } from './keys.ts';
 import type { Entitlement } from './licence.ts';
 import { LicenceKeeper } from './licence-keeper.ts';
 import { BUILT_IN_PUBLIC_KEY, parsePublicKey } from './licence-key.ts';
 import { Members } from './members.ts';
+import { OAuthServer } from './oauth/oauth-server.ts';
 import { Passwords } from './passwords.ts';
 import { Sights } from './sights.ts';
 import { SignIn } from './sign-in.ts';
+import { SingleSignOn } from './single-sign-on.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
 
 /** Kept under this name: its own hash under the instance secret. */
@@ -66,10 +69,12 @@ export class Accounts {
   readonly callers: Callers;
   readonly signIn: SignIn;
   readonly members: Members;
+  readonly signOn: SingleSignOn;
   readonly keys: Keys;
   readonly grants: GrantBook;
   readonly hostRules: HostRules;
   readonly hostLists: HostLists;
+  readonly oauth: OAuthServer;
   readonly licences: LicenceKeeper;
   readonly settings: InstanceSettingsKeeper;
   readonly #configuration: Configuration;
@@ -83,13 +88,19 @@ export class Accounts {
   #nextReading: NodeJS.Timeout | undefined;
   #isClosed = false;
   #cookiePlace: CookiePlace = { basePath: '', isSecure: false };
+  #baseUrl = '';
 
   private constructor(options: AccountsOptions) {
     const { configuration, store, directory, now = Date.now } = options;
     const log = options.log.labelled('accounts');
     const secret = secretOf(configuration);
     const trail = trailOf(options, now, log);
-    const settings = new InstanceSettingsKeeper(store, fixedSettings(configuration), trail);
+    const settings = new InstanceSettingsKeeper({
+      store,
+      fixed: fixedSettings(configuration),
+      trail,
+      hasOtherSignIn: () => this.signOn.isConfigured,
+    });
     const licences = new LicenceKeeper({
       store,
       publicKey: publicKeyOf(configuration),
@@ -112,6 +123,15 @@ export class Accounts {
     this.#log = log;
     this.hostRules = hostRulesOf(configuration);
     this.hostLists = new HostLists({ store, rules: this.hostRules, now, log });
+    this.oauth = new OAuthServer({
+      store,
+      hash: (value) => hashCredential(secret, value),
+      trail,
+      now,
+      baseUrl: () => this.#baseUrl,
+      settings: () => configuration.settings.oauth,
+      log,
+    });
     this.callers = this.#newCallers(secret);
     this.signIn = new SignIn({
       store,
@@ -129,6 +149,17 @@ export class Accounts {
       now,
       seatMax: () => licences.licence.seatMax(now()),
     });
+    this.signOn = new SingleSignOn({
+      store,
+      secret,
+      configuration,
+      members: this.members,
+      signIn: this.signIn,
+      trail,
+      hasBearer: () => this.isEntitled('oauth'),
+      now,
+      log,
+    });
     this.keys = new Keys({
       store,
       secret,
@@ -144,6 +175,7 @@ export class Accounts {
         return grantsNow();
       },
       hostLists: this.hostLists,
+      hostRules: this.hostRules,
       trail,
     });
     this.#ignore = store.onChange((change) => {
@@ -176,6 +208,13 @@ export class Accounts {
       },
       isAnonymousAllowed: () => settings.current.anonymousAccess,
       hasScopedTokens: () => this.isEntitled('scoped-tokens'),
+      hostAccountsOf: (userId) => hostAccountsOf(store, this.hostRules, userId),
+      issuerTokens: {
+        userOf: (value) => this.signOn.tokenUser(value),
+        isAccepted: (provider) => this.signOn.isAccepting(provider),
+      },
+      hasOAuth: () => this.isEntitled('oauth'),
+      tokenUse: (shown) => this.oauth.use(shown),
       cookiePlace: () => this.#cookiePlace,
       now,
       log: this.#log,
@@ -211,10 +250,10 @@ export class Accounts {
   /** To be called when the configuration was read again: what it says of settings and grants counts from now on. */
   obeyConfiguration(): void {
     this.#configuredGrants = configuredGrants(this.#configuration.permissions);
+    this.callers.forgetReaders();
     this.settings.fix(fixedSettings(this.#configuration));
     void this.#configuredChanges.record();
-    this.#warnOfGrants();
-    this.#warnOfContexts();
+    this.#warnOfLicence();
   }
 
   /** The search contexts that queries may name: as configured, or none without the entitlement. */
@@ -236,13 +275,13 @@ export class Accounts {
    * @returns  the address where the first owner is made, or sets a password; undefined: none is waited for
    */
   async begin({ baseUrl, isLoopback }: Reach): Promise<string | undefined> {
+    this.#baseUrl = baseUrl;
     const { pathname, protocol } = new URL(baseUrl);
     this.#cookiePlace = {
       basePath: pathname.replace(/\/+$/, ''),
       isSecure: protocol === 'https:',
     };
-    this.#warnOfGrants();
-    this.#warnOfContexts();
+    this.#warnOfLicence();
     await this.#configuredChanges.record();
     if ((await this.lastBaseUrl()) !== baseUrl)
       await this.store.settings.set(ADDRESS_SETTING, baseUrl);
@@ -268,9 +307,20 @@ export class Accounts {
     clearTimeout(this.#nextReading);
     this.#ignore();
     this.keys.close();
+    this.oauth.close();
     this.callers.close();
     this.hostLists.close();
     await this.trail.close();
+  }
+
+  /** Says what of the configuration has no effect without a licence. */
+  #warnOfLicence(): void {
+    this.#warnOfGrants();
+    this.#warnOfContexts();
+    if (this.signOn.isBearerAccepted && !this.isEntitled('oauth'))
+      this.#log.warn(
+        'tokens of identity providers are refused without the entitlement "oauth" in a licence',
+      );
   }
 
   #warnOfGrants(): void {

@@ -22,6 +22,7 @@ export type AuditAction =
   | 'user.sign_in_failed'
   | 'user.owner_created'
   | 'user.creation_failed'
+  | 'user.unlinked'
   | 'user.list'
   | 'user.read'
   | 'user.delete'
@@ -43,7 +44,10 @@ export type AuditAction =
   | 'settings.changed'
   | 'grant.added'
   | 'grant.removed'
-  | 'grant.synced';
+  | 'grant.synced'
+  | 'oauth.client_registered'
+  | 'oauth.token_issued'
+  | 'oauth.token_revoked';
 
 export type AuditTargetType =
   'user' | 'org' | 'file' | 'repo' | 'api_key' | 'scoped_token' | 'oauth_client';

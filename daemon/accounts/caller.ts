@@ -25,7 +25,7 @@ export interface Caller {
   readonly person?: Person;
   /** Absent for guests and local callers. */
   readonly role?: Role;
-  /** Id of the API key or scoped token. */
+  /** Id of the API key or scoped token, or of what a user lets an OAuth client do. */
   readonly credentialId?: string;
   /** Hash of the session's value. */
   readonly sessionHash?: string;

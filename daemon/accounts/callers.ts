@@ -8,8 +8,12 @@ import { entryBound } from '../base/entry-bound.ts';
 import type { Log } from '../base/log.ts';
 import { compactIds } from '../repos/repo-ids.ts';
 import { NO_REPOS } from '../repos/sight.ts';
+import type { ProviderSettings } from '../base/config/file-schema.ts';
+import type { ShownToken, TokenBounds } from './oauth/token-use.ts';
 import type { ApiKey } from './store/api-keys.ts';
 import { StoreError } from './store/error.ts';
+import type { HostAccount } from './store/host-readers.ts';
+import type { HeldOAuthToken } from './store/oauth-consents.ts';
 import type { ScopedToken } from './store/scoped-tokens.ts';
 import type { Session } from './store/sessions.ts';
 import type { Store } from './store/store.ts';
@@ -23,10 +27,13 @@ import {
   type Presented,
 } from './credentials.ts';
 import type { Granted, Sights } from './sights.ts';
+import type { TokenUser } from './single-sign-on.ts';
 
 /** Stamps of use are written at most this often. */
 const STAMP_MS = 5 * 60_000;
 const RENEWAL_MS = DAY_MS;
+/** A token of an issuer is looked at anew after so long: its key may be withdrawn. */
+const ISSUER_TOKEN_MS = 5 * 60_000;
 /** A store that is away is asked this often whether it is back. */
 const PROBE_MS = 1_000;
 /** Guess: users and credentials that are active in the same hours; each takes about 1 KB. */
@@ -35,10 +42,17 @@ const KEPT_MAX = 200_000;
 type Header = (name: string) => string | undefined;
 type MaybePromise<Value> = Value | Promise<Value>;
 
+/** Whether a token may be used as a request uses it. */
+type TokenUse = (bounds: TokenBounds) => MaybePromise<boolean>;
+
 /** What the store knows a presented credential by. */
 interface HashedCredential {
-  readonly source: Exclude<Presented['source'], 'oauth'>;
+  readonly source: Presented['source'];
   readonly hash: string;
+  /** Only of tokens of an issuer, which no hash tells of. */
+  readonly value?: string;
+  /** Of OAuth tokens. */
+  readonly use?: TokenUse;
 }
 
 /** What is kept of a user. A change makes a new one. */
@@ -51,11 +65,15 @@ interface KnownPerson {
 /** What is kept of a credential; worth nothing once `known` is no longer the one that is kept. */
 interface KnownCredential {
   readonly known: KnownPerson;
-  readonly kind: 'session' | 'key' | 'token';
+  readonly kind: 'session' | 'key' | 'token' | 'oauth' | 'issuer';
   readonly id: string;
   readonly hash: string;
-  /** Only of tokens. */
+  /** Only of scoped tokens. */
   readonly repoIds: readonly number[];
+  /** Only of tokens of an issuer. */
+  readonly provider?: ProviderSettings;
+  /** Only of OAuth tokens. */
+  readonly bounds?: TokenBounds;
   /** Infinity: never. */
   expiresAtMs: number;
   stampedMs: number;
@@ -73,6 +91,16 @@ export interface CallersOptions {
   readonly isAnonymousAllowed: () => boolean;
   /** Are scoped tokens in the licence now? */
   readonly hasScopedTokens: () => boolean;
+  /** Accounts of hosts that are linked with a user. */
+  readonly hostAccountsOf: (userId: string) => Promise<readonly HostAccount[]>;
+  readonly issuerTokens: {
+    readonly userOf: (value: string) => Promise<TokenUser | undefined>;
+    /** Does the provider go on to accept them, and the licence? */
+    readonly isAccepted: (provider: ProviderSettings | undefined) => boolean;
+  };
+  /** Are OAuth tokens in the licence now? */
+  readonly hasOAuth: () => boolean;
+  readonly tokenUse: (shown: ShownToken) => TokenUse;
   readonly cookiePlace: () => CookiePlace;
   readonly now: () => number;
   readonly log: Log;
@@ -140,15 +168,25 @@ export class Callers {
    * Finds the caller of a request, at each call by what the store says by then; undefined: nobody that counts. A
    * promise only where the store must be asked. A further call costs no hash.
    *
+   * @param request          what is asked, for tokens that are not good for all
    * @param isAtThisMachine  whether the request was sent by a program on this machine, to this machine
    *
    * Errors, of the function returned: NOT_READY if the store must be asked and cannot be reached.
    */
-  finder(header: Header, isAtThisMachine = () => false): () => MaybePromise<Caller | undefined> {
-    const { secret, apiKeyHeaderAliases } = this.#options;
-    const hashed: HashedCredential[] = [];
-    for (const { source, value } of presentedCredentials(header, apiKeyHeaderAliases))
-      if (source !== 'oauth') hashed.push({ source, hash: hashCredential(secret, value) });
+  finder(
+    header: Header,
+    request: () => ShownToken['request'],
+    isAtThisMachine = () => false,
+  ): () => MaybePromise<Caller | undefined> {
+    const { secret, apiKeyHeaderAliases, tokenUse } = this.#options;
+    const hashed = presentedCredentials(header, apiKeyHeaderAliases).map((presented) => {
+      const { source, value, scheme = 'bearer' } = presented;
+      const one: HashedCredential = { source, hash: hashCredential(secret, value) };
+      if (source === 'issuer_token') return { ...one, value };
+      if (source !== 'oauth') return one;
+      const shown = { value, scheme, proof: header('dpop'), request: request() };
+      return { ...one, use: tokenUse(shown) };
+    });
     return () => this.#tryFrom(hashed, 0, isAtThisMachine);
   }
 
@@ -172,24 +210,49 @@ export class Callers {
     return found instanceof Promise ? found.then(goOn) : goOn(found);
   }
 
-  #lookUp({ source, hash }: HashedCredential): MaybePromise<Caller | undefined> {
+  #lookUp(one: HashedCredential): MaybePromise<Caller | undefined> {
+    const found = this.#find(one);
+    return found instanceof Promise
+      ? found.then((credential) => this.#ifMeant(credential, one))
+      : this.#ifMeant(found, one);
+  }
+
+  /** The caller of a credential that may be used so. */
+  #ifMeant(
+    credential: KnownCredential | undefined,
+    { use }: HashedCredential,
+  ): MaybePromise<Caller | undefined> {
+    if (credential === undefined) return undefined;
+    const isMeant = credential.bounds === undefined || (use?.(credential.bounds) ?? false);
+    if (isMeant instanceof Promise)
+      return isMeant.then((is) => (is ? this.#callerOf(credential) : undefined));
+    return isMeant ? this.#callerOf(credential) : undefined;
+  }
+
+  #find(one: HashedCredential): MaybePromise<KnownCredential | undefined> {
+    const { hash } = one;
     const { store } = this.#options;
     const found = this.#credentials.get(hash);
     const isCurrent =
-      found !== undefined && this.#people.get(found.known.person.id) === found.known;
+      found !== undefined &&
+      this.#people.get(found.known.person.id) === found.known &&
+      !this.#isOld(found);
     const kept = isCurrent ? found : undefined;
-    if (kept !== undefined && store.isInformed) return this.#callerOf(kept);
+    if (kept !== undefined && store.isInformed) return kept;
     const hasGrace = (): boolean => store.uninformedMs <= this.#options.storeGraceMs;
     if (kept !== undefined && store.isAway && hasGrace()) {
       this.#probeStore();
-      return this.#callerOf(kept);
+      return kept;
     }
-    return this.#read(source, hash)
-      .catch((error: unknown) => {
-        if (kept !== undefined && isStoreAway(error) && hasGrace()) return kept;
-        throw error;
-      })
-      .then((read) => read && this.#callerOf(read));
+    return this.#read(one).catch((error: unknown) => {
+      if (kept !== undefined && isStoreAway(error) && hasGrace()) return kept;
+      throw error;
+    });
+  }
+
+  /** Whether it is to be looked at anew. */
+  #isOld({ kind, stampedMs }: KnownCredential): boolean {
+    return kind === 'issuer' && this.#options.now() - stampedMs >= ISSUER_TOKEN_MS;
   }
 
   /** Finds out behind the requests that the store is back. */
@@ -200,12 +263,10 @@ export class Callers {
     this.#options.store.ping().catch(() => {});
   }
 
-  async #read(
-    source: HashedCredential['source'],
-    hash: string,
-  ): Promise<KnownCredential | undefined> {
+  async #read(one: HashedCredential): Promise<KnownCredential | undefined> {
+    const { hash } = one;
     const changeCount = this.#changeCount;
-    const found = await this.#readCredential(source, hash);
+    const found = await this.#readCredential(one);
     if (found === undefined) return undefined;
     const known = await this.#readPerson(found.userId, changeCount);
     if (known === undefined) return undefined;
@@ -215,11 +276,14 @@ export class Callers {
     return credential;
   }
 
-  async #readCredential(
-    source: HashedCredential['source'],
-    hash: string,
-  ): Promise<(Omit<KnownCredential, 'known' | 'hash'> & { userId: string }) | undefined> {
-    const { store } = this.#options;
+  async #readCredential({
+    source,
+    hash,
+    value = '',
+  }: HashedCredential): Promise<
+    (Omit<KnownCredential, 'known' | 'hash'> & { userId: string }) | undefined
+  > {
+    const { store, issuerTokens, now } = this.#options;
     switch (source) {
       case 'session':
         return ofSession(await store.sessions.byHash(hash));
@@ -227,6 +291,10 @@ export class Callers {
         return ofKey(await store.apiKeys.byHash(hash));
       case 'scoped_access_token':
         return ofToken(await store.scopedTokens.byHash(hash));
+      case 'issuer_token':
+        return ofIssuerToken(await issuerTokens.userOf(value), now());
+      case 'oauth':
+        return ofOAuthToken(await store.oauthConsents.token(hash));
     }
   }
 
@@ -243,11 +311,18 @@ export class Callers {
     return known;
   }
 
+  /** What is kept of what hosts say of users is read anew. */
+  forgetReaders(): void {
+    this.#changeCount++;
+    this.#people.clear();
+  }
+
   async #readGranted({ id, email, role }: Person): Promise<Granted> {
     if (role === 'OWNER') return { repoIds: NO_REPOS, hosted: [] };
     const { grants, hostReaders } = this.#options.store;
     const repoIds = compactIds(await grants.repoIdsOf(id));
-    const hosted = (await hostReaders.reposOf(email)).map(({ connection, repoIds }) => ({
+    const accounts = await this.#options.hostAccountsOf(id);
+    const hosted = (await hostReaders.reposOf(email, accounts)).map(({ connection, repoIds }) => ({
       connection,
       repoIds: compactIds(repoIds),
     }));
@@ -255,11 +330,13 @@ export class Callers {
   }
 
   #callerOf(credential: KnownCredential): Caller | undefined {
-    const { sights, now, hasScopedTokens } = this.#options;
+    const { sights, now, hasScopedTokens, hasOAuth, issuerTokens } = this.#options;
     const { known, kind, id } = credential;
     const nowMs = now();
     if (known.person.suspendedAt !== null || nowMs >= credential.expiresAtMs) return undefined;
     if (kind === 'token' && !hasScopedTokens()) return undefined;
+    if (kind === 'issuer' && !issuerTokens.isAccepted(credential.provider)) return undefined;
+    if (kind === 'oauth' && !hasOAuth()) return undefined;
     this.#stamp(credential, nowMs);
     const { person } = known;
     const sight = sights.ofPerson(person, known.granted);
@@ -271,6 +348,10 @@ export class Callers {
         const narrow = sights.ofToken(sight, credential.repoIds);
         return { source: 'scoped_access_token', ...head, credentialId: id, sight: narrow };
       }
+      case 'issuer':
+        return { source: 'oauth', ...head, sight };
+      case 'oauth':
+        return { source: 'oauth', ...head, credentialId: id, sight };
       case 'session':
         return { source: 'session', ...head, sessionHash: credential.hash, sight };
     }
@@ -370,6 +451,34 @@ function ofToken(token: ScopedToken | undefined) {
     userId,
     id,
     repoIds,
+    expiresAtMs: expiresAt,
+    stampedMs: 0,
+  };
+}
+
+function ofIssuerToken(token: TokenUser | undefined, nowMs: number) {
+  if (token === undefined) return undefined;
+  const { userId, provider, expiresAtMs } = token;
+  return {
+    kind: 'issuer' as const,
+    userId,
+    id: '',
+    repoIds: [],
+    provider,
+    expiresAtMs,
+    stampedMs: nowMs,
+  };
+}
+
+function ofOAuthToken(token: HeldOAuthToken | undefined) {
+  if (token === undefined) return undefined;
+  const { userId, consentId, resource, keyHash, expiresAt } = token;
+  return {
+    kind: 'oauth' as const,
+    userId,
+    id: consentId,
+    repoIds: [],
+    bounds: { resource, keyHash },
     expiresAtMs: expiresAt,
     stampedMs: 0,
   };

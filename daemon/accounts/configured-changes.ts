@@ -22,6 +22,9 @@ const RECORDED_FILE = 'configuration-recorded.json';
 /** Names of one list that a record holds. */
 const SHOWN_MAX = 100;
 
+const namedSchema = z.record(z.string(), z.record(z.string(), z.unknown())).default({});
+type Named = z.infer<typeof namedSchema>;
+
 const recordedSchema = z.strictObject({
   /** Path or address of the configuration file; null: there was none. */
   file: z.string().nullable(),
@@ -31,7 +34,9 @@ const recordedSchema = z.strictObject({
     grants: z.array(z.strictObject({ to: z.array(z.string()), repos: z.array(z.string()) })),
   }),
   /** By name; of secrets where they are. */
-  connections: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
+  connections: namedSchema,
+  /** By id, likewise. */
+  identityProviders: namedSchema,
 });
 type Recorded = z.infer<typeof recordedSchema>;
 
@@ -65,7 +70,8 @@ export class ConfiguredChanges {
     const changes = {
       ...settingsChanges(before, next),
       ...permissionsChanges(before, next),
-      ...connectionsChanges(before, next),
+      ...namedChanges('connections', before.connections, next.connections),
+      ...namedChanges('identityProviders', before.identityProviders, next.identityProviders),
     };
     if (Object.keys(changes).length === 0) return;
     const file = next.file ?? before.file;
@@ -81,10 +87,18 @@ export class ConfiguredChanges {
   }
 }
 
-function recordedOf({ source, fileSettings, permissions, connections }: Configuration): Recorded {
+function recordedOf(configuration: Configuration): Recorded {
+  const { source, fileSettings, permissions, connections, identityProviders } = configuration;
   const { groups, grants } = permissions;
   const file = source?.name ?? null;
-  const plain = { file, settings: fileSettings, permissions: { groups, grants }, connections };
+  const settings = fileSettings;
+  const plain = {
+    file,
+    settings,
+    permissions: { groups, grants },
+    connections,
+    identityProviders,
+  };
   return recordedSchema.parse(JSON.parse(JSON.stringify(plain)));
 }
 
@@ -113,9 +127,10 @@ function differing(then: Metadata, now: Metadata): string[] {
 }
 
 /** By name, what of each differs; `from` or `to` is null of one that came or went. */
-function connectionsChanges(
-  { connections: then }: Recorded,
-  { connections: now }: Recorded,
+function namedChanges(
+  what: 'connections' | 'identityProviders',
+  then: Named,
+  now: Named,
 ): Metadata {
   const names = differing(then, now);
   if (names.length === 0) return {};
@@ -124,10 +139,9 @@ function connectionsChanges(
     return { from: partOf(then[name], keys), to: partOf(now[name], keys) };
   };
   const shownNames = names.slice(0, SHOWN_MAX);
-  const connections = Object.fromEntries(shownNames.map((name) => [name, changeOf(name)]));
-  return names.length <= SHOWN_MAX
-    ? { connections }
-    : { connections, connectionCount: names.length };
+  const shown = { [what]: Object.fromEntries(shownNames.map((name) => [name, changeOf(name)])) };
+  const countName = what === 'connections' ? 'connectionCount' : 'identityProviderCount';
+  return names.length <= SHOWN_MAX ? shown : { ...shown, [countName]: names.length };
 }
 
 function partOf(said: Metadata | undefined, keys: readonly string[]): Metadata | null {

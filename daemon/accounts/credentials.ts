@@ -4,9 +4,11 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { DAY_MS } from '../base/durations.ts';
+import { BEGUN_SECONDS } from './sign-on/begun-life.ts';
 
 /** What a caller was recognised by. */
-export type CredentialSource = 'session' | 'oauth' | 'scoped_access_token' | 'api_key';
+export type CredentialSource =
+  'session' | 'oauth' | 'issuer_token' | 'scoped_access_token' | 'api_key';
 
 /** A well-formed credential of a request; the value is secret. */
 export interface Presented {
@@ -24,6 +26,9 @@ const HEX = /^[0-9a-f]{64}$/;
 const API_KEY = /^svk_[0-9a-f]{64}$/;
 const SCOPED_TOKEN_PREFIX = 'svst_';
 const OAUTH_TOKEN_PREFIX = 'svoa_';
+/** A JWT, of an issuer that the configuration names or of none. */
+const ISSUER_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+const ISSUER_TOKEN_SIZE_MAX = 8_192;
 const AUTHORIZATION = /^(?<scheme>bearer|dpop) +(?<value>\S+) *$/i;
 
 /** `svk_` and 64 hex digits. */
@@ -68,7 +73,8 @@ export function presentedCredentials(
 ): readonly Presented[] {
   const session = sessionOf(header('cookie'));
   const authorization = authorizationOf(header('authorization'));
-  const isFinal = authorization !== undefined && authorization.source !== 'api_key';
+  const { source } = authorization ?? {};
+  const isFinal = source === 'oauth' || source === 'scoped_access_token';
   const names = isFinal ? [] : [API_KEY_HEADER, ...aliases.map((name) => name.toLowerCase())];
   const keys = names.map((name): Presented | undefined => {
     const value = header(name)?.trim();
@@ -85,14 +91,21 @@ function authorizationOf(text: string | undefined): Presented | undefined {
   if (value.startsWith(OAUTH_TOKEN_PREFIX)) {
     return { source: 'oauth', value, scheme: isDpop ? 'dpop' : 'bearer' };
   }
-  const source = value.startsWith(SCOPED_TOKEN_PREFIX) ? 'scoped_access_token' : 'api_key';
+  const source = bearerSourceOf(value);
   // A scheme that does not fit the kind makes it none that could be good.
   return { source, value: isDpop ? '' : value, scheme: 'bearer' };
+}
+
+function bearerSourceOf(value: string): CredentialSource {
+  if (value.startsWith(SCOPED_TOKEN_PREFIX)) return 'scoped_access_token';
+  return ISSUER_TOKEN.test(value) ? 'issuer_token' : 'api_key';
 }
 
 function isWellFormed({ source, value }: Presented): boolean {
   if (source === 'session') return HEX.test(value);
   if (source === 'api_key') return isApiKey(value);
+  if (source === 'issuer_token')
+    return value.length <= ISSUER_TOKEN_SIZE_MAX && ISSUER_TOKEN.test(value);
   const prefix = source === 'oauth' ? OAUTH_TOKEN_PREFIX : SCOPED_TOKEN_PREFIX;
   return value.startsWith(prefix) && HEX.test(value.slice(prefix.length));
 }
@@ -112,12 +125,26 @@ export const SESSION_MS = 30 * DAY_MS;
  * first counts: browsers send the one with the longest path first.
  */
 export function sessionCookieOf(cookies: string | undefined): string | undefined {
+  return cookieOf(cookies, SESSION_COOKIE, HEX);
+}
+
+/** Value of the first cookie of this name and form. */
+function cookieOf(cookies: string | undefined, name: string, form: RegExp): string | undefined {
   return cookies
     ?.split(';')
     .map((pair) => pair.trim().split('='))
-    .find(([name, value = '', ...more]) => {
-      return name === SESSION_COOKIE && more.length === 0 && HEX.test(value);
-    })?.[1];
+    .find(
+      ([one, value = '', ...more]) => one === name && more.length === 0 && form.test(value),
+    )?.[1];
+}
+
+/** Kept by a browser from the way to an identity provider until it is back. */
+const SIGN_ON_COOKIE = 'trawl_sign_on';
+const SEALED = /^[\w.-]{1,4096}$/;
+
+/** Value of that cookie in a `Cookie` header. */
+export function signOnCookieOf(cookies: string | undefined): string | undefined {
+  return cookieOf(cookies, SIGN_ON_COOKIE, SEALED);
 }
 
 /** Where the cookie is sent: the path of the base URL, and whether that is https. */
@@ -129,17 +156,27 @@ export interface CookiePlace {
 
 /** Value of the `Set-Cookie` header that starts or renews a session. */
 export function sessionCookie(value: string, place: CookiePlace): string {
-  return setCookie(value, SESSION_MS / 1000, place);
+  return setCookie(SESSION_COOKIE, value, SESSION_MS / 1000, place);
 }
 
 /** Value of the `Set-Cookie` header that ends a session in the browser. */
 export function endedSessionCookie(place: CookiePlace): string {
-  return setCookie('', 0, place);
+  return setCookie(SESSION_COOKIE, '', 0, place);
 }
 
-function setCookie(value: string, maxAgeSeconds: number, place: CookiePlace): string {
+/** Value of the `Set-Cookie` header with which a browser keeps a sign-on that was begun. */
+export function signOnCookie(sealed: string, place: CookiePlace): string {
+  return setCookie(SIGN_ON_COOKIE, sealed, BEGUN_SECONDS, place);
+}
+
+/** Value of the `Set-Cookie` header when that is over. */
+export function endedSignOnCookie(place: CookiePlace): string {
+  return setCookie(SIGN_ON_COOKIE, '', 0, place);
+}
+
+function setCookie(name: string, value: string, maxAgeSeconds: number, place: CookiePlace): string {
   const attributes = [
-    `${SESSION_COOKIE}=${value}`,
+    `${name}=${value}`,
     `Path=${place.basePath === '' ? '/' : place.basePath}`,
     `Max-Age=${maxAgeSeconds}`,
     'HttpOnly',

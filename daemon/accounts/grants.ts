@@ -9,7 +9,9 @@ import type { Actor, NewAuditRecord } from './store/audit.ts';
 import { type AuditTrail, inShownParts, shownRepos } from './audit-trail.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
 import { AccountError } from './error.ts';
+import { hostAccountsOf, linkedReaders } from './host-accounts.ts';
 import type { HostLists } from './host-lists.ts';
+import type { HostRules } from './host-rules.ts';
 
 export interface GrantRow {
   readonly userId: string;
@@ -23,6 +25,7 @@ export interface GrantsOptions {
   readonly store: Store;
   readonly configuredGrants: readonly ConfiguredGrant[];
   readonly hostLists: HostLists;
+  readonly hostRules: HostRules;
   readonly trail: AuditTrail;
 }
 
@@ -45,7 +48,7 @@ export class GrantBook {
 
   /** Those of a user: the configured ones, those of hosts, then those of the store. Errors: NOT_FOUND. */
   async ofUser(userId: string, window: Window): Promise<GrantPage> {
-    const { store, configuredGrants } = this.#options;
+    const { store, configuredGrants, hostRules } = this.#options;
     const user = await this.#userOf(userId);
     const meant = configuredGrants.filter(
       ({ isForEveryone, emails }) => isForEveryone || emails.has(user.email),
@@ -54,7 +57,8 @@ export class GrantBook {
     const configured = repos
       .filter(({ name }) => meant.some(({ covers }) => covers(name)))
       .map(({ repoId }): GrantRow => ({ userId, repoId, source: 'config' }));
-    const reads = await store.hostReaders.reposOf(user.email);
+    const accounts = await hostAccountsOf(store, hostRules, userId);
+    const reads = await store.hostReaders.reposOf(user.email, accounts);
     const hosted = reads.flatMap(({ connection, repoIds }) =>
       repoIds.map((repoId) => ({ userId, repoId, connection })),
     );
@@ -64,7 +68,7 @@ export class GrantBook {
 
   /** Those for a repo, likewise. Errors: NOT_FOUND. */
   async ofRepo(repoId: number, window: Window): Promise<GrantPage> {
-    const { store, configuredGrants, hostLists } = this.#options;
+    const { store, configuredGrants, hostLists, hostRules } = this.#options;
     const [repo] = await this.#reposOf([repoId]);
     const covering = configuredGrants.filter(({ covers }) => covers(repo!.name));
     const isHosted = [...hostLists.counting.values()].some((repoIds) => repoIds.has(repoId));
@@ -76,11 +80,11 @@ export class GrantBook {
       .map(({ id }): GrantRow => ({ userId: id, repoId, source: 'config' }));
     const idsByEmail = new Map(users.map(({ email, id }) => [email, id]));
     const readers = await store.hostReaders.readersAmong(repoId, [...idsByEmail.keys()]);
-    const hosted = readers.map(({ email, connection }) => ({
-      userId: idsByEmail.get(email)!,
-      repoId,
-      connection,
-    }));
+    const linked = isHosted ? await linkedReaders(store, hostRules, repoId) : [];
+    const hosted = [
+      ...readers.map(({ email, connection }) => ({ userId: idsByEmail.get(email)!, connection })),
+      ...linked,
+    ].map((reader) => ({ ...reader, repoId }));
     const first = [...configured, ...this.#hosted(hosted)];
     return withStored(first, window, (rest) => store.grants.listOfRepo(repoId, rest));
   }

@@ -5,6 +5,8 @@ import type { Configuration } from '../base/config/configuration.ts';
 export interface HostRules {
   /** Connections with `syncPermissions`; another object once they changed. */
   readonly connections: () => ReadonlySet<string>;
+  /** Issuers of accounts that are those of connections with `syncPermissions`: address of the issuer -> connections. */
+  readonly connectionsOf: (issuer: string) => readonly string[];
   /** `permissionSyncMaxAgeMs`. */
   readonly ageMsMax: () => number;
   /** `permissionSyncIntervalMs`. */
@@ -25,9 +27,26 @@ export function hostRulesOf(
       }
       return names;
     },
+    connectionsOf: (issuer) => connectionsOf(configuration.connections, issuer),
     ageMsMax: () => configuration.settings.permissionSyncMaxAgeMs,
     intervalMs: () => configuration.settings.permissionSyncIntervalMs,
   };
+}
+
+/**
+ * Why by the address: an issuer that is the host itself calls its accounts as the host does. GitLab is the one that is both;
+ * its `sub` is the id of the user.
+ */
+function connectionsOf(connections: Configuration['connections'], issuer: string): string[] {
+  return Object.entries(connections).flatMap(([name, settings]) =>
+    settings.type === 'gitlab' && settings.syncPermissions && isSame(settings.url, issuer)
+      ? [name]
+      : [],
+  );
+}
+
+function isSame(url: string, issuer: string): boolean {
+  return URL.canParse(issuer) && new URL(`${url}/`).href === new URL(`${issuer}/`).href;
 }
 
 function syncingIn(connections: Configuration['connections']): ReadonlySet<string> {

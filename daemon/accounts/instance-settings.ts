@@ -39,19 +39,29 @@ export interface FixedSettings {
   readonly file: Partial<InstanceSettings>;
 }
 
+export interface SettingsKeeperOptions {
+  readonly store: Store;
+  readonly fixed: FixedSettings;
+  readonly trail: AuditTrail;
+  /** Is there a way to sign in without password? */
+  readonly hasOtherSignIn: () => boolean;
+}
+
 export class InstanceSettingsKeeper {
   readonly #store: Store;
   #fixed: FixedSettings;
   readonly #trail: AuditTrail;
+  readonly #hasOtherSignIn: () => boolean;
   #chosen: Partial<InstanceSettings> = {};
   #current: InstanceSettings = DEFAULTS;
   /** What owners chose is what was read last. */
   #isKnown = true;
 
-  constructor(store: Store, fixed: FixedSettings, trail: AuditTrail) {
+  constructor({ store, fixed, trail, hasOtherSignIn }: SettingsKeeperOptions) {
     this.#store = store;
     this.#fixed = fixed;
     this.#trail = trail;
+    this.#hasOtherSignIn = hasOtherSignIn;
     this.#settle();
   }
 
@@ -117,7 +127,7 @@ export class InstanceSettingsKeeper {
   async change(actor: Actor | undefined, changes: Partial<InstanceSettings>): Promise<void> {
     const names = NAMES.filter((name) => changes[name] !== undefined);
     for (const name of names) this.#checkFree(name);
-    if (changes.passwordLogin === false) {
+    if (changes.passwordLogin === false && !this.#hasOtherSignIn()) {
       throw new AccountError(
         'EMAIL_LOGIN_CANNOT_BE_DISABLED',
         'Sign-in by password cannot be switched off: there is no other way to sign in.',

@@ -130,6 +130,15 @@ export class Members {
     await trail.record(actor, 'org.member_removed', target, { email });
   }
 
+  /** Ends the links of a user with accounts of identity providers; returns how many there were. Errors: NOT_READY. */
+  async unlink(actor: Actor | undefined, userId: string): Promise<number> {
+    const { store, trail } = this.#options;
+    const count = await store.signOnAccounts.unlink(userId);
+    if (count > 0)
+      await trail.record(actor, 'user.unlinked', { id: userId, type: 'user' }, { count });
+    return count;
+  }
+
   /** Errors: NOT_FOUND, naming the address. */
   async byEmail(email: string): Promise<Person> {
     const user = await this.#options.store.users.byEmail(email);

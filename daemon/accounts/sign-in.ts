@@ -140,6 +140,18 @@ export class SignIn {
     return signedIn;
   }
 
+  /**
+   * Begins a session of a user whom an identity provider has named.
+   *
+   * Errors: NOT_FOUND: the user is not active any more; NOT_READY.
+   */
+  async signOn(user: User, provider: string): Promise<SignedIn> {
+    const signedIn = await this.#begin(user);
+    const target = targetOf(user);
+    await this.#options.trail.record(userActor(user), 'user.signed_in', target, { provider });
+    return signedIn;
+  }
+
   /** The person uses a session at this address: what others fail there does not lock it out. */
   noteHome(person: Person, address: string): void {
     this.#options.limiter.noteHome({ email: person.email, address });

@@ -23,6 +23,7 @@ import type { JobResult } from '../sync/jobs/jobs.ts';
 import { UsageError } from './errors.ts';
 import type { VerifyOptions } from './index-files.ts';
 import { type ProbedConnection, probeConnections } from './probe-connections.ts';
+import type { ProbedProvider } from './probe-providers.ts';
 import type { ProgressListener } from './progress.ts';
 
 const API_LABEL = 'v5.1.6';
@@ -355,6 +356,7 @@ async function restore(options: RestoreCall): Promise<RestoreReport> {
 export interface SurveyedFile extends FileSurvey {
   /** What hosts say; empty if they were not asked. */
   readonly probed: readonly ProbedConnection[];
+  readonly probedProviders: readonly ProbedProvider[];
 }
 
 /** @param place  path or address. Errors: ConfigError where the file cannot be read. */
@@ -362,12 +364,14 @@ async function surveyConfiguration(place: string, isOnline: boolean): Promise<Su
   const source = openSource(place, process.cwd(), process.env);
   await source.refresh();
   const survey = surveyFile(source, process.env);
-  if (!isOnline) return { ...survey, probed: [] };
+  if (!isOnline) return { ...survey, probed: [], probedProviders: [] };
   const { openConnection } = await import('../sync/sources/open-connection.ts');
-  const { connections, apps } = survey.file;
+  const { probeProviders } = await import('./probe-providers.ts');
+  const { connections, apps, identityProviders } = survey.file;
   const log = createLog({ level: 'warn', format: 'text', file: undefined });
   const probed = await probeConnections(connections, (name, settings) =>
     openConnection(name, settings, { log, env: process.env, apps }),
   );
-  return { ...survey, probed };
+  const probedProviders = await probeProviders(identityProviders, process.env);
+  return { ...survey, probed, probedProviders };
 }

@@ -3,8 +3,10 @@
 
 import type { Accounts } from '../accounts/accounts.ts';
 import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../accounts/caller.ts';
+import type { ProvenRequest } from '../accounts/oauth/proofs.ts';
 import type { Endpoint, Rights } from './api/shapes/endpoint.ts';
 import { ApiError } from './api/shapes/api-error.ts';
+import { ownOrigins } from './api/shapes/own-origins.ts';
 import type { RateLimitSettings } from '../base/config/settings.ts';
 import {
   limitOf,
@@ -17,6 +19,7 @@ import type { Decision } from '../accounts/limits/decision.ts';
 import type { Ledger } from '../accounts/limits/ledger.ts';
 import type { HttpRequest } from './adapters/adapter.ts';
 import { isAtThisMachine } from './binding.ts';
+import { toolServerChallenge } from './oauth/addresses.ts';
 
 /** What the checks need, and what they find out. */
 export interface Access {
@@ -49,11 +52,12 @@ type MaybePromise = void | Promise<void>;
 type CallerFinder = () => Caller | undefined | Promise<Caller | undefined>;
 
 /** Step 4: finds the caller. Errors: NOT_READY if the store must be asked and cannot be reached. */
-export function findCaller({ accounts }: AccessParts, access: Access): MaybePromise {
+export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): MaybePromise {
   const { endpoint, request } = access;
   if (endpoint.access === 'none' && endpoint.isCallerHeeded !== true) return undefined;
   const look = accounts.callers.finder(
     (name) => request.header(name),
+    () => provenRequest(baseUrl, request),
     () => isAtThisMachine(request),
   );
   access.lookForCaller = endpoint.access === 'none' ? () => heeded(look) : look;
@@ -190,7 +194,7 @@ export function checkOrigin({ baseUrl }: AccessParts, { request, endpoint, calle
   const isOwn =
     origin === undefined
       ? caller?.source !== 'session' || request.header('sec-fetch-site') === 'same-origin'
-      : isOwnOrigin(origin, baseUrl, request.header('host'));
+      : ownOrigins(baseUrl, request.header('host')).includes(origin);
   if (isOwn) return;
   throw new ApiError('CROSS_ORIGIN_REQUEST', originRefusal(origin, baseUrl));
 }
@@ -205,12 +209,13 @@ function originRefusal(origin: string | undefined, baseUrl: string): string {
     : `This request comes from a page of ${origin.slice(0, ORIGIN_SHOWN_MAX)}, not of ${own}.`;
 }
 
-/** The origin of the base URL; on loopback, whose names stand for one another, that of the Host header too. */
-function isOwnOrigin(origin: string, baseUrl: string, host: string | undefined): boolean {
-  const own = new URL(baseUrl);
-  if (origin === own.origin) return true;
-  const isLoopback = own.hostname === 'localhost' && own.protocol === 'http:';
-  return isLoopback && host !== undefined && origin === `http://${host}`;
+/** What the proof of an OAuth token has to be about. */
+function provenRequest(
+  baseUrl: string,
+  request: Pick<HttpRequest, 'method' | 'path' | 'header'>,
+): ProvenRequest {
+  const { method, path } = request;
+  return { method, path, origins: ownOrigins(baseUrl, request.header('host')) };
 }
 
 /** Step 7. Errors: API_KEY_USAGE_DISABLED; NOT_READY where nobody knows now. */
@@ -232,9 +237,15 @@ export function checkEntitlement({ accounts }: AccessParts, { endpoint }: Asked)
 }
 
 /** Step 10. Errors: NOT_AUTHENTICATED. */
-export function checkAuthentication(_: AccessParts, { endpoint, caller }: Asked): void {
+export function checkAuthentication(parts: AccessParts, { endpoint, caller }: Asked): void {
   if (isAuthenticated(endpoint, caller)) return;
-  throw new ApiError('NOT_AUTHENTICATED', 'Authentication is required.');
+  const { accounts, baseUrl } = parts;
+  const isTold = endpoint.isForTools === true && accounts.isEntitled('oauth');
+  throw new ApiError(
+    'NOT_AUTHENTICATED',
+    'Authentication is required.',
+    isTold ? { 'WWW-Authenticate': toolServerChallenge(baseUrl) } : {},
+  );
 }
 
 function isAuthenticated(endpoint: Rights, caller: Caller | undefined): boolean {

@@ -57,10 +57,17 @@ export class Router {
     return pattern.route;
   }
 
+  /** The path without the prefix, which stands behind the name of a well-known document. */
+  #below(path: string): string | undefined {
+    const [name = ''] = WELL_KNOWN.exec(path) ?? [];
+    const start = name + this.#prefix;
+    return path.startsWith(start) ? name + path.slice(start.length) : undefined;
+  }
+
   /** The endpoints of a path; where several fit: exact, then with parameters, then with a wildcard. */
   find(path: string): Found | undefined {
-    if (!path.startsWith(this.#prefix)) return undefined;
-    const rest = path.slice(this.#prefix.length);
+    const rest = this.#below(path);
+    if (rest === undefined) return undefined;
     const route = this.#exact.get(rest);
     if (route !== undefined) return { route, pathValues: {} };
     const segments = rest.split('/');
@@ -71,6 +78,9 @@ export class Router {
     return undefined;
   }
 }
+
+/** Where documents about what is at an address are: this, a name, and the path of the address (RFC 8414, RFC 9728). */
+const WELL_KNOWN = /^\/\.well-known\/[^/]+/;
 
 function hasWildcard({ segments }: Pattern): boolean {
   return segments.at(-1)?.startsWith('*') === true;

@@ -15,6 +15,7 @@ import type { Binding } from './binding.ts';
 import { openAdapter } from './adapters/open-adapter.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
 import { mcpEndpoints } from './mcp/mcp-endpoints.ts';
+import { OAUTH_ENDPOINTS } from './oauth/oauth-endpoints.ts';
 import { PAGE_ENDPOINTS } from './web/page-endpoints.ts';
 
 const GRACE_MS = 10_000;
@@ -115,7 +116,7 @@ function makePipeline(options: ServerOptions, binding: Binding, url: string, log
   const { configuration, services, accounts, ledger, onAnswerOver, onRequest } = options;
   const version = readProductVersion();
   return new Pipeline({
-    endpoints: [...ENDPOINTS, ...mcpEndpoints(version, log), ...PAGE_ENDPOINTS],
+    endpoints: [...ENDPOINTS, ...mcpEndpoints(version, log), ...OAUTH_ENDPOINTS, ...PAGE_ENDPOINTS],
     services,
     get settings() {
       return configuration.settings;

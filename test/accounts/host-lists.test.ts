@@ -65,6 +65,7 @@ async function startDaemon(store: Store, now: Circumstances) {
     store,
     rules: {
       connections: () => now.connections,
+      connectionsOf: () => [],
       ageMsMax: () => AGE_MS_MAX,
       intervalMs: () => HOUR_MS,
     },
@@ -89,6 +90,10 @@ async function startDaemon(store: Store, now: Circumstances) {
     apiKeyHeaderAliases: [],
     isAnonymousAllowed: () => true,
     hasScopedTokens: () => true,
+    hostAccountsOf: async () => [],
+    issuerTokens: { userOf: async () => undefined, isAccepted: () => false },
+    hasOAuth: () => false,
+    tokenUse: () => () => false,
     cookiePlace: () => ({ basePath: '', isSecure: false }),
     now: clock,
     log,
@@ -98,7 +103,7 @@ async function startDaemon(store: Store, now: Circumstances) {
     async seenBy(key: string | undefined): Promise<number[]> {
       const header = (name: string) =>
         name === 'authorization' && key !== undefined ? `Bearer ${key}` : undefined;
-      const caller = await callers.finder(header)();
+      const caller = await callers.finder(header, () => NO_REQUEST)();
       return REPO_IDS.filter((repoId) => caller !== undefined && isSeen(caller.sight, repoId));
     },
     close(): void {
@@ -107,6 +112,8 @@ async function startDaemon(store: Store, now: Circumstances) {
     },
   };
 }
+
+const NO_REQUEST = { method: 'GET', path: '/', origins: [] };
 
 async function makeKey(store: Store, userId: string): Promise<string> {
   const value = makeApiKey();

@@ -184,7 +184,13 @@ const services: CliServices = {
   },
   surveyConfiguration(place, isOnline) {
     echo('survey', { place, isOnline });
-    return Promise.resolve({ mistakes: [], file: NO_FILE, secrets: [], probed: [] });
+    return Promise.resolve({
+      mistakes: [],
+      file: NO_FILE,
+      secrets: [],
+      probed: [],
+      probedProviders: [],
+    });
   },
   configurationSchema: () => ({ type: 'object' }),
   versions: () => ({ product: '1.2.3', shardFormat: 4, api: 'v5' }),

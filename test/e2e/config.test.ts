@@ -10,6 +10,7 @@ import { test } from 'node:test';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { startGithub } from '../hosts/github-server.ts';
 import { type Outcome, post, serve, startTrawl, trawl } from './daemon.ts';
+import { startIssuer } from '../accounts/sign-on/real-issuer.ts';
 
 const folder = temporaryFolder();
 
@@ -56,9 +57,8 @@ void test('config check: what each connection selects, and which secrets are the
   ]);
   assert.equal(
     right.stderr,
-    'note: identityProviders have no effect in this version\n' +
-      'note: contexts need a licence with the entitlement "search-contexts"\n' +
-      'right: 1 setting, 3 connections, 1 context, 0 grants\n',
+    'note: contexts need a licence with the entitlement "search-contexts"\n' +
+      'right: 1 setting, 3 connections, 1 context, 0 grants, 1 identity provider\n',
   );
   assert.equal(right.code, 0);
   const missing = await trawl(['config', 'check', file], { env, cwd: folder });
@@ -152,6 +152,25 @@ void test('a file that comes late is waited for; one that never comes ends the s
   writeFileSync(file, '{"settings": {"logLevel": "debug"}}');
   await late.until(/^Serving on/m);
   await late.stop();
+});
+
+void test('config check --online: each identity provider is asked what it is', async () => {
+  const issuer = await startIssuer();
+  issuer.serve(['http://localhost/back']);
+  const sso = { type: 'oidc', issuer: issuer.url, clientId: 'c', clientSecret: { env: 'SSO' } };
+  const away = { ...sso, issuer: 'http://127.0.0.1:9', acceptBearer: true, audience: 'a' };
+  const other = { ...sso, issuer: `${issuer.url}/other` };
+  const file = fileOf(JSON.stringify({ identityProviders: { sso, away, other } }));
+  const options = { env: { SSO: 'hunter2' } };
+  const { stdout, stderr, code } = await trawl(['config', 'check', '--online', file], options);
+  assert.equal(code, 1, stdout + stderr);
+  assert.match(stdout, /^sso +reached +people sign in at http:\/\/127\.0\.0\.1:\d+\/auth$/m);
+  assert.match(stdout, /^away +failed +.*ECONNREFUSED/m);
+  assert.match(stdout, /^other +failed +/m);
+  assert.match(stderr, /^note: identityProviders\.sso: the issuer is asked without TLS/m);
+  assert.match(stderr, /^note: tokens of identity providers need a licence .*"oauth"/m);
+  assert.match(stderr, /^0 mistakes, 0 secrets missing, 2 hosts not reached$/m);
+  assert.doesNotMatch(stdout + stderr, /hunter2/);
 });
 
 void test('config check --online: what each host says, and why one does not answer', async (t) => {

@@ -123,6 +123,30 @@ async function signIn({ url }: Served): Promise<Record<string, string>> {
   return { Cookie: cookie, Origin: url };
 }
 
+/** Ids of what an application asks a user for. */
+async function consentRequests(url: string, session: Record<string, string>): Promise<string[]> {
+  const redirectUri = 'http://127.0.0.1/';
+  const client = { client_name: 'x', redirect_uris: [redirectUri] };
+  const registered = await fetch(`${url}/register`, {
+    method: 'POST',
+    body: JSON.stringify(client),
+  });
+  const { client_id: clientId } = (await registered.json()) as { readonly client_id: string };
+  const asked = new URLSearchParams({
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
+  });
+  const address = `${url}/oauth/authorize?${asked.toString()}`;
+  const ids = Array.from({ length: 8 }, async () => {
+    const answer = await fetch(address, { headers: session, redirect: 'manual' });
+    return new URL(answer.headers.get('location') ?? '').searchParams.get('request') ?? '';
+  });
+  return await Promise.all(ids);
+}
+
 /** Makes what requests may name: members, keys, tokens. */
 async function prepare(served: Served): Promise<Vocabulary> {
   const { url } = served;
@@ -162,6 +186,7 @@ async function prepare(served: Served): Promise<Vocabulary> {
     jobId: [jobId, jobId, 'none'],
     userId,
     id,
+    consentId: await consentRequests(url, session),
   };
   return { words, credentials: [WITH_KEY] };
 }
@@ -170,6 +195,13 @@ function membersFor({ path, operation }: Named, { words }: Vocabulary): readonly
   const all = words['userId'] ?? [];
   if (path !== '/api/ee/user') return all.slice(0, 2);
   return operation.operationId === 'deleteUser' ? all.slice(2, 6) : all.slice(6);
+}
+
+/** Ids that the address of an operation may have; a request for consent is answered once. */
+function idsFor({ path, method }: Named, { words }: Vocabulary): readonly unknown[] {
+  if (path !== '/api/ee/oauth/request/{id}') return words['id'] ?? [];
+  const all = words['consentId'] ?? [];
+  return method === 'GET' ? all.slice(0, 2) : all.slice(2);
 }
 
 for (const kind of ['node', 'uws'] as const) {
@@ -194,7 +226,7 @@ for (const kind of ['node', 'uws'] as const) {
       test(`${named.method} ${named.path}`, async () => {
         const credentials = [WITH_KEY, sessions.get(operationId) ?? {}];
         const userId = membersFor(named, vocabulary);
-        const words = { ...vocabulary.words, userId };
+        const words = { ...vocabulary.words, userId, id: idsFor(named, vocabulary) };
         const requests = requestsFor(named, document, { words, credentials });
         const statuses = new Set<number>();
         const sendAll = async (round: number): Promise<void> =>

@@ -114,6 +114,8 @@ async function changeUsers(desk: Desk): Promise<void> {
     await desk.ok(['user', 'password', 'bob@x.org', '--password-stdin'], 'longer one'),
     '',
   );
+  assert.equal(await desk.ok(['user', 'unlink', 'bob@x.org']), '');
+  assert.match(await desk.refused(['user', 'unlink', 'eve@x.org']), /eve@x\.org/);
   assert.match(await desk.refused(['user', 'show', 'eve@x.org']), /eve@x\.org/);
   await desk.ok(['user', 'add', 'eve@x.org']);
   await desk.ok(['user', 'remove', 'eve@x.org']);

@@ -152,13 +152,28 @@ void test('what the file changes is recorded: at the start, at SIGHUP, and while
   await served.process.stop();
 
   const tools = { ...host, token: { env: 'SECOND' } };
-  served = await start({ settings: { maxMatchCount: 5 }, connections: { tools } });
+  const sso = {
+    type: 'oidc',
+    issuer: 'https://id.example.com',
+    clientId: 'trawl',
+    clientSecret: { env: 'SSO' },
+    scopes: 'openid email',
+    allowSignUp: true,
+    acceptBearer: false,
+  };
+  const identityProviders = { sso };
+  served = await start({
+    settings: { maxMatchCount: 5 },
+    connections: { tools },
+    identityProviders,
+  });
   const third = said({
     groups: { crew: { removed: ['ann@example.com'] } },
     grants: { removed: ['group:crew: local/*'] },
     connections: {
       tools: { from: { token: { env: 'FIRST' } }, to: { token: { env: 'SECOND' } } },
     },
+    identityProviders: { sso: { from: null, to: sso } },
   });
   assert.deepEqual(await changes(dataDir), [first, second, third]);
   await served.process.stop();
@@ -169,6 +184,7 @@ void test('what the file changes is recorded: at the start, at SIGHUP, and while
     from: { maxMatchCount: 5 },
     to: { maxMatchCount: null },
     connections: { tools: { from: connectionSchema.parse(tools), to: null } },
+    identityProviders: { sso: { from: sso, to: null } },
   });
   assert.deepEqual(await changes(dataDir), [first, second, third, last]);
   await served.process.stop();

@@ -65,7 +65,12 @@ const DOORS: readonly Door[] = [
   {
     what: 'requests to other machines',
     module: ['undici'],
-    places: ['daemon/hosts/', 'daemon/base/config/way.ts', 'daemon/base/config/ask-address.ts'],
+    places: [
+      'daemon/hosts/',
+      'daemon/base/config/way.ts',
+      'daemon/base/config/ask-address.ts',
+      'daemon/accounts/sign-on/issuer-fetch.ts',
+    ],
   },
   {
     what: 'client libraries of code hosts',
@@ -76,6 +81,11 @@ const DOORS: readonly Door[] = [
     what: 'the protocol of tools',
     code: /'@modelcontextprotocol\//,
     places: ['daemon/http/mcp/', 'daemon/cli/tool-pipe.ts'],
+  },
+  {
+    what: 'the protocol of sign-on',
+    module: ['openid-client'],
+    places: ['daemon/accounts/sign-on/issuer.ts'],
   },
   { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
   {

@@ -96,7 +96,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/symbols': ['daemon/base', 'daemon/engine/host', 'daemon/engine/shards'],
   'daemon/accounts/store': ['daemon/base', 'daemon/base/config', 'daemon/repos'],
   'daemon/accounts/limits': ['daemon/base', 'daemon/accounts/store'],
-  'daemon/accounts': ['daemon/base', 'daemon/base/config', 'daemon/repos', 'daemon/accounts/store'],
+  'daemon/accounts/oauth': ['daemon/base', 'daemon/base/config', 'daemon/accounts/store'],
+  'daemon/accounts/sign-on': ['daemon/base', 'daemon/base/config'],
+  'daemon/accounts': [
+    'daemon/base',
+    'daemon/base/config',
+    'daemon/repos',
+    'daemon/accounts/store',
+    'daemon/accounts/oauth',
+    'daemon/accounts/sign-on',
+  ],
   'daemon/sync/members': ['daemon/base', 'daemon/repos', 'daemon/hosts', 'daemon/accounts/store'],
   'daemon/sync/catalog': [
     BASE,
@@ -265,6 +274,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/http/api/accounts': [
     'daemon/accounts',
     'daemon/accounts/limits',
+    'daemon/accounts/oauth',
+    'daemon/accounts/sign-on',
     'daemon/http/api/shapes',
   ],
   'daemon/http/api/instance': [
@@ -308,6 +319,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/http/api/search',
   ],
   'daemon/http/mcp': ['daemon/base', 'daemon/http/api/shapes', 'daemon/http/mcp/tools'],
+  'daemon/http/oauth': ['daemon/accounts/oauth', 'daemon/http/api/shapes', 'daemon/http/web'],
   'daemon/http/adapters': ['daemon/base', 'daemon/base/config', 'daemon/http/api/shapes'],
   'daemon/http': [
     'daemon/base',
@@ -315,10 +327,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/repos',
     'daemon/accounts',
     'daemon/accounts/limits',
+    'daemon/accounts/oauth',
     'daemon/http/api/shapes',
     'daemon/http/api',
     'daemon/http/adapters',
     'daemon/http/mcp',
+    'daemon/http/oauth',
     'daemon/http/web',
   ],
   'daemon/http/web': ['daemon/base', 'daemon/http/api/shapes'],
@@ -363,7 +377,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/web/parts',
     'daemon/web/styles',
   ],
-  'daemon/web/sign-in': ['daemon/http/api/accounts', 'daemon/web/data', 'daemon/web/parts'],
+  'daemon/web/sign-in': [
+    // What is said of a sign-on that came to nothing.
+    'daemon/accounts/sign-on',
+    'daemon/http/api/accounts',
+    'daemon/web/data',
+    'daemon/web/parts',
+    'daemon/web/styles',
+  ],
   'daemon/web/settings': [
     'daemon/http/api/accounts',
     'daemon/http/api/instance',

@@ -44,11 +44,25 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
   repo_hosts: { key: ['repo_id'] },
   host_reader_lists: { key: ['id'] },
   host_readers: { key: ['list_id', 'account_id', 'email'] },
+  oauth_clients: { key: ['id'] },
+  oauth_requests: { key: ['hash'] },
+  oauth_consents: { key: ['id'] },
+  oauth_tokens: { key: ['hash'] },
+  sign_on_accounts: { key: ['issuer', 'subject'] },
 };
 
 const HEADER_TABLE = 'store';
 /** Forms whose dumps are read too: they lack tables, or have columns that are gone. */
-const READ_VERSIONS: readonly string[] = ['0001', '0002', '0003', '0004', '0005', STORE_VERSION];
+const READ_VERSIONS: readonly string[] = [
+  '0001',
+  '0002',
+  '0003',
+  '0004',
+  '0005',
+  '0006',
+  '0007',
+  STORE_VERSION,
+];
 const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   usage: ['leases', 'wanted_until'],
 };

@@ -14,6 +14,7 @@ const JSON_COLUMNS = new Set([
   'connections.rules',
   'jobs.lines',
   'jobs.result',
+  'oauth_clients.redirect_uris',
   'repo_hosts.facts',
   'repos.place',
   'repos.selection',

@@ -32,6 +32,13 @@ export interface HostedRepos {
   readonly repoIds: readonly number[];
 }
 
+/** An account of the host of a connection. */
+export interface HostAccount {
+  readonly connection: string;
+  /** As the host calls it. */
+  readonly accountId: string;
+}
+
 /** Names a list. */
 export type ListKey = Pick<ListStamp, 'repoId' | 'connection'>;
 
@@ -57,8 +64,10 @@ export interface HostReaders {
     key: ListKey,
     recordsOf?: (changes: ReaderChanges) => readonly NewAuditRecord[],
   ): Promise<number>;
-  /** Repos whose lists hold the address, as users have it. */
-  reposOf(email: string): Promise<HostedRepos[]>;
+  /** Repos whose lists hold the address, as users have it, or one of the accounts. */
+  reposOf(email: string, accounts?: readonly HostAccount[]): Promise<HostedRepos[]>;
+  /** Which accounts of a connection are in its list of a repo. */
+  accountsAmong(repoId: number, connection: string, ids: readonly string[]): Promise<string[]>;
   /** Which of the addresses are in lists of a repo, once for each list. */
   readersAmong(
     repoId: number,
@@ -144,7 +153,9 @@ export function hostReadersIn(database: Database): HostReaders {
         }
         return removed;
       }),
-    reposOf: (email) => database.read((db) => reposOf(db, email)),
+    reposOf: (email, accounts = []) => database.read((db) => reposOf(db, email, accounts)),
+    accountsAmong: (repoId, connection, ids) =>
+      database.read((db) => accountsAmong(db, repoId, connection, ids)),
     readersAmong: (repoId, emails) => database.read((db) => readersAmong(db, repoId, emails)),
   };
 }
@@ -178,7 +189,7 @@ async function replace(
     const fresh = rows.filter((row) => !kept.has(keyOf(row)));
     await insertRows(db, listId, fresh, difference);
   }
-  await tellUsers(writing, difference.emails);
+  await tellUsers(writing, difference);
   writing.changed({ list: { ...key, takenAt } });
   return changesIn(difference);
 }
@@ -319,12 +330,13 @@ function changesIn({ before, after }: Difference): ReaderChanges {
 /** More than so many users are told of as everybody. */
 const TOLD_MAX = 100;
 
-/** Tells caches of the users with these addresses. */
-async function tellUsers(writing: Writing, emails: ReadonlySet<string>): Promise<void> {
-  if (emails.size === 0) return;
+/** Tells caches of the users with the addresses or accounts of a difference. */
+async function tellUsers(writing: Writing, { before, after, emails }: Difference): Promise<void> {
+  if (before.size + after.size === 0) return;
   // Why: a user that is made meanwhile could be read, and kept, as the lists were before.
   await writing.lockMembership();
-  const userIds: string[] = [];
+  const userIds: string[] = await linkedUsers(writing, new Set([...before, ...after]));
+  if (userIds.length > TOLD_MAX) return writing.changed({ topic: 'readers' });
   for await (const batch of inBatches([...emails])) {
     const users = await writing.db
       .selectFrom('users')
@@ -335,6 +347,15 @@ async function tellUsers(writing: Writing, emails: ReadonlySet<string>): Promise
     if (userIds.length > TOLD_MAX) return writing.changed({ topic: 'readers' });
   }
   for (const userId of userIds) writing.changed({ userId });
+}
+
+/** Users who are linked with an account of such an id, of whatever issuer. Few users are linked: they are read as a whole. */
+async function linkedUsers({ db }: Writing, accountIds: ReadonlySet<string>): Promise<string[]> {
+  const found: string[] = [];
+  const query = db.selectFrom('sign_on_accounts').select(['issuer', 'subject', 'user_id']);
+  for await (const rows of selectBatches(query, ['issuer', 'subject'], READ_COUNT))
+    for (const row of rows) if (accountIds.has(row.subject)) found.push(row.user_id);
+  return found;
 }
 
 async function remove(writing: Writing, { repoId, connection }: ListKey): Promise<number> {
@@ -352,7 +373,7 @@ async function remove(writing: Writing, { repoId, connection }: ListKey): Promis
   const difference: Difference = { before: new Set(), after: new Set(), emails: new Set() };
   await removeRows(db, list.id, gone, difference);
   await db.deleteFrom('host_reader_lists').where('id', '=', list.id).execute();
-  await tellUsers(writing, difference.emails);
+  await tellUsers(writing, difference);
   writing.changed({ list: { repoId, connection, takenAt: null } });
   return list.reader_count;
 }
@@ -360,22 +381,51 @@ async function remove(writing: Writing, { repoId, connection }: ListKey): Promis
 /** Lists that one step passes: rows of two numbers and a short name. */
 const LIST_COUNT = 2_000;
 
-async function reposOf(db: Kysely<Schema>, email: string): Promise<HostedRepos[]> {
-  const byConnection = new Map<string, number[]>();
-  const query = db
+async function reposOf(
+  db: Kysely<Schema>,
+  email: string,
+  accounts: readonly HostAccount[],
+): Promise<HostedRepos[]> {
+  const byConnection = new Map<string, Set<number>>();
+  const readers = db
     .selectFrom('host_readers')
     .innerJoin('host_reader_lists', 'host_reader_lists.id', 'host_readers.list_id')
-    .select(['list_id', 'connection', 'repo_id'])
-    .where('email', '=', email)
-    .where('email', '<>', sql.lit(''));
-  for await (const rows of selectBatches(query, ['list_id'], LIST_COUNT)) {
-    for (const { connection, repo_id: repoId } of rows) {
-      const known = byConnection.get(connection);
-      if (known === undefined) byConnection.set(connection, [repoId]);
-      else if (known.at(-1) !== repoId) known.push(repoId);
-    }
+    .select(['list_id', 'connection', 'repo_id']);
+  const byEmail = readers.where('email', '=', email).where('email', '<>', sql.lit(''));
+  // Why by the lists: there may be ten million readers, and no index by account, but 10,000 lists.
+  const byAccount = accounts.map(({ connection, accountId }) =>
+    readers
+      .where('connection', '=', storable(connection))
+      .where('account_id', '=', storable(accountId)),
+  );
+  for (const query of [byEmail, ...byAccount])
+    for await (const rows of selectBatches(query, ['list_id'], LIST_COUNT))
+      for (const { connection, repo_id: repoId } of rows) {
+        const known = byConnection.get(connection) ?? new Set();
+        byConnection.set(connection, known.add(repoId));
+      }
+  return [...byConnection].map(([connection, repoIds]) => ({ connection, repoIds: [...repoIds] }));
+}
+
+async function accountsAmong(
+  db: Kysely<Schema>,
+  repoId: number,
+  connection: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const found = new Set<string>();
+  for await (const batch of inBatches(ids.map(storable))) {
+    const rows = await db
+      .selectFrom('host_reader_lists')
+      .innerJoin('host_readers', 'host_readers.list_id', 'host_reader_lists.id')
+      .select('account_id')
+      .where('repo_id', '=', repoId)
+      .where('connection', '=', storable(connection))
+      .where('account_id', 'in', batch)
+      .execute();
+    for (const { account_id: accountId } of rows) found.add(accountId);
   }
-  return [...byConnection].map(([connection, repoIds]) => ({ connection, repoIds }));
+  return [...found];
 }
 
 async function readersAmong(

@@ -11,10 +11,12 @@ import { migration0003 } from './migration-0003.ts';
 import { migration0004 } from './migration-0004.ts';
 import { migration0005 } from './migration-0005.ts';
 import { migration0006 } from './migration-0006.ts';
+import { migration0007 } from './migration-0007.ts';
+import { migration0008 } from './migration-0008.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
 /** Name of the form of the tables that this version reads and writes. */
-export const STORE_VERSION = '0006';
+export const STORE_VERSION = '0008';
 
 /** Table in which the Migrator notes what has run. */
 const MIGRATION_TABLE = 'trawl_migrations';
@@ -28,6 +30,8 @@ function migrations(kind: StoreKind): Record<string, Migration> {
     '0004': migration0004(kind),
     '0005': migration0005(kind),
     '0006': migration0006(kind),
+    '0007': migration0007(kind),
+    '0008': migration0008(kind),
   };
 }
 

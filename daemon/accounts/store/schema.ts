@@ -200,6 +200,69 @@ export interface HostReaderTable {
   email: string;
 }
 
+/** An account of an identity provider, linked with a user. */
+export interface SignOnAccountTable {
+  /** As it calls itself. */
+  issuer: string;
+  /** The account, as the issuer calls it. */
+  subject: string;
+  user_id: string;
+  created_at: number;
+}
+
+/** A program that registered itself to sign people in. */
+export interface OAuthClientTable {
+  id: string;
+  name: string;
+  /** JSON array. */
+  redirect_uris: string;
+  created_at: number;
+  /** When it was allowed something, or given tokens, last; null: never. */
+  used_at: number | null;
+}
+
+/** What a client asks a user for. */
+export interface OAuthRequestTable {
+  hash: string;
+  user_id: string;
+  client_id: string;
+  redirect_uri: string;
+  code_challenge: string;
+  state: string | null;
+  resource: string;
+  expires_at: number;
+}
+
+/** What a user lets a client do. */
+export interface OAuthConsentTable {
+  id: string;
+  user_id: string;
+  client_id: string;
+  redirect_uri: string;
+  code_challenge: string;
+  resource: string;
+  code_hash: string;
+  /** Null: the code was not used. */
+  family_hash: string | null;
+  refresh_hash: string | null;
+  /** Thumbprint of a key, as base64url. */
+  key_hash: string | null;
+  created_at: number;
+  used_at: number;
+  expires_at: number;
+}
+
+/** An access token. */
+export interface OAuthTokenTable {
+  hash: string;
+  consent_id: string;
+  resource: string;
+  /** As in OAuthConsentTable. */
+  key_hash: string | null;
+  created_at: number;
+  expires_at: number;
+}
+
 export interface Schema {
   users: UserTable;
   sessions: SessionTable;
@@ -218,4 +281,9 @@ export interface Schema {
   repo_hosts: RepoHostTable;
   host_reader_lists: HostReaderListTable;
   host_readers: HostReaderTable;
+  sign_on_accounts: SignOnAccountTable;
+  oauth_clients: OAuthClientTable;
+  oauth_requests: OAuthRequestTable;
+  oauth_consents: OAuthConsentTable;
+  oauth_tokens: OAuthTokenTable;
 }

@@ -22,6 +22,10 @@ import type { HostReaders } from './host-readers.ts';
 import { jobsIn } from './jobs.ts';
 import type { JobRows } from './jobs.ts';
 import { migrate } from './migrations.ts';
+import { oauthClientsIn } from './oauth-clients.ts';
+import type { OAuthClients } from './oauth-clients.ts';
+import { oauthConsentsIn } from './oauth-consents.ts';
+import type { OAuthConsents } from './oauth-consents.ts';
 import { reposIn } from './repos.ts';
 import type { Repos } from './repos.ts';
 import type { StoreKind } from './schema.ts';
@@ -31,6 +35,8 @@ import { sessionsIn } from './sessions.ts';
 import type { Sessions } from './sessions.ts';
 import { settingsIn } from './settings.ts';
 import type { Settings } from './settings.ts';
+import { signOnAccountsIn } from './sign-on-accounts.ts';
+import type { SignOnAccounts } from './sign-on-accounts.ts';
 import { setupLinksIn } from './setup-links.ts';
 import type { SetupLinks } from './setup-links.ts';
 import { usageIn } from './usage.ts';
@@ -58,8 +64,11 @@ export interface Store {
   readonly users: Users;
   readonly sessions: Sessions;
   readonly setupLinks: SetupLinks;
+  readonly signOnAccounts: SignOnAccounts;
   readonly apiKeys: ApiKeys;
   readonly scopedTokens: ScopedTokens;
+  readonly oauthClients: OAuthClients;
+  readonly oauthConsents: OAuthConsents;
   readonly grants: Grants;
   readonly hostReaders: HostReaders;
   readonly audit: Audit;
@@ -138,8 +147,11 @@ function joined(database: Database): Store {
     users: usersIn(database),
     sessions: sessionsIn(database),
     setupLinks: setupLinksIn(database),
+    signOnAccounts: signOnAccountsIn(database),
     apiKeys: apiKeysIn(database),
     scopedTokens: scopedTokensIn(database),
+    oauthClients: oauthClientsIn(database),
+    oauthConsents: oauthConsentsIn(database),
     grants: grantsIn(database),
     hostReaders: hostReadersIn(database),
     audit: auditIn(database),

@@ -39,8 +39,9 @@ export interface NewUser {
 /**
  * What is left out stays.
  *
- * Invariant: the address is not among it. It was given by an owner or the operator when the user was made, and so counts as
- * verified where a host's lists of readers are matched by it (host-lists.ts); whatever lets users change it must end that.
+ * Invariant: the address is not among it. It was given by an owner, the operator or an identity provider that has verified
+ * it when the user was made, and so counts as verified where a host's lists of readers are matched by it (host-lists.ts);
+ * whatever lets users change it must end that.
  */
 export interface UserChanges {
   readonly name?: string | null;
@@ -179,6 +180,8 @@ async function update(
   if (isSuspended) {
     await db.deleteFrom('sessions').where('user_id', '=', id).execute();
     await db.deleteFrom('scoped_tokens').where('user_id', '=', id).execute();
+    await db.deleteFrom('oauth_requests').where('user_id', '=', id).execute();
+    await db.deleteFrom('oauth_consents').where('user_id', '=', id).execute();
   }
   writing.changed({ userId: id });
   return userFrom(after);

@@ -67,6 +67,10 @@ export interface Configuration {
   readonly contexts: FileConfiguration['contexts'];
   /** As they are now. */
   readonly apps: FileConfiguration['apps'];
+  /** Where the file's secrets and the proxies are, without what is secret of our own. */
+  readonly env: Readonly<Environment>;
+  /** By id. As they are now; each is another object once it differs. */
+  readonly identityProviders: FileConfiguration['identityProviders'];
   /** What the file itself says of settings, by key. */
   readonly fileSettings: Readonly<Record<string, unknown>>;
   /** Where the configuration file is; undefined: there is none. */
@@ -74,7 +78,8 @@ export interface Configuration {
   /**
    * Reads the file again. Environment and flags stay as they were at the start.
    *
-   * @returns  what changed: settings by name, `permissions`, `apps`, `connections.NAME`, `contexts.NAME`
+   * @returns  what changed: settings by name, `permissions`, `apps`, `connections.NAME`, `contexts.NAME`,
+   *           `identityProviders.ID`
    *
    * Errors: ConfigError; all stays as it was then.
    */
@@ -160,6 +165,10 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     get apps() {
       return read.apps;
     },
+    env,
+    get identityProviders() {
+      return read.identityProviders;
+    },
     get fileSettings() {
       return read.fileSettings;
     },
@@ -240,6 +249,7 @@ function keepEqual(before: FilePart, next: FilePart): FilePart {
     connections: keptByName(before.connections, next.connections),
     contexts: keptByName(before.contexts, next.contexts),
     apps: keptIfEqual(before.apps, next.apps),
+    identityProviders: keptByName(before.identityProviders, next.identityProviders),
   };
 }
 
@@ -264,6 +274,9 @@ function changesOf(before: FilePart, next: FilePart): string[] {
     ...(before.apps === next.apps ? [] : ['apps']),
     ...changedNames(before.connections, next.connections).map((name) => `connections.${name}`),
     ...changedNames(before.contexts, next.contexts).map((name) => `contexts.${name}`),
+    ...changedNames(before.identityProviders, next.identityProviders).map(
+      (name) => `identityProviders.${name}`,
+    ),
   ];
 }
 

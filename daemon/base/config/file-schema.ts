@@ -60,7 +60,11 @@ const identityProviderSchema = z
     clientId: z.string().min(1).describe('What the issuer calls Trawl.'),
     clientSecret: secretSchema.describe('Proves that to the issuer.'),
     displayName: z.string().min(1).exactOptional().describe('What the sign-in page calls it.'),
-    scopes: z.string().min(1).default('openid email profile').describe('Blanks between them.'),
+    scopes: z
+      .string()
+      .regex(/(?:^| )openid(?: |$)/, { error: 'expected openid among them' })
+      .default('openid email profile')
+      .describe('Blanks between them.'),
     allowSignUp: z.boolean().default(false).describe('Makes users that are not known yet.'),
     acceptBearer: z.boolean().default(false).describe('Takes access tokens of the issuer.'),
     audience: z.string().min(1).exactOptional().describe('Of these tokens.'),
@@ -69,6 +73,10 @@ const identityProviderSchema = z
     error: 'required with acceptBearer',
     path: ['audience'],
   });
+
+const providerId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,100}$/, { error: 'an id of letters, digits, _ and - is expected' });
 
 const connectionName = z
   .string()
@@ -93,9 +101,9 @@ export const fileSchema = z.strictObject({
     .describe('Groups and grants. Grants count with a licence.'),
   apps: z.array(appSchema).default([]).describe('Credentials of apps at code hosts.'),
   identityProviders: z
-    .record(plainName, identityProviderSchema)
+    .record(providerId, identityProviderSchema)
     .default({})
-    .describe('Id -> who signs users in. Not used by this version.'),
+    .describe('Id -> who signs users in. Their access tokens count with a licence.'),
 });
 
 type FileContent = z.output<typeof fileSchema>;

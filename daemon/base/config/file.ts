@@ -35,7 +35,7 @@ export interface FileConfiguration {
   readonly contexts: Readonly<Record<string, ContextSettings>>;
   readonly apps: readonly AppSettings[];
   readonly identityProviders: Readonly<Record<string, ProviderSettings>>;
-  /** What it says that has no effect. */
+  /** What is to be told of it that is no mistake. */
   readonly notices: readonly string[];
 }
 
@@ -59,9 +59,15 @@ export function parseConfiguration(name: string, text: string): FileConfiguratio
     throw new RefusedFileError(name, mistakeLines(name, text, mistakes));
   const { permissions, connections, contexts, apps, identityProviders } = result.data;
   const settings = Object.fromEntries(Object.entries(memberOf(parsed.content, 'settings') ?? {}));
-  const hasProviders = Object.keys(identityProviders).length > 0;
-  const notices = hasProviders ? ['identityProviders have no effect in this version'] : [];
+  const notices = Object.entries(identityProviders).flatMap(plainIssuerNotice);
   return { settings, permissions, connections, contexts, apps, identityProviders, notices };
+}
+
+function plainIssuerNotice([id, { issuer }]: [string, ProviderSettings]): string[] {
+  if (!/^http:/i.test(issuer)) return [];
+  return [
+    `identityProviders.${id}: the issuer is asked without TLS: who is on the way reads the client's secret, and signs in as anybody`,
+  ];
 }
 
 /** Errors: RefusedFileError. */

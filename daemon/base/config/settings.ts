@@ -157,6 +157,10 @@ export const OTHER_SETTINGS = {
     defaultNote: '{}',
     help: '`secret`: where the secret is that code hosts prove pushes with',
   },
+  oauth: {
+    defaultNote: '{}',
+    help: 'seconds: `codeTtlSeconds` (600), `accessTokenTtlSeconds` (3600), `refreshTokenTtlSeconds` (7776000)',
+  },
   logLevel: {
     defaultNote: 'info',
     help: 'least level that is logged, unless variable or flag says: `debug`, `info`, `warn`, `error`',
@@ -190,6 +194,14 @@ export interface WebhookSettings {
   readonly secret?: SecretSource;
 }
 
+/** Seconds that what OAuth gives is good for. */
+export interface OAuthSettings {
+  readonly codeTtlSeconds: number;
+  readonly accessTokenTtlSeconds: number;
+  /** From its last use. */
+  readonly refreshTokenTtlSeconds: number;
+}
+
 /** Who may make API keys, and use them. */
 export const WHO_MAY = ['all', 'owners'] as const;
 export type WhoMay = (typeof WHO_MAY)[number];
@@ -206,6 +218,7 @@ export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number
   readonly rateLimit: RateLimitSettings;
   readonly onDemandRevisions: OnDemandSettings;
   readonly webhooks: WebhookSettings;
+  readonly oauth: OAuthSettings;
   /** Absent: as usual. Variables and flags beat both. */
   readonly logLevel?: LogLevel;
   readonly logFormat?: LogFormat;
@@ -256,6 +269,11 @@ const whoMay = z.enum(WHO_MAY, { error: `allowed: ${WHO_MAY.join(' or ')}` });
 const GLOBS = 'allowed: a list of globs';
 const HEADERS = 'allowed: a list of header names';
 const NETWORKS = 'allowed: a list of IP addresses and networks such as 10.0.0.0/8';
+
+/** Seconds; a year at most. */
+function ttl(defaultSeconds: number) {
+  return z.int().min(1).max(31_536_000).default(defaultSeconds);
+}
 
 const otherFields = {
   alwaysIndexFilePatterns: z.array(z.string({ error: GLOBS }), { error: GLOBS }).default([]),
@@ -321,6 +339,19 @@ const otherFields = {
     .strictObject(
       { secret: secretSchema.exactOptional().describe('Code hosts prove pushes with it.') },
       { error: 'allowed: secret' },
+    )
+    .prefault({}),
+  oauth: z
+    .strictObject(
+      {
+        codeTtlSeconds: ttl(600).describe('Life of a code.'),
+        accessTokenTtlSeconds: ttl(3600).describe('Life of an access token.'),
+        refreshTokenTtlSeconds: ttl(7_776_000).describe('Life of a refresh token.'),
+      },
+      {
+        error:
+          'allowed: codeTtlSeconds, accessTokenTtlSeconds, refreshTokenTtlSeconds (integers from 1)',
+      },
     )
     .prefault({}),
   logLevel: logLevel.exactOptional(),

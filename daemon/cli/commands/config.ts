@@ -25,11 +25,11 @@ async function check(
   const place = given ?? readVariable(env, 'TRAWL_CONFIG');
   if (place === undefined) throw new UsageError('name a file, or set TRAWL_CONFIG');
   const survey = await services.surveyConfiguration(place, online === true);
-  const { mistakes, secrets, probed } = survey;
+  const { mistakes, secrets, probed, probedProviders } = survey;
   stdout.write(describeSurvey(survey));
   for (const note of notesOf(survey)) stderr.write(`note: ${note}\n`);
   const missing = secrets.filter(({ problem }) => problem !== undefined);
-  const failed = probed.filter(({ state }) => state === 'failed');
+  const failed = [...probed, ...probedProviders].filter(({ state }) => state === 'failed');
   const isRight = mistakes.length + missing.length + failed.length === 0;
   const counts = [
     countOf(mistakes.length, 'mistake'),
@@ -45,6 +45,7 @@ function notesOf({ file }: SurveyedFile): string[] {
   const licensed = [
     ['contexts', Object.keys(file.contexts), 'search-contexts'],
     ['grants', file.permissions.grants, 'permissions'],
+    ['tokens of identity providers', acceptingIn(file), 'oauth'],
   ] as const;
   return [
     ...file.notices,
@@ -57,6 +58,13 @@ function notesOf({ file }: SurveyedFile): string[] {
   ];
 }
 
+/** Ids of the providers whose tokens are accepted. */
+function acceptingIn({ identityProviders }: SurveyedFile['file']): string[] {
+  return Object.entries(identityProviders).flatMap(([id, { acceptBearer }]) =>
+    acceptBearer ? [id] : [],
+  );
+}
+
 function submoduleNote([name, { submodules, revisions }]: [string, ConnectionSettings]): string[] {
   if (!submodules || revisions.branches.length + revisions.tags.length === 0) return [];
   return [
@@ -65,7 +73,8 @@ function submoduleNote([name, { submodules, revisions }]: [string, ConnectionSet
 }
 
 /** Its mistakes a line each; else tables of its connections, of what it reads, and of what hosts say. */
-export function describeSurvey({ mistakes, file, secrets, probed }: SurveyedFile): string {
+export function describeSurvey(survey: SurveyedFile): string {
+  const { mistakes, file, secrets, probed, probedProviders } = survey;
   const connections = Object.entries(file.connections).map(([connection, settings]) => ({
     connection,
     type: settings.type,
@@ -76,6 +85,7 @@ export function describeSurvey({ mistakes, file, secrets, probed }: SurveyedFile
     connections.length > 0 && formatTable(['connection', 'type', 'selects'], connections),
     reads.length > 0 && formatTable(['key', 'from', 'state'], reads),
     probed.length > 0 && formatTable(['connection', 'state', 'says'], probed),
+    probedProviders.length > 0 && formatTable(['provider', 'state', 'says'], probedProviders),
   ];
   const lines = mistakes.map((mistake) => `${escapeControls(mistake)}\n`).join('');
   return lines + tables.filter((table) => table !== false).join('\n');
@@ -87,6 +97,7 @@ function describeParts({ file }: SurveyedFile): string {
     countOf(Object.keys(file.connections).length, 'connection'),
     countOf(Object.keys(file.contexts).length, 'context'),
     countOf(file.permissions.grants.length, 'grant'),
+    countOf(Object.keys(file.identityProviders).length, 'identity provider'),
   ].join(', ');
 }
 
@@ -104,7 +115,10 @@ export function addConfigCommand(program: Command, context: CliContext): void {
         'and whether they are there. Secrets are not shown. Exit code: 0 right, 1 problems found, 2 could not run.',
     )
     .argument('[file]', 'path or http(s) address (default: TRAWL_CONFIG)')
-    .option('--online', 'ask each host whether address and credential are right')
+    .option(
+      '--online',
+      'ask each host whether address and credential are right, each identity provider for what it is',
+    )
     .action((file: string | undefined, flags: CheckFlags) => check(file, flags, context));
   addExamples(checking, [
     'trawl config check trawl.json',

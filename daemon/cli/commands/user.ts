@@ -13,6 +13,7 @@ import {
   withOperator,
 } from '../operator-output.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
+import { countOf } from '../format.ts';
 import { readSecretInput } from '../stdin.ts';
 import { escapeControls } from '../terminal-text.ts';
 
@@ -132,6 +133,14 @@ async function remove(email: string, flags: OperatorFlags, context: CliContext):
   context.stderr.write(`removed ${user.email} with all sessions, keys, tokens and grants\n`);
 }
 
+async function unlink(user: string, flags: OperatorFlags, context: CliContext): Promise<void> {
+  const { email, count } = await withOperator(context, flags, (operator) =>
+    operator.call('user.unlink', { email: user }),
+  );
+  const links = countOf(count, 'link');
+  context.stderr.write(`${email}: ended ${links} with accounts of identity providers\n`);
+}
+
 async function setPassword(email: string, flags: AddFlags, context: CliContext): Promise<void> {
   const input = { email, ...(await passwordOf(flags, context)) };
   const { setupUrl } = await withOperator(
@@ -248,6 +257,14 @@ function addChangeCommands(group: Command, context: CliContext): void {
   password.option('--password-stdin', 'read the password from standard input');
   password.action((user: string, flags: AddFlags) => setPassword(user, flags, context));
   addExamples(password, ['trawl user password ada@example.com --password-stdin <password.txt']);
+  const unlinking = addCommand(
+    group,
+    'unlink',
+    'end the links of a user with accounts of identity providers',
+    'Ends the links of a user with accounts of identity providers: whoever comes with its address next is linked.',
+  ).addArgument(userArgument());
+  unlinking.action((user: string, flags: OperatorFlags) => unlink(user, flags, context));
+  addExamples(unlinking, ['trawl user unlink ada@example.com']);
   const limiting = addCommand(group, 'limit', 'change how many requests a user has a day');
   limiting.addArgument(userArgument());
   limiting.addArgument(

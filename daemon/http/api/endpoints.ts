@@ -15,6 +15,12 @@ import {
   setUp,
 } from './accounts/account-endpoints.ts';
 import { listAuditRecords } from './accounts/audit-endpoints.ts';
+import {
+  answerConsentRequest,
+  endApplication,
+  getConsentRequest,
+  listApplications,
+} from './accounts/consent-endpoints.ts';
 import { getAuthors } from './history/author-endpoints.ts';
 import { getBlame } from './history/blame-endpoints.ts';
 import { getCommit } from './history/commit-endpoints.ts';
@@ -60,6 +66,7 @@ import { createScopedAccessToken, revokeScopedAccessToken } from './accounts/tok
 import { explainSearch, search, streamSearch } from './search/search-endpoints.ts';
 import { listSkippedFiles } from './sources/skipped-endpoints.ts';
 import { getSuggestions } from './search/suggestion-endpoints.ts';
+import { beginSignOn, finishSignOn } from './accounts/sign-on-endpoints.ts';
 import { getSource } from './sources/source-endpoints.ts';
 import { getHealth, getReady, getVersion } from './instance/system-endpoints.ts';
 import { getTree } from './sources/tree-endpoints.ts';
@@ -109,6 +116,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getLink,
   getAuthState,
   logIn,
+  beginSignOn,
+  finishSignOn,
   logOut,
   changePassword,
   getAccount,
@@ -117,6 +126,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   createKey,
   deleteKey,
   listTokens,
+  getConsentRequest,
+  answerConsentRequest,
+  listApplications,
+  endApplication,
   getLicence,
   setLicence,
   getInstance,

@@ -14,6 +14,7 @@ const SHAPE = {
   tag: 'System',
   isDescribed: false,
   isForBrowsers: true,
+  isForTools: true,
 } as const;
 
 /** The endpoints of one server, with its sessions. */

@@ -89,6 +89,12 @@ const setPassword = operation(
   },
 );
 
+/** Ends the links with accounts of identity providers: the next sign-on makes a new one. */
+const unlink = operation(byEmail, async ({ accounts, actor }, { email }) => {
+  const person = await accounts.members.byEmail(email);
+  return { email: person.email, count: await accounts.members.unlink(actor, person.id) };
+});
+
 /** People by the id of their user: this one, or all. */
 export async function peopleOf(
   { store }: Accounts,
@@ -105,4 +111,5 @@ export const USER_OPERATIONS = {
   'user.change': change,
   'user.remove': remove,
   'user.password': setPassword,
+  'user.unlink': unlink,
 };

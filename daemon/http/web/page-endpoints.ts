@@ -21,7 +21,12 @@ export const PAGES: readonly string[] = [
   '/settings/{section}',
   '/login',
   '/setup',
+  '/oauth/authorize',
+  '/oauth/complete',
 ];
+
+/** The page that an endpoint of its own answers with, which looks at what is asked (http/oauth/authorize-endpoint.ts). */
+const GUARDED_PAGE = '/oauth/authorize';
 
 const ASSETS = '/assets';
 /** Bytes of a nonce. */
@@ -105,7 +110,7 @@ function documentOf(base: string, nonce: string): string {
 }
 
 /** What a page may load and run: what this daemon serves. The nonce is for the one style tag of the code view. */
-function policyOf(nonce: string): string {
+function policyOf(nonce: string, ancestors: 'self' | 'none'): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -117,7 +122,7 @@ function policyOf(nonce: string): string {
     "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",
-    "frame-ancestors 'self'",
+    `frame-ancestors '${ancestors}'`,
   ].join('; ');
 }
 
@@ -126,15 +131,26 @@ function basePath(baseUrl: string): string {
   return new URL(baseUrl).pathname.replace(/\/$/, '').replaceAll('&', '&amp;');
 }
 
-function answerPage(status: number, { baseUrl }: CallContext): Answer {
+function answerPage(
+  status: number,
+  { baseUrl }: CallContext,
+  ancestors: 'self' | 'none' = 'self',
+): Answer {
   const nonce = randomBytes(NONCE_SIZE).toString('base64');
   const bytes = Buffer.from(documentOf(basePath(baseUrl), nonce));
   return {
     status,
-    headers: { 'Cache-Control': 'no-store', 'Content-Security-Policy': policyOf(nonce) },
+    headers: { 'Cache-Control': 'no-store', 'Content-Security-Policy': policyOf(nonce, ancestors) },
     // Never the same twice: it has a nonce.
     content: { asset: { bytes, contentType: 'text/html; charset=utf-8', headers: {} } },
   };
+}
+
+/** A page that is shown alone: in no frame, ours neither, and what it leads to does not hear of its address. */
+export function answerAlonePage(status: number, context: CallContext): Answer {
+  const { headers, ...page } = answerPage(status, context, 'none');
+  const alone = { 'X-Frame-Options': 'DENY', 'Referrer-Policy': 'no-referrer' };
+  return { ...page, headers: { ...headers, ...alone } };
 }
 
 /** @param status  404 for the page that says that there is none */
@@ -162,7 +178,7 @@ function pageEndpoint(route: string, status: 200 | 404 = 200): Endpoint {
 export const UNKNOWN_PAGE: Endpoint = pageEndpoint('/{unknown}', 404);
 
 export const PAGE_ENDPOINTS: readonly Endpoint[] = [
-  ...PAGES.map((route) => pageEndpoint(route)),
+  ...PAGES.filter((route) => route !== GUARDED_PAGE).map((route) => pageEndpoint(route)),
   assetEndpoint(`files ${ASSETS}`, `${ASSETS}/*file`, (name) =>
     (assets ??= openAssets()).get(name),
   ),

@@ -9,7 +9,7 @@ interface SectionName {
 export const SECTIONS = [
   { id: 'general', title: 'General' },
   { id: 'apiKeys', title: 'API keys' },
-  { id: 'tokens', title: 'Scoped tokens' },
+  { id: 'tokens', title: 'Tokens and applications' },
   { id: 'usage', title: 'Usage' },
   { id: 'security', title: 'Security', isForOwners: true },
   { id: 'members', title: 'Members', isForOwners: true },

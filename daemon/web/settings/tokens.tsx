@@ -1,4 +1,5 @@
-// Scoped tokens that are good now: what they see, and until when. They are made and ended with an API key.
+// What may use the account besides keys: applications that its user let in, which end here; and scoped tokens that are good
+// now, which are made and ended with an API key.
 
 import { useQuery } from '@tanstack/react-query';
 import type { listTokens } from '../../http/api/accounts/account-endpoints.ts';
@@ -7,8 +8,9 @@ import { BASE_PATH } from '../data/place.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { When } from '../parts/when.tsx';
 import { counted } from '../parts/words.ts';
+import { Applications } from './applications.tsx';
 
-export function Tokens() {
+function ScopedTokens() {
   const { data, error, refetch } = useQuery({
     queryKey: ['tokens'],
     queryFn: ({ signal }) =>
@@ -29,5 +31,16 @@ export function Tokens() {
         { name: 'Ends', cell: (row) => <When at={row.expiresAt} /> },
       ]}
     />
+  );
+}
+
+export function Tokens() {
+  return (
+    <>
+      <h2>Applications</h2>
+      <Applications />
+      <h2>Scoped tokens</h2>
+      <ScopedTokens />
+    </>
   );
 }

@@ -14,6 +14,8 @@ interface PageRoute {
 }
 
 const BrowsePage = lazy(() => import('../browse/browse-page.tsx'));
+const ConsentPage = lazy(() => import('../sign-in/consent-page.tsx'));
+const CompletePage = lazy(() => import('../sign-in/complete-page.tsx'));
 const LoginPage = lazy(() => import('../sign-in/login-page.tsx'));
 const ReposPage = lazy(() => import('../repos/repos-page.tsx'));
 const SettingsPage = lazy(() => import('../settings/settings-page.tsx'));
@@ -28,6 +30,8 @@ export const ROUTES: readonly PageRoute[] = [
   { path: '/settings/:section?', page: SettingsPage },
   { path: '/login', page: LoginPage },
   { path: '/setup', page: SetupPage },
+  { path: '/oauth/authorize', page: ConsentPage },
+  { path: '/oauth/complete', page: CompletePage },
 ];
 
 export function UnknownPage() {

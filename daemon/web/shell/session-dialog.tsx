@@ -9,7 +9,13 @@ import { BASE_PATH } from '../data/place.ts';
 import { endExpiry, lookWhoIsHere, useSession } from '../data/session.ts';
 import { AccountForm } from '../sign-in/account-form.tsx';
 import { CurrentPasswordField, EmailField } from '../sign-in/credential-fields.tsx';
+import { SignOnLinks } from '../sign-in/sign-on-links.tsx';
 import '../styles/overlays.css';
+
+/** Where the page is, below the base URL: by an identity provider it is left, and come back to. */
+function ownPlace(): string {
+  return location.href.slice(location.origin.length + BASE_PATH.length);
+}
 
 export default function SessionDialog() {
   const email = useSession((state) => state.email);
@@ -46,6 +52,7 @@ export default function SessionDialog() {
       >
         <EmailField value={asked} change={setAsked} />
         <CurrentPasswordField value={password} change={setPassword} isFirst />
+        <SignOnLinks returnTo={ownPlace()} />
         <DialogDismiss className="button">Go on without signing in</DialogDismiss>
       </AccountForm>
     </Dialog>

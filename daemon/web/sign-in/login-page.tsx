@@ -1,4 +1,4 @@
-// Signing in with e-mail and password.
+// Signing in, with e-mail and password or by an identity provider.
 
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
@@ -8,10 +8,9 @@ import { BASE_PATH } from '../data/place.ts';
 import { useTitle } from '../parts/title.ts';
 import { AccountForm, goOnTo } from './account-form.tsx';
 import { CurrentPasswordField, EmailField } from './credential-fields.tsx';
+import { SignOnFailure, SignOnLinks, useWaysIn } from './sign-on-links.tsx';
 
-export default function LoginPage() {
-  useTitle('Sign in');
-  const [parameters] = useSearchParams();
+function PasswordForm({ returnTo }: { readonly returnTo: string }) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const submit = async (): Promise<void> => {
@@ -20,14 +19,40 @@ export default function LoginPage() {
       method: 'POST',
       body: { email, password },
     });
-    goOnTo(parameters.get('return') ?? '/');
+    goOnTo(returnTo);
   };
   return (
+    <AccountForm title="Sign in to Trawl" button="Sign in" submit={submit}>
+      <EmailField value={email} change={setEmail} isFirst />
+      <CurrentPasswordField value={password} change={setPassword} />
+      <SignOnLinks returnTo={returnTo} />
+    </AccountForm>
+  );
+}
+
+/** Where there is no sign-in by password. */
+function SignOnCard({ returnTo }: { readonly returnTo: string }) {
+  return (
+    <div className="card">
+      <h1>Sign in to Trawl</h1>
+      <SignOnLinks returnTo={returnTo} />
+    </div>
+  );
+}
+
+export default function LoginPage() {
+  useTitle('Sign in');
+  const [parameters] = useSearchParams();
+  const ways = useWaysIn();
+  const returnTo = parameters.get('return') ?? '/';
+  return (
     <div className="card-page">
-      <AccountForm title="Sign in to Trawl" button="Sign in" submit={submit}>
-        <EmailField value={email} change={setEmail} isFirst />
-        <CurrentPasswordField value={password} change={setPassword} />
-      </AccountForm>
+      <SignOnFailure reason={parameters.get('failed')} />
+      {ways?.passwordLogin === false ? (
+        <SignOnCard returnTo={returnTo} />
+      ) : (
+        <PasswordForm returnTo={returnTo} />
+      )}
       <p className="faint">No account? Ask an owner.</p>
     </div>
   );

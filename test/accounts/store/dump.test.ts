@@ -19,6 +19,7 @@ import {
   refuses,
   withEmbeddedPlace,
 } from './harness.ts';
+import { newClient, newConsent, nextTokens, requestFor } from './oauth-rows.ts';
 
 async function partsOf(store: Store): Promise<DumpPart[]> {
   const parts: DumpPart[] = [];
@@ -88,6 +89,11 @@ async function fill(store: Store): Promise<void> {
     new ReaderSet(),
     2 ** 52,
   );
+  const clientId = await newClient(store);
+  await store.oauthConsents.ask({ ...requestFor(owner.id, clientId), state: 'ü"' }, 10);
+  await newConsent(store, owner.id, clientId);
+  const { id } = await newConsent(store, owner.id, clientId);
+  await store.oauthConsents.redeem(id, newHash(), { ...nextTokens(), keyHash: 'key' });
   const metadata = { a: '\0', b: [1.5, null] };
   await store.audit.append(
     Array.from({ length: 450 }, (_, timestamp) => newRecord(timestamp, { metadata })),
@@ -107,6 +113,7 @@ async function summary(store: Store): Promise<unknown> {
     settings: await store.settings.all(),
     lists: await store.hostReaders.lists(),
     hosted: await store.hostReaders.reposOf('a1@example.com'),
+    consents: await Promise.all(users.map(({ id }) => store.oauthConsents.list(id, 0))),
   };
 }
 
@@ -116,7 +123,7 @@ onBothEngines('dumps', ({ within, withStore }) => {
       const from = await source.open();
       await fill(from);
       const parts = await partsOf(from);
-      assert.deepEqual(parts[0], { table: 'store', rows: [{ version: '0006' }] });
+      assert.deepEqual(parts[0], { table: 'store', rows: [{ version: '0008' }] });
       await within(async (target) => {
         const to = await target.open();
         await to.load(stream(parts));
@@ -192,12 +199,12 @@ onBothEngines('dumps', ({ within, withStore }) => {
   test('what is no dump of an empty store is refused, and nothing is kept', () =>
     within(async (place) => {
       const store = await place.open();
-      const header = { table: 'store', rows: [{ version: '0006' }] };
+      const header = { table: 'store', rows: [{ version: '0008' }] };
       const setting = { table: 'settings', rows: [{ name: 'a', value: 'b' }] };
       const cases: [DumpPart[], RegExp][] = [
         [[], /empty/],
         [[setting], /does not begin with its version/],
-        [[{ table: 'store', rows: [{ version: '9999' }] }], /version 9999.* reads 0006/],
+        [[{ table: 'store', rows: [{ version: '9999' }] }], /version 9999.* reads 0008/],
         [[header, setting, { table: 'nothing', rows: [] }], /unknown table: nothing/],
         [[header, setting, { table: 'sqlite_master', rows: [{ a: 1 }] }], /unknown table/],
         [[header, setting, { table: 'settings', rows: [{ name: 'c' }] }], /row of settings/],

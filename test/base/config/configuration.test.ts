@@ -51,6 +51,8 @@ describe('configuration', () => {
       connections: {},
       contexts: {},
       apps: [],
+      env: { TRAWL_PORT: '' },
+      identityProviders: {},
       fileSettings: {},
       workerCount: availableParallelism(),
       http: 'node',
@@ -214,6 +216,11 @@ describe('settings', () => {
       rateLimit: { requestsPerDay: 10000, contact: 'an owner of this instance' },
       onDemandRevisions: { repos: 20, docs: 50000, timeoutMs: 10000, diskBytes: 4294967296 },
       webhooks: {},
+      oauth: {
+        codeTtlSeconds: 600,
+        accessTokenTtlSeconds: 3600,
+        refreshTokenTtlSeconds: 7_776_000,
+      },
     });
     assert.deepEqual(readSettings({ onDemandRevisions: { docs: 7 } }).onDemandRevisions, {
       repos: 20,
@@ -242,6 +249,8 @@ describe('settings', () => {
       ['trustedProxies', ['proxy.example']],
       ['anonymousAccess', 'true'],
       ['webhooks', { secret: 'hunter2' }],
+      ['oauth', { codeTtlSeconds: 0 }],
+      ['oauth', { ttl: 5 }],
       ['reindexIntervalMs', 0],
     ];
     for (const [key, value] of cases) {

@@ -102,7 +102,7 @@ void test('connections, contexts and apps with their defaults', () => {
     apps.map(({ id, url }) => [id, url]),
     [[7, 'https://github.com']],
   );
-  assert.deepEqual(notices, ['identityProviders have no effect in this version']);
+  assert.deepEqual(notices, []);
 });
 
 void test('what is wrong is refused with its line, key and what is allowed, all of it', () => {

@@ -254,6 +254,14 @@ const OTHERS = [
     '1: identityProviders.a.audience: missing; required with acceptBearer',
   ),
   shape(
+    '{"identityProviders": {"a b": {"type": "oidc", "issuer": "https://i", "clientId": "c", "clientSecret": {"env": "A"}}}}',
+    '1: identityProviders.a b: an id of letters, digits, _ and - is expected',
+  ),
+  shape(
+    '{"identityProviders": {"a": {"type": "oidc", "issuer": "https://i", "clientId": "c", "clientSecret": {"env": "A"}, "scopes": "email"}}}',
+    '1: identityProviders.a.scopes: "email"; expected openid among them',
+  ),
+  shape(
     '{"settings": {"memory": 0},\n"permissions": {"groups": 5},\n"connections": {"a": {"type": "git"}, "b": {"type": "github"}}}',
     '1: settings.memory: 0; allowed: integers from 1',
     '2: permissions.groups: 5; expected an object',

@@ -64,6 +64,7 @@ async function startWorld(t: Pick<TestContext, 'after'>, listed: MemberRepo[]): 
   }));
   const rules = {
     connections: () => world.connections,
+    connectionsOf: () => [],
     ageMsMax: () => AGE_MS_MAX,
     intervalMs: () => INTERVAL_MS,
   };

@@ -110,10 +110,11 @@ export const getAuthState = endpoint(
     },
     errors: ['NOT_READY'],
   },
-  async (_, { accounts }) => {
+  async (_, { accounts, baseUrl }) => {
     const { anonymousAccess, passwordLogin } = accounts.settings.current;
+    const providers = accounts.signOn.shown(baseUrl);
     const isSetupDue = (await accounts.store.users.count()) === 0;
-    return ok({ isSetupDue, passwordLogin, providers: [], anonymousAccess });
+    return ok({ isSetupDue, passwordLogin, providers, anonymousAccess });
   },
 );
 

@@ -89,7 +89,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     'too many searches, reads or bytes run, wait or are held; `Retry-After` says when to come back',
   NOT_READY:
     'loading, stopping, or the store does not answer; `Retry-After` says when to come back',
-  TOO_MANY_SIGN_IN_ATTEMPTS: 'too many failed sign-ins; `Retry-After` says when to come back',
+  TOO_MANY_SIGN_IN_ATTEMPTS:
+    'too many failed sign-ins, or OAuth requests; `Retry-After` says when to come back',
   USER_ALREADY_EXISTS: 'the e-mail address belongs to a user already',
   EMAIL_LOGIN_DISABLED: 'sign-in by password is switched off',
   INVALID_LICENSE: 'the licence is malformed, expired or not signed by its issuer',

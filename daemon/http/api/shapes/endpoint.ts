@@ -176,6 +176,8 @@ export interface Rights {
   readonly isNobodyWelcome?: boolean;
   /** Lets in local callers, whom `access` would refuse. */
   readonly isForLocal?: boolean;
+  /** Callers who are nobody are told where tokens for it are to be had. */
+  readonly isForTools?: boolean;
 }
 
 /** Answers by status. */

@@ -1,0 +1,134 @@
+// Registration of clients (RFC 7591): anybody may, so what is kept of each is small, how often is bounded, and only so many
+// stay that no user has let do anything. Clients have no secret: who they are is shown by where a code is sent, and by PKCE.
+
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { OAuthError } from './error.ts';
+import type { OAuthMeans } from './means.ts';
+import { Rate } from './rates.ts';
+import { checkRedirectUri, REDIRECTS_MAX } from './redirects.ts';
+
+const NAME_LENGTH_MAX = 128;
+const LOGO_LENGTH_MAX = 1000;
+const HOUR_MS = 3_600_000;
+/** Clients that no user has let do anything; the oldest go. */
+const UNUSED_MAX = 5_000;
+const REGISTRATIONS = {
+  /** Many people may share an address. */
+  ofAddress: { countMax: 60, windowMs: HOUR_MS },
+  /** Why: with fewer than UNUSED_MAX, one that is being allowed stays for hours. */
+  ofAll: { countMax: 600, windowMs: HOUR_MS },
+};
+/** So long a client stays that may do nothing. */
+const CLIENT_MS = 90 * 24 * HOUR_MS;
+
+/** Whom the audit names for what a program did that nobody knows. */
+const ANYBODY = { id: 'anonymous', type: 'user' } as const;
+
+const NAME = `client_name: expected a text of 1 to ${NAME_LENGTH_MAX} characters`;
+const URIS = `redirect_uris: expected 1 to ${REDIRECTS_MAX} addresses`;
+const LOGO = `logo_uri: expected an address of ${LOGO_LENGTH_MAX} characters at most`;
+
+const registration = z.object(
+  {
+    client_name: z
+      .string({ error: NAME })
+      .trim()
+      .min(1, { error: NAME })
+      .max(NAME_LENGTH_MAX, { error: NAME }),
+    redirect_uris: z
+      .array(z.string({ error: URIS }), { error: URIS })
+      .min(1, { error: URIS })
+      .max(REDIRECTS_MAX, { error: URIS }),
+    logo_uri: z
+      .string({ error: LOGO })
+      .max(LOGO_LENGTH_MAX, { error: LOGO })
+      .refine((text) => URL.canParse(text), { error: LOGO })
+      .exactOptional(),
+  },
+  { error: 'expected a JSON object' },
+);
+
+type Registration = z.output<typeof registration>;
+
+/** What a client is told of itself. */
+export interface RegisteredClient extends Registration {
+  readonly client_id: string;
+  /** Seconds since the epoch. */
+  readonly client_id_issued_at: number;
+  readonly token_endpoint_auth_method: 'none';
+  readonly grant_types: readonly string[];
+  readonly response_types: readonly string[];
+}
+
+/** Errors: OAuthError invalid_redirect_uri, invalid_request. */
+function readRegistration(json: unknown): Registration {
+  const result = registration.safeParse(json);
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    const isOfUris = issue?.path[0] === 'redirect_uris';
+    throw new OAuthError(
+      isOfUris ? 'invalid_redirect_uri' : 'invalid_request',
+      issue?.message ?? 'invalid',
+    );
+  }
+  for (const uri of result.data.redirect_uris) checkRedirectUri(uri);
+  return result.data;
+}
+
+export class Clients {
+  readonly #means: OAuthMeans;
+  readonly #ofAddress = new Rate(REGISTRATIONS.ofAddress);
+  readonly #ofAll = new Rate(REGISTRATIONS.ofAll);
+
+  constructor(means: OAuthMeans) {
+    this.#means = means;
+  }
+
+  /**
+   * Registers a client.
+   *
+   * @param json     what it says of itself
+   * @param address  where it is
+   *
+   * Errors: OAuthError; NOT_READY.
+   */
+  async register(json: unknown, address: string): Promise<RegisteredClient> {
+    const { store, trail, now } = this.#means;
+    const said = readRegistration(json);
+    this.#count(address);
+    const client = {
+      id: randomUUID(),
+      name: said.client_name,
+      redirectUris: said.redirect_uris,
+      createdAt: now(),
+    };
+    const records = trail.made(
+      ANYBODY,
+      'oauth.client_registered',
+      { id: client.id, type: 'oauth_client' },
+      { name: client.name, redirectUris: client.redirectUris, address },
+    );
+    await store.oauthClients.create(client, UNUSED_MAX, records);
+    return {
+      client_id: client.id,
+      client_id_issued_at: Math.floor(client.createdAt / 1000),
+      ...said,
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+    };
+  }
+
+  #count(address: string): void {
+    const nowMs = this.#means.now();
+    const seconds = this.#ofAddress.take(address, nowMs) || this.#ofAll.take('', nowMs);
+    if (seconds > 0)
+      throw new OAuthError('temporarily_unavailable', 'too many registrations', seconds);
+  }
+
+  prune(): Promise<number> {
+    const { store, now } = this.#means;
+    return store.oauthClients.prune(now() - CLIENT_MS);
+  }
+}

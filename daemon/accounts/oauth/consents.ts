@@ -1,0 +1,173 @@
+// What users let clients do: a request is checked, shown to a user who is signed in, and answered by a code that goes back to
+// where the client has registered. Nobody is sent anywhere before a user of this instance has said yes or no: whoever registers
+// a client chooses the address.
+
+import { randomUUID } from 'node:crypto';
+import type { OAuthClient } from '../store/oauth-clients.ts';
+import type { OAuthConsent, OAuthRequest, ShownConsent } from '../store/oauth-consents.ts';
+import { challengeOf } from './challenges.ts';
+import { OAuthError } from './error.ts';
+import { type OAuthMeans, randomHex } from './means.ts';
+import type { Parameters } from './parameters.ts';
+import { isRegistered, redirectHost, redirectTo } from './redirects.ts';
+import { resourceOf } from './resources.ts';
+
+/** So long a user may think. */
+const REQUEST_MS = 600_000;
+/** Of one user; the oldest go. */
+const REQUESTS_MAX = 20;
+const CONSENTS_MAX = 100;
+const VALUE_SIZE = 32; // bytes
+
+/** What a client asks for, before anybody knows whom. */
+export interface AskedConsent {
+  readonly client: OAuthClient;
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
+  readonly state: string | null;
+  readonly resource: string;
+}
+
+/** What a user is shown of it. */
+export interface ShownRequest {
+  readonly clientName: string;
+  readonly redirectHost: string;
+  readonly resource: string;
+}
+
+export type Decision = 'allow' | 'deny';
+
+type ConsentName = Pick<OAuthConsent, 'id' | 'userId' | 'clientId'>;
+
+export class Consents {
+  readonly #means: OAuthMeans;
+
+  constructor(means: OAuthMeans) {
+    this.#means = means;
+  }
+
+  /** Errors: OAuthError; NOT_READY. */
+  async read(parameters: Parameters): Promise<AskedConsent> {
+    const { store, baseUrl } = this.#means;
+    const client = await store.oauthClients.get(parameters.require('client_id'));
+    if (client === undefined) throw new OAuthError('invalid_client', 'client_id: not registered');
+    const redirectUri = parameters.require('redirect_uri');
+    if (!isRegistered(client.redirectUris, redirectUri))
+      throw new OAuthError('invalid_redirect_uri', 'redirect_uri: not registered by this client');
+    if (parameters.require('response_type') !== 'code')
+      throw new OAuthError('invalid_request', 'response_type: expected code');
+    return {
+      client,
+      redirectUri,
+      codeChallenge: challengeOf(parameters),
+      state: parameters.get('state') ?? null,
+      resource: resourceOf(parameters.get('resource') ?? baseUrl(), baseUrl()),
+    };
+  }
+
+  /** Keeps a request for a user. @returns  its id, which only this user can do anything with. Errors: NOT_READY. */
+  async ask({ client, ...asked }: AskedConsent, userId: string): Promise<string> {
+    const { store, hash, now } = this.#means;
+    const id = randomHex(VALUE_SIZE);
+    const request = { ...asked, hash: hash(id), userId, clientId: client.id };
+    await store.oauthConsents.ask({ ...request, expiresAt: now() + REQUEST_MS }, REQUESTS_MAX);
+    return id;
+  }
+
+  #request(id: string, userId: string): Promise<OAuthRequest | undefined> {
+    const { store, hash, now } = this.#means;
+    return store.oauthConsents.request(hash(id), userId, now());
+  }
+
+  /** Undefined: this user has no such request any more. Errors: NOT_READY. */
+  async shown(id: string, userId: string): Promise<ShownRequest | undefined> {
+    const request = await this.#request(id, userId);
+    const client = request && (await this.#means.store.oauthClients.get(request.clientId));
+    if (request === undefined || client === undefined) return undefined;
+    const { redirectUri, resource } = request;
+    return { clientName: client.name, redirectHost: redirectHost(redirectUri), resource };
+  }
+
+  /**
+   * A user answers a request, once.
+   *
+   * @returns  where the browser goes next; undefined: this user has no such request any more
+   * Errors: NOT_READY.
+   */
+  async decide(id: string, userId: string, decision: Decision): Promise<string | undefined> {
+    const request = await this.#request(id, userId);
+    if (request === undefined) return undefined;
+    const said = decision === 'allow' ? await this.#allow(request) : await this.#deny(request);
+    if (said === undefined) return undefined;
+    const state = request.state === null ? {} : { state: request.state };
+    // Why `iss`: a client of several servers knows by it whose answer this is (RFC 9207).
+    return redirectTo(request.redirectUri, { ...said, ...state, iss: this.#means.baseUrl() });
+  }
+
+  async #deny({ hash, userId }: OAuthRequest): Promise<{ error: string } | undefined> {
+    const isTaken = await this.#means.store.oauthConsents.deny(hash, userId);
+    return isTaken ? { error: 'access_denied' } : undefined;
+  }
+
+  async #allow(request: OAuthRequest): Promise<{ code: string } | undefined> {
+    const { store, hash, now, settings } = this.#means;
+    const { userId, clientId, redirectUri, codeChallenge, resource } = request;
+    const code = randomHex(VALUE_SIZE);
+    const nowMs = now();
+    const consent = {
+      id: randomUUID(),
+      userId,
+      clientId,
+      redirectUri,
+      codeChallenge,
+      resource,
+      codeHash: hash(code),
+      createdAt: nowMs,
+      usedAt: nowMs,
+      expiresAt: nowMs + settings().codeTtlSeconds * 1000,
+    };
+    const isTaken = await store.oauthConsents.allow(request.hash, consent, CONSENTS_MAX);
+    return isTaken ? { code } : undefined;
+  }
+
+  /** What a user lets clients do now. Errors: NOT_READY. */
+  list(userId: string): Promise<ShownConsent[]> {
+    const { store, now } = this.#means;
+    return store.oauthConsents.list(userId, now());
+  }
+
+  /** Ends what a user lets a client do. False: there is no such thing. Errors: NOT_READY. */
+  async end(id: string, userId: string): Promise<boolean> {
+    const consents = await this.list(userId);
+    const consent = consents.find((one) => one.id === id);
+    if (consent === undefined) return false;
+    const { clientId, clientName } = consent;
+    return await this.#remove({ id, userId, clientId }, { reason: 'by its user', clientName });
+  }
+
+  /** Ends it since something was used that is not good any more: somebody else has it. Errors: NOT_READY. */
+  async endMisused(consent: ConsentName, reason: string): Promise<void> {
+    const { id, userId, clientId } = consent;
+    if (await this.#remove(consent, { reason }))
+      this.#means.log.warn('tokens were revoked', { reason, consentId: id, userId, clientId });
+  }
+
+  /** The client ends it. Errors: NOT_READY. */
+  async endRevoked(consent: ConsentName): Promise<void> {
+    await this.#remove(consent, { reason: 'by the client' });
+  }
+
+  async #remove(
+    { id, userId, clientId }: ConsentName,
+    metadata: Readonly<Record<string, string>>,
+  ): Promise<boolean> {
+    const { store, trail } = this.#means;
+    const records = trail.made(
+      { id: userId, type: 'user' },
+      'oauth.token_revoked',
+      { id: clientId, type: 'oauth_client' },
+      { ...metadata, consentId: id },
+    );
+    return await store.oauthConsents.remove(id, userId, records);
+  }
+}

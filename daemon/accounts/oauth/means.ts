@@ -1,0 +1,37 @@
+// What the parts of the OAuth server share: the store, the clock, how values become hashes, what the audit is told.
+
+import { randomBytes } from 'node:crypto';
+import type { OAuthSettings } from '../../base/config/settings.ts';
+import type { Log } from '../../base/log.ts';
+import type { Actor, NewAuditRecord } from '../store/audit.ts';
+import type { Store } from '../store/store.ts';
+import type { Proofs } from './proofs.ts';
+
+export interface OAuthMeans {
+  readonly store: Pick<Store, 'oauthClients' | 'oauthConsents'>;
+  /** What is kept of a secret value. */
+  readonly hash: (value: string) => string;
+  readonly trail: OAuthTrail;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Without trailing slash. */
+  readonly baseUrl: () => string;
+  readonly settings: () => OAuthSettings;
+  readonly proofs: Proofs;
+  readonly log: Log;
+}
+
+/** Makes records for the audit. */
+export interface OAuthTrail {
+  made(
+    actor: Actor | undefined,
+    action: 'oauth.client_registered' | 'oauth.token_issued' | 'oauth.token_revoked',
+    target: { readonly id: string; readonly type: 'oauth_client' },
+    metadata?: Readonly<Record<string, unknown>>,
+  ): readonly NewAuditRecord[];
+}
+
+/** @param size  in bytes @returns  twice as many hex digits */
+export function randomHex(size: number): string {
+  return randomBytes(size).toString('hex');
+}

@@ -1,0 +1,55 @@
+// The OAuth server for tool clients (API.md 16): its parts, and what is done again and again. Endpoints are in http/oauth/.
+//
+// Clients are public, there are no scopes: who holds a token is its user, at the resource that the token is for.
+
+import { Clients } from './clients.ts';
+import { Consents } from './consents.ts';
+import type { OAuthMeans } from './means.ts';
+import { Proofs } from './proofs.ts';
+import { OAuthError } from './error.ts';
+import { Rate } from './rates.ts';
+import { type ShownToken, type TokenBounds, tokenUse } from './token-use.ts';
+import { Tokens } from './tokens.ts';
+
+const PRUNE_MS = 600_000;
+/** Requests of one address, of whatever kind. Why: each may ask the store. */
+const REQUESTS = { countMax: 300, windowMs: 60_000 };
+
+export class OAuthServer {
+  readonly clients: Clients;
+  readonly consents: Consents;
+  readonly tokens: Tokens;
+  readonly #means: OAuthMeans;
+  readonly #requests = new Rate(REQUESTS);
+  readonly #pruning: NodeJS.Timeout;
+
+  constructor(options: Omit<OAuthMeans, 'proofs'>) {
+    this.#means = { ...options, proofs: new Proofs(options.now) };
+    this.clients = new Clients(this.#means);
+    this.consents = new Consents(this.#means);
+    this.tokens = new Tokens(this.#means, this.consents);
+    this.#pruning = setInterval(() => void this.prune(), PRUNE_MS).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#pruning);
+  }
+
+  /** Counts a request. Errors: OAuthError temporarily_unavailable. */
+  count(address: string): void {
+    const seconds = this.#requests.take(address, this.#means.now());
+    if (seconds > 0) throw new OAuthError('temporarily_unavailable', 'too many requests', seconds);
+  }
+
+  /** Whether an access token that is good may be used as it is shown. */
+  use(shown: ShownToken): (bounds: TokenBounds) => boolean | Promise<boolean> {
+    return tokenUse(this.#means.proofs, shown, this.#means.baseUrl());
+  }
+
+  /** Removes what is over. Why ignore failures: what is expired is refused anyway, and the next time comes. */
+  async prune(): Promise<void> {
+    const { store, now } = this.#means;
+    await store.oauthConsents.prune(now()).catch(() => {});
+    await this.clients.prune().catch(() => {});
+  }
+}

@@ -1,0 +1,118 @@
+// Proofs that whoever sends a token holds the key that it was given to (DPoP, RFC 9449): a signed word on one request, good
+// for a minute and once. Signatures and thumbprints are the library's affair.
+//
+// Ids that were used are kept in memory: a daemon that was started again, or another one on the same store, does not know them.
+
+import { createHash } from 'node:crypto';
+import { OAuthError } from './error.ts';
+
+/** A clock of a client may be off by so much, and a proof be so old. */
+const SKEW_MS = 60_000;
+/** Longer ones are not looked at. */
+const PROOF_LENGTH_MAX = 4096;
+const ID_LENGTH_MAX = 256;
+/** Bound: ids of two minutes, 200 bytes each. */
+const USED_MAX = 100_000;
+
+/** What a proof has to be about. */
+export interface ProvenRequest {
+  readonly method: string;
+  /** Under which this daemon is reached. */
+  readonly origins: readonly string[];
+  /** With that of the base URL. */
+  readonly path: string;
+}
+
+/** The claims that we read of a proof. */
+interface Claims {
+  readonly jti?: unknown;
+  readonly htm?: unknown;
+  readonly htu?: unknown;
+  readonly iat?: unknown;
+  readonly ath?: unknown;
+}
+
+/** Why not with the rest: a start needs none. */
+const loadJose = () => import('jose');
+
+export class Proofs {
+  readonly #now: () => number;
+  /** Ends by id, in their order. */
+  readonly #used = new Map<string, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /**
+   * Checks a proof and uses it up.
+   *
+   * @param token    that the proof is about; absent: it asks for one
+   * @param keyHash  of the key that must have signed it; absent: any
+   * @returns        the thumbprint of the key
+   *
+   * Errors: OAuthError invalid_dpop_proof.
+   */
+  async check(
+    proof: string,
+    request: ProvenRequest,
+    { token, keyHash }: { readonly token?: string; readonly keyHash?: string } = {},
+  ): Promise<string> {
+    const { claims, thumbprint } = await this.#read(proof);
+    const isMeant = isAbout(claims, request) && (token === undefined || claims.ath === hash(token));
+    if (!isMeant) throw refused('it is about another request');
+    if (typeof claims.iat !== 'number' || Math.abs(this.#now() - claims.iat * 1000) > SKEW_MS)
+      throw refused('it is too old, or dated in the future');
+    if (keyHash !== undefined && thumbprint !== keyHash) throw refused('another key has signed it');
+    const { jti } = claims;
+    if (typeof jti !== 'string' || jti === '' || jti.length > ID_LENGTH_MAX)
+      throw refused('it has no id');
+    this.#use(hash(`${thumbprint} ${jti}`));
+    return thumbprint;
+  }
+
+  async #read(proof: string): Promise<{ claims: Claims; thumbprint: string }> {
+    if (proof.length > PROOF_LENGTH_MAX) throw refused('it is too long');
+    const { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } = await loadJose();
+    try {
+      const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
+        algorithms: ['ES256'],
+        typ: 'dpop+jwt',
+        currentDate: new Date(this.#now()),
+      });
+      const { jwk } = protectedHeader;
+      if (jwk === undefined) throw refused('it has no key');
+      return { claims: payload, thumbprint: await calculateJwkThumbprint(jwk) };
+    } catch (error) {
+      if (error instanceof OAuthError) throw error;
+      throw refused('it is malformed, or its signature is wrong');
+    }
+  }
+
+  /** Errors: OAuthError where the id was used, or there is no room for another one. */
+  #use(id: string): void {
+    const nowMs = this.#now();
+    for (const [old, endMs] of this.#used) {
+      if (endMs > nowMs) break;
+      this.#used.delete(old);
+    }
+    if (this.#used.has(id)) throw refused('it was used before');
+    if (this.#used.size >= USED_MAX) throw refused('too many come at once');
+    // A proof from the future is good for as long again.
+    this.#used.set(id, nowMs + 2 * SKEW_MS + 1000);
+  }
+}
+
+function refused(reason: string): OAuthError {
+  return new OAuthError('invalid_dpop_proof', `DPoP proof: ${reason}`);
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+function isAbout({ htm, htu }: Claims, { method, origins, path }: ProvenRequest): boolean {
+  if (htm !== method || typeof htu !== 'string' || !URL.canParse(htu)) return false;
+  const { origin, pathname } = new URL(htu);
+  return origins.includes(origin) && pathname === new URL(path, origin).pathname;
+}

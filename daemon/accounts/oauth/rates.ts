@@ -1,0 +1,40 @@
+// How often something may be done from one address, or by all together: so many times in a window. What is counted is in
+// memory, which a restart empties, and of so many addresses at most.
+
+import { LRUCache } from 'lru-cache';
+import { entryBound } from '../../base/entry-bound.ts';
+
+interface Count {
+  readonly startMs: number;
+  count: number;
+}
+
+export interface RateBound {
+  readonly countMax: number;
+  readonly windowMs: number;
+}
+
+/** Addresses remembered. */
+const REMEMBERED_MAX = 20_000;
+
+export class Rate {
+  readonly #bound: RateBound;
+  readonly #counts = new LRUCache<string, Count>(entryBound(REMEMBERED_MAX));
+
+  constructor(bound: RateBound) {
+    this.#bound = bound;
+  }
+
+  /** Counts one more for `key`. @returns  0: it may go on; else the seconds to wait, and nothing was counted */
+  take(key: string, nowMs: number): number {
+    const { countMax, windowMs } = this.#bound;
+    const known = this.#counts.get(key);
+    const isCurrent =
+      known !== undefined && nowMs >= known.startMs && nowMs < known.startMs + windowMs;
+    const current = isCurrent ? known : { startMs: nowMs, count: 0 };
+    if (current.count >= countMax) return Math.ceil((current.startMs + windowMs - nowMs) / 1000);
+    current.count++;
+    this.#counts.set(key, current);
+    return 0;
+  }
+}

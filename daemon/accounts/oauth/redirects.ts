@@ -1,0 +1,71 @@
+// Where a browser may be sent with a code: which addresses may be registered, whether an address is one of them, and how an
+// answer is put behind one. Addresses are compared as texts: two that differ in any character are two.
+
+import { OAuthError } from './error.ts';
+
+/** Of one client. */
+export const REDIRECTS_MAX = 10;
+/** Characters of an address. */
+const LENGTH_MAX = 1000;
+
+/** Schemes that a browser runs or reads itself: nobody else would get the code. */
+const REFUSED_SCHEMES = new Set(['javascript:', 'data:', 'file:', 'vbscript:', 'blob:', 'about:']);
+
+/** What can be seen, but a space, a backslash (which browsers take for a slash), a wildcard or a fragment. */
+const PLAIN = /^[!-~]+$/;
+const REFUSED_CHARACTERS = /[\\*#<>"]/;
+
+/** What we say in an answer, which nobody else is to say in front of it. */
+const ANSWER_PARAMETERS = ['code', 'state', 'iss', 'error'];
+
+/** As it is written: an address that only resolves to the machine itself is not one of these. */
+const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,5})?(?=[/?]|$)/;
+
+/** Errors: OAuthError invalid_redirect_uri for what may not be registered. */
+export function checkRedirectUri(uri: string): void {
+  const reason = refusalOf(uri);
+  if (reason !== undefined)
+    throw new OAuthError('invalid_redirect_uri', `redirect_uris: ${reason}`);
+}
+
+function refusalOf(uri: string): string | undefined {
+  if (uri.length > LENGTH_MAX) return `longer than ${LENGTH_MAX} characters`;
+  if (!PLAIN.test(uri) || REFUSED_CHARACTERS.test(uri))
+    return 'wildcards, fragments, spaces and other such characters are not allowed';
+  const url = URL.canParse(uri) ? new URL(uri) : undefined;
+  if (url === undefined) return 'expected absolute addresses';
+  if (REFUSED_SCHEMES.has(url.protocol)) return 'this scheme is not allowed';
+  if (url.username !== '' || url.password !== '') return 'a user name is not allowed';
+  if (ANSWER_PARAMETERS.some((name) => url.searchParams.has(name)))
+    return 'parameters that answers have are not allowed';
+  const needsHost = url.protocol === 'http:' || url.protocol === 'https:';
+  // The parser adds slashes that are not there.
+  if (needsHost && !/^https?:\/\/[^/?]/i.test(uri)) return 'expected a host';
+  return undefined;
+}
+
+/** Is `uri` one of those that a client has registered? On loopback the port is the client's choice at each time (RFC 8252). */
+export function isRegistered(registered: readonly string[], uri: string): boolean {
+  return registered.includes(uri) || isRegisteredLoopback(registered, uri);
+}
+
+function isRegisteredLoopback(registered: readonly string[], uri: string): boolean {
+  if (!LOOPBACK.test(uri) || refusalOf(uri) !== undefined) return false;
+  const wanted = withoutPort(uri);
+  return registered.some((one) => LOOPBACK.test(one) && withoutPort(one) === wanted);
+}
+
+function withoutPort(loopbackUri: string): string {
+  return loopbackUri.replace(LOOPBACK, '$1');
+}
+
+/** What people are shown of an address: the host, or the scheme of an application. */
+export function redirectHost(uri: string): string {
+  const { protocol, host } = new URL(uri);
+  return protocol === 'http:' || protocol === 'https:' ? host : protocol;
+}
+
+/** The address with an answer behind it. */
+export function redirectTo(uri: string, answer: Readonly<Record<string, string>>): string {
+  return `${uri}${uri.includes('?') ? '&' : '?'}${new URLSearchParams(answer).toString()}`;
+}

@@ -1,0 +1,30 @@
+// What a token is for (RFC 8707): the tool server alone, or all of the API. One for the tool server is worth nothing elsewhere.
+
+import { OAuthError } from './error.ts';
+
+/** Path of the tool server below the base URL. */
+export const TOOL_SERVER_PATH = '/api/mcp';
+
+/**
+ * The resource that a client names, as it is kept.
+ *
+ * @param baseUrl  without trailing slash
+ * Errors: OAuthError invalid_target for any other address.
+ */
+export function resourceOf(asked: string, baseUrl: string): string {
+  const plain = asked.replace(/\/$/, '');
+  if (plain === baseUrl || plain === baseUrl + TOOL_SERVER_PATH) return plain;
+  throw new OAuthError('invalid_target', 'resource: expected this instance or its tool server');
+}
+
+/** May a token for `held` be narrowed to `asked`? */
+export function covers(held: string, asked: string, baseUrl: string): boolean {
+  return held === asked || held === baseUrl;
+}
+
+/** Is a token for `resource` good for requests of this path? @param path  with that of the base URL */
+export function isForPath(resource: string, path: string, baseUrl: string): boolean {
+  if (resource === baseUrl) return true;
+  const toolServer = baseUrl + TOOL_SERVER_PATH;
+  return resource === toolServer && path === new URL(toolServer).pathname;
+}

@@ -1,0 +1,213 @@
+// Tokens for codes and for refresh tokens, and their end. Each code and each refresh token is good once: the second time ends
+// all that the first gave, since one of the two who had it should not have. Of several at once one is served, and ends too.
+//
+// A refresh token begins with 32 digits that its successors have as well: so an old one is told from one that never was, and
+// nothing is kept of old ones.
+
+import type { OAuthConsent } from '../store/oauth-consents.ts';
+import { isVerified } from './challenges.ts';
+import type { Consents } from './consents.ts';
+import { OAuthError } from './error.ts';
+import { type OAuthMeans, randomHex } from './means.ts';
+import type { Parameters } from './parameters.ts';
+import type { ProvenRequest } from './proofs.ts';
+import { covers, resourceOf } from './resources.ts';
+
+const REFRESH_TOKEN = /^svor_(?<family>[0-9a-f]{32})[0-9a-f]{32}$/;
+const ACCESS_TOKEN = /^svoa_[0-9a-f]{64}$/;
+/** Bytes of what is new in a refresh token, and of what it has from those before it. */
+const HALF_SIZE = 16;
+const ACCESS_TOKEN_SIZE = 32;
+
+/** What a token request comes with besides its form. */
+export interface Proof {
+  /** Of the header `DPoP`; undefined: there is none. */
+  readonly value: string | undefined;
+  readonly request: ProvenRequest;
+}
+
+export interface TokenAnswer {
+  readonly access_token: string;
+  readonly token_type: 'Bearer' | 'DPoP';
+  /** Seconds. */
+  readonly expires_in: number;
+  readonly refresh_token: string;
+}
+
+/** What is given next to a consent. */
+interface Gift {
+  readonly consent: OAuthConsent;
+  readonly family: string;
+  readonly keyHash: string | null;
+  readonly resource: string;
+  readonly grantType: string;
+}
+
+export class Tokens {
+  readonly #means: OAuthMeans;
+  readonly #consents: Consents;
+
+  constructor(means: OAuthMeans, consents: Consents) {
+    this.#means = means;
+    this.#consents = consents;
+  }
+
+  /** Errors: OAuthError; NOT_READY. */
+  async give(parameters: Parameters, proof: Proof): Promise<TokenAnswer> {
+    const grantType = parameters.require('grant_type');
+    const isCode = grantType === 'authorization_code';
+    if (!isCode && grantType !== 'refresh_token')
+      throw new OAuthError(
+        'unsupported_grant_type',
+        'grant_type: expected authorization_code or refresh_token',
+      );
+    const clientId = parameters.require('client_id');
+    if ((await this.#means.store.oauthClients.get(clientId)) === undefined)
+      throw new OAuthError('invalid_client', 'client_id: not registered');
+    return isCode
+      ? await this.#redeem(parameters, clientId, proof)
+      : await this.#rotate(parameters, clientId, proof);
+  }
+
+  async #redeem(parameters: Parameters, clientId: string, proof: Proof): Promise<TokenAnswer> {
+    const { store, hash } = this.#means;
+    const verifier = parameters.require('code_verifier');
+    const consent = await store.oauthConsents.byCode(hash(parameters.require('code')));
+    if (consent === undefined) throw badGrant();
+    if (consent.familyHash !== null) throw await this.#misused(consent, 'a code was used twice');
+    this.#checkHolder(consent, clientId);
+    const redirectUri = parameters.get('redirect_uri') ?? consent.redirectUri;
+    if (redirectUri !== consent.redirectUri || !isVerified(verifier, consent.codeChallenge))
+      throw badGrant();
+    const resource = this.#resourceOf(parameters, consent);
+    const keyHash = await this.#keyOf(consent, proof);
+    const family = randomHex(HALF_SIZE);
+    const made = this.#make({
+      consent,
+      family,
+      keyHash,
+      resource,
+      grantType: 'authorization_code',
+    });
+    if (!(await store.oauthConsents.redeem(consent.id, hash(family), made.next)))
+      throw await this.#misused(consent, 'a code was used twice');
+    return made.answer;
+  }
+
+  async #rotate(parameters: Parameters, clientId: string, proof: Proof): Promise<TokenAnswer> {
+    const { store, hash } = this.#means;
+    const value = parameters.require('refresh_token');
+    const consent = await this.#consentOf(value);
+    if (consent === undefined) throw badGrant();
+    const refreshHash = hash(value);
+    if (consent.refreshHash !== refreshHash)
+      throw await this.#misused(consent, 'a refresh token was used twice');
+    this.#checkHolder(consent, clientId);
+    const resource = this.#resourceOf(parameters, consent);
+    const keyHash = await this.#keyOf(consent, proof);
+    const family = familyOf(value) ?? '';
+    const made = this.#make({ consent, family, keyHash, resource, grantType: 'refresh_token' });
+    if (!(await store.oauthConsents.rotate(consent.id, refreshHash, made.next)))
+      throw await this.#misused(consent, 'a refresh token was used twice');
+    return made.answer;
+  }
+
+  async #consentOf(refreshToken: string): Promise<OAuthConsent | undefined> {
+    const { store, hash } = this.#means;
+    const family = familyOf(refreshToken);
+    return family === undefined ? undefined : await store.oauthConsents.byFamily(hash(family));
+  }
+
+  #checkHolder({ clientId, expiresAt }: OAuthConsent, askingId: string): void {
+    if (clientId !== askingId || expiresAt <= this.#means.now()) throw badGrant();
+  }
+
+  #resourceOf(parameters: Parameters, { resource }: OAuthConsent): string {
+    const baseUrl = this.#means.baseUrl();
+    const asked = parameters.get('resource');
+    if (asked === undefined) return resource;
+    const wanted = resourceOf(asked, baseUrl);
+    if (covers(resource, wanted, baseUrl)) return wanted;
+    throw new OAuthError('invalid_target', 'resource: more than what was allowed');
+  }
+
+  /** The key that tokens are to be bound to: that of the proof, if there is one; the same for good. */
+  async #keyOf({ keyHash }: OAuthConsent, { value, request }: Proof): Promise<string | null> {
+    if (value === undefined && keyHash === null) return null;
+    if (value === undefined) throw new OAuthError('invalid_dpop_proof', 'DPoP proof: required');
+    return await this.#means.proofs.check(value, request, keyHash === null ? {} : { keyHash });
+  }
+
+  #make({ consent, family, keyHash, resource, grantType }: Gift) {
+    const { hash, now, settings, trail } = this.#means;
+    const { accessTokenTtlSeconds, refreshTokenTtlSeconds } = settings();
+    const createdAt = now();
+    const accessToken = `svoa_${randomHex(ACCESS_TOKEN_SIZE)}`;
+    const refreshToken = `svor_${family}${randomHex(HALF_SIZE)}`;
+    const records = trail.made(
+      { id: consent.userId, type: 'user' },
+      'oauth.token_issued',
+      { id: consent.clientId, type: 'oauth_client' },
+      { grantType, resource, consentId: consent.id },
+    );
+    const expiresAt = createdAt + accessTokenTtlSeconds * 1000;
+    const token = { hash: hash(accessToken), resource, keyHash, createdAt, expiresAt };
+    // An access token goes with what it is of.
+    const ttlSeconds = Math.max(refreshTokenTtlSeconds, accessTokenTtlSeconds);
+    const answer: TokenAnswer = {
+      access_token: accessToken,
+      token_type: keyHash === null ? 'Bearer' : 'DPoP',
+      expires_in: accessTokenTtlSeconds,
+      refresh_token: refreshToken,
+    };
+    const next = {
+      refreshHash: hash(refreshToken),
+      keyHash,
+      token,
+      expiresAt: createdAt + ttlSeconds * 1000,
+      records,
+    };
+    return { answer, next };
+  }
+
+  async #misused(consent: OAuthConsent, reason: string): Promise<OAuthError> {
+    await this.#consents.endMisused(consent, reason);
+    return badGrant();
+  }
+
+  /** Ends a token: a refresh token with all that its consent gave. What is no token is no error. Errors: NOT_READY. */
+  async revoke(parameters: Parameters): Promise<void> {
+    const value = parameters.get('token') ?? '';
+    const clientId = parameters.get('client_id');
+    const isMeant = (held: { readonly clientId: string } | undefined): boolean =>
+      held !== undefined && (clientId === undefined || clientId === held.clientId);
+    if (ACCESS_TOKEN.test(value)) return await this.#revokeAccess(value, isMeant);
+    const consent = await this.#consentOf(value);
+    if (consent !== undefined && isMeant(consent)) await this.#consents.endRevoked(consent);
+  }
+
+  async #revokeAccess(
+    value: string,
+    isMeant: (held: { readonly clientId: string } | undefined) => boolean,
+  ): Promise<void> {
+    const { store, hash, trail } = this.#means;
+    const held = await store.oauthConsents.token(hash(value));
+    if (held === undefined || !isMeant(held)) return;
+    const records = trail.made(
+      { id: held.userId, type: 'user' },
+      'oauth.token_revoked',
+      { id: held.clientId, type: 'oauth_client' },
+      { reason: 'by the client', consentId: held.consentId },
+    );
+    await store.oauthConsents.removeToken(held.hash, records);
+  }
+}
+
+function familyOf(refreshToken: string): string | undefined {
+  return REFRESH_TOKEN.exec(refreshToken)?.groups?.['family'];
+}
+
+/** The same for whatever is wrong with a code or a token. */
+function badGrant(): OAuthError {
+  return new OAuthError('invalid_grant', 'the code or token is not good, or not for this client');
+}

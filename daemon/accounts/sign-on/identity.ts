@@ -1,0 +1,50 @@
+// Who somebody is by what an issuer says: the account there, and the address that it has verified. Only an address of ASCII
+// counts: other letters have lower cases that are letters of other addresses (the sign of Kelvin is k).
+
+import { z } from 'zod';
+import { SignOnRefusal } from './refusals.ts';
+
+export interface Identity {
+  /** As it calls itself. */
+  readonly issuer: string;
+  /** The account, as the issuer calls it. */
+  readonly subject: string;
+  /** Verified; lower case. */
+  readonly email: string;
+  readonly name: string | undefined;
+}
+
+/** Claims, of any type. */
+export interface SaidOfPerson {
+  readonly sub: unknown;
+  readonly email: unknown;
+  readonly verified: unknown;
+  readonly name?: unknown;
+}
+
+const EMAIL_SIZE_MAX = 254;
+const NAME_SIZE_MAX = 200;
+
+const subject = z.string().min(1).max(255);
+const email = z.email().max(EMAIL_SIZE_MAX).toLowerCase();
+
+/** Undefined: the issuer names none that it has verified. */
+export function verifiedEmail({ email: said, verified }: SaidOfPerson): string | undefined {
+  return verified === true ? email.safeParse(said).data : undefined;
+}
+
+/** Undefined: it names nobody. */
+export function subjectOf({ sub }: SaidOfPerson): string | undefined {
+  return subject.safeParse(sub).data;
+}
+
+/** Errors: SignOnRefusal. */
+export function identityOf(issuer: string, said: SaidOfPerson): Identity {
+  const account = subjectOf(said);
+  if (account === undefined) throw new SignOnRefusal('invalid');
+  const address = verifiedEmail(said);
+  if (address === undefined) throw new SignOnRefusal('unverified');
+  const isName = typeof said.name === 'string' && said.name.trim() !== '';
+  const name = isName ? String(said.name).trim().slice(0, NAME_SIZE_MAX) : undefined;
+  return { issuer, subject: account, email: address, name };
+}

@@ -1,0 +1,135 @@
+// How an issuer is asked: by the proxies and certificates of the environment, as code hosts are; within bounds of time and
+// size; no redirect is followed. An address that failed is left alone for a while, so that whoever sends tokens, or opens
+// sign-ons, by the thousand does not make us ask by the thousand.
+//
+// Where the issuer is, the operator says; what it names itself (endpoints, keys) is asked by https only, or, where the issuer
+// has none, at its own origin.
+
+// oxlint-disable-next-line import/no-unassigned-import -- for what it does
+import '../../base/own-fetch.ts';
+import { LRUCache } from 'lru-cache';
+import { type Dispatcher, request } from 'undici';
+import { openWay, type Environment } from '../../base/config/way.ts';
+
+export const ISSUER_LIMITS = {
+  /** Of a question with its answer. */
+  answerMs: 5_000,
+  /** Bytes of an answer. */
+  bytes: 256 * 1024,
+  /** An address that failed is not asked again before; nor are keys, for a token with a key that is not known. */
+  restMs: 10_000,
+  /** Keys are asked for anew after so long: one that was withdrawn counts no longer. */
+  keysMs: 300_000,
+};
+
+export interface IssuerFetchOptions {
+  /** Address of the issuer. */
+  readonly issuer: URL;
+  readonly env: Environment;
+  readonly limits: typeof ISSUER_LIMITS;
+}
+
+interface Question {
+  readonly method?: string;
+  readonly headers?: Headers | Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type IssuerFetch = (address: string, question: Question) => Promise<Response>;
+
+/** Addresses of one issuer that are known to fail; a few endpoints. */
+const FAILED_MAX = 16;
+
+/** What libraries ask an issuer with. Errors, of the function returned: those of the network; of bounds. */
+export function issuerFetch({ issuer, env, limits }: IssuerFetchOptions): IssuerFetch {
+  const { answerMs, bytes, restMs } = limits;
+  const failed = new LRUCache<string, true>({ max: FAILED_MAX, ttl: restMs });
+  return async (address, question) => {
+    const url = allowed(new URL(address), issuer);
+    const isKept = (question.method ?? 'GET') === 'GET';
+    if (isKept && failed.has(url.href))
+      throw new Error(`${url.host} failed a moment ago and is not asked again yet`);
+    const limit = AbortSignal.timeout(answerMs);
+    const signal = question.signal ? AbortSignal.any([question.signal, limit]) : limit;
+    try {
+      return await ask(url, { ...question, signal }, env, bytes, answerMs);
+    } catch (error) {
+      if (isKept) failed.set(url.href, true);
+      throw error;
+    }
+  };
+}
+
+/** Errors: an address that is asked nothing. */
+function allowed(url: URL, issuer: URL): URL {
+  const isOwn = issuer.protocol === 'http:' && url.origin === issuer.origin;
+  if (url.username === '' && url.password === '' && (url.protocol === 'https:' || isOwn))
+    return url;
+  throw new Error(
+    `the issuer names ${url.origin}, which is asked nothing: it is not https, or has a password`,
+  );
+}
+
+async function ask(
+  url: URL,
+  { method = 'GET', headers, body, signal }: Question,
+  env: Environment,
+  sizeMax: number,
+  answerMs: number,
+): Promise<Response> {
+  const way = openWay(url.protocol === 'https:' ? 'https:' : 'http:', {
+    hostname: url.hostname,
+    caFile: undefined,
+    env,
+    connectMs: answerMs,
+    silenceMs: answerMs,
+    connectionsMax: 1,
+  });
+  try {
+    const answer = await request(url, {
+      method: method === 'POST' ? 'POST' : 'GET',
+      headers: { ...Object.fromEntries(new Headers(headers)), 'user-agent': 'trawl' },
+      body: textOf(body),
+      signal: signal ?? null,
+      dispatcher: way,
+      // Safety: as in hosts/transport.ts.
+      highWaterMark: 2 * sizeMax,
+    });
+    return await responseOf(answer, sizeMax);
+  } finally {
+    await way.destroy();
+  }
+}
+
+function textOf(body: unknown): string | null {
+  if (body === undefined || body === null) return null;
+  if (typeof body === 'string') return body;
+  if (body instanceof URLSearchParams) return body.toString();
+  throw new TypeError('a question to an issuer is a form, or text');
+}
+
+/** Errors: an answer that is too large, or redirects. */
+async function responseOf(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  sizeMax: number,
+): Promise<Response> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body as AsyncIterable<Uint8Array>) {
+    size += piece.length;
+    if (size > sizeMax) throw new Error(`an answer of more than ${sizeMax} bytes`);
+    pieces.push(piece);
+  }
+  if (statusCode >= 500 || (statusCode >= 300 && statusCode < 400))
+    throw new Error(`an answer with status ${statusCode}`);
+  const type = headers['content-type'];
+  const kept = new Headers(typeof type === 'string' ? { 'content-type': type } : {});
+  for (const one of [headers['www-authenticate'] ?? []].flat())
+    kept.append('www-authenticate', one);
+  const isEmpty = statusCode === 204 || statusCode === 205;
+  return new Response(isEmpty ? null : Buffer.concat(pieces), {
+    status: statusCode,
+    headers: kept,
+  });
+}

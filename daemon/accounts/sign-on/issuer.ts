@@ -1,0 +1,253 @@
+// One identity provider as OpenID Connect has it: what it says of itself (discovery) and its keys, asked for when they are
+// needed and kept for a while; the way to it and back, by authorization code with PKCE, state and nonce; and what it says of a
+// person. openid-client holds the protocol; the signature is checked by jose with the same keys as access tokens.
+
+import {
+  createRemoteJWKSet,
+  customFetch as joseFetch,
+  jwtVerify,
+  type JWTVerifyGetKey,
+} from 'jose';
+import * as client from 'openid-client';
+import { messageOf } from '../../base/caught.ts';
+import type { ProviderSettings } from '../../base/config/file-schema.ts';
+import { readSecretSource } from '../../base/config/secret-source.ts';
+import type { Environment } from '../../base/config/way.ts';
+import { type Identity, identityOf, type SaidOfPerson } from './identity.ts';
+import { ISSUER_LIMITS, issuerFetch, type IssuerFetch } from './issuer-fetch.ts';
+import { SignOnRefusal } from './refusals.ts';
+
+/** Seconds by which clocks may differ. */
+export const SKEW_SECONDS = 60;
+
+/** Signatures with two keys: a published one can sign nothing. */
+export const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+];
+
+/** What an issuer says of itself is asked for anew after so long. */
+const METADATA_MS = 3_600_000;
+
+export interface IssuerOptions {
+  readonly settings: ProviderSettings;
+  readonly env: Environment;
+  /** Other bounds than ISSUER_LIMITS; for tests. */
+  readonly limits?: Partial<typeof ISSUER_LIMITS>;
+}
+
+/** What an issuer says of itself. */
+export interface OpenIssuer {
+  readonly metadata: client.ServerMetadata;
+  readonly keys: JWTVerifyGetKey;
+  readonly openedMs: number;
+}
+
+/** What binds the way back to the way there. */
+export interface Challenge {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+export function newChallenge(): Challenge {
+  return {
+    state: client.randomState(),
+    nonce: client.randomNonce(),
+    verifier: client.randomPKCECodeVerifier(),
+  };
+}
+
+export class Issuer {
+  readonly settings: ProviderSettings;
+  readonly #url: URL;
+  readonly #fetch: IssuerFetch;
+  readonly #env: Environment;
+  readonly #limits: typeof ISSUER_LIMITS;
+  #opened: OpenIssuer | undefined;
+  #opening: Promise<OpenIssuer> | undefined;
+
+  constructor({ settings, env, limits }: IssuerOptions) {
+    this.settings = settings;
+    this.#env = env;
+    this.#url = new URL(settings.issuer);
+    this.#limits = { ...ISSUER_LIMITS, ...limits };
+    this.#fetch = issuerFetch({ issuer: this.#url, env, limits: this.#limits });
+  }
+
+  /** Whether tokens that name this issuer may be of it. */
+  isNamedBy(issuer: string): boolean {
+    return URL.canParse(issuer) && new URL(issuer).href === this.#url.href;
+  }
+
+  /** Errors: SignOnRefusal `unreachable`. */
+  async open(): Promise<OpenIssuer> {
+    const known = this.#opened;
+    const isFresh = known !== undefined && performance.now() - known.openedMs < METADATA_MS;
+    if (isFresh) return known;
+    this.#opening ??= this.#discover().finally(() => {
+      this.#opening = undefined;
+    });
+    try {
+      this.#opened = await this.#opening;
+      return this.#opened;
+    } catch (error) {
+      // What was known an hour ago is better than nobody to sign in.
+      if (known !== undefined) return known;
+      throw new SignOnRefusal('unreachable', error);
+    }
+  }
+
+  async #discover(): Promise<OpenIssuer> {
+    const { clientId } = this.settings;
+    const { answerMs, keysMs, restMs } = this.#limits;
+    const found = await client.discovery(this.#url, clientId, undefined, client.None(), {
+      [client.customFetch]: this.#fetch,
+      timeout: answerMs / 1000,
+      execute: this.#isPlain ? [client.allowInsecureRequests] : [],
+    });
+    const metadata = found.serverMetadata();
+    if (metadata.jwks_uri === undefined || metadata.authorization_endpoint === undefined)
+      throw new Error('the issuer names no keys, or nowhere to sign in');
+    const keys = createRemoteJWKSet(new URL(metadata.jwks_uri), {
+      [joseFetch]: this.#fetch,
+      cacheMaxAge: keysMs,
+      cooldownDuration: restMs,
+      timeoutDuration: answerMs,
+    });
+    return { metadata, keys, openedMs: performance.now() };
+  }
+
+  /** The issuer has no TLS, as the operator says. */
+  get #isPlain(): boolean {
+    return this.#url.protocol === 'http:';
+  }
+
+  /** Where the person is sent. Errors: SignOnRefusal. */
+  async address(challenge: Challenge, redirectUri: string): Promise<URL> {
+    const configuration = this.#configuration(await this.open());
+    return client.buildAuthorizationUrl(configuration, {
+      redirect_uri: redirectUri,
+      scope: this.settings.scopes,
+      state: challenge.state,
+      nonce: challenge.nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(challenge.verifier),
+      code_challenge_method: 'S256',
+    });
+  }
+
+  /**
+   * Who came back.
+   *
+   * @param url  the redirect address, with what the issuer added
+   *
+   * Errors: SignOnRefusal.
+   */
+  async identity(challenge: Challenge, url: URL): Promise<Identity> {
+    const open = await this.open();
+    const configuration = this.#configuration(open);
+    const tokens = await this.#exchange(configuration, challenge, url);
+    try {
+      const said = await this.#said(configuration, open, tokens);
+      return identityOf(open.metadata.issuer, said);
+    } catch (error) {
+      if (error instanceof SignOnRefusal) throw error;
+      throw new SignOnRefusal('invalid', error);
+    }
+  }
+
+  async #exchange(
+    configuration: client.Configuration,
+    { state, nonce, verifier }: Challenge,
+    url: URL,
+  ): Promise<Tokens> {
+    try {
+      return await client.authorizationCodeGrant(configuration, url, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      });
+    } catch (error) {
+      if (error instanceof client.AuthorizationResponseError)
+        throw new SignOnRefusal('declined', error);
+      if (error instanceof client.ResponseBodyError)
+        throw new SignOnRefusal(error.error === 'invalid_grant' ? 'stale' : 'invalid', error);
+      throw new SignOnRefusal(isOfNetwork(error) ? 'unreachable' : 'invalid', error);
+    }
+  }
+
+  /** What the id token says; where it leaves the address out, what the issuer says when asked with the access token. */
+  async #said(
+    configuration: client.Configuration,
+    { metadata, keys }: OpenIssuer,
+    tokens: Tokens,
+  ): Promise<SaidOfPerson> {
+    const { payload } = await jwtVerify(tokens.id_token ?? '', keys, {
+      algorithms: ALGORITHMS,
+      issuer: metadata.issuer,
+      audience: this.settings.clientId,
+      clockTolerance: SKEW_SECONDS,
+    });
+    const { sub = '', email, email_verified: verified, name } = payload;
+    const isWhole = email !== undefined && verified !== undefined;
+    if (isWhole || metadata.userinfo_endpoint === undefined) return { sub, email, verified, name };
+    const asked = await client.fetchUserInfo(configuration, tokens.access_token, sub);
+    return { sub, email: asked.email, verified: asked.email_verified, name: asked.name ?? name };
+  }
+
+  /** Of this moment: the secret may have been exchanged. Errors: SignOnRefusal, where there is no secret. */
+  #configuration({ metadata }: OpenIssuer): client.Configuration {
+    const { clientId, clientSecret } = this.settings;
+    const made = new client.Configuration(
+      metadata,
+      clientId,
+      { [client.clockTolerance]: SKEW_SECONDS },
+      secretAuthentication(metadata, this.#secretOf(clientSecret)),
+    );
+    made[client.customFetch] = this.#fetch;
+    made.timeout = this.#limits.answerMs / 1000;
+    if (this.#isPlain) client.allowInsecureRequests(made);
+    return made;
+  }
+
+  #secretOf(source: ProviderSettings['clientSecret']): string {
+    try {
+      return readSecretSource(source, this.#env).reveal();
+    } catch (error) {
+      throw new SignOnRefusal('unreachable', error);
+    }
+  }
+}
+
+type Tokens = Awaited<ReturnType<typeof client.authorizationCodeGrant>>;
+
+/** By header where the issuer takes that, or says nothing; else in the form. */
+function secretAuthentication(metadata: client.ServerMetadata, secret: string): client.ClientAuth {
+  const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  return methods.includes('client_secret_basic')
+    ? client.ClientSecretBasic(secret)
+    : client.ClientSecretPost(secret);
+}
+
+/** No answer of the issuer, or none that has to do with what was asked. */
+function isOfNetwork(error: unknown): boolean {
+  if (!(error instanceof client.ClientError)) return false;
+  return error.code === undefined || error.code === 'OAUTH_TIMEOUT';
+}
+
+/** What went wrong, down to the first cause: the library's own words are "something went wrong". */
+export function causesOf(error: unknown): string {
+  const texts = [messageOf(error)];
+  for (let at = error; at instanceof Error && at.cause instanceof Error; at = at.cause)
+    texts.push(messageOf(at.cause));
+  return texts.join(': ');
+}

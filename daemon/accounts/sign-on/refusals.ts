@@ -1,0 +1,55 @@
+// Why a sign-on by an identity provider came to nothing: each reason with its code of the API and what people are told. The
+// page gets the reason alone, by its name here, and shows the same text.
+
+import { CodedError } from '../../base/caught.ts';
+
+export const REFUSALS = {
+  unreachable: {
+    errorCode: 'NOT_READY',
+    text: 'The identity provider does not answer as it should. Try again, or sign in another way.',
+  },
+  stale: {
+    errorCode: 'INVALID_CREDENTIALS',
+    text: 'This sign-in was begun too long ago, in another browser, or is used already. Try again.',
+  },
+  declined: {
+    errorCode: 'INVALID_CREDENTIALS',
+    text: 'The identity provider did not sign you in.',
+  },
+  invalid: {
+    errorCode: 'INVALID_CREDENTIALS',
+    text: 'What the identity provider says could not be verified. Ask an owner.',
+  },
+  unverified: {
+    errorCode: 'INVALID_CREDENTIALS',
+    text: 'The identity provider names no verified e-mail address of yours. Verify it there, or ask an owner.',
+  },
+  unknown: {
+    errorCode: 'INVALID_CREDENTIALS',
+    text: 'There is no active account with your e-mail address. Ask an owner.',
+  },
+  linked: {
+    errorCode: 'INVALID_CREDENTIALS',
+    text: 'Your e-mail address belongs to another account of the identity provider. Ask an owner.',
+  },
+  seats: {
+    errorCode: 'INVALID_CREDENTIALS',
+    text: 'All seats of the licence are taken. Ask an owner.',
+  },
+} as const;
+
+export type RefusalReason = keyof typeof REFUSALS;
+
+export class SignOnRefusal extends CodedError<string> {
+  override readonly name = 'SignOnRefusal';
+  readonly reason: RefusalReason;
+  /** Where the person wanted to go on; undefined: nobody knows. */
+  returnTo: string | undefined;
+
+  /** @param cause  for the log alone */
+  constructor(reason: RefusalReason, cause?: unknown) {
+    const { errorCode, text } = REFUSALS[reason];
+    super(errorCode, text, { cause });
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,314 @@
+// Sign-on by the identity providers of the configuration (API.md 4.10): who is signed in, made, linked or refused by what an
+// issuer says, and what is recorded of it. The protocol is in sign-on/, loaded when somebody needs it.
+//
+// The verified address names the user. The account that it came with is linked with the user then, and from there on both stay
+// together: an address that another account has by now, or an account with another address, is refused until the link is
+// ended.
+
+import type { Configuration } from '../base/config/configuration.ts';
+import type { ProviderSettings } from '../base/config/file-schema.ts';
+import { isShortage } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
+import { Slots } from '../base/slots.ts';
+import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
+import { AccountError } from './error.ts';
+import type { Members } from './members.ts';
+import type { SignedIn, SignIn } from './sign-in.ts';
+import type { Begun } from './sign-on/begun.ts';
+import type { Identity } from './sign-on/identity.ts';
+import type { Issuer } from './sign-on/issuer.ts';
+import { type RefusalReason, SignOnRefusal } from './sign-on/refusals.ts';
+import { ownPath } from './sign-on/return-path.ts';
+import { StoreError } from './store/error.ts';
+import type { Store } from './store/store.ts';
+import type { User } from './store/users.ts';
+
+export const SIGN_ON_PATH = '/api/auth/oidc';
+
+/** Sign-ons that an issuer is asked for at a time; a slow issuer does not hold up the others. */
+const RUNNING_MAX = 16;
+const RUNNING_OF_ONE_MAX = 8;
+const WAITING_MAX = 64;
+
+export interface SingleSignOnOptions {
+  readonly store: Store;
+  /** The instance secret. */
+  readonly secret: Buffer;
+  /** As they are now. */
+  readonly configuration: Pick<Configuration, 'identityProviders' | 'env'>;
+  readonly members: Members;
+  readonly signIn: SignIn;
+  readonly trail: AuditTrail;
+  /** Are tokens of issuers in the licence now? */
+  readonly hasBearer: () => boolean;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** A way to sign in, as the page shows it. */
+export interface ShownProvider {
+  readonly name: string;
+  readonly url: string;
+}
+
+export interface SignOnReturn {
+  /** Of the daemon, without trailing slash. */
+  readonly baseUrl: string;
+  /** What the issuer added to the redirect address. */
+  readonly query: URLSearchParams;
+  /** What the browser kept. */
+  readonly sealed: string | undefined;
+}
+
+/** Of whom a token is. */
+export interface TokenUser {
+  readonly userId: string;
+  /** The provider that accepts it. */
+  readonly provider: ProviderSettings;
+  readonly expiresAtMs: number;
+}
+
+const loadProtocol = async () => ({
+  ...(await import('./sign-on/begun.ts')),
+  ...(await import('./sign-on/issuer.ts')),
+  ...(await import('./sign-on/issuer-token.ts')),
+});
+type Protocol = Awaited<ReturnType<typeof loadProtocol>>;
+
+export class SingleSignOn {
+  readonly #options: SingleSignOnOptions;
+  readonly #issuers = new Map<string, Issuer>();
+  readonly #slots = new Slots({
+    runningMax: RUNNING_MAX,
+    runningOfOneMax: RUNNING_OF_ONE_MAX,
+    waitingMax: WAITING_MAX,
+    busyError: () => new AccountError('SERVER_OVERLOADED', 'Too many sign in at the moment.', 1),
+  });
+  #begun: InstanceType<Protocol['BegunSignOns']> | undefined;
+
+  constructor(options: SingleSignOnOptions) {
+    this.#options = options;
+  }
+
+  get #providers(): Configuration['identityProviders'] {
+    return this.#options.configuration.identityProviders;
+  }
+
+  /** Is there a way to sign in without password? */
+  get isConfigured(): boolean {
+    return Object.keys(this.#providers).length > 0;
+  }
+
+  /** In the order of the configuration. */
+  shown(baseUrl: string): ShownProvider[] {
+    return Object.entries(this.#providers).map(([id, { displayName }]) => ({
+      name: displayName ?? id,
+      url: `${baseUrl}${SIGN_ON_PATH}/${id}`,
+    }));
+  }
+
+  /**
+   * Where to send somebody who wants to sign in, and what the browser is to keep until it comes back.
+   *
+   * @param wanted  the page where it goes on behind that
+   *
+   * Errors: NOT_FOUND; SignOnRefusal; SERVER_OVERLOADED.
+   */
+  async begin(
+    id: string,
+    baseUrl: string,
+    wanted: string | null,
+  ): Promise<{ readonly address: string; readonly sealed: string }> {
+    const protocol = await loadProtocol();
+    const issuer = this.#issuerOf(protocol, id);
+    const challenge = protocol.newChallenge();
+    const redirectUri = redirectUriOf(id, baseUrl);
+    const address = await this.#slots
+      .run(id, undefined, () => issuer.address(challenge, redirectUri))
+      .catch((error: unknown) => this.#failed(protocol, id, error));
+    const begun: Begun = { provider: id, returnTo: ownPath(wanted), ...challenge };
+    return { address: address.href, sealed: await this.#begunIn(protocol).seal(begun) };
+  }
+
+  /**
+   * Signs in who came back from an issuer.
+   *
+   * Errors: NOT_FOUND; SignOnRefusal; SERVER_OVERLOADED; NOT_READY.
+   */
+  async finish(
+    id: string,
+    { baseUrl, query, sealed }: SignOnReturn,
+  ): Promise<SignedIn & { readonly returnTo: string }> {
+    const protocol = await loadProtocol();
+    const issuer = this.#issuerOf(protocol, id);
+    const begun = await this.#begunIn(protocol).take(sealed, id, query.get('state'));
+    if (begun === undefined) throw new SignOnRefusal('stale');
+    const url = new URL(redirectUriOf(id, baseUrl));
+    url.search = query.toString();
+    const { returnTo } = begun;
+    try {
+      const identity = await this.#slots
+        .run(id, undefined, () => issuer.identity(begun, url))
+        .catch((error: unknown) => this.#failed(protocol, id, error));
+      return { ...(await this.#signOn(id, issuer.settings, identity)), returnTo };
+    } catch (error) {
+      if (error instanceof SignOnRefusal) error.returnTo = returnTo;
+      throw error;
+    }
+  }
+
+  /**
+   * Of whom an access token of an issuer is; undefined: it is not good here.
+   *
+   * Errors: NOT_READY if the store cannot be reached.
+   */
+  async tokenUser(value: string): Promise<TokenUser | undefined> {
+    if (!this.#options.hasBearer() || !this.isBearerAccepted) return undefined;
+    const protocol = await loadProtocol();
+    const named = protocol.namedIssuer(value);
+    if (named === undefined) return undefined;
+    for (const id of Object.keys(this.#providers)) {
+      const issuer = this.#issuerOf(protocol, id);
+      if (!issuer.settings.acceptBearer || !issuer.isNamedBy(named)) continue;
+      const user = await this.#tokenUserBy(protocol, id, issuer, value);
+      if (user !== undefined) return user;
+    }
+    return undefined;
+  }
+
+  /** Does any provider accept tokens? */
+  get isBearerAccepted(): boolean {
+    return Object.values(this.#providers).some(({ acceptBearer }) => acceptBearer);
+  }
+
+  /** Does a provider that accepted a token go on to do so? */
+  isAccepting(provider: ProviderSettings | undefined): boolean {
+    return (
+      this.#options.hasBearer() && Object.values(this.#providers).some((one) => one === provider)
+    );
+  }
+
+  async #tokenUserBy(
+    { tokenIdentity, causesOf }: Protocol,
+    id: string,
+    issuer: Issuer,
+    value: string,
+  ): Promise<TokenUser | undefined> {
+    const { now, log } = this.#options;
+    const identity = await tokenIdentity(value, issuer, now()).catch((error: unknown) => {
+      log.warn('tokens could not be checked', { provider: id, reason: causesOf(error) });
+      return undefined;
+    });
+    if (identity === undefined) return undefined;
+    const userId = await this.#userIdOf(identity);
+    if (userId === undefined) return undefined;
+    return { userId, provider: issuer.settings, expiresAtMs: identity.expiresAtMs };
+  }
+
+  /** By the link; where there is none, by the address, if that user has no other account of the issuer. */
+  async #userIdOf({
+    issuer,
+    subject,
+    email,
+  }: Pick<Identity, 'issuer' | 'subject'> & {
+    readonly email: string | undefined;
+  }): Promise<string | undefined> {
+    const { users, signOnAccounts } = this.#options.store;
+    const linked = await signOnAccounts.userOf({ issuer, subject });
+    const named = email === undefined ? undefined : (await users.byEmail(email))?.id;
+    if (linked !== undefined) return email === undefined || linked === named ? linked : undefined;
+    if (named === undefined) return undefined;
+    const accounts = await signOnAccounts.of(named);
+    return accounts.some((account) => account.issuer === issuer) ? undefined : named;
+  }
+
+  async #signOn(id: string, settings: ProviderSettings, identity: Identity): Promise<SignedIn> {
+    const { signIn, trail } = this.#options;
+    const actor: Actor = { id: `identity-provider:${id}`, type: 'user' };
+    const { email } = identity;
+    let user: User | undefined;
+    try {
+      user = await this.#userFor(settings, identity, actor);
+      return await signIn.signOn(user, id);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusal === undefined) throw error;
+      const { reason } = refusal;
+      await trail.record(actor, 'user.sign_in_failed', ORG, { provider: id, email, reason });
+      throw refusal;
+    }
+  }
+
+  /** The user who is meant, linked with the account. Errors: SignOnRefusal; those of the store. */
+  async #userFor(settings: ProviderSettings, identity: Identity, actor: Actor): Promise<User> {
+    const { store, now } = this.#options;
+    const { issuer, subject, email } = identity;
+    const linked = await store.signOnAccounts.userOf({ issuer, subject });
+    const known = await store.users.byEmail(email);
+    if (linked !== undefined && linked !== known?.id) throw new SignOnRefusal('linked');
+    const user = known ?? (await this.#signUp(settings, identity, actor));
+    if (user.suspendedAt !== null) throw new SignOnRefusal('unknown');
+    if (await store.signOnAccounts.link(user.id, { issuer, subject }, now())) return user;
+    throw new SignOnRefusal('linked');
+  }
+
+  /** Why not the first account: whoever is first at the issuer would own the instance. Errors: as `#userFor`. */
+  async #signUp(
+    { allowSignUp }: ProviderSettings,
+    { email, name }: Identity,
+    actor: Actor,
+  ): Promise<User> {
+    const { store, members } = this.#options;
+    if (!allowSignUp || (await store.users.count()) === 0) throw new SignOnRefusal('unknown');
+    const { id } = await members.create(actor, { email, ...(name === undefined ? {} : { name }) });
+    const user = await store.users.get(id);
+    if (user === undefined) throw new SignOnRefusal('unknown');
+    return user;
+  }
+
+  /** Errors: NOT_FOUND. */
+  #issuerOf({ Issuer }: Protocol, id: string): Issuer {
+    const settings = Object.hasOwn(this.#providers, id) ? this.#providers[id] : undefined;
+    if (settings === undefined)
+      throw new AccountError('NOT_FOUND', 'There is no such identity provider.');
+    const known = this.#issuers.get(id);
+    if (known?.settings === settings) return known;
+    const made = new Issuer({ settings, env: this.#options.configuration.env });
+    this.#issuers.set(id, made);
+    return made;
+  }
+
+  #begunIn({ BegunSignOns }: Protocol): InstanceType<Protocol['BegunSignOns']> {
+    const { secret, now } = this.#options;
+    this.#begun ??= new BegunSignOns(secret, now);
+    return this.#begun;
+  }
+
+  /** Says in the log why, which whoever signs in is not told. Errors: always. */
+  #failed({ causesOf }: Protocol, id: string, error: unknown): never {
+    const { log } = this.#options;
+    if (error instanceof AccountError || isShortage(error)) throw error;
+    const refusal = refusalOf(error) ?? new SignOnRefusal('unreachable', error);
+    const { reason } = refusal;
+    log.warn('a sign-on failed', { provider: id, refusal: reason, reason: causesOf(refusal) });
+    throw refusal;
+  }
+}
+
+function redirectUriOf(id: string, baseUrl: string): string {
+  return `${baseUrl}${SIGN_ON_PATH}/${id}/callback`;
+}
+
+const REFUSED_BY_STORE: Readonly<Record<string, RefusalReason>> = {
+  ORG_SEAT_COUNT_REACHED: 'seats',
+  // Made, suspended or removed meanwhile: who tries again is told what holds then.
+  USER_ALREADY_EXISTS: 'stale',
+  NOT_FOUND: 'unknown',
+};
+
+/** Undefined: it is no refusal. */
+function refusalOf(error: unknown): SignOnRefusal | undefined {
+  if (error instanceof SignOnRefusal) return error;
+  const reason = error instanceof StoreError ? REFUSED_BY_STORE[error.errorCode] : undefined;
+  return reason === undefined ? undefined : new SignOnRefusal(reason, error);
+}

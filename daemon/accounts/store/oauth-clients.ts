@@ -1,0 +1,82 @@
+// Clients of OAuth: programs that registered themselves to sign people in. Anybody may register, so there are only so many
+// that nobody has used, and those that nobody uses any more go.
+
+import { sql } from 'kysely';
+import { appendAudit, type NewAuditRecord } from './audit.ts';
+import type { Database, Writing } from './database.ts';
+import { surplusIds } from './surplus.ts';
+import { storable } from './text.ts';
+
+export interface OAuthClient {
+  readonly id: string;
+  /** As the client calls itself. */
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+  readonly createdAt: number;
+}
+
+export interface OAuthClients {
+  /**
+   * @param unusedMax  so many that no user has allowed anything stay, the newest
+   * @param records    what the audit says of it, kept with it
+   */
+  create(client: OAuthClient, unusedMax: number, records: readonly NewAuditRecord[]): Promise<void>;
+  get(id: string): Promise<OAuthClient | undefined>;
+  /** Removes those that may do nothing and were used last at `before` or earlier; returns how many. */
+  prune(before: number): Promise<number>;
+}
+
+export function oauthClientsIn(database: Database): OAuthClients {
+  return {
+    create: (client, unusedMax, records) =>
+      database.write(async (writing) => {
+        await appendAudit(writing.db, records, () => database.nextOrdinal());
+        await create(writing, client, unusedMax);
+      }),
+    get: (id) =>
+      database.read(async (db) => {
+        const row = await db
+          .selectFrom('oauth_clients')
+          .select(['id', 'name', 'redirect_uris as redirectUris', 'created_at as createdAt'])
+          .where('id', '=', id)
+          .executeTakeFirst();
+        if (row === undefined) return undefined;
+        const redirectUris: string[] = JSON.parse(row.redirectUris);
+        return { ...row, redirectUris };
+      }),
+    prune: (before) =>
+      database.write(async ({ db }) => {
+        const result = await db
+          .deleteFrom('oauth_clients')
+          .where(sql<number>`coalesce(used_at, created_at)`, '<=', before)
+          .where('id', 'not in', db.selectFrom('oauth_consents').select('client_id'))
+          .executeTakeFirst();
+        return Number(result.numDeletedRows);
+      }),
+  };
+}
+
+async function create({ db }: Writing, client: OAuthClient, unusedMax: number): Promise<void> {
+  const unused = db
+    .selectFrom('oauth_clients')
+    .select('id')
+    .where('used_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('id');
+  const ids = await surplusIds(unused, unusedMax);
+  if (ids.length > 0)
+    await db
+      .deleteFrom('oauth_clients')
+      .where('id', 'in', ids)
+      // A user may have let it in meanwhile.
+      .where('used_at', 'is', null)
+      .execute();
+  const row = {
+    id: client.id,
+    name: storable(client.name),
+    redirect_uris: JSON.stringify(client.redirectUris),
+    created_at: client.createdAt,
+    used_at: null,
+  };
+  await db.insertInto('oauth_clients').values(row).execute();
+}

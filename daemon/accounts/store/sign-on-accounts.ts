@@ -1,0 +1,100 @@
+// Accounts of identity providers, and whose they are here. An account is of one user, and a user has one of each issuer.
+
+import type { Database, Writing } from './database.ts';
+import { storable } from './text.ts';
+
+/** An account, as its issuer calls it. */
+export interface SignOnAccount {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+export interface SignOnAccounts {
+  /** Id of the user; undefined: nobody has come with it. */
+  userOf(account: SignOnAccount): Promise<string | undefined>;
+  /** Of a user. */
+  of(userId: string): Promise<SignOnAccount[]>;
+  /** Issuers of those that are linked. */
+  issuers(): Promise<string[]>;
+  /** Those of an issuer. */
+  ofIssuer(issuer: string): Promise<{ readonly userId: string; readonly subject: string }[]>;
+  /** Links them unless they are. False: one of them is linked with another, or there is no such active user. */
+  link(userId: string, account: SignOnAccount, at: number): Promise<boolean>;
+  /** Ends all links of a user; returns how many. */
+  unlink(userId: string): Promise<number>;
+}
+
+export function signOnAccountsIn(database: Database): SignOnAccounts {
+  return {
+    userOf: ({ issuer, subject }) =>
+      database.read(async (db) => {
+        const row = await db
+          .selectFrom('sign_on_accounts')
+          .select('user_id')
+          .where('issuer', '=', storable(issuer))
+          .where('subject', '=', storable(subject))
+          .executeTakeFirst();
+        return row?.user_id;
+      }),
+    of: (userId) =>
+      database.read((db) =>
+        db
+          .selectFrom('sign_on_accounts')
+          .select(['issuer', 'subject'])
+          .where('user_id', '=', userId)
+          .orderBy('issuer')
+          .execute(),
+      ),
+    issuers: () =>
+      database.read(async (db) => {
+        const rows = await db.selectFrom('sign_on_accounts').select('issuer').distinct().execute();
+        return rows.map(({ issuer }) => issuer);
+      }),
+    ofIssuer: (issuer) =>
+      database.read((db) =>
+        db
+          .selectFrom('sign_on_accounts')
+          .select(['user_id as userId', 'subject'])
+          .where('issuer', '=', storable(issuer))
+          .execute(),
+      ),
+    link: (userId, account, at) => database.write((writing) => link(writing, userId, account, at)),
+    unlink: (userId) =>
+      database.write(async ({ db, changed }) => {
+        const { numDeletedRows } = await db
+          .deleteFrom('sign_on_accounts')
+          .where('user_id', '=', userId)
+          .executeTakeFirst();
+        if (numDeletedRows > 0n) changed({ userId });
+        return Number(numDeletedRows);
+      }),
+  };
+}
+
+async function link(
+  { db, holdActiveUser, changed }: Writing,
+  userId: string,
+  account: SignOnAccount,
+  at: number,
+): Promise<boolean> {
+  if (!(await holdActiveUser(userId))) return false;
+  const issuer = storable(account.issuer);
+  const subject = storable(account.subject);
+  const made = await db
+    .insertInto('sign_on_accounts')
+    .values({ issuer, subject, user_id: userId, created_at: at })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  if (made.numInsertedOrUpdatedRows === 1n) {
+    changed({ userId });
+    return true;
+  }
+  const same = await db
+    .selectFrom('sign_on_accounts')
+    .select('user_id')
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  return same !== undefined;
+}

@@ -1,0 +1,105 @@
+// /api/auth/oidc: to an identity provider and back (API.md 15.1). Browsers are led on, to a page of ours in the end, which
+// shows why it came to nothing; programs get the error object.
+
+import { z } from 'zod';
+import {
+  endedSignOnCookie,
+  sessionCookie,
+  signOnCookie,
+  signOnCookieOf,
+} from '../../../accounts/credentials.ts';
+import { SignOnRefusal } from '../../../accounts/sign-on/refusals.ts';
+import { ownPath } from '../../../accounts/sign-on/return-path.ts';
+import { SIGN_ON_PATH } from '../../../accounts/single-sign-on.ts';
+import { type Answer, type CallContext, endpoint, fetched } from '../shapes/endpoint.ts';
+
+const HEAD = {
+  tag: 'System',
+  isDescribed: false,
+  method: 'GET',
+  access: 'none',
+  input: { path: z.object({ id: z.string() }) },
+} as const;
+
+function led(address: string, ...cookies: readonly string[]): Answer {
+  const headers = new Headers({ Location: address, 'Cache-Control': 'no-store' });
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie);
+  return fetched(new Response(null, { status: 302, headers }));
+}
+
+/** To the page that shows why. Errors: the refusal itself, for programs; what is none. */
+function refused(error: unknown, request: Request, { baseUrl, accounts }: CallContext): Answer {
+  const isForPeople = request.headers.get('accept')?.includes('text/html') === true;
+  if (!(error instanceof SignOnRefusal) || !isForPeople) throw error;
+  const { reason, returnTo = ownPath(new URL(request.url).searchParams.get('return')) } = error;
+  const query = new URLSearchParams({
+    failed: reason,
+    ...(returnTo === '/' ? {} : { return: returnTo }),
+  });
+  return led(`${baseUrl}/login?${query}`, endedSignOnCookie(accounts.cookiePlace));
+}
+
+const LED = {
+  302: {
+    description: 'Where to go on.',
+    headers: {
+      Location: { description: 'There.', type: 'string', isRequired: true },
+      'Set-Cookie': {
+        description: 'What the browser keeps meanwhile, and the session.',
+        type: 'string',
+      },
+    },
+  },
+} as const;
+
+export const beginSignOn = endpoint(
+  {
+    ...HEAD,
+    operationId: 'beginSignOn',
+    path: `${SIGN_ON_PATH}/{id}`,
+    summary: 'To an identity provider',
+    responses: LED,
+    errors: ['NOT_FOUND', 'INVALID_CREDENTIALS', 'SERVER_OVERLOADED', 'NOT_READY'],
+  },
+  async ({ path }, context) => {
+    const { accounts, baseUrl } = context;
+    const request = context.fetchRequest();
+    const wanted = new URL(request.url).searchParams.get('return');
+    try {
+      const { address, sealed } = await accounts.signOn.begin(path.id, baseUrl, wanted);
+      return led(address, signOnCookie(sealed, accounts.cookiePlace));
+    } catch (error) {
+      return refused(error, request, context);
+    }
+  },
+);
+
+export const finishSignOn = endpoint(
+  {
+    ...HEAD,
+    operationId: 'finishSignOn',
+    path: `${SIGN_ON_PATH}/{id}/callback`,
+    summary: 'Back from an identity provider',
+    responses: LED,
+    errors: ['NOT_FOUND', 'INVALID_CREDENTIALS', 'SERVER_OVERLOADED', 'NOT_READY'],
+  },
+  async ({ path }, context) => {
+    const { accounts, baseUrl } = context;
+    const request = context.fetchRequest();
+    try {
+      const { sessionValue, returnTo } = await accounts.signOn.finish(path.id, {
+        baseUrl,
+        query: new URL(request.url).searchParams,
+        sealed: signOnCookieOf(request.headers.get('cookie') ?? undefined),
+      });
+      const { cookiePlace } = accounts;
+      return led(
+        baseUrl + returnTo,
+        sessionCookie(sessionValue, cookiePlace),
+        endedSignOnCookie(cookiePlace),
+      );
+    } catch (error) {
+      return refused(error, request, context);
+    }
+  },
+);

@@ -1,0 +1,16 @@
+// Where the endpoints of OAuth are, and how whoever needs a token is told.
+
+import { TOOL_SERVER_PATH } from '../../accounts/oauth/resources.ts';
+
+export const SERVER_PATH = '/.well-known/oauth-authorization-server';
+export const RESOURCE_PATH = `/.well-known/oauth-protected-resource${TOOL_SERVER_PATH}`;
+export const AUTHORIZE_PATH = '/oauth/authorize';
+export const TOKEN_PATH = '/api/ee/oauth/token';
+export const REGISTER_PATH = '/api/ee/oauth/register';
+export const REVOKE_PATH = '/api/ee/oauth/revoke';
+
+/** What callers of the tool server who are nobody are told (API.md 17.1). */
+export function toolServerChallenge(baseUrl: string): string {
+  const where = `resource_metadata="${baseUrl}${RESOURCE_PATH}"`;
+  return `Bearer ${where}, DPoP ${where}, algs="ES256"`;
+}

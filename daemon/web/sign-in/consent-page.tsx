@@ -1,0 +1,142 @@
+// Consent (OAuth): an application asks to use the account of whoever is signed in. It is shown by what it calls itself, which
+// proves nothing, and by where the answer goes, which does. The answer is sent by the page; then the browser goes back.
+
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useLocation, useSearchParams } from 'wouter';
+import type {
+  answerConsentRequest,
+  getConsentRequest,
+} from '../../http/api/accounts/consent-endpoints.ts';
+import { call, fetchApi } from '../data/api.ts';
+import type { AnswerOf } from '../data/api.ts';
+import { BASE_PATH } from '../data/place.ts';
+import { useAccount } from '../data/session.ts';
+import { Notice } from '../parts/notice.tsx';
+import { useTitle } from '../parts/title.ts';
+import { Name } from '../parts/visible-text.tsx';
+import '../styles/overlays.css';
+
+type Asked = AnswerOf<typeof getConsentRequest>;
+type Decision = 'allow' | 'deny';
+
+/** End of the address of the tool server, which only reads. */
+const TOOLS = '/api/mcp';
+
+/** Where a request by this id is shown and answered. */
+function addressOf(id: string): string {
+  return `/api/ee/oauth/request/${encodeURIComponent(id)}`;
+}
+
+/** Goes to where the application waits. One without a page leaves ours standing, which then says that all is done. */
+function leave(address: string, stay: () => void): void {
+  const { protocol } = new URL(address);
+  const isPage = protocol === 'https:' || protocol === 'http:';
+  location.assign(address);
+  if (!isPage) stay();
+}
+
+function Question({ id, asked }: { readonly id: string; readonly asked: Asked }) {
+  const [, navigate] = useLocation();
+  const { data: account } = useAccount();
+  const answer = useMutation({
+    mutationFn: (decision: Decision) =>
+      call<typeof answerConsentRequest>(addressOf(id), {
+        base: BASE_PATH,
+        method: 'POST',
+        body: { decision },
+      }),
+    onSuccess: ({ redirectTo }) =>
+      leave(redirectTo, () => navigate('/oauth/complete', { replace: true })),
+  });
+  const isBusy = answer.isPending || answer.isSuccess;
+  return (
+    <section className="card">
+      <h1>
+        Let <Name>{asked.clientName}</Name> in?
+      </h1>
+      <p>
+        It could {asked.resource.endsWith(TOOLS) ? 'search and read what' : 'do all that'}{' '}
+        <Name>{account?.user?.email ?? 'your account'}</Name> may, until you end it in the settings.
+      </p>
+      <dl>
+        <dt>The answer goes to</dt>
+        <dd>
+          <strong>
+            <Name>{asked.redirectHost}</Name>
+          </strong>
+        </dd>
+        <dt>It reaches</dt>
+        <dd>
+          <Name>{asked.resource}</Name>
+        </dd>
+      </dl>
+      <Notice
+        kind="warn"
+        title="Allow this only if you have just started it yourself: anybody can choose that name."
+      />
+      {answer.error !== null && <Notice kind="danger" title={answer.error.message} />}
+      <div className="dialog-end">
+        <button
+          type="button"
+          className="button"
+          disabled={isBusy}
+          onClick={() => answer.mutate('deny')}
+        >
+          Deny
+        </button>
+        <button
+          type="button"
+          className="button button-primary"
+          disabled={isBusy}
+          onClick={() => answer.mutate('allow')}
+        >
+          Allow
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function Request({ id }: { readonly id: string }) {
+  const { data, error, isPending } = useQuery({
+    queryKey: ['consent', id],
+    queryFn: ({ signal }) =>
+      call<typeof getConsentRequest>(addressOf(id), { base: BASE_PATH, signal }),
+    gcTime: 0,
+    staleTime: Infinity,
+  });
+  if (isPending) return null;
+  if (error === null) return <Question id={id} asked={data} />;
+  return (
+    <Notice kind="danger" title={error.message}>
+      Go back to the application, and begin again there.
+    </Notice>
+  );
+}
+
+/** The application has asked in a way that is refused: the daemon says why to whoever wants no page. */
+function Refusal() {
+  const { error } = useQuery({
+    queryKey: ['consent-refusal'],
+    queryFn: async ({ signal }) => {
+      const path = `/oauth/authorize${location.search}`;
+      await fetchApi(path, { base: BASE_PATH, signal, headers: { Accept: 'application/json' } });
+      return true;
+    },
+    retry: false,
+    gcTime: 0,
+  });
+  if (error === null) return null;
+  return (
+    <Notice kind="danger" title="This application cannot be let in.">
+      {error.message}
+    </Notice>
+  );
+}
+
+export default function ConsentPage() {
+  useTitle('Let an application in');
+  const [parameters] = useSearchParams();
+  const id = parameters.get('request');
+  return <div className="card-page">{id === null ? <Refusal /> : <Request id={id} />}</div>;
+}

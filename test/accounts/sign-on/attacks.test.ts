@@ -1,0 +1,420 @@
+// What is tried against single sign-on, one test each, with an issuer that says anything; and the issuer's own troubles.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { afterEach, test } from 'node:test';
+import { SignJWT } from 'jose';
+import { closeWorlds } from '../../http/harness.ts';
+import { type Claims, type FalseIssuer, startFalseIssuer } from './false-issuer.ts';
+import { startIssuer } from './real-issuer.ts';
+import {
+  beginAt,
+  Browser,
+  comeBack,
+  outcomeOf,
+  PAGE,
+  providerAt,
+  signOnAt,
+  type SignOnWorld,
+  startSignOn,
+} from './world.ts';
+
+afterEach(closeWorlds);
+
+interface Scene {
+  readonly world: SignOnWorld;
+  readonly issuer: FalseIssuer;
+}
+
+async function start(more: object = {}): Promise<Scene> {
+  const issuer = await startFalseIssuer();
+  return { issuer, world: await startSignOn({ test: providerAt(issuer.url, more) }) };
+}
+
+const seconds = (): number => Math.floor(Date.now() / 1000);
+
+/** The outcome with these claims. */
+async function withClaims(claims: Claims): Promise<string> {
+  const { world, issuer } = await start();
+  issuer.claims = claims;
+  return signOnAt(world, issuer);
+}
+
+/** The outcome with another id token. */
+async function withToken(
+  make: (issuer: FalseIssuer, claims: Claims) => Promise<string>,
+): Promise<string> {
+  const { world, issuer } = await start();
+  issuer.idToken = (claims) => make(issuer, claims);
+  return signOnAt(world, issuer);
+}
+
+test('what is not attacked goes through', async () => {
+  assert.equal(await withClaims({}), 'signed in');
+});
+
+// The way there and back.
+
+test('login CSRF: a callback in a browser that began nothing', async () => {
+  const { world, issuer } = await start();
+  const { address } = await beginAt(world, issuer);
+  assert.equal(outcomeOf(await comeBack(world, { address, cookie: '' })), 'stale');
+  assert.equal(issuer.forms.length, 0);
+});
+
+test('login CSRF: a callback with the state of another sign-on', async () => {
+  const { world, issuer } = await start();
+  const mine = await beginAt(world, issuer);
+  const theirs = await beginAt(world, issuer);
+  const crossed = { address: theirs.address, cookie: mine.cookie };
+  assert.equal(outcomeOf(await comeBack(world, crossed)), 'stale');
+  assert.equal(issuer.forms.length, 0);
+});
+
+test('a callback that comes a second time', async () => {
+  const { world, issuer } = await start();
+  const begun = await beginAt(world, issuer);
+  assert.equal(outcomeOf(await comeBack(world, begun)), 'signed in');
+  assert.equal(outcomeOf(await comeBack(world, begun)), 'stale');
+  assert.equal(issuer.forms.length, 1);
+});
+
+test('a callback that comes twice at once is good once', async () => {
+  const { world, issuer } = await start();
+  const begun = await beginAt(world, issuer);
+  const both = await Promise.all([comeBack(world, begun), comeBack(world, begun)]);
+  assert.deepEqual(both.map(outcomeOf).sort(), ['signed in', 'stale']);
+});
+
+test('a code that was used before, at a real issuer', async () => {
+  const issuer = await startIssuer();
+  const world = await startSignOn({ acme: providerAt(issuer.url) });
+  issuer.serve([`${world.server.url}/api/auth/oidc/acme/callback`]);
+  issuer.account = { sub: 'm', email: 'member@example.com', email_verified: true };
+  const isBack = (url: string): boolean => url.startsWith(world.server.url);
+  const begin = `${world.server.url}/api/auth/oidc/acme`;
+  const first = new Browser();
+  const used = await first.follow(begin, isBack);
+  assert.match((await first.get(used.location)).location, /\/$/);
+  const second = new Browser();
+  const other = new URL((await second.follow(begin, isBack)).location);
+  other.searchParams.set('code', new URL(used.location).searchParams.get('code') ?? '');
+  assert.match((await second.get(other.href)).location, /\/login\?failed=stale$/);
+});
+
+test('a sign-on that took more than ten minutes', async () => {
+  const { world, issuer } = await start();
+  const begun = await beginAt(world, issuer);
+  world.clock.nowMs += 601_000;
+  assert.equal(outcomeOf(await comeBack(world, begun)), 'stale');
+});
+
+test('a cookie that somebody made', async () => {
+  const { world, issuer } = await start();
+  const { address, cookie } = await beginAt(world, issuer);
+  const changed = cookie.at(-9) === 'A' ? 'B' : 'A';
+  for (const one of [
+    `${cookie.slice(0, -9)}${changed}${cookie.slice(-8)}`,
+    'trawl_sign_on=e30.e30.e30',
+    'trawl_sign_on=',
+  ])
+    assert.equal(outcomeOf(await comeBack(world, { address, cookie: one })), 'stale', one);
+});
+
+test('mix-up: the answer says that it is of another issuer', async () => {
+  const { world, issuer } = await start();
+  const begun = await beginAt(world, issuer);
+  const reply = await comeBack(world, begun, { iss: 'https://evil.example' });
+  assert.equal(outcomeOf(reply), 'invalid');
+  assert.equal(issuer.forms.length, 0);
+});
+
+test('mix-up: an issuer that names itself leaves that out', async () => {
+  const { world, issuer } = await start();
+  issuer.metadata = { authorization_response_iss_parameter_supported: true };
+  const begun = await beginAt(world, issuer);
+  assert.equal(outcomeOf(await comeBack(world, begun)), 'invalid');
+  assert.equal(issuer.forms.length, 0);
+  const again = await beginAt(world, issuer);
+  assert.equal(outcomeOf(await comeBack(world, again, { iss: issuer.url })), 'signed in');
+});
+
+test('mix-up: a sign-on with one provider comes back as one with another', async () => {
+  const issuer = await startFalseIssuer();
+  const other = await startFalseIssuer();
+  const world = await startSignOn({ test: providerAt(issuer.url), two: providerAt(other.url) });
+  const { address, cookie } = await beginAt(world, issuer);
+  address.searchParams.set('redirect_uri', `${world.server.url}/api/auth/oidc/two/callback`);
+  assert.equal(outcomeOf(await comeBack(world, { address, cookie })), 'stale');
+  assert.equal(other.forms.length, 0);
+});
+
+test('PKCE: the verifier goes to the issuer, and to nobody before', async () => {
+  const { world, issuer } = await start();
+  const begun = await beginAt(world, issuer);
+  await comeBack(world, begun);
+  const verifier = issuer.forms[0]?.get('code_verifier') ?? '';
+  assert.match(verifier, /^[\w-]{43}$/);
+  assert.ok(!begun.address.href.includes(verifier) && !begun.cookie.includes(verifier));
+  const other = await beginAt(world, issuer);
+  issuer.challenge = 'of another sign-on';
+  assert.equal(outcomeOf(await comeBack(world, other)), 'stale');
+});
+
+test('open redirect: only paths of ours are gone on to', async () => {
+  const { world, issuer } = await start();
+  const home = world.server.url;
+  const goesTo = async (wanted: string): Promise<unknown> => {
+    const path = `/api/auth/oidc/test?return=${encodeURIComponent(wanted)}`;
+    const reply = await comeBack(world, await beginAt(world, issuer, path));
+    return reply.headers.location;
+  };
+  for (const wanted of [
+    'https://evil.example/',
+    '//evil.example/',
+    '/\\evil.example/',
+    '\\\\evil.example',
+    '/\t/evil.example',
+    '/..//evil.example',
+    'javascript:alert(1)',
+    '@evil.example',
+    '.evil.example',
+    `/${'a'.repeat(2400)}`,
+  ])
+    assert.equal(await goesTo(wanted), `${home}/`, wanted);
+  assert.equal(await goesTo('/repos?state=failed'), `${home}/repos?state=failed`);
+  const longest = `/${'a'.repeat(2399)}`;
+  assert.equal(await goesTo(longest), home + longest);
+  const { cookie } = await beginAt(world, issuer, `/api/auth/oidc/test?return=${longest}`);
+  assert.ok(cookie.length <= 4096, String(cookie.length));
+});
+
+test('open redirect: nothing of an answer says where to go on', async () => {
+  const { world, issuer } = await start();
+  const begun = await beginAt(world, issuer);
+  const reply = await comeBack(world, begun, { return: 'https://evil.example/' });
+  assert.equal(reply.headers.location, `${world.server.url}/`);
+  const refused = await comeBack(world, begun, { error: 'x', error_description: '<script>' });
+  assert.equal(refused.headers.location, `${world.server.url}/login?failed=stale`);
+});
+
+test('session fixation: a session that was planted is not taken over', async () => {
+  const { world, issuer } = await start();
+  const planted = `trawl_session=${randomBytes(32).toString('hex')}`;
+  const begun = await beginAt(world, issuer);
+  const reply = await comeBack(world, { ...begun, cookie: `${planted}; ${begun.cookie}` });
+  const [cookie] = (reply.headers['set-cookie'] ?? []).map((line) => line.split(';')[0]);
+  assert.match(String(cookie), /^trawl_session=[0-9a-f]{64}$/);
+  assert.notEqual(cookie, planted);
+  assert.equal((await world.ask('GET', '/api/user/usage', planted)).status, 401);
+});
+
+test('cookies of an instance with https and a path are for it alone', async () => {
+  const issuer = await startFalseIssuer();
+  const env = { TRAWL_BASE_URL: 'https://code.example/search' };
+  const world = await startSignOn({ test: providerAt(issuer.url) }, { env });
+  const reply = await world.call({
+    path: '/search/api/auth/oidc/test',
+    headers: { ...PAGE, host: 'code.example' },
+  });
+  assert.match(
+    reply.headers['set-cookie']?.[0] ?? '',
+    /; Path=\/search; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+  );
+  const address = new URL(String(reply.headers.location));
+  assert.equal(
+    address.searchParams.get('redirect_uri'),
+    'https://code.example/search/api/auth/oidc/test/callback',
+  );
+});
+
+// The id token.
+
+test('a token without signature', async () => {
+  assert.equal(await withToken(async (issuer, claims) => issuer.unsigned(claims)), 'invalid');
+});
+
+test('a token that is signed with the published key as if it were a secret', async () => {
+  assert.equal(await withToken((issuer, claims) => issuer.signByPublicKey(claims)), 'invalid');
+});
+
+test('the same, where the issuer says that it signs so', async () => {
+  const { world, issuer } = await start();
+  issuer.metadata = { id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'] };
+  issuer.idToken = (claims) => issuer.signByPublicKey(claims);
+  assert.equal(await signOnAt(world, issuer), 'invalid');
+  issuer.idToken = async (claims) => issuer.unsigned(claims);
+  assert.equal(await signOnAt(world, issuer), 'invalid');
+});
+
+test('a token that is signed with another key', async () => {
+  const other = await startFalseIssuer();
+  assert.equal(await withToken((_, claims) => other.sign(claims)), 'invalid');
+});
+
+test('a token that brings its own key', async () => {
+  const other = await startFalseIssuer();
+  const outcome = await withToken((_, claims) =>
+    new SignJWT(claims)
+      .setProtectedHeader({ alg: 'RS256', jwk: other.key.jwk })
+      .sign(other.key.privateKey),
+  );
+  assert.equal(outcome, 'invalid');
+});
+
+test('a token for another client', async () => {
+  assert.equal(await withClaims({ aud: 'another' }), 'invalid');
+  assert.equal(await withClaims({ aud: ['trawl', 'another'], azp: 'another' }), 'invalid');
+});
+
+test('a token of another issuer', async () => {
+  assert.equal(await withClaims({ iss: 'https://evil.example' }), 'invalid');
+});
+
+test('a token of another sign-on, or of none: the nonce', async () => {
+  assert.equal(await withClaims({ nonce: 'another' }), 'invalid');
+  assert.equal(await withClaims({ nonce: undefined }), 'invalid');
+});
+
+test('a token that has ended, or not begun; clocks may differ by 60 s', async () => {
+  const now = seconds();
+  assert.equal(await withClaims({ exp: now - 50 }), 'signed in');
+  assert.equal(await withClaims({ exp: now - 70 }), 'invalid');
+  assert.equal(await withClaims({ nbf: now + 50 }), 'signed in');
+  assert.equal(await withClaims({ nbf: now + 70 }), 'invalid');
+  assert.equal(await withClaims({ exp: undefined }), 'invalid');
+});
+
+// The address.
+
+test('an address that is not verified, or not said to be', async () => {
+  for (const verified of [false, undefined, 'true', 1, null])
+    assert.equal(await withClaims({ email_verified: verified }), 'unverified', String(verified));
+  assert.equal(await withClaims({ email: undefined }), 'unverified');
+});
+
+test('an address that looks like that of another: letters outside of ASCII', async () => {
+  const { world, issuer } = await start({ allowSignUp: true });
+  // The sign of Kelvin, whose lower case is the letter k; and a letter of another alphabet.
+  for (const email of [
+    '\u212Aate@example.com',
+    'm\u0435mber@example.com',
+    ' member@example.com ',
+  ]) {
+    issuer.claims = { email };
+    assert.equal(await signOnAt(world, issuer), 'unverified', email);
+  }
+});
+
+test('an address that another account of the issuer has by now', async () => {
+  const { world, issuer } = await start();
+  assert.equal(await signOnAt(world, issuer), 'signed in');
+  issuer.claims = { sub: 'account-2' };
+  assert.equal(await signOnAt(world, issuer), 'linked');
+});
+
+test('an account that comes with the address of another user', async () => {
+  const { world, issuer } = await start({ allowSignUp: true });
+  assert.equal(await signOnAt(world, issuer), 'signed in');
+  for (const email of ['owner@example.com', 'new@example.com']) {
+    issuer.claims = { email };
+    assert.equal(await signOnAt(world, issuer), 'linked', email);
+  }
+  assert.equal(await world.control.store.users.byEmail('new@example.com'), undefined);
+});
+
+test('sign-up before there is an owner', async () => {
+  const { world, issuer } = await start({ allowSignUp: true });
+  const { users } = world.control.store;
+  // Removed without the rule of the last owner: an empty instance.
+  await world.control.store.load(emptyDump(), { isReplacing: true });
+  assert.equal(await users.count(), 0);
+  assert.equal(await signOnAt(world, issuer), 'unknown');
+  assert.equal(await users.count(), 0);
+});
+
+async function* emptyDump() {
+  yield { table: 'store', rows: [{ version: '0008' }] };
+}
+
+// The issuer's troubles.
+
+test('an issuer that is away: said to people and programs, the password still works', async () => {
+  const world = await startSignOn({ test: providerAt('http://127.0.0.1:9') });
+  const path = '/api/auth/oidc/test';
+  const shown = await world.call({ path, headers: PAGE });
+  assert.equal(shown.headers.location, `${world.server.url}/login?failed=unreachable`);
+  const told = await world.ask('GET', path);
+  assert.equal(told.status, 503);
+  assert.equal(told.code, 'NOT_READY');
+  assert.ok(
+    world.lines.some(
+      ({ message, provider }) => message === 'a sign-on failed' && provider === 'test',
+    ),
+  );
+  assert.match(await world.signIn('member@example.com'), /^trawl_session=/);
+});
+
+test('an issuer that does not answer is waited for 5 s, once for all, and left alone for a while', async () => {
+  const { world, issuer } = await start();
+  issuer.delayMs = 20_000;
+  const startMs = performance.now();
+  const many = Array.from({ length: 10 }, () => world.ask('GET', '/api/auth/oidc/test'));
+  for (const { code } of await Promise.all(many)) assert.equal(code, 'NOT_READY');
+  const tookMs = performance.now() - startMs;
+  assert.ok(tookMs > 4_000 && tookMs < 12_000, String(tookMs));
+  await world.ask('GET', '/api/auth/oidc/test');
+  assert.deepEqual(issuer.asked, ['/.well-known/openid-configuration']);
+});
+
+test('an issuer that calls itself otherwise', async () => {
+  const { world, issuer } = await start();
+  issuer.metadata = { issuer: 'https://evil.example' };
+  assert.equal((await world.ask('GET', '/api/auth/oidc/test')).code, 'NOT_READY');
+});
+
+test('an issuer that answers without end', async () => {
+  const { world, issuer } = await start();
+  issuer.answers.set('/.well-known/openid-configuration', (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.on('error', () => {});
+    const more = (): void => {
+      while (!response.destroyed && response.write(' '.repeat(65_536)));
+    };
+    response.on('drain', more);
+    more();
+  });
+  assert.equal((await world.ask('GET', '/api/auth/oidc/test')).code, 'NOT_READY');
+});
+
+test('an issuer that redirects, or names places that it has no business with', async () => {
+  const elsewhere = await startFalseIssuer();
+  const { world, issuer } = await start();
+  issuer.answers.set('/token', (response) =>
+    response.writeHead(307, { location: `${elsewhere.url}/token` }).end(),
+  );
+  assert.equal(await signOnAt(world, issuer), 'unreachable');
+  issuer.answers.clear();
+  for (const place of [elsewhere.url, 'http://169.254.169.254', 'http://user:password@127.0.0.1']) {
+    const { world, issuer } = await start();
+    issuer.metadata = { token_endpoint: `${place}/token` };
+    assert.equal(await signOnAt(world, issuer), 'unreachable', place);
+  }
+  assert.deepEqual(elsewhere.asked, []);
+});
+
+test('discovery and keys are asked for once', async () => {
+  const { world, issuer } = await start();
+  assert.equal(await signOnAt(world, issuer), 'signed in');
+  assert.equal(await signOnAt(world, issuer), 'signed in');
+  assert.equal(issuer.countOf('/keys'), 1);
+  assert.equal(issuer.countOf('/.well-known/openid-configuration'), 1);
+});
+
+test('a secret that is not there is said in the log by its place', async () => {
+  const issuer = await startFalseIssuer();
+  const clientSecret = { file: '/nowhere/secret' };
+  const world = await startSignOn({ test: { ...providerAt(issuer.url), clientSecret } });
+  assert.equal((await world.ask('GET', '/api/auth/oidc/test')).code, 'NOT_READY');
+  assert.ok(world.lines.some(({ reason }) => String(reason).includes('/nowhere/secret')));
+});

@@ -1,0 +1,242 @@
+// Access tokens of an issuer as Bearer: who may come in with one, and the tokens that are none.
+
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OPERATOR } from '../../../daemon/accounts/audit-trail.ts';
+import { Issuer } from '../../../daemon/accounts/sign-on/issuer.ts';
+import { tokenIdentity } from '../../../daemon/accounts/sign-on/issuer-token.ts';
+import { fileSchema } from '../../../daemon/base/config/file-schema.ts';
+import { onBothAdapters } from '../../http/adapters.ts';
+import { closeWorlds } from '../../http/harness.ts';
+import { CLAIMS as LICENCE, HEADER, token } from '../licences.ts';
+import { type Claims, type FalseIssuer, startFalseIssuer } from './false-issuer.ts';
+import { AUDIENCE, CLIENT } from './real-issuer.ts';
+import { providerAt, signOnAt, type SignOnWorld, startSignOn } from './world.ts';
+
+afterEach(closeWorlds);
+
+const ACCEPTING = { acceptBearer: true, audience: AUDIENCE };
+const seconds = (): number => Math.floor(Date.now() / 1000);
+
+interface Scene {
+  readonly world: SignOnWorld;
+  readonly issuer: FalseIssuer;
+}
+
+type Options = Parameters<typeof startSignOn>[1];
+
+async function start(more: object = ACCEPTING, options: Options = {}): Promise<Scene> {
+  const issuer = await startFalseIssuer();
+  return { issuer, world: await startSignOn({ test: providerAt(issuer.url, more) }, options) };
+}
+
+function claimsOf(issuer: FalseIssuer, more: Claims = {}): Claims {
+  const claims = {
+    iss: issuer.url,
+    aud: AUDIENCE,
+    sub: 'account-1',
+    iat: seconds(),
+    exp: seconds() + 300,
+    email: 'member@example.com',
+    email_verified: true,
+    ...more,
+  };
+  return JSON.parse(JSON.stringify(claims)) as Claims;
+}
+
+/** Of a call that needs somebody. */
+async function statusOf(world: SignOnWorld, value: string): Promise<number> {
+  return (await world.ask('GET', '/api/user/usage', value)).status;
+}
+
+async function withClaims({ world, issuer }: Scene, more: Claims, header: Claims = {}) {
+  return statusOf(world, await issuer.sign(claimsOf(issuer, more), header));
+}
+
+onBothAdapters('tokens of an issuer', (kind) => {
+  test('a token of a user counts like an OAuth token', async () => {
+    const { world, issuer } = await start(ACCEPTING, { kind });
+    const value = await issuer.sign(claimsOf(issuer), { typ: 'at+jwt' });
+    const account = await world.ask('GET', '/api/user', value);
+    assert.equal(account.json()['source'], 'oauth');
+    assert.equal((account.json()['user'] as { email: string }).email, 'member@example.com');
+    const repos = await world.ask('GET', '/api/repos', value);
+    assert.equal(repos.status, 200);
+    assert.equal(repos.headers['x-ratelimit-remaining'], '9999');
+    assert.equal((await world.ask('GET', '/api/user/api_keys', value)).status, 403);
+    assert.equal((await world.ask('GET', '/api/license', value)).status, 403);
+    assert.ok(!JSON.stringify(world.lines).includes(value));
+  });
+});
+
+test('a good token costs one look at issuer and store', async () => {
+  const { world, issuer } = await start();
+  const value = await issuer.sign(claimsOf(issuer));
+  for (let i = 0; i < 5; i++) assert.equal(await statusOf(world, value), 200);
+  assert.deepEqual(issuer.asked, ['/.well-known/openid-configuration', '/keys']);
+});
+
+test('without the entitlement, or once it has ended, tokens are nothing', async () => {
+  const claims = { ...LICENCE, iat: seconds(), exp: seconds() + 600, entitlements: ['audit'] };
+  const env = { TRAWL_LICENSE_KEY: token(HEADER, claims) };
+  const { world, issuer } = await start(ACCEPTING, { env });
+  assert.equal(await withClaims({ world, issuer }, {}), 401);
+  assert.deepEqual(issuer.asked, []);
+  assert.ok(world.lines.some(({ message }) => String(message).includes('"oauth"')));
+  const ending = { ...LICENCE, iat: seconds(), exp: seconds() + 600, entitlements: ['oauth'] };
+  const scene = await start(ACCEPTING, { env: { TRAWL_LICENSE_KEY: token(HEADER, ending) } });
+  const value = await scene.issuer.sign(claimsOf(scene.issuer, { exp: seconds() + 3600 }));
+  assert.equal(await statusOf(scene.world, value), 200);
+  scene.world.clock.nowMs += 700_000;
+  assert.equal(await statusOf(scene.world, value), 401);
+});
+
+test('a provider that does not accept tokens, or does no longer', async () => {
+  const { world, issuer } = await start({});
+  const value = await issuer.sign(claimsOf(issuer));
+  assert.equal(await statusOf(world, value), 401);
+  assert.deepEqual(issuer.asked, []);
+  world.configure({ test: providerAt(issuer.url, ACCEPTING) });
+  assert.equal(await statusOf(world, value), 200);
+  world.configure({ test: providerAt(issuer.url) });
+  assert.equal(await statusOf(world, value), 401);
+});
+
+test('users who are unknown, suspended or removed', async () => {
+  const scene = await start({ ...ACCEPTING, allowSignUp: true });
+  const { world, issuer } = scene;
+  assert.equal(await withClaims(scene, { email: 'new@example.com' }), 401);
+  assert.equal(await world.control.store.users.byEmail('new@example.com'), undefined);
+  const { members } = world.control.accounts;
+  const value = await issuer.sign(claimsOf(issuer));
+  assert.equal(await statusOf(world, value), 200);
+  await members.change(OPERATOR, world.member.id, { suspended: true });
+  assert.equal(await statusOf(world, value), 401);
+  await members.change(OPERATOR, world.member.id, { suspended: false });
+  assert.equal(await statusOf(world, value), 200);
+  await members.remove(OPERATOR, world.member.id);
+  assert.equal(await statusOf(world, value), 401);
+});
+
+test('an address that is not verified; without address the linked account counts', async () => {
+  const scene = await start();
+  const { world, issuer } = scene;
+  for (const verified of [false, undefined, 'true'])
+    assert.equal(await withClaims(scene, { email_verified: verified }), 401, String(verified));
+  assert.equal(await withClaims(scene, { email: undefined }), 401);
+  assert.equal(await signOnAt(world, issuer), 'signed in');
+  assert.equal(await withClaims(scene, { email: undefined, email_verified: undefined }), 200);
+  assert.equal(await withClaims(scene, { sub: 'account-2' }), 401);
+  assert.equal(await withClaims(scene, { email: 'owner@example.com' }), 401);
+});
+
+test('aud: a token for somebody else', async () => {
+  const scene = await start();
+  for (const aud of [undefined, CLIENT.id, `${AUDIENCE}/`, 'https://other.test'])
+    assert.equal(await withClaims(scene, { aud }), 401, aud);
+  assert.equal(await withClaims(scene, { aud: ['https://other.test', AUDIENCE] }), 200);
+});
+
+test('iss: a token of another issuer, also with our keys', async () => {
+  const scene = await start();
+  for (const iss of [undefined, 'https://evil.example', 'evil', `${scene.issuer.url}/`])
+    assert.equal(await withClaims(scene, { iss }), 401, iss);
+});
+
+test('exp and nbf: 60 s of difference at most', async () => {
+  const scene = await start();
+  assert.equal(await withClaims(scene, { exp: seconds() - 50 }), 200);
+  assert.equal(await withClaims(scene, { exp: seconds() - 61 }), 401);
+  assert.equal(await withClaims(scene, { exp: undefined }), 401);
+  assert.equal(await withClaims(scene, { exp: 'later' }), 401);
+  assert.equal(await withClaims(scene, { nbf: seconds() + 50 }), 200);
+  assert.equal(await withClaims(scene, { nbf: seconds() + 70 }), 401);
+  const { world, issuer } = scene;
+  const value = await issuer.sign(claimsOf(issuer, { exp: seconds() + 30 }));
+  assert.equal(await statusOf(world, value), 200);
+  world.clock.nowMs += 95_000;
+  assert.equal(await statusOf(world, value), 401);
+});
+
+test('alg: none, HMAC with the published key, another key, a key of its own', async () => {
+  const { world, issuer } = await start();
+  const claims = claimsOf(issuer);
+  const other = await startFalseIssuer();
+  assert.equal(await statusOf(world, issuer.unsigned(claims)), 401);
+  assert.equal(await statusOf(world, await issuer.signByPublicKey(claims)), 401);
+  assert.equal(await statusOf(world, await other.sign(claims)), 401);
+  const own = await other.sign(claims, { jwk: other.key.jwk, kid: 'x', jku: `${other.url}/keys` });
+  assert.equal(await statusOf(world, own), 401);
+  assert.deepEqual(other.asked, []);
+  const [head = '', , signature = ''] = (await issuer.sign(claims)).split('.');
+  const forged = Buffer.from(JSON.stringify({ ...claims, email: 'owner@example.com' }));
+  assert.equal(await statusOf(world, `${head}.${forged.toString('base64url')}.${signature}`), 401);
+});
+
+test('tokens of another kind: id tokens, those of a key, notices', async () => {
+  const scene = await start();
+  for (const more of [{ nonce: 'n' }, { at_hash: 'h' }, { cnf: { jkt: 'k' } }, { events: {} }])
+    assert.equal(await withClaims(scene, more), 401, JSON.stringify(more));
+  for (const typ of ['logout+jwt', 'dpop+jwt', 'secevent+jwt'])
+    assert.equal(await withClaims(scene, {}, { typ }), 401, typ);
+  assert.equal(await withClaims(scene, {}, { typ: 'JWT' }), 200);
+  const { world, issuer } = scene;
+  const headers = { authorization: `DPoP ${await issuer.sign(claimsOf(issuer))}` };
+  assert.equal(
+    (await world.ask('GET', '/api/user/usage', undefined, undefined, headers)).status,
+    401,
+  );
+});
+
+test('a bad token gives way to an API key, as a bad API key does', async () => {
+  const { world, issuer } = await start();
+  const value = await issuer.sign(claimsOf(issuer, { aud: 'x' }));
+  const headers = { 'x-service-api-key': world.ownerKey };
+  const reply = await world.ask('GET', '/api/user', value, undefined, headers);
+  assert.equal(reply.json()['source'], 'api_key');
+});
+
+test('a flood of tokens does not become one at the issuer', async () => {
+  const scene = await start();
+  const { world, issuer } = scene;
+  assert.equal(await withClaims(scene, {}), 200);
+  const strange = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => issuer.sign(claimsOf(issuer), { kid: `k${i}` })),
+  );
+  for (const value of strange) assert.equal(await statusOf(world, value), 401);
+  for (const value of ['a.b.c', '...', `${'a'.repeat(9_000)}.b.c`, 'e30.e30.e30'])
+    assert.equal(await statusOf(world, value), 401);
+  assert.equal(issuer.countOf('/keys'), 1);
+});
+
+test('an issuer that is away makes nobody known, and hurts nobody else', async () => {
+  const { world, issuer } = await start();
+  issuer.answers.set('/keys', (response) => response.writeHead(500).end());
+  const value = await issuer.sign(claimsOf(issuer));
+  for (let i = 0; i < 5; i++) assert.equal(await statusOf(world, value), 401);
+  assert.equal(issuer.countOf('/keys'), 1);
+  assert.equal(await statusOf(world, world.memberKey), 200);
+});
+
+test('keys that were exchanged at the issuer count soon, and those before no longer', async () => {
+  const server = await startFalseIssuer();
+  const { identityProviders } = fileSchema.parse({
+    identityProviders: { test: providerAt(server.url, ACCEPTING) },
+  });
+  const limits = { restMs: 50, keysMs: 400 };
+  const issuer = new Issuer({ settings: identityProviders['test']!, env: {}, limits });
+  const isGood = async (value: string): Promise<boolean> =>
+    (await tokenIdentity(value, issuer, Date.now())) !== undefined;
+  const before = await server.sign(claimsOf(server));
+  assert.equal(await isGood(before), true);
+  await server.rotate();
+  const after = await server.sign(claimsOf(server));
+  await sleep(60);
+  assert.equal(await isGood(after), true);
+  assert.equal(await isGood(before), false);
+  await server.rotate();
+  assert.equal(await isGood(after), true);
+  await sleep(420);
+  assert.equal(await isGood(after), false);
+});

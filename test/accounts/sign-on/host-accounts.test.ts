@@ -1,0 +1,108 @@
+// The account that is linked at sign-on, where the issuer is the host of a connection: lists of readers hold by it.
+
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { OPERATOR } from '../../../daemon/accounts/audit-trail.ts';
+import { ReaderSet } from '../../../daemon/accounts/store/host-readers.ts';
+import { closeWorlds, repo } from '../../http/harness.ts';
+import { type FalseIssuer, startFalseIssuer } from './false-issuer.ts';
+import { providerAt, signOnAt, type SignOnWorld, startSignOn } from './world.ts';
+
+afterEach(closeWorlds);
+
+const REPOS = [1, 2].map((id) =>
+  repo(id, `host.example/r${id}`, { enforcement: 'restricted', visibility: 'private' }),
+);
+
+function labAt(url: string, more: object = {}): object {
+  return {
+    type: 'gitlab',
+    url,
+    groups: ['g'],
+    enforcePermissions: true,
+    syncPermissions: true,
+    ...more,
+  };
+}
+
+async function start(): Promise<{ readonly world: SignOnWorld; readonly issuer: FalseIssuer }> {
+  const issuer = await startFalseIssuer();
+  const world = await startSignOn({ test: providerAt(issuer.url) }, { repos: REPOS });
+  world.configure({ test: providerAt(issuer.url) }, { lab: labAt(`${issuer.url}/`) });
+  issuer.claims = { sub: '77' };
+  return { world, issuer };
+}
+
+/** Puts accounts without address into the list of a repo. */
+async function list(
+  { control, clock }: SignOnWorld,
+  repoId: number,
+  ...ids: string[]
+): Promise<void> {
+  const readers = new ReaderSet();
+  for (const id of ids) readers.add(id, []);
+  await control.store.hostReaders.replace({ repoId, connection: 'lab' }, readers, clock.nowMs);
+}
+
+async function seen(world: SignOnWorld): Promise<string> {
+  const reply = await world.ask('GET', '/api/repos', world.memberKey);
+  const repos = reply.json() as unknown as { readonly repoId: number }[];
+  return repos.map(({ repoId }) => repoId).join(' ');
+}
+
+test('a linked account reads what its host lists it for, from the next request on', async () => {
+  const { world, issuer } = await start();
+  await list(world, 1, '77', '78');
+  assert.equal(await seen(world), '');
+  assert.equal(await signOnAt(world, issuer), 'signed in');
+  assert.equal(await seen(world), '1');
+  await list(world, 2, '77');
+  assert.equal(await seen(world), '1 2');
+  await list(world, 1, '78');
+  assert.equal(await seen(world), '2');
+  const { members } = world.control.accounts;
+  assert.equal(await members.unlink(OPERATOR, world.member.id), 1);
+  assert.equal(await seen(world), '');
+  assert.equal(await members.unlink(OPERATOR, world.member.id), 0);
+});
+
+test('grants show it, by user and by repository', async () => {
+  const { world, issuer } = await start();
+  await list(world, 1, '77');
+  await signOnAt(world, issuer);
+  const takenAt = new Date(world.clock.nowMs).toISOString();
+  const row = { userId: world.member.id, repoId: 1, source: 'host', takenAt };
+  for (const query of [`userId=${world.member.id}`, 'repoId=1'])
+    assert.deepEqual((await world.ask('GET', `/api/ee/grants?${query}`, world.ownerKey)).json(), [
+      row,
+    ]);
+});
+
+test('an account of another issuer with the same id is another one', async () => {
+  const { world, issuer } = await start();
+  await list(world, 1, '77');
+  const other = await startFalseIssuer();
+  other.claims = { sub: '77' };
+  world.configure({ test: providerAt(other.url) }, { lab: labAt(issuer.url) });
+  assert.equal(await signOnAt(world, other), 'signed in');
+  assert.equal(await seen(world), '');
+  world.configure({ test: providerAt(issuer.url) }, { lab: labAt(issuer.url) });
+  assert.equal(await signOnAt(world, issuer), 'signed in');
+  assert.equal(await seen(world), '1');
+  world.configure({ test: providerAt(issuer.url) }, { lab: labAt('https://elsewhere.example') });
+  assert.equal(await seen(world), '');
+  world.configure(
+    { test: providerAt(issuer.url) },
+    { lab: labAt(issuer.url, { syncPermissions: false }) },
+  );
+  assert.equal(await seen(world), '');
+});
+
+test('after `unlink` the address may come with another account', async () => {
+  const { world, issuer } = await start();
+  await signOnAt(world, issuer);
+  issuer.claims = { sub: '78' };
+  assert.equal(await signOnAt(world, issuer), 'linked');
+  await world.control.accounts.members.unlink(OPERATOR, world.member.id);
+  assert.equal(await signOnAt(world, issuer), 'signed in');
+});

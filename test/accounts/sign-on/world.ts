@@ -1,0 +1,159 @@
+// A server with accounts and identity providers for tests, and a browser that follows where it is led, with cookies by host.
+
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import assert from 'node:assert/strict';
+import { REFUSALS, type RefusalReason } from '../../../daemon/accounts/sign-on/refusals.ts';
+import { temporaryFolder } from '../../sources/git/fixture.ts';
+import { licenceEnvironment } from '../licences.ts';
+import { type AccountsOptions, type AccountsWorld, startAccounts } from '../world.ts';
+import type { Reply } from '../../http/harness.ts';
+import { CLIENT } from './real-issuer.ts';
+import type { FalseIssuer } from './false-issuer.ts';
+
+export interface SignOnWorld extends AccountsWorld {
+  /** Writes the configuration anew, and has it obeyed. */
+  configure(providers: Named, connections?: Named): void;
+}
+
+type Named = Readonly<Record<string, object>>;
+
+/** The member of the configuration for an issuer. */
+export function providerAt(issuer: string, more: object = {}): object {
+  const secretFile = path.join(temporaryFolder(), 'secret');
+  writeFileSync(secretFile, `${CLIENT.secret}\n`);
+  return { type: 'oidc', issuer, clientId: CLIENT.id, clientSecret: { file: secretFile }, ...more };
+}
+
+export async function startSignOn(
+  providers: Named,
+  { env, ...options }: AccountsOptions = {},
+): Promise<SignOnWorld> {
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  const write = (identityProviders: Named, connections: Named = {}): void =>
+    writeFileSync(file, JSON.stringify({ identityProviders, connections }));
+  write(providers);
+  const world = await startAccounts({
+    nowMs: Date.now(),
+    entitlements: 'none',
+    ...options,
+    env: { ...licenceEnvironment(), TRAWL_CONFIG: file, ...env },
+  });
+  return Object.assign(world, {
+    configure(changed: Named, connections?: Named) {
+      write(changed, connections);
+      world.configuration.readAgain();
+      world.control.accounts.obeyConfiguration();
+    },
+  });
+}
+
+export const PAGE = { accept: 'text/html' };
+
+/** A reply of a server of any kind. */
+interface Led {
+  readonly status: number;
+  readonly location: string;
+  readonly url: string;
+}
+
+/** Follows redirects as a browser does: keeps cookies for each host and port, and shows the last reply. */
+export class Browser {
+  readonly cookies = new Map<string, Map<string, string>>();
+  /** Addresses that were asked for. */
+  readonly visited: string[] = [];
+
+  cookie(url: string, name: string): string | undefined {
+    return this.cookies.get(new URL(url).host)?.get(name);
+  }
+
+  async get(url: string): Promise<Led> {
+    this.visited.push(url);
+    const kept = this.cookies.get(new URL(url).host) ?? new Map<string, string>();
+    this.cookies.set(new URL(url).host, kept);
+    const cookie = [...kept].map(([name, value]) => `${name}=${value}`).join('; ');
+    const reply = await fetch(url, { redirect: 'manual', headers: { ...PAGE, cookie } });
+    await reply.arrayBuffer();
+    for (const line of reply.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (/max-age=0|expires=Thu, 01 Jan 1970/i.test(line)) kept.delete(name);
+      else kept.set(name, value);
+    }
+    const location = reply.headers.get('location');
+    return {
+      status: reply.status,
+      location: location === null ? '' : new URL(location, url).href,
+      url,
+    };
+  }
+
+  /** Goes on until there is no redirect, or one to an address that `isEnd` names, which is not asked for. */
+  async follow(url: string, isEnd: (url: string) => boolean = () => false): Promise<Led> {
+    let led = await this.get(url);
+    for (let count = 0; led.location !== '' && !isEnd(led.location); count++) {
+      assert.ok(count < 20, led.location);
+      led = await this.get(led.location);
+    }
+    return led;
+  }
+}
+
+/** A sign-on that was begun with a false issuer: where it was led, and the cookie. */
+export interface BegunThere {
+  readonly address: URL;
+  readonly cookie: string;
+  readonly reply: Reply;
+}
+
+export async function beginAt(
+  world: SignOnWorld,
+  issuer: FalseIssuer,
+  path = '/api/auth/oidc/test',
+): Promise<BegunThere> {
+  const reply = await world.call({ path, headers: PAGE });
+  assert.equal(reply.status, 302, reply.body.toString());
+  const address = new URL(String(reply.headers.location));
+  issuer.nonce = address.searchParams.get('nonce') ?? '';
+  issuer.challenge = address.searchParams.get('code_challenge') ?? '';
+  const [cookie = ''] = (reply.headers['set-cookie'] ?? []).map((line) => line.split(';')[0]!);
+  return { address, cookie, reply };
+}
+
+/** Comes back to the daemon. */
+export function comeBack(
+  world: SignOnWorld,
+  { address, cookie }: Pick<BegunThere, 'address' | 'cookie'>,
+  more: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = PAGE,
+): Promise<Reply> {
+  const query = new URLSearchParams({
+    code: 'code',
+    state: address.searchParams.get('state') ?? '',
+    ...more,
+  });
+  const { pathname } = new URL(address.searchParams.get('redirect_uri') ?? '');
+  const kept = cookie === '' ? {} : { cookie };
+  return world.call({ path: `${pathname}?${query}`, headers: { ...kept, ...headers } });
+}
+
+/** How a sign-on ended. */
+export type Outcome = RefusalReason | 'signed in';
+
+/** Why it was refused, as the page is told; `signed in` if it was not. */
+export function outcomeOf({ status, headers }: Reply): Outcome {
+  assert.equal(status, 302);
+  const address = new URL(String(headers.location));
+  const isSignedIn = (headers['set-cookie'] ?? []).some((line) =>
+    /^trawl_session=[0-9a-f]{64};/.test(line),
+  );
+  const failed = address.searchParams.get('failed');
+  assert.equal(isSignedIn, failed === null);
+  if (failed === null) return 'signed in';
+  assert.ok(failed in REFUSALS, failed);
+  return failed as RefusalReason;
+}
+
+/** One sign-on with a false issuer. */
+export async function signOnAt(world: SignOnWorld, issuer: FalseIssuer): Promise<Outcome> {
+  return outcomeOf(await comeBack(world, await beginAt(world, issuer)));
+}

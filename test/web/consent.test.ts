@@ -1,0 +1,141 @@
+// The page on which a user lets an application in: what it shows, what its buttons do, where the browser goes; that it is shown
+// in no frame, and that a name does not become markup. And the list of what was let in.
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { licenceEnvironment } from '../accounts/licences.ts';
+import { serveIndexed } from '../e2e/daemon.ts';
+import { commitAll, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { NO_BROWSER, findingsOf, visit } from './browser.ts';
+
+const OWNER = { email: 'owner@example.com', password: 'correct horse battery' };
+const NAME = 'Tool <img src=x>\u202eevil';
+
+/** The application that waits for its answer, and a page that frames others. */
+const waiting = createServer((request, response) => {
+  response.setHeader('content-type', 'text/html');
+  const { searchParams } = new URL(request.url ?? '/', 'http://x');
+  const framed = searchParams.get('frame');
+  response.end(
+    framed === null ? '<h1>Back</h1>' : `<h1>Frames</h1><iframe src="${framed}"></iframe>`,
+  );
+});
+
+after(() => {
+  waiting.closeAllConnections();
+  waiting.close();
+});
+
+void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, async () => {
+  const repo = makeRepo({ 'a.txt': 'plumtree\n' });
+  commitAll(repo);
+  const env = {
+    TRAWL_OWNER_EMAIL: OWNER.email,
+    TRAWL_OWNER_PASSWORD: OWNER.password,
+    ...licenceEnvironment(),
+  };
+  const { url } = await serveIndexed(temporaryFolder(), [repo], { env });
+  await new Promise<void>((resolve) => {
+    waiting.listen(0, '127.0.0.1', resolve);
+  });
+  const back = `http://127.0.0.1:${(waiting.address() as AddressInfo).port}`;
+  const redirects = [`${back}/cb`, 'trawl-test-app:/cb'];
+  const reply = await fetch(`${url}/register`, {
+    method: 'POST',
+    body: JSON.stringify({ client_name: NAME, redirect_uris: redirects }),
+  });
+  const { client_id: clientId } = (await reply.json()) as { readonly client_id: string };
+  const asked = (more: object = {}): string =>
+    `/oauth/authorize?${new URLSearchParams({
+      response_type: 'code',
+      client_id: clientId,
+      redirect_uri: `${back}/cb`,
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+      state: 's',
+      ...more,
+    }).toString()}`;
+
+  // Signing in comes first, and leads back.
+  const { page, complaints } = await visit({ url });
+  await page.goto(asked());
+  await page.waitForURL(/\/login\?/);
+  await page.getByLabel('E-mail').fill(OWNER.email);
+  await page.getByLabel('Password', { exact: true }).fill(OWNER.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(/\/oauth\/authorize\?request=[0-9a-f]{64}$/);
+  await page.getByRole('heading', { level: 1, name: /Let .* in\?/ }).waitFor();
+  const shown = await page.locator('.card').innerText();
+  assert.ok(shown.includes('Tool <img src=x>') && shown.includes('U+202E'), shown);
+  assert.ok(shown.includes(new URL(back).host), shown);
+  assert.ok(shown.includes(url), shown);
+  assert.ok(shown.includes(`It could do all that ${OWNER.email} may`), shown);
+  assert.deepEqual(await findingsOf(page), []);
+
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await page.waitForURL(`${back}/cb?error=access_denied&state=s&iss=${encodeURIComponent(url)}`);
+  // The way back leads to a request that is answered.
+  await page.goBack();
+  await page.getByText('This request was answered already, or is too old.').waitFor();
+  await page.goto(asked({ resource: `${url}/api/mcp` }));
+  await page.getByText(`It could search and read what ${OWNER.email} may`).waitFor();
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.waitForURL(/\/cb\?code=[0-9a-f]{64}&state=s&iss=/);
+
+  // What is wrong is told, and leads nowhere.
+  await page.goto(asked({ redirect_uri: 'https://evil.example/' }));
+  await page.getByText('redirect_uri: not registered by this client').waitFor();
+  assert.match(page.url(), /\/oauth\/authorize\?/);
+  const expected = complaints.filter((text) => !/status of 40[04]|asks http:\/\/127/.test(text));
+  assert.deepEqual(expected, []);
+
+  // In a frame of another page there is nothing to press.
+  const framing = await visit({ url });
+  await framing.context.addCookies(await page.context().cookies());
+  await framing.page.goto(`${back}/?frame=${encodeURIComponent(url + asked())}`);
+  await framing.page.getByRole('heading', { name: 'Frames' }).waitFor();
+  await framing.page.waitForTimeout(500);
+  for (const frame of framing.page.frames())
+    assert.equal(await frame.getByRole('button', { name: 'Allow' }).count(), 0);
+  assert.ok(
+    framing.complaints.some((text) => /frame-ancestors|X-Frame-Options/i.test(text)),
+    framing.complaints.join('\n'),
+  );
+
+  // What was let in is listed, and ends. Codes that nobody used give nothing to list.
+  await page.goto('/settings/tokens');
+  await page.getByText('No application was let in.').waitFor();
+  await page.goto(asked({ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' }));
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.waitForURL(/\/cb\?code=/);
+  const code = new URL(page.url()).searchParams.get('code') ?? '';
+  const tokens = await fetch(`${url}/api/ee/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      code,
+      code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+    }),
+  });
+  const { access_token: token } = (await tokens.json()) as { readonly access_token: string };
+  const status = async (): Promise<number> =>
+    (await fetch(`${url}/api/repos`, { headers: { authorization: `Bearer ${token}` } })).status;
+  assert.equal(await status(), 200);
+  await page.goto('/settings/tokens');
+  const row = page.getByRole('row', { name: /Tool <img src=x>/ });
+  await row.getByRole('button', { name: 'End' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
+  await page.getByText('No application was let in.').waitFor();
+  assert.equal(await status(), 401);
+
+  // An application without a page; the last, as the browser's question whether to open it takes the clicks of this window.
+  await page.goto(asked({ redirect_uri: redirects[1] }));
+  await page.getByText('trawl-test-app:').waitFor();
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Done' }).waitFor();
+  assert.match(page.url(), /\/oauth\/complete$/);
+  assert.deepEqual(await findingsOf(page), []);
+});

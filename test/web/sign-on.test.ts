@@ -1,0 +1,77 @@
+// Signing in by an identity provider in a browser: from the page to a real OpenID Connect server and back, and what the page
+// says where it came to nothing.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { serveIndexed, trawl } from '../e2e/daemon.ts';
+import { providerAt } from '../accounts/sign-on/world.ts';
+import { startIssuer } from '../accounts/sign-on/real-issuer.ts';
+import { commitAll, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { findingsOf, NO_BROWSER, visit } from './browser.ts';
+
+void test('continue with a provider, and come back', { skip: NO_BROWSER }, async () => {
+  const repo = makeRepo({ 'a.txt': 'plumtree\n' });
+  commitAll(repo);
+  const issuer = await startIssuer();
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  const acme = providerAt(issuer.url, { displayName: 'Acme' });
+  const gone = providerAt('http://127.0.0.1:9', { displayName: 'Gone' });
+  writeFileSync(file, JSON.stringify({ identityProviders: { acme, gone } }));
+  const dataDir = temporaryFolder();
+  const served = await serveIndexed(dataDir, [repo], { env: { TRAWL_CONFIG: file } });
+  issuer.serve([`${served.url}/api/auth/oidc/acme/callback`]);
+  const added = await trawl([
+    'user',
+    'add',
+    'ada@example.com',
+    '--role',
+    'owner',
+    '--data-dir',
+    dataDir,
+  ]);
+  assert.equal(added.code, 0, added.stderr);
+
+  const { page, context, complaints } = await visit({ url: served.url });
+  await page.goto('/login?return=/search?query=plumtree');
+  const acmeLink = page.getByRole('link', { name: 'Continue with Acme' });
+  await acmeLink.waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+
+  await page.getByRole('link', { name: 'Continue with Gone' }).click();
+  await page.getByText('The identity provider does not answer as it should.').waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('failed'), 'unreachable');
+  assert.deepEqual(await findingsOf(page), []);
+  await acmeLink.click();
+  await page.getByText('The identity provider did not sign you in.').waitFor();
+
+  issuer.account = { sub: 'e', email: 'eve@example.com', email_verified: true };
+  await acmeLink.click();
+  await page.getByText('There is no active account with your e-mail address.').waitFor();
+  // Else the issuer knows who was there.
+  await context.clearCookies();
+  issuer.account = { sub: 'a', email: 'ada@example.com', email_verified: false };
+  await acmeLink.click();
+  await page.getByText('names no verified e-mail address of yours').waitFor();
+
+  await context.clearCookies();
+  issuer.account = { sub: 'a', email: 'ada@example.com', email_verified: true };
+  // It still knows where to go on.
+  await acmeLink.click();
+  await page.waitForURL(/\/search\?query=plumtree/);
+  await page.getByRole('link', { name: 'Settings of ada@example.com' }).waitFor();
+  await page.goto('/settings/general');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.waitForURL(`${served.url}/`);
+
+  // What anybody may write into an address is not shown.
+  await page.goto('/login?failed=__proto__&failed=x');
+  await acmeLink.waitFor();
+  assert.equal(await page.getByRole('alert').count(), 0);
+  const others = complaints.filter((text) => !text.startsWith(`asks ${issuer.url}/`));
+  assert.deepEqual(
+    others.filter((text) => !/40[134]/.test(text)),
+    [],
+  );
+});
