@@ -81,16 +81,18 @@ function Losses({ outcome }: { readonly outcome: Outcome }) {
   const [first] = losses;
   if (first === undefined) return null;
   const sentences = losses.map(({ text }) => text).join(' ');
+  const isForHealth = first.step === 'health' && account?.user?.role === 'OWNER';
   return (
     <>
       <span className="summary-sentence" title={sentences}>
         · <TriangleAlert {...ICON} className="inline-icon warn" aria-label="Not all:" /> {sentences}
       </span>
-      {first.step === 'again' && <Action label="Search again" run={again} />}
-      {first.step === 'health' && account?.user?.role === 'OWNER' && (
+      {isForHealth ? (
         <Link href="/settings/health" className="button summary-button">
           Health
         </Link>
+      ) : (
+        <Action label="Search again" run={again} />
       )}
     </>
   );
@@ -148,9 +150,11 @@ function Ended(props: SummaryProps) {
   );
 }
 
-/** A count that changes no more often than one can read. */
-function useSlowly<Value>(value: Value, pauseMs: number): Value {
-  const [shown, setShown] = useState({ value, at: 0 });
+/** A count that changes no more often than one can read. @param first  what it is until a pause is over; absent: the value */
+function useSlowly(value: number, pauseMs: number, first?: number): number {
+  const [shown, setShown] = useState(() =>
+    first === undefined ? { value, at: 0 } : { value: first, at: performance.now() },
+  );
   useEffect(() => {
     const wait = Math.max(0, shown.at + pauseMs - performance.now());
     const timer = setTimeout(() => setShown({ value, at: performance.now() }), wait);
@@ -168,7 +172,7 @@ function Running() {
     useSearch((state) => state.files.length),
     COUNT_MS,
   );
-  const said = useSlowly(matchCount, SAID_MS);
+  const said = useSlowly(matchCount, SAID_MS, 0);
   const progress = useSearch((state) => state.progress);
   const share =
     progress === undefined || progress.total === 0 ? undefined : progress.done / progress.total;
