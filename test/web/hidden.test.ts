@@ -127,8 +127,9 @@ async function summaryOf(page: Page): Promise<string> {
   return page.locator('#search-summary [role=status]').innerText();
 }
 
-/** Goes there as a link of the page does: it is not loaded again. */
+/** Goes there as a link of the page does, which is not loaded again; a dialog that is open would stay. */
 async function goTo(page: Page, address: string): Promise<void> {
+  await page.keyboard.press('Escape');
   await page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`);
 }
 

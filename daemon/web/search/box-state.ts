@@ -8,6 +8,7 @@ import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
 import { chosenOf } from './facet-choice.ts';
 import type { Search } from './messages.ts';
 import { narrowed } from './narrowing.ts';
+import { NEW_ENTRY } from './place.ts';
 import { useSearch } from './search-store.ts';
 import { positionOf } from './words.ts';
 
@@ -38,7 +39,7 @@ function useAskedSearch() {
     // Why before the address is there: the daemon looks for it while the page is drawn.
     show(narrowed(search, chosenOf(others), before));
     const wanted = parametersOf(search, others).toString();
-    navigate(`/search?${wanted}`, { replace: wanted === others.toString() });
+    navigate(`/search?${wanted}`, { replace: wanted === others.toString(), state: NEW_ENTRY });
   };
   return { asked, ask, isOnSearchPage: path === '/search', contextLines };
 }

@@ -8,6 +8,9 @@ export interface ResultPlace {
   readonly line: number;
 }
 
+/** Where one begins. */
+const TOP: ResultPlace = { offset: 0, key: undefined, line: 0 };
+
 interface EntryState {
   readonly results?: ResultPlace;
 }
@@ -16,6 +19,14 @@ interface EntryState {
 function entryState(): EntryState {
   const state: unknown = history.state;
   return typeof state === 'object' && state !== null ? state : {};
+}
+
+/** The state of an entry that is made: it is visited from the first. */
+export const NEW_ENTRY: EntryState = { results: TOP };
+
+/** Marks this entry of the history as visited. */
+export function visitEntry(): void {
+  keepPlace(TOP);
 }
 
 /** Of this entry of the history; undefined: it is visited for the first time. */

@@ -7,6 +7,7 @@ import type { RefObject } from 'react';
 import { Virtualizer } from 'virtua';
 import type { CacheSnapshot, VirtualizerHandle } from 'virtua';
 import { meanHeight } from './card-rows.ts';
+import { useIsLate } from '../parts/late.ts';
 import { copyCode } from './copy-code.ts';
 import { FilteredOut, Nothing, Unread } from './nothing.tsx';
 import { PrintedResults } from './printed-results.tsx';
@@ -181,7 +182,8 @@ function Feed({ files, loadedCount, onFocus }: ResultListProps) {
   useSortAnchor(parts);
   useResultKeys(parts);
   const keepSoon = useKeptPlace(parts);
-  const isOld = shown !== asked && state === 'running';
+  // Why late: what becomes pale is painted anew, while the answer is waited for.
+  const isOld = useIsLate(shown !== asked && state === 'running');
   return (
     <div
       ref={scroller}

@@ -12,7 +12,7 @@ import { FilterPanel } from './filter-panel.tsx';
 import { narrow, useFacetChoice } from './facet-choice.ts';
 import type { Search } from './messages.ts';
 import { isSortOrder } from './order.ts';
-import { keepPlace, placeOfEntry, wantPlace } from './place.ts';
+import { placeOfEntry, visitEntry, wantPlace } from './place.ts';
 import { previewName } from './result-address.ts';
 import { narrowed } from './narrowing.ts';
 import { Plan } from './plan-button.tsx';
@@ -35,7 +35,7 @@ function useAskedSearch(search: Search | undefined): void {
     const place = placeOfEntry();
     wantPlace(place);
     // Who comes back to this entry finds it marked as visited.
-    if (place === undefined) keepPlace({ offset: 0, key: undefined, line: 0 });
+    if (place === undefined) visitEntry();
     if (search === undefined) clear();
     else ask(search, place !== undefined);
     // `search` is made anew each time; `key` says whether it is another one.

@@ -7,6 +7,7 @@ import { Link } from 'wouter';
 import { BASE_PATH } from '../data/place.ts';
 import { useAccount } from '../data/session.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
+import { useIsLate } from '../parts/late.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { count, counted, milliseconds } from '../parts/words.ts';
 import type { Outcome } from './messages.ts';
@@ -25,8 +26,6 @@ export interface SummaryProps {
 /** ms between two counts that are shown, and between two that are said. */
 const COUNT_MS = 100;
 const SAID_MS = 5000;
-/** ms until it is said that a search has not brought anything yet. */
-const LATE_MS = 300;
 
 const ICON = { size: 16, strokeWidth: 1.5 } as const;
 
@@ -220,20 +219,6 @@ function Failure() {
       )}
     </>
   );
-}
-
-/** Has it been so for a moment? */
-function useIsLate(isSo: boolean): boolean {
-  const [isLate, setLate] = useState(false);
-  useEffect(() => {
-    if (!isSo) return;
-    const timer = setTimeout(() => setLate(true), LATE_MS);
-    return () => {
-      clearTimeout(timer);
-      setLate(false);
-    };
-  }, [isSo]);
-  return isLate;
 }
 
 export function Summary(props: SummaryProps) {
