@@ -381,6 +381,13 @@ void test('what an agent takes leads to the tools', { skip: NO_BROWSER }, async 
     assert.ok(text.includes(address), name);
     if (name !== 'Codex') JSON.parse(text);
   }
+  // On a phone nothing of it is beside the window.
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole('button', { name: 'Claude Code' }).click();
+  assert.equal(
+    await page.evaluate(`(({ scrollWidth }) => scrollWidth)(document.querySelector('main'))`),
+    360,
+  );
   assert.deepEqual(await findingsOf(page), []);
   assert.deepEqual(complaints, []);
 });

@@ -6,7 +6,7 @@ export const KEY_VARIABLE = 'TRAWL_API_KEY';
 
 export interface Agent {
   readonly name: string;
-  /** Where it goes. */
+  /** Where it goes: below the project, or the home of a person. */
   readonly file: string;
   readonly text: string;
 }
@@ -29,7 +29,7 @@ export function agentsOf(url: string): readonly Agent[] {
   return [
     {
       name: 'Claude Code',
-      file: '.mcp.json in the project',
+      file: '.mcp.json',
       text: jsonOf('mcpServers', { type: 'http', url, headers: fromEnvironment }),
     },
     {
