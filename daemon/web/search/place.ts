@@ -40,9 +40,10 @@ export function keepPlace(place: ResultPlace): void {
 
 let wanted: ResultPlace | undefined;
 
-/** The list that comes next goes to this place; undefined: to its top. */
+/** The list that comes next goes to this place. At its top it is from the first: to go there would cost a layout. */
 export function wantPlace(place: ResultPlace | undefined): void {
-  wanted = place;
+  const isTop = place?.offset === 0 && place.key === undefined;
+  wanted = isTop ? undefined : place;
 }
 
 /** What was wanted, once. */
