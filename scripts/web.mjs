@@ -2,6 +2,7 @@
 // to the characters of Latin text, each file also as brotli and gzip; .vite/manifest.json names the entries for the daemon.
 
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,6 +57,17 @@ function compressFiles(folder) {
   }
 }
 
+/** The icon, which no script names, with a hash in its name like all the others: browsers ask for it with every page. */
+function keepIcon() {
+  const icon = readFileSync(path.join(root, 'daemon/web/icon.svg'));
+  const hash = createHash('sha256').update(icon).digest('base64url').slice(0, 8);
+  const file = `assets/icon-${hash}.svg`;
+  writeFileSync(path.join(OUTPUT, file), icon);
+  const manifest = path.join(OUTPUT, '.vite/manifest.json');
+  const entries = JSON.parse(readFileSync(manifest, 'utf8'));
+  writeFileSync(manifest, JSON.stringify({ ...entries, 'icon.svg': { file } }, undefined, 2));
+}
+
 mkdirSync(FACES, { recursive: true });
 await cutFace('@fontsource-variable/inter', 'inter-latin-wght-normal.woff2');
 await cutFace('@fontsource-variable/jetbrains-mono', 'jetbrains-mono-latin-wght-normal.woff2');
@@ -65,7 +77,7 @@ await build({
   // Addresses of files are relative to the file that names them, so that the base URL may have a path.
   base: './',
   logLevel: 'error',
-  publicDir: 'public',
+  publicDir: false,
   resolve: { alias: { '@faces': FACES } },
   build: {
     outDir: OUTPUT,
@@ -84,4 +96,5 @@ await build({
   },
   worker: { format: 'es' },
 });
+keepIcon();
 compressFiles(OUTPUT);

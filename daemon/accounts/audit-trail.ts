@@ -1,8 +1,9 @@
 // Records who did what (API.md 24.3). What changes something is recorded before it is acknowledged; what only reads
 // is collected and written shortly after, so that a search does not wait for it.
 
+import { LRUCache } from 'lru-cache';
 import { given } from '../base/given.ts';
-import { DAY_MS } from '../base/durations.ts';
+import { DAY_MS, HOUR_MS } from '../base/durations.ts';
 import type { Log } from '../base/log.ts';
 import type { Actor, NewAuditRecord } from './store/audit.ts';
 import type { Store } from './store/store.ts';
@@ -84,6 +85,10 @@ const ACCOUNT_MAX = 64;
 /** Repos that a record names; of more there are several, so that each is named. */
 const SHOWN_MAX = 100;
 
+/** What a page reads again and again is recorded once in this time, for so many people. */
+const REPEATED_MS = HOUR_MS;
+const REPEATED_MAX = 10_000;
+
 const FLUSH_MS = 200;
 /** Records of one transaction: about 2 ms in the embedded store. */
 const BATCH_SIZE = 100;
@@ -102,6 +107,8 @@ export interface AuditTrailOptions {
 export class AuditTrail {
   readonly #options: AuditTrailOptions;
   #waiting: NewAuditRecord[] = [];
+  /** When what is read again and again was recorded last. */
+  readonly #repeated = new LRUCache<string, number>({ max: REPEATED_MAX });
   #lostCount = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -149,6 +156,16 @@ export class AuditTrail {
     }
     this.#waiting.push(this.#make(actor, action, target, metadata));
     this.#timer ??= setTimeout(() => this.#flushSoon(), FLUSH_MS);
+  }
+
+  /** As `note`, of what a page reads again and again while it is open: once in an hour. */
+  noteRepeated(actor: Actor | undefined, action: AuditAction, target: AuditTarget): void {
+    if (actor === undefined) return;
+    const key = `${actor.id} ${action} ${target.id}`;
+    const now = this.#options.now();
+    if (now < (this.#repeated.get(key) ?? -Infinity) + REPEATED_MS) return;
+    this.#repeated.set(key, now);
+    this.note(actor, action, target);
   }
 
   /** Whether something that was noted is not written yet. */

@@ -476,6 +476,34 @@ onBothAdapters('accounts', (kind) => {
     assert.deepEqual(none.json(), []);
   });
 
+  test('a page that lists repositories again and again leaves a record an hour; programs leave one each', async () => {
+    const world = await startAccounts({ kind, repos: [repo(1, 'a')] });
+    const { ask, clock, control, member, memberKey, ownerKey } = world;
+    const recorded = async () => {
+      await control.accounts.trail.flush();
+      const query = `action=user.listed_repos&actor=${member.id}`;
+      const answer = await ask('GET', `/api/ee/audit?${query}`, ownerKey);
+      return (answer.json() as unknown as unknown[]).length;
+    };
+    const list = async (as: string) => {
+      assert.equal((await ask('GET', '/api/repos', as)).status, 200);
+    };
+    const cookie = await world.signIn('member@example.com');
+    const owner = await world.signIn('owner@example.com');
+    for (const as of [cookie, cookie, owner, cookie]) await list(as);
+    assert.equal(await recorded(), 1);
+    clock.nowMs += HOUR_MS;
+    for (const as of [cookie, cookie]) await list(as);
+    assert.equal(await recorded(), 2);
+    for (const as of [memberKey, memberKey]) await list(as);
+    await control.accounts.trail.flush();
+    const answer = await ask('GET', '/api/ee/audit?action=user.listed_repos', ownerKey);
+    const byKey = (answer.json() as unknown as { actorType: string }[]).filter(
+      ({ actorType }) => actorType === 'api_key',
+    );
+    assert.equal(byKey.length, 2);
+  });
+
   test('guests and members see by visibility and configured grants; without the entitlement grants give nothing', async () => {
     const restricted = { enforcement: 'restricted' } as const;
     const repos = [

@@ -20,15 +20,18 @@ export interface DoorOptions {
   readonly url: string;
   /** Hands an answer on, whose head is written. @param path  what was asked for */
   readonly pass: (path: string, reply: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** 1: something is asked for; -1: its answer is over, or was left. */
+  readonly onAsked?: (by: 1 | -1) => void;
   /** An answer was left before its end. */
   readonly onLeft?: () => void;
 }
 
 /** Opens a door, and tells its address. It is closed at the end of the file. */
-export async function openDoor({ url, pass, onLeft }: DoorOptions): Promise<string> {
+export async function openDoor({ url, pass, onAsked, onLeft }: DoorOptions): Promise<string> {
   const { host, origin } = new URL(url);
   const server = createServer((asked, response) => {
     const path = asked.url ?? '/';
+    onAsked?.(1);
     const answer = async (reply: IncomingMessage): Promise<void> => {
       response.writeHead(reply.statusCode ?? 502, reply.headers);
       await pass(path, reply, response);
@@ -43,6 +46,7 @@ export async function openDoor({ url, pass, onLeft }: DoorOptions): Promise<stri
     );
     passed.on('error', () => response.destroy());
     response.on('close', () => {
+      onAsked?.(-1);
       if (response.writableEnded) return;
       onLeft?.();
       passed.destroy();
@@ -63,11 +67,29 @@ export interface Recorded {
   readonly body: string;
 }
 
+export interface RecordingDoor {
+  readonly url: string;
+  readonly answers: Recorded[];
+  /** Resolves once nothing has been asked or answered for a moment from now. */
+  readonly settled: () => Promise<void>;
+}
+
+/** ms after which a page that asks for nothing has what it wants. */
+const SETTLED_MS = 150;
+
 /** A door that keeps what the daemon answers to calls of its API. */
-export async function openRecordingDoor(
-  url: string,
-): Promise<{ readonly url: string; readonly answers: Recorded[] }> {
+export async function openRecordingDoor(url: string): Promise<RecordingDoor> {
   const answers: Recorded[] = [];
+  const open = { count: 0, changedAt: performance.now() };
+  const note = (by: 1 | -1): void => {
+    open.count += by;
+    open.changedAt = performance.now();
+  };
+  const settled = async (): Promise<void> => {
+    open.changedAt = performance.now();
+    while (open.count > 0 || performance.now() < open.changedAt + SETTLED_MS)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+  };
   const pass = async (path: string, reply: IncomingMessage, response: ServerResponse) => {
     let body = '';
     if (path.startsWith('/api/')) reply.setEncoding('utf8');
@@ -79,5 +101,5 @@ export async function openRecordingDoor(
     if (path.startsWith('/api/')) answers.push({ url: path, body });
     response.end();
   };
-  return { url: await openDoor({ url, pass }), answers };
+  return { url: await openDoor({ url, pass, onAsked: note }), answers, settled };
 }

@@ -105,11 +105,12 @@ before(async () => {
 /** One who looks at the pages: a guest, the holder of the token, or the person of an address; and what the daemon answered. */
 interface Looker extends Visitor {
   readonly answers: Recorded[];
+  readonly settled: () => Promise<void>;
 }
 
 async function lookAs(who: string): Promise<Looker> {
   const headers = who === 'token' ? { Authorization: `Bearer ${scopedToken}` } : {};
-  const { url, answers } = await openRecordingDoor(served.url);
+  const { url, answers, settled } = await openRecordingDoor(served.url);
   const visitor = await visit({ url, headers: { ...headers } });
   if (who.includes('@')) {
     const data = { email: who, password: PASSWORD };
@@ -118,12 +119,18 @@ async function lookAs(who: string): Promise<Looker> {
   }
   // What came before is not of the pages.
   answers.splice(0);
-  return { ...visitor, answers };
+  return { ...visitor, answers, settled };
 }
 
 async function summaryOf(page: Page): Promise<string> {
   await page.getByText('that is all').waitFor();
   return page.locator('#search-summary [role=status]').innerText();
+}
+
+/** Goes there as a link of the page does, which is not loaded again; a dialog that is open would stay. */
+async function goTo(page: Page, address: string): Promise<void> {
+  await page.keyboard.press('Escape');
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)})`);
 }
 
 /** What is typed, and what is asked for then. */
@@ -181,9 +188,8 @@ const STEPS: Readonly<Record<string, { readonly go: Step; readonly others: strin
   },
   'start page': {
     async go(page) {
-      await page.goto('/');
-      await page.locator('.box-input[aria-haspopup]').waitFor();
-      await page.waitForLoadState('networkidle');
+      await goTo(page, '/');
+      await page.locator('.start .box-input[aria-haspopup]').waitFor();
       return '';
     },
     others: '',
@@ -221,7 +227,7 @@ const STEPS: Readonly<Record<string, { readonly go: Step; readonly others: strin
   },
   repositories: {
     async go(page) {
-      await page.goto('/repos');
+      await goTo(page, '/repos');
       await page.getByRole('row', { name: OPEN }).waitFor();
       return `${await page.getByRole('row').count()} rows`;
     },
@@ -229,7 +235,7 @@ const STEPS: Readonly<Record<string, { readonly go: Step; readonly others: strin
   },
   'references everywhere': {
     async go(page) {
-      await page.goto(`${ADDRESS}?explore=references:sharedName&scope=all`);
+      await goTo(page, `${ADDRESS}?explore=references:sharedName&scope=all`);
       const count = page.getByRole('button', { name: /^References \d/ });
       await count.waitFor();
       return count.innerText();
@@ -241,22 +247,22 @@ const STEPS: Readonly<Record<string, { readonly go: Step; readonly others: strin
 /** Where nobody sees anything of it: the pages of the open repository. */
 const QUIET: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   async finder(page) {
-    await page.goto(ADDRESS);
+    await goTo(page, ADDRESS);
     await page.locator('.cm-content').waitFor();
     await page.keyboard.press('t');
     await page.getByRole('dialog', { name: 'Find a file' }).getByText('2 files').waitFor();
   },
   async 'blame and history'(page) {
-    await page.goto(`${ADDRESS}?blame=1&panel=history`);
+    await goTo(page, `${ADDRESS}?blame=1&panel=history`);
     await page.locator('.blame-mark').first().waitFor();
     await page.getByRole('region', { name: 'History', exact: true }).getByText('change').waitFor();
   },
   async commits(page) {
-    await page.goto(`/browse/${OPEN}/-/commits`);
+    await goTo(page, `/browse/${OPEN}/-/commits`);
     await page.getByRole('cell', { name: 'change' }).waitFor();
   },
   async commit(page) {
-    await page.goto(`/browse/${OPEN}/-/commit/${openHead}`);
+    await goTo(page, `/browse/${OPEN}/-/commit/${openHead}`);
     await page.getByText('2 files').waitFor();
   },
 };
@@ -265,6 +271,7 @@ const SETTINGS = [
   'general',
   'apiKeys',
   'tokens',
+  'mcp',
   'usage',
   'security',
   'members',
@@ -275,8 +282,8 @@ const SETTINGS = [
 ];
 
 /** What the window shows and what was answered since the last time. */
-async function seenBy({ page, answers }: Looker): Promise<string> {
-  await page.waitForLoadState('networkidle');
+async function seenBy({ page, answers, settled }: Looker): Promise<string> {
+  await settled();
   const parts = [await page.title(), await page.content()];
   return [...parts, ...answers.splice(0).map(({ url, body }) => `${url}\n${body}`)].join('\n');
 }
@@ -301,8 +308,9 @@ for (const who of ['guest', 'token', MEMBER]) {
       assertNothing(await seenBy(looker), name);
     }
     for (const section of who === MEMBER ? SETTINGS : ['health']) {
-      await page.goto(`/settings/${section}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await goTo(page, `/settings/${section}`);
+      await page.waitForURL(new RegExp(section));
+      await page.locator('.settings-body h1').waitFor();
       assertNothing(await seenBy(looker), section);
     }
   });

@@ -88,6 +88,28 @@ void test(
 );
 
 void test(
+  'results of symbols say what kind each is, and it is not copied',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto('/search?query=sym:plumTree');
+    await page.getByText('that is all').waitFor();
+    const line = page.getByRole('link', { name: /^line 1, function: export function/ });
+    assert.equal(await line.locator('.line-kind').innerText(), 'function');
+    await page.evaluate(`getSelection().selectAllChildren(document.querySelector('.result-code'))`);
+    const copied = await page.evaluate(`new Promise((resolve) => {
+      const data = new DataTransfer();
+      const event = new ClipboardEvent('copy', { clipboardData: data, bubbles: true, cancelable: true });
+      document.querySelector('.result-code').dispatchEvent(event);
+      resolve(data.getData('text/plain'));
+    })`);
+    assert.match(String(copied), /^export function plumTree\(count: number\) \{$/m);
+    assert.deepEqual(await findingsOf(page), []);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
   'a search that does not parse says where; the last good results stay',
   { skip: NO_BROWSER },
   async () => {

@@ -105,6 +105,45 @@ void test('what streams in moves nothing that was painted', { skip: NO_BROWSER }
 });
 
 void test(
+  'an answer to what was typed that was all stands when it is asked for; a part of it does not',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    const asked: number[] = [];
+    page.on('request', (request) => {
+      if (!request.url().endsWith('/api/stream_search')) return;
+      asked.push(Number(Object(request.postDataJSON()).matches));
+    });
+    await search(page, 'query=loquat');
+    const box = page.getByRole('combobox', { name: 'Query' });
+    await box.fill('quince');
+    await page.getByText('3 matches in 2 files of 1 repository · that is all').waitFor();
+    const places = await placesOf(page);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/query=quince$/);
+    await page.waitForTimeout(300);
+    assert.match(await summary(page), /^3 matches in 2 files/);
+    assert.deepEqual(await placesOf(page), places);
+    assert.deepEqual(asked, [10_000, 100]);
+    await box.fill('plumtree');
+    await page.getByText('press return for all').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText(/^First 10,000 matches/).waitFor();
+    assert.deepEqual(asked.slice(2), [100, 10_000]);
+    // Typed anew after it was changed: the address is the same, the answer is asked for.
+    await box.fill('plumtre');
+    await page.getByText('press return for all').waitFor();
+    await box.fill('plumtree');
+    await page.keyboard.press('Enter');
+    await page.getByText(/^First 10,000 matches/).waitFor();
+    // The way back has what was not asked for again.
+    await page.goBack();
+    await page.getByText('3 matches in 2 files of 1 repository · that is all').waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
   'a search that is stopped keeps what is there, and goes on when asked',
   { skip: NO_BROWSER },
   async () => {

@@ -62,6 +62,24 @@ test('columns are code points, marks are UTF-16 units', () => {
   assert.equal(lines[0].begins, 1);
 });
 
+test('a line says what kind of symbol it defines, where one was looked for', () => {
+  const answer = found('a', 'function plum() {}', 10, 14);
+  const [chunk] = answer.chunks;
+  assert.ok(chunk !== undefined);
+  const kindsOf = (kinds: readonly string[]) => {
+    const [range] = chunk.matchRanges;
+    assert.ok(range !== undefined);
+    const matchRanges = kinds.map(() => range);
+    const symbols = kinds.map((kind) => ({ symbol: kind === '' ? '' : 'plum', kind }));
+    const { lines } = toResultFile({ ...answer, chunks: [{ ...chunk, matchRanges, symbols }] }, 0);
+    return lines[0]?.kinds;
+  };
+  assert.deepEqual(kindsOf(['function']), ['function']);
+  assert.deepEqual(kindsOf(['class', '', 'constructor', 'class']), ['class', 'constructor']);
+  assert.deepEqual(kindsOf(['']), []);
+  assert.deepEqual(toResultFile(answer, 0).lines[0]?.kinds, []);
+});
+
 test('a long line is cut around its first match, through no character', () => {
   const text = `${'😀'.repeat(1000)}plum${'😀'.repeat(1000)}`;
   const [line] = toResultFile(found('a', text, 1001, 1005), 0).lines;

@@ -88,6 +88,7 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
     'general',
     'apiKeys',
     'tokens',
+    'mcp',
     'usage',
     'security',
     'members',

@@ -44,6 +44,7 @@ const manifest = z.record(
 );
 
 interface PageParts {
+  readonly icon: string;
   /** Runs before the first paint. */
   readonly theme: string;
   readonly main: string;
@@ -70,9 +71,11 @@ function pageParts(): PageParts {
 function readPageParts(): PageParts {
   const json: unknown = JSON.parse(readFileSync(builtFile('web/.vite/manifest.json'), 'utf8'));
   const entries = manifest.parse(json);
-  const { 'main.tsx': main, 'theme.ts': theme } = entries;
-  if (main === undefined || theme === undefined) throw new Error('the build has no entries');
+  const { 'main.tsx': main, 'theme.ts': theme, 'icon.svg': icon } = entries;
+  if (main === undefined || theme === undefined || icon === undefined)
+    throw new Error('the build has no entries');
   return {
+    icon: icon.file,
     theme: theme.file,
     main: main.file,
     modules: main.imports.flatMap((name) => entries[name]?.file ?? []),
@@ -83,7 +86,7 @@ function readPageParts(): PageParts {
 
 /** The document. @param base  path of the base URL, without a slash at its end */
 function documentOf(base: string, nonce: string): string {
-  const { theme, main, modules, styles, faces } = pageParts();
+  const { icon, theme, main, modules, styles, faces } = pageParts();
   const at = (file: string): string => `${base}/${file}`;
   return [
     '<!doctype html>',
@@ -94,7 +97,7 @@ function documentOf(base: string, nonce: string): string {
     `<meta name="trawl-base" content="${base}">`,
     `<meta name="trawl-nonce" content="${nonce}">`,
     '<title>Trawl</title>',
-    `<link rel="icon" type="image/svg+xml" href="${at('assets/icon.svg')}">`,
+    `<link rel="icon" type="image/svg+xml" href="${at(icon)}">`,
     `<script src="${at(theme)}"></script>`,
     ...faces.map(
       (face) => `<link rel="preload" as="font" type="font/woff2" href="${at(face)}" crossorigin>`,

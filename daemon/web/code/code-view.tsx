@@ -2,11 +2,11 @@
 // fast as fifty. Numbers link to lines; a range of lines is marked.
 
 import {
+  closeSearchPanel,
   gotoLine,
   highlightSelectionMatches,
   openSearchPanel,
   search,
-  searchKeymap,
   searchPanelOpen,
 } from '@codemirror/search';
 import { Compartment, EditorState } from '@codemirror/state';
@@ -40,6 +40,9 @@ import '../styles/code-view.css';
 
 /** Files above this many characters get their colours only when asked for. */
 export const COLOURED_SIZE_MAX = 5_000_000;
+
+/** Only these: the others that come with finding are the browser's own, such as its search by a second mod+F. */
+const FIND_KEYS = [{ key: 'Escape', run: closeSearchPanel, scope: 'editor search-panel' }];
 
 /** What is done with the view from outside. */
 export interface CodeHandle {
@@ -123,7 +126,7 @@ function makeState(
       drawSelection(),
       highlightSelectionMatches(),
       search({ top: true }),
-      keymap.of(searchKeymap),
+      keymap.of(FIND_KEYS),
       CARET_KEYS,
       nameCards((element, place) => told.current.showCard(element, place)),
       nameClicks((place) => told.current.goToName(place)),

@@ -45,6 +45,11 @@ const DEFAULTS = {
 
 export type Settings = Readonly<typeof DEFAULTS>;
 
+/** What somebody asked and looked at. */
+type Traces = Pick<Settings, 'queries' | 'files'>;
+
+const NO_TRACES: Traces = { queries: [], files: [] };
+
 interface Remembered extends Settings {
   /** Has the daemon said that it is this person who is here? */
   readonly isConfirmed: boolean;
@@ -53,6 +58,8 @@ interface Remembered extends Settings {
   readonly noteQuery: (query: string) => void;
   readonly noteFile: (file: SeenFile) => void;
   readonly set: (settings: Partial<Settings>) => void;
+  /** What was asked and looked at. */
+  readonly forgetTraces: () => void;
   /** All of it but for the theme. */
   readonly forget: () => void;
 }
@@ -115,6 +122,7 @@ export const useRemembered = create<Remembered>()(
         set({ files: [{ repo, path }, ...others].slice(0, FILES_MAX) });
       },
       set: (settings) => set(settings),
+      forgetTraces: () => set(NO_TRACES),
       forget: () => set(DEFAULTS),
     }),
     {
@@ -134,17 +142,30 @@ export const useRemembered = create<Remembered>()(
 );
 
 /** What a person asked and looked at is shown to nobody else: none, until the daemon has said who is here. */
-export function tracesOf(state: Remembered): Pick<Settings, 'queries' | 'files'> {
-  return state.isConfirmed ? state : DEFAULTS;
+export function tracesOf(state: Remembered): Traces {
+  return state.isConfirmed ? state : NO_TRACES;
 }
 
-/** Somebody signed in where others had been: what is kept of those goes, as when they sign out. */
+/** What is stored of a person, as `persist` writes it, without their traces; undefined: it is damaged. */
+function withoutTraces(stored: string): string | undefined {
+  try {
+    const all = Object(JSON.parse(stored));
+    return JSON.stringify({ ...all, state: { ...Object(all.state), ...NO_TRACES } });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Somebody signed in where others had been: of those only what they chose stays, as when they sign out. */
 function forgetOthers(name: string): void {
   try {
     const kept = Object.keys(localStorage).filter((one) => /^trawl:.*:remembered$/.test(one));
-    for (const one of kept)
-      if (one.startsWith(PREFIX) && one !== name && one !== nameFor(GUEST))
-        localStorage.removeItem(one);
+    for (const one of kept) {
+      if (!one.startsWith(PREFIX) || one === name || one === nameFor(GUEST)) continue;
+      const rest = withoutTraces(localStorage.getItem(one) ?? '');
+      if (rest === undefined) localStorage.removeItem(one);
+      else localStorage.setItem(one, rest);
+    }
   } catch {
     // No storage.
   }

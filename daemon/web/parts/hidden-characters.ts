@@ -16,9 +16,11 @@ export function codeOf(character: string): string {
   return `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
+const HIDDEN_IN_NAMES = new RegExp(HIDDEN_IN_NAME, 'g');
+
 /** A name where there is room for text alone: a title, a label. */
 export function visibleName(name: string): string {
-  return name.replaceAll(new RegExp(HIDDEN_IN_NAME, 'g'), codeOf);
+  return name.replaceAll(HIDDEN_IN_NAMES, codeOf);
 }
 
 /** Does a text hold characters that change the order of others? */

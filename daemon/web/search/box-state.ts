@@ -5,7 +5,10 @@ import { useEffect, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { useRemembered } from '../data/remembered.ts';
 import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
+import { chosenOf } from './facet-choice.ts';
 import type { Search } from './messages.ts';
+import { narrowed } from './narrowing.ts';
+import { NEW_ENTRY } from './place.ts';
 import { useSearch } from './search-store.ts';
 import { positionOf } from './words.ts';
 
@@ -32,7 +35,11 @@ function useAskedSearch() {
     if (search.query.trim() === '') return;
     noteQuery(search.query);
     const others = path === '/search' ? parameters : new URLSearchParams();
-    navigate(`/search?${parametersOf(search, others).toString()}`);
+    const { ask: show, before } = useSearch.getState();
+    // Why before the address is there: the daemon looks for it while the page is drawn.
+    show(narrowed(search, chosenOf(others), before));
+    const wanted = parametersOf(search, others).toString();
+    navigate(`/search?${wanted}`, { replace: wanted === others.toString(), state: NEW_ENTRY });
   };
   return { asked, ask, isOnSearchPage: path === '/search', contextLines };
 }

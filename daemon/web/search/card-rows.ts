@@ -38,6 +38,25 @@ export function headOf(lines: readonly ResultLine[], matchedMax: number): readon
   return end < 0 ? lines : lines.slice(0, end);
 }
 
+/** px of the parts of a card, as the styles have them at the usual size of text. */
+const HEAD_HEIGHT = 37;
+const ROW_HEIGHT = 20;
+const MORE_HEIGHT = 28;
+/** Cards that a mean is made of, at most. */
+const MEAN_MAX = 20;
+
+/** px that a card of these files takes at first, about: so many fit into a window before any was measured. */
+export function meanHeight(files: readonly ResultFile[]): number {
+  const some = files.slice(0, MEAN_MAX);
+  const heights = some.map((file) => {
+    const isLong = headOf(file.lines, MATCHED_FIRST).length < file.lines.length;
+    const rows = rowsOf(file, NEW_CARD, undefined).length;
+    return HEAD_HEIGHT + rows * ROW_HEIGHT + (isLong ? MORE_HEIGHT : 0);
+  });
+  const sum = heights.reduce((total, height) => total + height, 0);
+  return some.length === 0 ? HEAD_HEIGHT : Math.round(sum / some.length);
+}
+
 /** Matches of a file that are not shown yet, and how many of their lines the next step shows. */
 export function hiddenOf(
   lines: readonly ResultLine[],
@@ -105,7 +124,7 @@ function addOpened(
   for (const number of opened.flatMap(numbersOf)) {
     const text = source[number - 1];
     if (shown.has(number) || text === undefined || number < 1) continue;
-    const plain = { number, column: 0, begins: 0, ...cutLine(text, []) };
+    const plain = { number, column: 0, begins: 0, kinds: [], ...cutLine(text, []) };
     shown.set(number, matched.get(number) ?? plain);
   }
 }

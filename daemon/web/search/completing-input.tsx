@@ -88,6 +88,8 @@ export default function CompletingInput({
         autoFocus={autoFocus}
         ref={input}
         store={store}
+        // Why not the store's: it is a step behind, and to put an older text back ends what is being composed.
+        value={text}
         autoComplete="list"
         showOnClick={false}
         showOnChange={false}

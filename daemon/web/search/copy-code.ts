@@ -6,7 +6,7 @@ import type { ClipboardEvent } from 'react';
 const APART = '⋯';
 
 function textOf(part: DocumentFragment | Element): string {
-  for (const chip of part.querySelectorAll('.line-number, .line-cut')) chip.remove();
+  for (const chip of part.querySelectorAll('.line-number, .line-cut, .line-kind')) chip.remove();
   for (const hidden of part.querySelectorAll<HTMLElement>('.hidden-character'))
     hidden.textContent = hidden.dataset['text'] ?? '';
   return part.textContent;

@@ -1,6 +1,5 @@
 // Facets: what results can be narrowed to, how many there are of each, and what is chosen, which lives in the address.
 
-import { useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
@@ -78,18 +77,13 @@ export interface FacetChoice {
   readonly replaceBy: (query: string) => void;
 }
 
+const NONE: readonly ResultFile[] = [];
+
 /** What was there before the daemon narrowed it, while the query is the same. */
 function useBefore(): readonly ResultFile[] {
-  const shown = useSearch((state) => state.shown);
-  const files = useSearch((state) => state.files);
-  const [last, setLast] = useState<{
-    readonly query: string | undefined;
-    readonly files: readonly ResultFile[];
-  }>({ query: undefined, files: [] });
-  useEffect(() => {
-    if (shown?.filter === undefined) setLast({ query: shown?.query, files });
-  }, [shown, files]);
-  return shown?.filter !== undefined && shown.query === last.query ? last.files : [];
+  return useSearch(({ shown, before }) =>
+    shown?.filter !== undefined && shown.query === before?.search.query ? before.files : NONE,
+  );
 }
 
 function withoutFacets(parameters: URLSearchParams): URLSearchParams {
@@ -98,15 +92,19 @@ function withoutFacets(parameters: URLSearchParams): URLSearchParams {
   return after;
 }
 
-/** The choice of the address. Each change is a step of the history. */
-export function useFacetChoice(): FacetChoice {
-  const [parameters, setParameters] = useSearchParams();
-  const chosen = {
+export function chosenOf(parameters: URLSearchParams): Chosen {
+  return {
     repo: new Set(parameters.getAll('repo')),
     lang: new Set(parameters.getAll('lang')),
     path: new Set(parameters.getAll('path')),
     kind: new Set(parameters.getAll('kind')),
   };
+}
+
+/** The choice of the address. Each change is a step of the history. */
+export function useFacetChoice(): FacetChoice {
+  const [parameters, setParameters] = useSearchParams();
+  const chosen = chosenOf(parameters);
   const before = useBefore();
   return {
     chosen,

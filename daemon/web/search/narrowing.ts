@@ -1,13 +1,12 @@
 // What is asked of the daemon where filters are chosen: an answer that is all is narrowed here; where it was not all, the
 // daemon is asked with the same filter.
 
-import { useEffect, useState } from 'react';
 import { writtenPattern, writtenValue } from './completion.ts';
 import type { SuggestionKind } from './completion.ts';
 import type { Chosen } from './facet-choice.ts';
 import { folderPattern } from './folders.ts';
 import type { Search } from './messages.ts';
-import { useSearch } from './search-store.ts';
+import type { Unnarrowed } from './search-store.ts';
 
 /** Terms any of which will do. */
 function anyOf(terms: readonly string[]): string[] {
@@ -42,19 +41,10 @@ export function joined(query: string, filter: string): string {
   return `${enclosed(query)} ${filter}`;
 }
 
-/** The search of the address with what is chosen, as it is to be asked. */
-export function useNarrowed(search: Search | undefined, chosen: Chosen): Search | undefined {
-  const key = JSON.stringify(search);
-  const isPartial = useSearch(
-    ({ shown, state, outcome }) =>
-      state === 'done' && outcome?.isAll === false && JSON.stringify(shown) === key,
-  );
-  // Why kept: the narrowed answer takes the place of the one that said so.
-  const [partial, setPartial] = useState<string>();
-  useEffect(() => {
-    if (isPartial) setPartial(key);
-  }, [isPartial, key]);
+/** The search of the address with what is chosen, as it is to be asked. @param before  the last answer that was not narrowed */
+export function narrowed(search: Search, chosen: Chosen, before: Unnarrowed | undefined): Search {
   const filter = filterOf(chosen);
-  if (search === undefined || filter === undefined) return search;
-  return isPartial || partial === key ? { ...search, filter } : search;
+  const isPartial =
+    before?.isAll === false && JSON.stringify(before.search) === JSON.stringify(search);
+  return isPartial && filter !== undefined ? { ...search, filter } : search;
 }

@@ -8,6 +8,9 @@ export interface ResultPlace {
   readonly line: number;
 }
 
+/** Where one begins. */
+const TOP: ResultPlace = { offset: 0, key: undefined, line: 0 };
+
 interface EntryState {
   readonly results?: ResultPlace;
 }
@@ -16,6 +19,14 @@ interface EntryState {
 function entryState(): EntryState {
   const state: unknown = history.state;
   return typeof state === 'object' && state !== null ? state : {};
+}
+
+/** The state of an entry that is made: it is visited from the first. */
+export const NEW_ENTRY: EntryState = { results: TOP };
+
+/** Marks this entry of the history as visited. */
+export function visitEntry(): void {
+  keepPlace(TOP);
 }
 
 /** Of this entry of the history; undefined: it is visited for the first time. */
@@ -29,9 +40,10 @@ export function keepPlace(place: ResultPlace): void {
 
 let wanted: ResultPlace | undefined;
 
-/** The list that comes next goes to this place; undefined: to its top. */
+/** The list that comes next goes to this place. At its top it is from the first: to go there would cost a layout. */
 export function wantPlace(place: ResultPlace | undefined): void {
-  wanted = place;
+  const isTop = place?.offset === 0 && place.key === undefined;
+  wanted = isTop ? undefined : place;
 }
 
 /** What was wanted, once. */

@@ -9,6 +9,7 @@ import type { explainSearch } from '../../http/api/search/search-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { useAccount } from '../data/session.ts';
+import { copyText } from '../parts/clipboard.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { count, counted } from '../parts/words.ts';
 import type { Search } from './messages.ts';
@@ -134,7 +135,6 @@ export default function PlanPanel() {
   const outcome = useSearch((state) => state.outcome);
   const explanation = useExplanation(shown);
   const [isTable, setTable] = useState(false);
-  const [isCopied, setCopied] = useState(false);
   if (outcome === undefined)
     return (
       <section className="plan" aria-label="Plan">
@@ -145,13 +145,8 @@ export default function PlanPanel() {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const stats = outcome.stats as Stats;
   const stages = funnelOf(stats, explanation?.totals);
-  const copy = (): void => {
-    const text = JSON.stringify(explanation ?? { stats }, undefined, 2);
-    void navigator.clipboard?.writeText(text).then(
-      () => setCopied(true),
-      () => setCopied(false),
-    );
-  };
+  const copy = (): void =>
+    void copyText(JSON.stringify(explanation ?? { stats }, undefined, 2), 'Plan');
   return (
     <section className="plan" aria-label="Plan">
       <div className="plan-head">
@@ -160,7 +155,7 @@ export default function PlanPanel() {
           {isTable ? 'Show as picture' : 'Show as table'}
         </button>
         <button type="button" className="link-button" onClick={copy}>
-          {isCopied ? 'Copied' : 'Copy as JSON'}
+          Copy as JSON
         </button>
       </div>
       <div className="plan-body">

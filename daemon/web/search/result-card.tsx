@@ -1,8 +1,8 @@
 // One file of the results: its head, its matched lines in the order of the file, and what is left out between them.
 
 import { ChevronDown, ChevronRight, ChevronUp, Copy, ExternalLink } from 'lucide-react';
-import { memo, useLayoutEffect } from 'react';
-import type { MouseEvent } from 'react';
+import { createContext, memo, useContext, useLayoutEffect } from 'react';
+import type { MouseEvent, ReactNode } from 'react';
 import { Link } from 'wouter';
 import { MarkedText } from '../code/marked-text.tsx';
 import { copyText } from '../parts/clipboard.ts';
@@ -21,10 +21,12 @@ import { noteSeen } from './search-store.ts';
 
 interface ResultCardProps {
   readonly file: ResultFile;
-  /** 1-based, among all; `total` -1: not known yet. */
+  /** 1-based, among all. */
   readonly place: number;
-  readonly total: number;
 }
+
+/** How many cards there are; -1: not known yet. */
+export const CardTotal = createContext(-1);
 
 const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;
 
@@ -213,7 +215,22 @@ function More({ file, card, change }: PartProps) {
   );
 }
 
-export const ResultCard = memo(function ResultCard({ file, place, total }: ResultCardProps) {
+/** Why apart: the total is known at the end, and nothing in the card is drawn again for it. */
+function Article({ file, place, children }: ResultCardProps & { readonly children: ReactNode }) {
+  return (
+    <article
+      className="result-card"
+      aria-posinset={place}
+      aria-setsize={useContext(CardTotal)}
+      aria-label={visibleName(file.path)}
+      data-key={file.key}
+    >
+      {children}
+    </article>
+  );
+}
+
+export const ResultCard = memo(function ResultCard({ file, place }: ResultCardProps) {
   const { key } = file;
   const card = useCard(key);
   const change = (how: (before: CardState) => CardState): void =>
@@ -221,13 +238,7 @@ export const ResultCard = memo(function ResultCard({ file, place, total }: Resul
   useLayoutEffect(() => noteSeen(key), [key]);
   const part = { file, card, change };
   return (
-    <article
-      className="result-card"
-      aria-posinset={place}
-      aria-setsize={total}
-      aria-label={visibleName(file.path)}
-      data-key={key}
-    >
+    <Article file={file} place={place}>
       <CardHead
         file={file}
         isFolded={card.isFolded}
@@ -244,6 +255,6 @@ export const ResultCard = memo(function ResultCard({ file, place, total }: Resul
           <More {...part} />
         </>
       )}
-    </article>
+    </Article>
   );
 });

@@ -19,7 +19,8 @@ function isSelecting(): boolean {
 }
 
 export function LineRow({ file, line, colours }: LineRowProps) {
-  const { number, text, marks } = line;
+  const { number, text, marks, cut, kinds } = line;
+  const kind = kinds.join(', ');
   return (
     <Link
       href={addressOf(file, line)}
@@ -27,13 +28,14 @@ export function LineRow({ file, line, colours }: LineRowProps) {
       draggable={false}
       data-line={number}
       data-match={marks.length > 0 ? '' : undefined}
-      aria-label={`line ${number}: ${visibleName(text.trim())}`}
+      aria-label={`line ${number}${kind === '' ? '' : `, ${kind}`}: ${visibleName(text.trim())}`}
       onClick={(event) => {
         if (isSelecting()) event.preventDefault();
       }}
     >
       <span className="line-number">{number}</span>
-      <LineText className="line-text" {...line} colours={colours} />
+      <LineText className="line-text" text={text} marks={marks} cut={cut} colours={colours} />
+      {kind !== '' && <span className="line-kind">{kind}</span>}
     </Link>
   );
 }

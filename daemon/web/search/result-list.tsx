@@ -6,12 +6,14 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { RefObject } from 'react';
 import { Virtualizer } from 'virtua';
 import type { CacheSnapshot, VirtualizerHandle } from 'virtua';
+import { meanHeight } from './card-rows.ts';
+import { useIsLate } from '../parts/late.ts';
 import { copyCode } from './copy-code.ts';
 import { FilteredOut, Nothing, Unread } from './nothing.tsx';
 import { PrintedResults } from './printed-results.tsx';
 import { keepPlace, takePlace } from './place.ts';
 import type { ResultPlace } from './place.ts';
-import { ResultCard } from './result-card.tsx';
+import { CardTotal, ResultCard } from './result-card.tsx';
 import { focusedOf, useResultKeys } from './result-keys.ts';
 import type { Focused } from './result-keys.ts';
 import type { ResultFile } from './rows.ts';
@@ -154,6 +156,10 @@ function useSortAnchor({ scroller, list, files }: Parts): void {
   }, [sort, files, list, scroller]);
 }
 
+function cardOf(file: ResultFile, index: number) {
+  return <ResultCard key={file.key} file={file} place={index + 1} />;
+}
+
 function Feed({ files, loadedCount, onFocus }: ResultListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
@@ -162,6 +168,7 @@ function Feed({ files, loadedCount, onFocus }: ResultListProps) {
   const parts = { scroller, list, files };
   const name = useListName(files);
   const [cache] = useState(() => heights.get(name));
+  const [itemSize] = useState(() => meanHeight(files));
   const { keepMounted, setFocused } = useKeptFiles(parts);
   const latestName = useRef(name);
   latestName.current = name;
@@ -175,7 +182,8 @@ function Feed({ files, loadedCount, onFocus }: ResultListProps) {
   useSortAnchor(parts);
   useResultKeys(parts);
   const keepSoon = useKeptPlace(parts);
-  const isOld = shown !== asked && state === 'running';
+  // Why late: what becomes pale is painted anew, while the answer is waited for.
+  const isOld = useIsLate(shown !== asked && state === 'running');
   return (
     <div
       ref={scroller}
@@ -196,24 +204,20 @@ function Feed({ files, loadedCount, onFocus }: ResultListProps) {
       {files.length === 0 && loadedCount > 0 && <FilteredOut loadedCount={loadedCount} />}
       {loadedCount === 0 && state === 'done' && <Nothing />}
       {loadedCount === 0 && isUnread && <Unread />}
-      <Virtualizer
-        ref={list}
-        data={files}
-        scrollRef={scroller}
-        bufferSize={BUFFER_SIZE}
-        keepMounted={keepMounted}
-        onScroll={keepSoon}
-        {...(cache === undefined ? {} : { cache })}
-      >
-        {(file, index) => (
-          <ResultCard
-            key={file.key}
-            file={file}
-            place={index + 1}
-            total={state === 'done' ? files.length : -1}
-          />
-        )}
-      </Virtualizer>
+      <CardTotal value={state === 'done' ? files.length : -1}>
+        <Virtualizer
+          ref={list}
+          data={files}
+          scrollRef={scroller}
+          bufferSize={BUFFER_SIZE}
+          itemSize={itemSize}
+          keepMounted={keepMounted}
+          onScroll={keepSoon}
+          {...(cache === undefined ? {} : { cache })}
+        >
+          {cardOf}
+        </Virtualizer>
+      </CardTotal>
       <PrintedResults files={files} />
     </div>
   );

@@ -15,6 +15,8 @@ export interface ResultLine extends CutText {
   readonly column: number;
   /** Matches that begin on it. */
   readonly begins: number;
+  /** Kinds of the symbols that were looked for and are defined on it. */
+  readonly kinds: readonly string[];
 }
 
 export interface ResultFile {
@@ -51,19 +53,36 @@ function marksOn(text: string, number: number, ranges: readonly MatchRange[]): M
   });
 }
 
-/** @param ranges  those that touch the line */
-function toLine(raw: string, number: number, ranges: readonly MatchRange[]): ResultLine {
+type Symbols = NonNullable<Chunk['symbols']>;
+
+/** What most lines have. */
+const NO_KINDS: readonly string[] = [];
+
+/** Each kind once; that of a match which did not come from a symbol is ''. */
+function kindsOf(symbols: Symbols): readonly string[] {
+  const kinds = new Set(symbols.map(({ kind }) => kind).filter((kind) => kind !== ''));
+  return kinds.size === 0 ? NO_KINDS : [...kinds];
+}
+
+/** @param ranges  those that touch the line; `symbols` are theirs, or none */
+function toLine(
+  raw: string,
+  number: number,
+  ranges: readonly MatchRange[],
+  symbols: Symbols,
+): ResultLine {
   const text = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
   const begun = ranges.filter(({ start }) => start.lineNumber === number);
   return {
     number,
     column: begun[0]?.start.column ?? 0,
     begins: begun.length,
+    kinds: kindsOf(symbols),
     ...cutLine(text, marksOn(text, number, ranges)),
   };
 }
 
-function linesOf({ content, contentStart, matchRanges }: Chunk): ResultLine[] {
+function linesOf({ content, contentStart, matchRanges, symbols = [] }: Chunk): ResultLine[] {
   const texts = content.split('\n');
   if (texts.at(-1) === '') texts.pop();
   let first = 0;
@@ -72,7 +91,8 @@ function linesOf({ content, contentStart, matchRanges }: Chunk): ResultLine[] {
     while ((matchRanges[first]?.end.lineNumber ?? number) < number) first++;
     let behind = first;
     while ((matchRanges[behind]?.start.lineNumber ?? Infinity) <= number) behind++;
-    return toLine(raw, number, matchRanges.slice(first, behind));
+    const ranges = matchRanges.slice(first, behind);
+    return toLine(raw, number, ranges, symbols.slice(first, behind));
   });
 }
 

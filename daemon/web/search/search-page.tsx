@@ -12,9 +12,9 @@ import { FilterPanel } from './filter-panel.tsx';
 import { narrow, useFacetChoice } from './facet-choice.ts';
 import type { Search } from './messages.ts';
 import { isSortOrder } from './order.ts';
-import { keepPlace, placeOfEntry, wantPlace } from './place.ts';
+import { placeOfEntry, visitEntry, wantPlace } from './place.ts';
 import { previewName } from './result-address.ts';
-import { useNarrowed } from './narrowing.ts';
+import { narrowed } from './narrowing.ts';
 import { Plan } from './plan-button.tsx';
 import { ResultList } from './result-list.tsx';
 import type { Focused } from './result-keys.ts';
@@ -31,26 +31,13 @@ const PREVIEW_SHARE = { min: 25, max: 70, initial: 45 };
 function useAskedSearch(search: Search | undefined): void {
   const key = JSON.stringify(search);
   useEffect(() => {
-    const { asked, shown, isPreview, state, start, restore, clear } = useSearch.getState();
+    const { ask, clear } = useSearch.getState();
     const place = placeOfEntry();
     wantPlace(place);
     // Who comes back to this entry finds it marked as visited.
-    if (place === undefined) keepPlace({ offset: 0, key: undefined, line: 0 });
-    if (search === undefined) {
-      clear();
-      return;
-    }
-    const isShown = !isPreview && state !== 'failed' && JSON.stringify(asked) === key;
-    if (isShown) return;
-    if (place !== undefined && restore(search)) return;
-    // More of what is shown is added to it.
-    const isMore =
-      shown !== undefined &&
-      !isPreview &&
-      search.matches > shown.matches &&
-      JSON.stringify({ ...shown, matches: search.matches }) === key;
-    if (isMore) useSearch.getState().extend(search);
-    else start(search);
+    if (place === undefined) visitEntry();
+    if (search === undefined) clear();
+    else ask(search, place !== undefined);
     // `search` is made anew each time; `key` says whether it is another one.
   }, [key]);
 }
@@ -139,7 +126,9 @@ export function SearchPage() {
   const [, navigate] = useLocation();
   const contextLines = useRemembered((state) => state.contextLines);
   const choice = useFacetChoice();
-  const search = useNarrowed(searchOf(parameters, contextLines), choice.chosen);
+  const before = useSearch((state) => state.before);
+  const wanted = searchOf(parameters, contextLines);
+  const search = wanted === undefined ? undefined : narrowed(wanted, choice.chosen, before);
   useTitle(search?.query ?? 'Search');
   useAskedSearch(search);
   const sort = parameters.get('sort');

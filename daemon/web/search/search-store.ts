@@ -15,6 +15,13 @@ import { hear, post } from './worker-link.ts';
 
 export type SearchState = 'idle' | 'running' | 'done' | 'stopped' | 'failed';
 
+/** An answer that the daemon did not narrow to what is chosen of the filters. */
+export interface Unnarrowed {
+  readonly search: Search;
+  readonly files: readonly ResultFile[];
+  readonly isAll: boolean;
+}
+
 interface SearchView {
   readonly state: SearchState;
   /** What `files` are of; another than what runs while nothing of that has come. */
@@ -33,11 +40,18 @@ interface SearchView {
   /** ms from the start to the first results, and to the end. */
   readonly firstMs: number | undefined;
   readonly allMs: number | undefined;
+  /** The last answer that was not narrowed. */
+  readonly before: Unnarrowed | undefined;
   readonly start: (search: Search, isPreview?: boolean) => void;
   /** Searches again, for more or for what is missing; what is shown stays. */
   readonly extend: (search: Search) => void;
-  /** Takes the results from memory; false: they are not there. */
-  readonly restore: (search: Search) => boolean;
+  /**
+   * Shows what is asked for, unless it is there already: an answer to what was typed that was all stands as it is; more of
+   * what is shown is added to it.
+   *
+   * @param wasHere  its results may be in memory, as the browser has come back to it
+   */
+  readonly ask: (search: Search, wasHere?: boolean) => void;
   readonly setSort: (sort: SortOrder) => void;
   readonly stop: () => void;
   readonly clear: () => void;
@@ -114,6 +128,23 @@ function withoutOld(files: readonly ResultFile[]): readonly ResultFile[] {
   return files.filter((file, index) => index < line || arrived.has(file.key));
 }
 
+/** Is it the same search but for how many matches it asks for? */
+function isSameBut(search: Search | undefined, other: Search): search is Search {
+  if (search === undefined) return false;
+  return JSON.stringify({ ...search, matches: other.matches }) === JSON.stringify(other);
+}
+
+/** Keeps an answer for the time that it is narrowed. */
+function unnarrowed(
+  search: Search | undefined,
+  files: readonly ResultFile[],
+  outcome: Outcome | undefined,
+): Pick<SearchView, 'before'> | undefined {
+  if (search === undefined || search.filter !== undefined || outcome === undefined)
+    return undefined;
+  return { before: { search, files, isAll: outcome.isAll } };
+}
+
 function finish(outcome: Outcome): void {
   const { shown, asked, files } = useSearch.getState();
   const isEmpty = shown !== asked && !isExtending;
@@ -125,6 +156,7 @@ function finish(outcome: Outcome): void {
     matchCount: countMatches(left),
     ...(isEmpty ? newView() : {}),
     outcome,
+    ...unnarrowed(asked, isEmpty ? [] : left, outcome),
     allMs: performance.now() - startedAt,
   });
 }
@@ -154,7 +186,10 @@ function take(message: FromWorker): void {
   if (message.type === 'files' && message.id === lastId) {
     waiting.push(...message.files);
     for (const { key } of message.files) arrived.add(key);
-    frame ||= requestAnimationFrame(paintSoon);
+    const { shown, asked, sort } = useSearch.getState();
+    // The first are drawn for the next frame rather than the one behind it.
+    if (shown !== asked && sort === 'score') paint();
+    else frame ||= requestAnimationFrame(paintSoon);
   }
   if (message.type === 'progress' && message.id === lastId)
     useSearch.setState({ progress: message.progress });
@@ -202,6 +237,29 @@ function begin(search: Search, isPreview: boolean, extending: boolean): void {
   post({ type: 'start', id: lastId, search, base: BASE_PATH, isPreview });
 }
 
+/** Takes the results from memory; false: they are not there. */
+function restore(search: Search): boolean {
+  const kept = keptSearch(search);
+  if (kept === undefined) return false;
+  keepShown();
+  drop();
+  const { cards, seen: wasSeen, search: shown, ...rest } = kept;
+  const { viewId } = newView();
+  seen = new Set(wasSeen);
+  setCards(cards);
+  useSearch.setState({
+    ...rest,
+    ...unnarrowed(shown, kept.files, kept.outcome),
+    shown,
+    asked: shown,
+    isPreview: false,
+    failure: undefined,
+    viewId,
+    matchCount: countMatches(kept.files),
+  });
+  return true;
+}
+
 export const useSearch = create<SearchView>()((set, get) => ({
   state: 'idle',
   shown: undefined,
@@ -216,6 +274,7 @@ export const useSearch = create<SearchView>()((set, get) => ({
   failure: undefined,
   firstMs: undefined,
   allMs: undefined,
+  before: undefined,
   start: (search, isPreview = false) => {
     if (isPreview && performance.now() < previewRestUntil) return;
     keepShown();
@@ -226,18 +285,16 @@ export const useSearch = create<SearchView>()((set, get) => ({
     busyTries = 0;
     begin(search, false, true);
   },
-  restore: (search) => {
-    const kept = keptSearch(search);
-    if (kept === undefined) return false;
-    keepShown();
-    drop();
-    const { cards, seen: wasSeen, search: shown, ...rest } = kept;
-    const { viewId } = newView();
-    seen = new Set(wasSeen);
-    setCards(cards);
-    const matchCount = countMatches(kept.files);
-    set({ ...rest, shown, asked: shown, isPreview: false, failure: undefined, viewId, matchCount });
-    return true;
+  ask: (search, wasHere = false) => {
+    const { state, asked, shown, isPreview, outcome, start, extend } = get();
+    const isSame = isSameBut(asked, search) && state !== 'failed';
+    const isWhole = isPreview && state === 'done' && outcome?.isAll === true;
+    if (isSame && isWhole) set({ isPreview: false, asked: search, shown: search });
+    else if (isSame && !isPreview && asked.matches === search.matches) return;
+    else if (wasHere && restore(search)) return;
+    else if (!isPreview && isSameBut(shown, search) && search.matches > shown.matches)
+      extend(search);
+    else start(search);
   },
   setSort: (sort) => {
     if (sort === get().sort) return;

@@ -3,7 +3,7 @@
 
 /// <reference lib="webworker" />
 
-import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { createParser } from 'eventsource-parser';
 import type { SearchEvent } from '../../http/api/search/search-schemas.ts';
 import { ApiFailure, OfflineError, fetchApi } from '../data/api.ts';
 import { download } from './download.ts';
@@ -65,37 +65,55 @@ function progressOf(event: ChunkEvent): Progress | undefined {
 
 /** @param count  files of the search that came before */
 function tellFiles(id: number, event: ChunkEvent, count: number): void {
-  const progress = progressOf(event);
-  if (progress !== undefined) tell({ type: 'progress', id, progress });
   const files = event.files.map((file, index) => toResultFile(file, count + index));
   for (let from = 0; from < files.length; from += MESSAGE_FILES_MAX)
     tell({ type: 'files', id, files: files.slice(from, from + MESSAGE_FILES_MAX) });
+  // Behind them: they are waited for.
+  const progress = progressOf(event);
+  if (progress !== undefined) tell({ type: 'progress', id, progress });
 }
 
-/** Reads the events of one answer to its end. Errors: ApiFailure of an error event; Error where the end is missing. */
+/** Takes the events of one answer. Errors: ApiFailure of an error event. */
+function eventTaker(id: number): { readonly take: (data: string) => void; isOver: boolean } {
+  let outcome: Outcome | undefined;
+  let count = 0;
+  const taker = {
+    isOver: false,
+    take: (data: string): void => {
+      if (data === '[DONE]') {
+        if (outcome === undefined) return;
+        tell({ type: 'end', id, outcome });
+        taker.isOver = true;
+        return;
+      }
+      // Safety: the daemon's tests hold every event to its schema.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      const event = JSON.parse(data) as SearchEvent;
+      if (event.type === 'chunk') {
+        tellFiles(id, event, count);
+        count += event.files.length;
+      } else if (event.type === 'final') outcome = outcomeOf(event);
+      else throw new ApiFailure(event.error.statusCode, event.error.errorCode, event.error.message);
+    },
+  };
+  return taker;
+}
+
+/**
+ * Reads the events of one answer to its end. Streams that are piped into one another would take longer for the first.
+ *
+ * Errors: as `eventTaker`; Error where the end is missing.
+ */
 async function readEvents(
   id: number,
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): Promise<void> {
-  const events = body
-    .pipeThrough(new TextDecoderStream())
-    .pipeThrough(new EventSourceParserStream());
-  let outcome: Outcome | undefined;
-  let count = 0;
-  for await (const { data } of events) {
-    if (data === '[DONE]') {
-      if (outcome === undefined) break;
-      tell({ type: 'end', id, outcome });
-      return;
-    }
-    // Safety: the daemon's tests hold every event to its schema.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const event = JSON.parse(data) as SearchEvent;
-    if (event.type === 'chunk') {
-      tellFiles(id, event, count);
-      count += event.files.length;
-    } else if (event.type === 'final') outcome = outcomeOf(event);
-    else throw new ApiFailure(event.error.statusCode, event.error.errorCode, event.error.message);
+  const taker = eventTaker(id);
+  const parser = createParser({ onEvent: ({ data }) => taker.take(data) });
+  const decoder = new TextDecoder();
+  for await (const bytes of body) {
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    if (taker.isOver) return;
   }
   throw new Error('the stream ended early');
 }

@@ -117,12 +117,12 @@ function IndexLine({ isOwner }: { readonly isOwner: boolean }) {
 
 type Example = readonly [query: string, what: string];
 
-/** Names among which one is looked for that says something; a shorter one may be anything. */
+/** Names among which one is looked for that says something. */
 const NAME_CHOICES = 50;
-const NAME_LENGTH_MIN = 5;
 
+/** One word rather than the heading of a document; a shorter one may be anything. */
 function tellingName(names: readonly string[]): string | undefined {
-  return names.find((name) => name.length >= NAME_LENGTH_MIN) ?? names[0];
+  return names.find((name) => /^\w{5,}$/.test(name)) ?? names[0];
 }
 
 /** One that people know by its last name rather than a setting of a tool. */

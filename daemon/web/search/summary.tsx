@@ -7,6 +7,7 @@ import { Link } from 'wouter';
 import { BASE_PATH } from '../data/place.ts';
 import { useAccount } from '../data/session.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
+import { useIsLate } from '../parts/late.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { count, counted, milliseconds } from '../parts/words.ts';
 import type { Outcome } from './messages.ts';
@@ -25,8 +26,6 @@ export interface SummaryProps {
 /** ms between two counts that are shown, and between two that are said. */
 const COUNT_MS = 100;
 const SAID_MS = 5000;
-/** ms until it is said that a search has not brought anything yet. */
-const LATE_MS = 300;
 
 const ICON = { size: 16, strokeWidth: 1.5 } as const;
 
@@ -81,16 +80,18 @@ function Losses({ outcome }: { readonly outcome: Outcome }) {
   const [first] = losses;
   if (first === undefined) return null;
   const sentences = losses.map(({ text }) => text).join(' ');
+  const isForHealth = first.step === 'health' && account?.user?.role === 'OWNER';
   return (
     <>
       <span className="summary-sentence" title={sentences}>
         · <TriangleAlert {...ICON} className="inline-icon warn" aria-label="Not all:" /> {sentences}
       </span>
-      {first.step === 'again' && <Action label="Search again" run={again} />}
-      {first.step === 'health' && account?.user?.role === 'OWNER' && (
+      {isForHealth ? (
         <Link href="/settings/health" className="button summary-button">
           Health
         </Link>
+      ) : (
+        <Action label="Search again" run={again} />
       )}
     </>
   );
@@ -148,9 +149,11 @@ function Ended(props: SummaryProps) {
   );
 }
 
-/** A count that changes no more often than one can read. */
-function useSlowly<Value>(value: Value, pauseMs: number): Value {
-  const [shown, setShown] = useState({ value, at: 0 });
+/** A count that changes no more often than one can read. @param first  what it is until a pause is over; absent: the value */
+function useSlowly(value: number, pauseMs: number, first?: number): number {
+  const [shown, setShown] = useState(() =>
+    first === undefined ? { value, at: 0 } : { value: first, at: performance.now() },
+  );
   useEffect(() => {
     const wait = Math.max(0, shown.at + pauseMs - performance.now());
     const timer = setTimeout(() => setShown({ value, at: performance.now() }), wait);
@@ -168,7 +171,7 @@ function Running() {
     useSearch((state) => state.files.length),
     COUNT_MS,
   );
-  const said = useSlowly(matchCount, SAID_MS);
+  const said = useSlowly(matchCount, SAID_MS, 0);
   const progress = useSearch((state) => state.progress);
   const share =
     progress === undefined || progress.total === 0 ? undefined : progress.done / progress.total;
@@ -216,20 +219,6 @@ function Failure() {
       )}
     </>
   );
-}
-
-/** Has it been so for a moment? */
-function useIsLate(isSo: boolean): boolean {
-  const [isLate, setLate] = useState(false);
-  useEffect(() => {
-    if (!isSo) return;
-    const timer = setTimeout(() => setLate(true), LATE_MS);
-    return () => {
-      clearTimeout(timer);
-      setLate(false);
-    };
-  }, [isSo]);
-  return isLate;
 }
 
 export function Summary(props: SummaryProps) {

@@ -6,7 +6,7 @@ import type { Outcome, SearchFailure } from './messages.ts';
 /** Why an answer is not all, as a sentence, and what mends it. */
 interface Loss {
   readonly text: string;
-  readonly step: 'again' | 'health' | undefined;
+  readonly step: 'again' | 'health';
 }
 
 function partsOf(count: number): string {
@@ -35,7 +35,7 @@ function lossFor(reason: string, { stats }: Outcome): Loss {
         step: 'health',
       };
     case 'symbols_missing':
-      return { text: 'Symbols are not ready in every repository yet.', step: undefined };
+      return { text: 'Symbols are not ready in every repository yet.', step: 'again' };
     case 'internal_error':
       return { text: 'A piece of the answer was lost on the way.', step: 'again' };
     default:

@@ -7,6 +7,7 @@ import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { queryClient, useAccount } from '../data/session.ts';
+import { copyText } from '../parts/clipboard.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
@@ -30,11 +31,7 @@ function NewKey({ made, done }: { readonly made: Made; readonly done: () => void
       <Notice kind="warn" title="Copy it now: it is shown only this once." />
       <div className="secret">
         <code>{made.key}</code>
-        <button
-          type="button"
-          className="button"
-          onClick={() => void navigator.clipboard?.writeText(made.key)}
-        >
+        <button type="button" className="button" onClick={() => void copyText(made.key, 'Key')}>
           Copy
         </button>
         <button type="button" className="button" onClick={done}>

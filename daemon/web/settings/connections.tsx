@@ -72,6 +72,8 @@ function ConnectionState({ row: { status } }: { readonly row: Row }) {
   const job = status?.latestJob;
   // A source of this machine: its repository says how it stands.
   if (job === null || job === undefined) return null;
+  if (job.status === 'PENDING' && job.errorMessage !== null)
+    return <State kind="failed" word="Failed, tried again soon" />;
   if (job.status !== 'COMPLETED') return <State {...STATES[job.status]} job={job} />;
   const issueCount = issuesOf(job).length;
   if (issueCount === 0) return <State kind="ready" word="In step" />;

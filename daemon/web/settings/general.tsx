@@ -52,11 +52,11 @@ function Password() {
 export function General() {
   const { data: account } = useAccount();
   const { queries, files } = useRemembered(tracesOf);
-  const { forget } = useRemembered();
+  const { forget, forgetTraces } = useRemembered();
   const { mutate, isPending } = useMutation({
     mutationFn: () => call<typeof logOut>('/api/auth/logout', { base: BASE_PATH, method: 'POST' }),
     onSuccess: () => {
-      forget();
+      forgetTraces();
       tellSignedOut();
       // Anew: nothing that was shown stays in the memory of the page.
       location.assign(`${BASE_PATH}/`);

@@ -13,6 +13,7 @@ import { ApiFailure, call } from '../data/api.ts';
 import type { AnswerOf, BodyOf } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { queryClient } from '../data/session.ts';
+import { copyText } from '../parts/clipboard.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
@@ -74,7 +75,7 @@ function Invite() {
           <button
             type="button"
             className="button"
-            onClick={() => void navigator.clipboard?.writeText(data.setupUrl)}
+            onClick={() => void copyText(data.setupUrl, 'Link')}
           >
             Copy
           </button>

@@ -10,6 +10,7 @@ export const SECTIONS = [
   { id: 'general', title: 'General' },
   { id: 'apiKeys', title: 'API keys' },
   { id: 'tokens', title: 'Tokens and applications' },
+  { id: 'mcp', title: 'Agents and editors' },
   { id: 'usage', title: 'Usage' },
   { id: 'security', title: 'Security', isForOwners: true },
   { id: 'members', title: 'Members', isForOwners: true },

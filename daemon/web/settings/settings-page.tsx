@@ -16,6 +16,7 @@ import { SECTIONS } from './sections.ts';
 import type { SectionId } from './sections.ts';
 import { Security } from './security.tsx';
 import { Tokens } from './tokens.tsx';
+import { ToolServer } from './tool-server.tsx';
 import { Usage } from './usage.tsx';
 import '../styles/tables.css';
 import '../styles/jobs.css';
@@ -24,6 +25,7 @@ const BODIES: Readonly<Record<SectionId, ComponentType>> = {
   general: General,
   apiKeys: ApiKeys,
   tokens: Tokens,
+  mcp: ToolServer,
   usage: Usage,
   security: Security,
   members: Members,

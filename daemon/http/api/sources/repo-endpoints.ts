@@ -124,8 +124,10 @@ export const listRepos = endpoint(
       },
     },
   },
-  ({ query }, { services, baseUrl, sight, accounts, actor }) => {
-    accounts.trail.note(actor, 'user.listed_repos', ORG);
+  ({ query }, { services, baseUrl, sight, accounts, actor, caller }) => {
+    const { trail } = accounts;
+    if (caller?.source === 'session') trail.noteRepeated(actor, 'user.listed_repos', ORG);
+    else trail.note(actor, 'user.listed_repos', ORG);
     const stateOf = services.jobs.states();
     const found = services.repos.list(sight).filter(filterOf(query, services, stateOf));
     const sorted = sortRepos(found, query.sort, query.direction);

@@ -1,0 +1,393 @@
+// Settings of people and of the instance in a real browser: passwords, roles, who is let in, scoped tokens, themes, what a
+// browser keeps of those who use it in turn, and what agents take to connect.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { licenceEnvironment } from '../accounts/licences.ts';
+import { serveIndexed } from '../e2e/daemon.ts';
+import type { Served } from '../e2e/daemon.ts';
+import { toolClient } from '../http/mcp/tool-client.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { NO_BROWSER, findingsOf, until, visit } from './browser.ts';
+import type { Visitor } from './browser.ts';
+
+const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
+const OWNER = 'owner@example.com';
+const PASSWORD = 'correct horse battery';
+const OTHER_PASSWORD = 'another horse battery';
+const ENV = {
+  TRAWL_OWNER_EMAIL: OWNER,
+  TRAWL_OWNER_PASSWORD: PASSWORD,
+  TRAWL_OWNER_API_KEY: OWNER_KEY,
+  ...licenceEnvironment(),
+};
+
+let served: Served;
+before(async () => {
+  if (NO_BROWSER !== false) return;
+  const repo = makeRepo({ 'one.txt': 'quince\n' });
+  served = await serveIndexed(temporaryFolder(), [repo], { env: ENV });
+});
+
+/** As the owner, by key. */
+async function send(method: string, path: string, body?: object): Promise<Response> {
+  return await fetch(`${served.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${OWNER_KEY}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+/** A person with a password. */
+async function addMember(email: string): Promise<void> {
+  const made = (await (await send('POST', '/api/ee/users', { email })).json()) as {
+    setupUrl: string;
+  };
+  const token = new URL(made.setupUrl).searchParams.get('token');
+  const body = { token, email, name: email, password: PASSWORD };
+  assert.equal((await send('POST', '/api/auth/setup', body)).status, 201);
+}
+
+async function signInStatus(page: Page, email: string, password: string): Promise<number> {
+  const answer = await page.request.post('/api/auth/login', { data: { email, password } });
+  return answer.status();
+}
+
+/** A window of somebody who has signed in. */
+async function visitAs(email: string): Promise<Visitor> {
+  const visitor = await visit({ url: served.url });
+  assert.equal(await signInStatus(visitor.page, email, PASSWORD), 200);
+  return visitor;
+}
+
+void test('a password is changed', { skip: NO_BROWSER }, async () => {
+  await addMember('pass@example.com');
+  const { page, complaints } = await visitAs('pass@example.com');
+  const elsewhere = await visitAs('pass@example.com');
+  const change = async (now: string, wanted: string) => {
+    await page.getByLabel('Password now').fill(now);
+    await page.getByLabel('New password').fill(wanted);
+    await page.getByRole('button', { name: 'Change the password' }).click();
+  };
+  await page.goto('/settings/general');
+  await change('wrong horse battery', OTHER_PASSWORD);
+  await page.locator('.notice-danger').waitFor();
+  assert.equal(await signInStatus(elsewhere.page, 'pass@example.com', OTHER_PASSWORD), 401);
+  await change(PASSWORD, OTHER_PASSWORD);
+  await page.getByText('Changed. Your other sessions have ended.').waitFor();
+  assert.equal(await page.getByLabel('New password').inputValue(), '');
+  assert.deepEqual(await findingsOf(page), []);
+  // This session goes on, the other one does not.
+  await page.reload();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  const { user } = (await (await elsewhere.page.request.get('/api/user')).json()) as {
+    user: unknown;
+  };
+  assert.equal(user, null);
+  assert.equal(await signInStatus(elsewhere.page, 'pass@example.com', PASSWORD), 401);
+  assert.equal(await signInStatus(elsewhere.page, 'pass@example.com', OTHER_PASSWORD), 200);
+  assert.deepEqual(
+    complaints.filter((text) => !/401/.test(text)),
+    [],
+  );
+});
+
+void test(
+  'a member becomes an owner and a member again, is suspended and let in again',
+  { skip: NO_BROWSER },
+  async () => {
+    const EMAIL = 'role@example.com';
+    await addMember(EMAIL);
+    const { page, complaints } = await visitAs(OWNER);
+    const member = await visitAs(EMAIL);
+    await page.goto('/settings/members');
+    const row = page.getByRole('row', { name: new RegExp(EMAIL) });
+    const doing = (name: string) => row.getByRole('button', { name }).click();
+    await row.getByRole('cell', { name: 'Member', exact: true }).waitFor();
+    await member.page.goto('/settings/health');
+    await member.page.getByText('Only owners can do this.').waitFor();
+
+    await doing('Make owner');
+    await row.getByRole('cell', { name: 'Owner', exact: true }).waitFor();
+    await member.page.reload();
+    await member.page.getByText(/^All well/).waitFor();
+    await doing('Make member');
+    await row.getByRole('cell', { name: 'Member', exact: true }).waitFor();
+    await member.page.reload();
+    await member.page.getByText('Only owners can do this.').waitFor();
+
+    await doing('Suspend');
+    await row.getByRole('cell', { name: 'Suspended' }).waitFor();
+    assert.deepEqual(await findingsOf(page), []);
+    await member.page.getByRole('dialog', { name: 'Your session ended.' }).waitFor();
+    assert.notEqual(await signInStatus(member.page, EMAIL, PASSWORD), 200);
+    await doing('Let in again');
+    await row.getByRole('cell', { name: 'Active' }).waitFor();
+    assert.equal(await signInStatus(member.page, EMAIL, PASSWORD), 200);
+
+    // The last owner cannot leave the instance without one.
+    const own = page.getByRole('row', { name: new RegExp(OWNER) });
+    await own.getByRole('button', { name: 'Make member' }).click();
+    await page.locator('.notice-danger').waitFor();
+    await own.getByRole('cell', { name: 'Owner', exact: true }).waitFor();
+    assert.deepEqual(
+      complaints.filter((text) => !/40[039]/.test(text)),
+      [],
+    );
+  },
+);
+
+void test('who may come in, and who may use keys', { skip: NO_BROWSER }, async () => {
+  const EMAIL = 'keys@example.com';
+  await addMember(EMAIL);
+  const { page, complaints } = await visitAs(OWNER);
+  const member = await visitAs(EMAIL);
+  const guest = await visit({ url: served.url });
+  const ask = (key: string) =>
+    fetch(`${served.url}/api/repos`, { headers: { authorization: `Bearer ${key}` } });
+  await member.page.goto('/settings/apiKeys');
+  await member.page.getByLabel('Name of a new key').fill('mine');
+  await member.page.getByRole('button', { name: 'Make key' }).click();
+  const key = await member.page.locator('.secret code').innerText();
+  await member.page.getByRole('button', { name: 'Done' }).click();
+  assert.equal((await ask(key)).status, 200);
+
+  await page.goto('/settings/security');
+  const turn = async (name: RegExp, isOn: boolean) => {
+    await page.getByRole('checkbox', { name }).click();
+    await page.getByRole('checkbox', { name, checked: isOn }).waitFor();
+  };
+  assert.equal((await guest.page.request.get('/api/repos')).status(), 401);
+  await turn(/^Guests/, true);
+  await guest.page.goto('/search?query=quince');
+  await guest.page.getByText('1 match in 1 file of 1 repository · that is all').waitFor();
+  await turn(/^Guests/, false);
+  await guest.page.reload();
+  await guest.page.locator('#search-summary').getByRole('link', { name: 'Sign in' }).waitFor();
+
+  await turn(/make API keys/, false);
+  await member.page.reload();
+  await member.page.getByText('Only owners may make keys here.').waitFor();
+  assert.equal((await ask(key)).status, 200);
+  await turn(/use API keys/, false);
+  assert.notEqual((await ask(key)).status, 200);
+  assert.equal((await ask(OWNER_KEY)).status, 200);
+  await turn(/use API keys/, true);
+  await turn(/make API keys/, true);
+  assert.equal((await ask(key)).status, 200);
+
+  // Without another way in it would lock everybody out.
+  const password = page.getByRole('checkbox', { name: 'Sign-in by password' });
+  await password.click();
+  await page.locator('.notice-danger').waitFor();
+  assert.equal(await password.isChecked(), true);
+  assert.deepEqual(await findingsOf(page), []);
+  assert.deepEqual(
+    complaints.filter((text) => !/40[03]/.test(text)),
+    [],
+  );
+});
+
+void test('a person who was invited joins by the link', { skip: NO_BROWSER }, async () => {
+  const EMAIL = 'new@example.com';
+  const { page, complaints } = await visitAs(OWNER);
+  await page.goto('/settings/members');
+  await page.getByLabel('E-mail of a new member').fill(EMAIL);
+  await page.getByRole('button', { name: 'Invite' }).click();
+  const link = await page.locator('.secret code').innerText();
+  assert.deepEqual(await findingsOf(page), []);
+  const joining = await visit({ url: served.url });
+  await joining.page.goto(link);
+  await joining.page.getByRole('heading', { name: 'Join Trawl' }).waitFor();
+  await joining.page.getByText(`Your account is ${EMAIL}.`).waitFor();
+  await joining.page.getByLabel('Name').fill('New');
+  await joining.page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await joining.page.getByRole('button', { name: 'Make account and search' }).click();
+  await joining.page.getByRole('link', { name: `Settings of ${EMAIL}` }).click();
+  const facts = joining.page.locator('.facts').first();
+  assert.equal(await facts.innerText(), `Name\nNew\nE-mail\n${EMAIL}\nRole\nMember`);
+  await page.reload();
+  await page
+    .getByRole('row', { name: new RegExp(EMAIL) })
+    .getByText('Active')
+    .waitFor();
+  assert.deepEqual([...complaints, ...joining.complaints], []);
+});
+
+void test('a key tells when it was used, counts, and is ended', { skip: NO_BROWSER }, async () => {
+  const EMAIL = 'ends@example.com';
+  await addMember(EMAIL);
+  const { page, complaints } = await visitAs(EMAIL);
+  await page.goto('/settings/apiKeys');
+  await page.getByText('No keys yet.').waitFor();
+  await page.getByLabel('Name of a new key').fill('ci');
+  await page.getByRole('button', { name: 'Make key' }).click();
+  const key = await page.locator('.secret code').innerText();
+  await page.getByRole('button', { name: 'Done' }).click();
+  const row = page.getByRole('row', { name: /^ci/ });
+  await row.getByRole('cell', { name: 'never' }).waitFor();
+  const ask = () =>
+    fetch(`${served.url}/api/repos`, { headers: { authorization: `Bearer ${key}` } });
+  for (let use = 0; use < 3; use++) assert.equal((await ask()).status, 200);
+  await page.reload();
+  await row.waitFor();
+  await row.getByRole('cell', { name: 'never' }).waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Usage' }).click();
+  const facts = await page.locator('.facts').innerText();
+  assert.match(facts, /^Used today\n3\nLimit\n10,000\nLeft\n9,997\n/);
+  await page.goBack();
+  await row.getByRole('button', { name: 'Delete' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete the key “ci”?' });
+  assert.deepEqual(await findingsOf(page), []);
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('No keys yet.').waitFor();
+  assert.equal((await ask()).status, 401);
+  assert.deepEqual(complaints, []);
+});
+
+void test('scoped tokens are listed until they are revoked', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visitAs(OWNER);
+  const repos = (await (await send('GET', '/api/repos')).json()) as { repoId: number }[];
+  const repoIds = repos.map(({ repoId }) => repoId);
+  const made = await send('POST', '/api/ee/scoped_access_token', { repoIds });
+  const { id, token } = (await made.json()) as { id: string; token: string };
+  await page.goto('/settings/tokens');
+  const row = page.getByRole('row', { name: new RegExp(id) });
+  await row.getByRole('cell', { name: '1 repository' }).waitFor();
+  assert.equal((await page.content()).includes(token), false);
+  assert.deepEqual(await findingsOf(page), []);
+  assert.equal((await send('DELETE', `/api/ee/scoped_access_token/${id}`)).status, 204);
+  await page.reload();
+  await page.getByText('No token is good now.').waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+const GROUND = 'getComputedStyle(document.documentElement).backgroundColor';
+const DARK = 'rgb(16, 20, 25)';
+const LIGHT = 'rgb(255, 255, 255)';
+
+void test(
+  'a theme is chosen, kept, and the same in all tabs; the system has its own',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, context, complaints } = await visitAs(OWNER);
+    const other = await context.newPage();
+    await other.goto('/repos');
+    await page.goto('/settings/general');
+    await page.getByRole('radio', { name: 'dark' }).check();
+    for (const one of [page, other]) await until(one, `${GROUND} === '${DARK}'`);
+    await page.reload();
+    assert.equal(await page.evaluate(GROUND), DARK);
+    assert.equal(await page.getByRole('radio', { name: 'dark' }).isChecked(), true);
+    await page.getByRole('button', { name: 'Theme: dark. Change to system' }).click();
+    for (const one of [page, other]) await until(one, `${GROUND} === '${LIGHT}'`);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await until(page, `${GROUND} === '${DARK}'`);
+    await page.getByRole('button', { name: 'Theme: system. Change to light' }).click();
+    await until(page, `${GROUND} === '${LIGHT}'`);
+    await page.reload();
+    assert.equal(await page.evaluate(GROUND), LIGHT);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+async function searchAndLeave(page: Page): Promise<void> {
+  await page.goto('/search?query=quince');
+  await page.getByText('that is all').waitFor();
+  await page
+    .getByRole('link', { name: /one\.txt/ })
+    .first()
+    .click();
+  await page.locator('.cm-content').waitFor();
+  await page.goto('/');
+  await page.locator('.box-input[aria-haspopup]').waitFor();
+  await page.keyboard.type('quince');
+  await page.keyboard.press('Enter');
+  await page.getByText('that is all').waitFor();
+}
+
+void test(
+  'those who use one browser in turn keep what they chose; what they asked goes',
+  { skip: NO_BROWSER },
+  async () => {
+    const EMAIL = 'turn@example.com';
+    await addMember(EMAIL);
+    const { page, context } = await visitAs(OWNER);
+    const tabs = page.getByLabel('Columns of a tab');
+    const stored = () => page.evaluate<string>('JSON.stringify({ ...localStorage })');
+    await page.goto('/settings/general');
+    await tabs.selectOption('8');
+    await searchAndLeave(page);
+    assert.match(await stored(), /quince/);
+    assert.match(await stored(), /one\.txt/);
+    // The session ends, and another person signs in.
+    await context.clearCookies();
+    assert.equal(await signInStatus(page, EMAIL, PASSWORD), 200);
+    await page.goto('/settings/general');
+    await page.getByText(EMAIL, { exact: true }).first().waitFor();
+    assert.equal(await tabs.inputValue(), '4');
+    assert.doesNotMatch(await stored(), /quince|one\.txt/);
+    await tabs.selectOption('2');
+    await searchAndLeave(page);
+    await page.goto('/settings/general');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('Sign in to search.').waitFor();
+    assert.doesNotMatch(await stored(), /quince|one\.txt/);
+    for (const [email, columns] of [
+      [OWNER, '8'],
+      [EMAIL, '2'],
+    ] as const) {
+      assert.equal(await signInStatus(page, email, PASSWORD), 200);
+      await page.goto('/settings/general');
+      await page.getByText(email, { exact: true }).first().waitFor();
+      assert.equal(await tabs.inputValue(), columns);
+    }
+  },
+);
+
+/** What the snippet of an agent holds, as the page copies it. */
+async function copied(page: Page, name: string): Promise<string> {
+  await page.getByRole('button', { name, exact: true }).click();
+  await page.getByRole('button', { name: `Copy: Configuration of ${name}` }).click();
+  await page.getByText(`Configuration of ${name} copied`).waitFor();
+  return await page.evaluate<string>('navigator.clipboard.readText()');
+}
+
+void test('what an agent takes leads to the tools', { skip: NO_BROWSER }, async () => {
+  const { page, context, complaints } = await visitAs(OWNER);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto('/settings/mcp');
+  await page.getByRole('heading', { name: 'Address' }).waitFor();
+  const address = `${served.url}/api/mcp`;
+  assert.equal(await page.getByLabel('Address', { exact: true }).innerText(), address);
+  const claude = await copied(page, 'Claude Code');
+  const shown = JSON.parse(claude) as {
+    mcpServers: { trawl: { url: string; headers: { Authorization: string } } };
+  };
+  const { url, headers } = shown.mcpServers.trawl;
+  const key = headers.Authorization.replace('Bearer ${TRAWL_API_KEY}', OWNER_KEY);
+  const client = await toolClient(url.replace(/\/api\/mcp$/, ''), key);
+  assert.equal((await client.listTools()).tools.length, 10);
+  await client.close();
+  // README has the same, with another address.
+  const blocks = readFileSync('README.md', 'utf8').match(/```json\n[^]*?```/g) ?? [];
+  const written = blocks.find((block) => block.includes('TRAWL_API_KEY')) ?? '';
+  const json: unknown = JSON.parse(written.slice('```json'.length, -3));
+  assert.deepEqual(json, JSON.parse(claude.replace(address, 'https://code.example.com/api/mcp')));
+  for (const name of ['VS Code', 'Cursor', 'Gemini CLI', 'Windsurf', 'Codex']) {
+    const text = await copied(page, name);
+    assert.ok(text.includes(address), name);
+    if (name !== 'Codex') JSON.parse(text);
+  }
+  // On a phone nothing of it is beside the window.
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole('button', { name: 'Claude Code' }).click();
+  assert.equal(
+    await page.evaluate(`(({ scrollWidth }) => scrollWidth)(document.querySelector('main'))`),
+    360,
+  );
+  assert.deepEqual(await findingsOf(page), []);
+  assert.deepEqual(complaints, []);
+});
