@@ -24,7 +24,7 @@ const HEAD_END = '\r\n\r\n';
 const TICKS_PER_SECOND = 100;
 
 /** Processor time of a process, user and system, in ms; undefined where /proc is missing. */
-function processorMs(pid: number): number | undefined {
+export function processorMs(pid: number): number | undefined {
   try {
     const text = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
     // Why: the name of the program stands in parentheses and may hold blanks.

@@ -1,5 +1,6 @@
 // The tools on an index of this machine without a daemon: `trawl mcp`. Whoever comes first owns the data directory, indexes the
-// sources and watches them; others read what the owner writes, and one of them takes over when it is gone.
+// sources and watches them; others read what the owner writes, and one of them takes over when it is gone. Repos that no
+// index holds yet are looked through file by file (local-scan.ts). What cannot be opened is tried again by the next call.
 
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,13 +10,19 @@ import type { Configuration } from './base/config/configuration.ts';
 import type { Log } from './base/log.ts';
 import type { BuildProgress } from './engine/build/build.ts';
 import { navigate } from './engine/search/navigation.ts';
+import type { SearchEnvironment } from './engine/search/prepare.ts';
 import { search } from './engine/search/service.ts';
+import type { SearchRequest } from './engine/query/request.ts';
 import { openHistory } from './histories.ts';
 import { MemoryBudget } from './http/adapters/memory-budget.ts';
 import { ApiError } from './http/api/shapes/api-error.ts';
+import type { SearchResponse } from './http/api/search/search-schemas.ts';
+import { parsedAnswer, SCANNED } from './http/mcp/tools/search-scope.ts';
 import type { ToolContext, ToolServices } from './http/mcp/tools/tool.ts';
+import { scan, type ScannedFiles } from './local-scan.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
 import { RepoDirectory } from './repos/directory.ts';
+import type { RepoRecord } from './repos/records.ts';
 import { SEES_ALL } from './repos/sight.ts';
 import { objectPool } from './sources/git/object-pool.ts';
 import { listRefs } from './sources/git/refs.ts';
@@ -30,19 +37,30 @@ export interface LocalToolsOptions {
   readonly log: Log;
   /** Absolute paths. */
   readonly sources: readonly string[];
+  /** How long a search waits for an index that is being made before it goes without; default: SCAN_AFTER_MS. */
+  readonly scanAfterMs?: number;
 }
 
-/** How long a call waits for an index that is being made. */
+/** Guess: a folder of some thousand files is indexed by then. */
+const SCAN_AFTER_MS = 1000;
+/** How long a call that needs the index waits for it. */
 const INDEX_WAIT_MS = 20_000;
+/** Between two looks whether it is there. */
+const INDEX_LOOK_MS = 200;
+/** Of looking through files. */
+const SCAN_MS_MAX = 20_000;
 /** How often those who read look whether the owner is gone. */
 const OWNER_LOOK_MS = 5_000;
 const HOLDER = 'local';
 
 /** An index that is open. */
 interface Opened {
+  readonly instance: Instance;
   readonly services: ToolServices;
-  /** Resolves when all sources have been indexed once. */
-  readonly indexed: Promise<unknown>;
+  /** Resolves when all sources have been indexed once, or failed to be. */
+  readonly indexed: Promise<void>;
+  /** It has. */
+  readonly isIndexed: boolean;
   /** Undefined: this process is the owner. Else what the catalog looked like when it was read. */
   readonly look: string | undefined;
   /** Calls that are under way. */
@@ -56,7 +74,8 @@ export class LocalTools {
   readonly #options: LocalToolsOptions;
   readonly #abort = new AbortController();
   readonly #memory: MemoryBudget;
-  #opened: Promise<Opened>;
+  /** Undefined: the last attempt failed. */
+  #opened: Promise<Opened> | undefined;
   #looking: Promise<Opened> | undefined;
   #lookedMs = performance.now();
   #progress: BuildProgress | undefined;
@@ -65,19 +84,16 @@ export class LocalTools {
   constructor(options: LocalToolsOptions) {
     this.#options = options;
     this.#memory = new MemoryBudget(options.configuration.settings.memory);
-    this.#opened = this.#open();
     // Whoever calls a tool is told.
-    this.#opened.catch(() => {});
+    this.#openOnce().catch(() => {});
   }
 
   /**
    * Does `work` with what a call of a tool may use.
    *
-   * @param needsIndex  waits for the first index
-   * Errors: NOT_READY while there is none, and where it cannot be opened; those of `work`.
+   * Errors: NOT_READY where the index cannot be opened; those of `work`.
    */
   async with<Value>(
-    needsIndex: boolean,
     signal: AbortSignal,
     onProgress: ToolContext['onProgress'],
     work: (context: ToolContext) => Promise<Value>,
@@ -86,7 +102,6 @@ export class LocalTools {
     const ends: (() => void)[] = [];
     opened.useCount++;
     try {
-      if (needsIndex) await this.#waitForIndex(opened, signal);
       return await work(this.#contextOf(opened, signal, onProgress, ends));
     } finally {
       for (const end of ends) end();
@@ -96,7 +111,7 @@ export class LocalTools {
   }
 
   #contextOf(
-    { services }: Opened,
+    opened: Opened,
     signal: AbortSignal,
     onProgress: ToolContext['onProgress'],
     ends: (() => void)[],
@@ -112,7 +127,7 @@ export class LocalTools {
         onOver: (end) => void ends.push(end),
       },
       place: undefined,
-      services,
+      services: { ...opened.services, search: this.#searchOf(opened, onProgress) },
       settings,
       sight: SEES_ALL,
       signal,
@@ -121,9 +136,56 @@ export class LocalTools {
     };
   }
 
+  /** Searches that do without an index as long as there is none. */
+  #searchOf(opened: Opened, onProgress: ToolContext['onProgress']): ToolServices['search'] {
+    const { search: indexed } = opened.services;
+    return {
+      search: async (request, environment) => {
+        await this.#waitForIndex(opened, this.#options.scanAfterMs ?? SCAN_AFTER_MS, environment);
+        const answer = await indexed.search(request, environment);
+        const rest = unindexedIn(opened);
+        if (rest.length === 0) return answer;
+        const found = parsedAnswer(answer.json);
+        const scanned = await this.#scan(opened, rest, request, found, environment, onProgress);
+        return { json: Buffer.from(JSON.stringify(withScanned(found, scanned))) };
+      },
+      navigate: async (kind, call, environment) => {
+        await this.#waitForIndex(opened, INDEX_WAIT_MS, environment, () =>
+          onProgress?.({ ...this.#indexedFiles(), message: 'the index is being made' }),
+        );
+        const rest = unindexedIn(opened);
+        if (rest.some(({ name }) => name === call.repoName)) throw this.#notReady();
+        return await indexed.navigate(kind, call, environment);
+      },
+    };
+  }
+
+  #scan(
+    { instance }: Opened,
+    repos: readonly RepoRecord[],
+    request: SearchRequest,
+    { stats }: SearchResponse,
+    { signal }: SearchEnvironment,
+    onProgress: ToolContext['onProgress'],
+  ): Promise<ScannedFiles> {
+    const matches = Math.max(0, request.matches - stats.actualMatchCount);
+    return scan(
+      repos,
+      { ...request, matches },
+      {
+        searcher: instance.parts.searcher,
+        filters: this.#options.configuration.settings,
+        timeoutMs: SCAN_MS_MAX,
+        signal,
+        onProgress: (done, total) =>
+          onProgress?.({ done, total, message: `files looked through; ${this.#soFar()}` }),
+      },
+    );
+  }
+
   async close(): Promise<void> {
     this.#abort.abort(new Error('the tools are closing'));
-    const opened = await this.#opened.catch(() => undefined);
+    const opened = await this.#opened?.catch(() => undefined);
     await opened?.close();
     await objectPool.close();
   }
@@ -131,7 +193,7 @@ export class LocalTools {
   /** The index as it is now: that of another owner is opened again when it has changed, or the owner may be gone. */
   async #current(): Promise<Opened> {
     try {
-      const opened = await this.#opened;
+      const opened = await this.#openOnce();
       if (opened.look === undefined) return opened;
       this.#looking ??= this.#lookAgain(opened).finally(() => (this.#looking = undefined));
       return await this.#looking;
@@ -152,6 +214,17 @@ export class LocalTools {
     opened.isRetired = true;
     if (opened.useCount === 0) await opened.close();
     return next;
+  }
+
+  /** The attempt that is under way, or has been successful; else another one. */
+  #openOnce(): Promise<Opened> {
+    if (this.#opened !== undefined) return this.#opened;
+    const opened = this.#open();
+    this.#opened = opened;
+    opened.catch(() => {
+      if (this.#opened === opened) this.#opened = undefined;
+    });
+    return opened;
   }
 
   async #open(): Promise<Opened> {
@@ -222,8 +295,14 @@ export class LocalTools {
     const { parts, catalog } = instance;
     const { configuration, log } = this.#options;
     const history = await openHistory(configuration, catalog, log);
+    let isIndexed = false;
+    const end = (): void => void (isIndexed = true);
     return {
-      indexed,
+      instance,
+      indexed: indexed.then(end, end),
+      get isIndexed() {
+        return isIndexed;
+      },
       look,
       useCount: 0,
       isRetired: false,
@@ -246,21 +325,61 @@ export class LocalTools {
     };
   }
 
-  /** Errors: NOT_READY. */
-  async #waitForIndex({ indexed, services }: Opened, signal: AbortSignal): Promise<void> {
-    const isThere = (): boolean =>
-      services.repos.list(SEES_ALL).some(({ indexedAt }) => indexedAt !== undefined);
-    if (isThere()) return;
-    const waiting = sleep(INDEX_WAIT_MS, undefined, { ref: false, signal });
-    await Promise.race([indexed, waiting]);
-    if (!isThere()) throw new ApiError('NOT_READY', this.#whyNotReady());
+  /** Until all sources have been indexed once, for so long. */
+  async #waitForIndex(
+    opened: Opened,
+    waitMs: number,
+    { signal }: SearchEnvironment,
+    onWait: () => void = () => {},
+  ): Promise<void> {
+    const endMs = performance.now() + waitMs;
+    while (unindexedIn(opened).length > 0 && !opened.isIndexed && performance.now() < endMs) {
+      onWait();
+      const pause = sleep(INDEX_LOOK_MS, undefined, { ref: false, signal });
+      await Promise.race([opened.indexed, pause]);
+    }
   }
 
-  #whyNotReady(): string {
+  #indexedFiles(): { readonly done: number; readonly total: number } {
     const { filesDone = 0, filesTotal = 0 } = this.#progress ?? {};
-    const soFar = filesTotal > 0 ? ` (${filesDone} of ${filesTotal} files)` : '';
-    return `the index is being made${soFar}; try again in a while. read_file, list_tree, list_commits and get_diff work meanwhile`;
+    return { done: filesDone, total: filesTotal };
   }
+
+  #soFar(): string {
+    const { done, total } = this.#indexedFiles();
+    return `the index is being made${total > 0 ? ` (${done} of ${total} files)` : ''}`;
+  }
+
+  #notReady(): ApiError {
+    return new ApiError('NOT_READY', `${this.#soFar()}; try again in a while, or use grep meanwhile`);
+  }
+}
+
+function unindexedIn({ services }: Opened): readonly RepoRecord[] {
+  return services.repos.list(SEES_ALL).filter(({ indexedAt }) => indexedAt === undefined);
+}
+
+/** The answer of an index, and what was found without one, in the members that tools look at. */
+function withScanned(
+  { stats, files, incompleteReasons = [] }: SearchResponse,
+  scanned: ScannedFiles,
+): object {
+  const shownCount = scanned.files.reduce((sum, { chunks }) => sum + Math.max(chunks.length, 1), 0);
+  const reasons = [
+    ...incompleteReasons,
+    ...(scanned.isWhole || scanned.isLate ? [] : ['match_limit']),
+    ...(scanned.isLate ? ['deadline'] : []),
+    SCANNED,
+  ];
+  return {
+    stats: {
+      actualMatchCount: stats.actualMatchCount + shownCount,
+      totalMatchCount: stats.totalMatchCount + scanned.matchCount,
+      fileCount: stats.fileCount + scanned.files.length,
+    },
+    files: [...files, ...scanned.files],
+    incompleteReasons: [...new Set(reasons)],
+  };
 }
 
 /** Changes whenever the catalog does. */

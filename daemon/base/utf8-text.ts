@@ -15,6 +15,14 @@ export function utf8Text(bytes: Uint8Array): string {
   return isUtf8(buffer) ? buffer.toString('utf8') : utf8TextOfLatin1(buffer.toString('latin1'));
 }
 
+/** As much from the start of a text as so many bytes of UTF-8 hold, cut between characters. */
+export function utf8Start(text: string, sizeMax: number): string {
+  const bytes = Buffer.from(text);
+  let end = Math.min(sizeMax, bytes.length);
+  while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end);
+}
+
 /** As `utf8Text`, of bytes that are the characters of a text. */
 export function utf8TextOfLatin1(latin1: string): string {
   if (/^[\0-\x7F]*$/.test(latin1)) return latin1;

@@ -4,14 +4,10 @@ import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Log } from '../base/log.ts';
 import { makeToolServer, progressOf } from '../http/mcp/tool-server.ts';
-import type { Tool } from '../http/mcp/tools/tool.ts';
 import type { LocalTools } from '../local-tools.ts';
 
 /** Characters of what is wrong with a message that are shown. */
 const SHOWN_SIZE = 300;
-
-/** Tools that read the index. Others read repositories, and need not wait for it. */
-const needsIndex = ({ isSearch }: Tool): boolean => isSearch;
 
 /**
  * Answers messages until the input ends.
@@ -28,9 +24,7 @@ export async function servePipe(
     version,
     log,
     run: async (tool, args, extra) =>
-      (await open()).with(needsIndex(tool), extra.signal, progressOf(extra), (context) =>
-        tool.run(args, context),
-      ),
+      (await open()).with(extra.signal, progressOf(extra), (context) => tool.run(args, context)),
   });
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
   server.onerror = (error) =>

@@ -2,6 +2,7 @@
 // becomes of hostile arguments.
 
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -378,12 +379,25 @@ void test('arguments that are options, paths, expressions without end, or no arg
   const refused: [string, Record<string, unknown>, RegExp][] = [
     ['read_file', { repo, path: '../../../etc/passwd' }, /not found/i],
     ['read_file', { repo, path: '/etc/passwd' }, /not found/i],
+    ['read_file', { repo, path: 'src/../README.md' }, /not found/i],
+    ['read_file', { repo, path: '.git/config' }, /not found/i],
+    ['read_file', { repo, path: 'README.md\0.txt' }, /not found/i],
+    ['read_file', { repo, path: '--output=/tmp/x' }, /not found/i],
+    ['read_file', { repo: '../open', path: 'README.md' }, /not found/i],
     ['read_file', { repo, path: 'README.md', ref: '--output=/tmp/x' }, /ref is not valid/],
+    ['read_file', { repo, path: 'README.md', ref: 'main\0' }, /ref is not valid/],
     ['read_file', { repo, path: 'README.md', ref: 'main..main' }, /ref is not valid/],
     ['get_diff', { repo, base: '--no-index', head: 'main' }, /ref is not valid/],
     ['list_commits', { repo, ref: '-n1' }, /ref is not valid/],
     ['list_commits', { repo, path: '../x' }, /not found/i],
+    ['list_commits', { repo, path: 'a\0b' }, /./],
+    ['list_commits', { repo, since: '--output=/tmp/x' }, /^since: /],
+    ['get_diff', { repo, base: 'main~1', head: 'main', path: '../x' }, /not found/i],
+    ['get_diff', { repo, base: 'main~1', head: '-O/etc/passwd' }, /ref is not valid/],
     ['list_tree', { repo, path: '../..' }, /not found/i],
+    ['list_tree', { repo, path: '/etc' }, /not found/i],
+    ['list_tree', { repo, path: '--output=x' }, /not found/i],
+    ['list_tree', { repo, ref: '--help' }, /ref is not valid/],
     ['grep', { pattern: '(' }, /position 0/],
     ['grep', { pattern: '(a{1000}){1000}' }, /./],
     ['grep', { pattern: 'a'.repeat(5000) }, /./],
@@ -401,6 +415,17 @@ void test('arguments that are options, paths, expressions without end, or no arg
   const { text, isError } = await callTool(owner, 'rm', { path: '/' });
   assert.equal(isError, true);
   assert.match(text, /^Tool "rm" failed: there is no such tool/);
+});
+
+void test('an argument that looks like an option is text and nothing else', async () => {
+  const option = `--output=${path.join(temporaryFolder(), 'made')}`;
+  const repo = 'local/open';
+  assert.match(await textOf('list_commits', { repo, query: option }), /"totalCount":0/);
+  assert.match(await textOf('list_commits', { repo, author: option }), /"totalCount":0/);
+  assert.match(await textOf('grep', { repo, pattern: option }), /^No matches found/);
+  assert.match(await textOf('glob', { repo, pattern: option }), /^Found 0 files/);
+  assert.match(await textOf('find_symbol_references', { repo, symbol: option }), /^Found 0 places/);
+  assert.equal(existsSync(option.slice('--output='.length)), false);
 });
 
 void test('10 MB of arguments are refused, and the session goes on', async () => {

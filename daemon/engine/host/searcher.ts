@@ -484,8 +484,14 @@ export class Searcher {
   /**
    * Which of the names a regular expression matches somewhere, an empty match included. Throws PlanError if the
    * core refuses the program, or if it takes too much work. Drops what is bound.
+   *
+   * @param isTooMuch  asked now and then whether it is
    */
-  testNames(program: Uint8Array, names: readonly string[]): boolean[] {
+  testNames(
+    program: Uint8Array,
+    names: readonly string[],
+    isTooMuch: StopTest = asOften(NAME_QUESTIONS_MAX),
+  ): boolean[] {
     const space = (this.#spaces[0] ??= new Space(this.#module, this.#options));
     const { core, outputStart, outputEnd } = space;
     const memory = new Uint8Array(core.memory.buffer);
@@ -501,8 +507,6 @@ export class Searcher {
     memory.set(program, outputStart);
     // The core's scratch memory for expressions is one for all; the plan takes its own again.
     this.#forgetBindings();
-    let questionCount = 0;
-    const isTooMuch = (): boolean => ++questionCount > NAME_QUESTIONS_MAX;
     const status = whileWanted(core, isTooMuch, ({ exports }) =>
       exports.testNames(outputStart, program.length, rowsStart, names.length, out),
     );
@@ -559,6 +563,12 @@ function keptCountOf(requests: Uint32Array, count: number): number {
 
 function memoryError({ arenaSize }: Space): PlanError {
   return new PlanError(`it takes more memory than the limit of ${arenaSize} bytes`);
+}
+
+/** Asked more often than so, it says that it is too much. */
+function asOften(countMax: number): StopTest {
+  let count = 0;
+  return () => ++count > countMax;
 }
 
 /** Calls the core, which asks `isStopWanted` meanwhile. */

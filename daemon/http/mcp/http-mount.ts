@@ -13,6 +13,9 @@ const VERSION_HEADER = 'mcp-protocol-version';
 /** Of clients that name none, and the only one with batches. */
 const OLDEST_VERSION = '2025-03-26';
 
+/** Messages that are answered together. */
+const BATCH_MAX = 100;
+
 export class HttpMount {
   readonly #version: string;
   readonly #log: Log;
@@ -77,6 +80,8 @@ function checkVersion({ headers }: Request, messages: unknown): void {
   if (version !== OLDEST_VERSION)
     throw new ApiError('INVALID_REQUEST_BODY', `Version ${version} has no batches.`);
   if (messages.length === 0) throw new ApiError('INVALID_REQUEST_BODY', 'The batch is empty.');
+  if (messages.length > BATCH_MAX)
+    throw new ApiError('INVALID_REQUEST_BODY', `A batch has at most ${BATCH_MAX} messages.`);
 }
 
 /** A message that begins a session. */

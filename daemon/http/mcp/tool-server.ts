@@ -106,10 +106,15 @@ function reasonOf(error: unknown, { log }: ToolMount, { signal }: CallExtra): st
 export function progressOf(extra: CallExtra): ToolContext['onProgress'] {
   const { _meta: { progressToken } = {}, sendNotification } = extra;
   if (progressToken === undefined) return undefined;
-  return ({ shardsDone: progress, shardsEligible: total }) =>
+  let told = -1;
+  return ({ done: progress, ...rest }) => {
+    // The protocol wants it to rise each time.
+    if (progress <= told) return;
+    told = progress;
     // Whoever is gone is told nothing.
     void sendNotification({
       method: 'notifications/progress',
-      params: { progressToken, progress, total },
+      params: { progressToken, progress, ...rest },
     }).catch(() => {});
+  };
 }

@@ -9,7 +9,15 @@ import type { RawReply } from '../ask.ts';
 import { answerOf } from '../answers.ts';
 import { PROTOCOL_VERSIONS } from '../../../daemon/http/mcp/tool-server.ts';
 import { onBothAdapters } from '../adapters.ts';
-import { eventually, gate, OTHER_KEY, OWNER_KEY, startWorld, type World } from '../harness.ts';
+import {
+  eventually,
+  gate,
+  openWire,
+  OTHER_KEY,
+  OWNER_KEY,
+  startWorld,
+  type World,
+} from '../harness.ts';
 
 const PATH = '/api/mcp';
 const OWNER = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };
@@ -70,6 +78,8 @@ function call(id: number, name: string, args: object, meta?: object) {
 }
 
 const GREP = { pattern: 'x' };
+/** Of a caller (daemon/http/mcp/sessions.ts). */
+const SESSIONS_OF_ONE = 100;
 
 async function open(world: World, key: string | undefined, version?: string): Promise<Client> {
   const reply = await post(world, initialize(version), credential(key));
@@ -148,6 +158,39 @@ onBothAdapters('tool server', (kind) => {
     const ids = (messages: Message[]) => messages.map(({ id }) => id).sort();
     assert.deepEqual(ids(await client.answers(pings, version('2025-03-26'))), [1, 2]);
     assert.deepEqual(ids(await client.answers(pings)), [1, 2]);
+  });
+
+  test('a batch of thousands is refused, and one of a hundred is answered', async () => {
+    const world = await startWorld({ kind, env: GUESTS });
+    const client = await open(world, undefined);
+    const calls = (count: number) =>
+      Array.from({ length: count }, (_, id) => call(id, 'list_repos', {}));
+    assert.equal(codeOf(await client.send(calls(5000))), 'INVALID_REQUEST_BODY');
+    assert.equal(codeOf(await client.send(calls(101))), 'INVALID_REQUEST_BODY');
+    assert.equal((await client.answers(calls(100))).length, 100);
+  });
+
+  test('thousands of sessions: each caller has so many, and what is over is forgotten', async () => {
+    const world = await startWorld({ kind, env: GUESTS });
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    const other = await open(world, OWNER_KEY);
+    const first = await open(world, undefined);
+    for (let i = 0; i < SESSIONS_OF_ONE; i++) assert.equal((await post(world, initialize())).status, 200);
+    assert.equal(codeOf(await first.send(ping)), 'NOT_FOUND');
+    assert.equal((await other.answers(ping)).length, 1);
+  });
+
+  test('a body that comes slowly holds nobody up, and is given up', async () => {
+    const world = await startWorld({ kind, env: GUESTS, requestTimeoutMs: 300 });
+    const client = await open(world, undefined);
+    const wire = openWire(world.server);
+    wire.socket.write(
+      `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{`,
+    );
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    assert.equal((await client.answers(ping)).length, 1);
+    assert.match(await wire.closed(), /^HTTP\/1\.1 408 /);
+    assert.equal((await client.answers(ping)).length, 1);
   });
 
   test('what is no message is an error of ours; JSON needs no content type', async () => {

@@ -51,6 +51,19 @@ export function inOrder(lines: readonly FoundLine[]): FoundLine[] {
   return [...byNumber.values()].sort((a, b) => a.number - b.number);
 }
 
+/** The first files, with so many lines together that have a match; the last one may lose some. */
+export function firstPlaces(files: readonly FoundLines[], countMax: number): FoundLines[] {
+  const first: FoundLines[] = [];
+  let left = countMax;
+  for (const file of files) {
+    if (left === 0) break;
+    const lines = file.lines.slice(0, left);
+    first.push({ ...file, lines });
+    left -= lines.length;
+  }
+  return first;
+}
+
 /** Characters of a line that are shown. */
 const LINE_SIZE_MAX = 2000;
 

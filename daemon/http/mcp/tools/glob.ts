@@ -34,8 +34,8 @@ export const glob = tool(
     // Safety: the pattern is a condition.
     const answer = await searchFor([first!, ...more], { matches }, context);
     if (answer.files.length > 0) return listOf(answer, most);
-    const reasons = await whyNothing(undefined, conditions, context);
-    return ['Found 0 files', ...reasons].join('\n');
+    const reasons = await whyNothing(undefined, conditions, answer, context);
+    return ['Found 0 files', ...reasons, ...gapsOf(answer)].join('\n');
   },
 );
 
@@ -61,8 +61,7 @@ function endLines(answer: SearchResponse, shown: number, limit: number): string[
   const unshown = Math.min(files.length, limit) - shown;
   if (unshown > 0)
     lines.push(`(cut: the text is full, ${unshown} more files; narrow by path, repo or pattern)`);
-  const gaps = gapsOf(answer);
-  if (gaps !== undefined) lines.push(gaps);
+  lines.push(...gapsOf(answer));
   if (files.length <= limit && !incompleteReasons.includes('match_limit')) return lines;
   const next = Math.min(LIMIT_MAX, Math.max(4 * limit, stats.fileCount));
   const how = limit < LIMIT_MAX ? `call again with limit ${next}, or narrow` : 'narrow';

@@ -64,9 +64,8 @@ async function nothing(
   answer: SearchResponse,
   context: ToolContext,
 ): Promise<string> {
-  const gaps = gapsOf(answer);
-  const reasons = await whyNothing(pattern, conditions, context);
-  return ['No matches found', ...reasons, ...(gaps === undefined ? [] : [gaps])].join('\n');
+  const reasons = await whyNothing(pattern, conditions, answer, context);
+  return ['No matches found', ...reasons, ...gapsOf(answer)].join('\n');
 }
 
 function byFile(answer: SearchResponse, limit: number): string {
@@ -93,8 +92,7 @@ function linesOf({ repository, fileName, chunks }: FileResult): FoundLines {
 /** What is missing, and how to get it. */
 function endLines(answer: SearchResponse, limit: number): string[] {
   const { stats, incompleteReasons = [] } = answer;
-  const gaps = gapsOf(answer);
-  const lines = gaps === undefined ? [] : [gaps];
+  const lines = gapsOf(answer);
   if (!incompleteReasons.includes('match_limit')) return lines;
   const next = Math.min(LIMIT_MAX, Math.max(stats.totalMatchCount, 4 * limit));
   const more =

@@ -35,7 +35,15 @@ export const listCommits = tool(
   },
   async (args, context) => {
     const { total, items } = await commitsOf(args, context);
-    const commits = items.map((commit) => ({ ...commit, parents: undefined }));
+    // What is empty, and addresses, say nothing to a model.
+    const commits = items.map(({ hash, date, message, body, refs, authorName }) => ({
+      hash,
+      date,
+      message,
+      ...(body === '' ? {} : { body }),
+      ...(refs === '' ? {} : { refs }),
+      authorName,
+    }));
     return partOf({ commits, totalCount: total }, args);
   },
 );

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { blobPageUrl } from '../../../repos/links.ts';
-import { utf8Text } from '../../../base/utf8-text.ts';
+import { utf8Start, utf8Text } from '../../../base/utf8-text.ts';
 import { ApiError } from '../../api/shapes/api-error.ts';
 import { jsonInteger } from '../../api/shapes/input.ts';
 import { lineCountOf, linesOf } from '../../api/sources/content-lines.ts';
@@ -58,7 +58,9 @@ function numbered(lines: readonly string[], first: number): string[] {
     const size = Buffer.byteLength(line) + 1;
     if (size > left && index > 0) break;
     const isCut = size > SIZE_MAX;
-    const text = isCut ? `${line.slice(0, SIZE_MAX)}… (cut, the line has ${size - 1} bytes)` : line;
+    const text = isCut
+      ? `${utf8Start(line, SIZE_MAX)}… (cut, the line has ${size - 1} bytes)`
+      : line;
     shown.push(`${first + index}: ${text.replace(/\r$/, '')}`);
     left -= size;
     if (left < 0) break;

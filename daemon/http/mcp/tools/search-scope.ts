@@ -3,10 +3,11 @@
 import { z } from 'zod';
 import { allOf, patternNode, repoNode, valueNode } from '../../../engine/query/nodes.ts';
 import type { QueryNode } from '../../../engine/query/tree.ts';
+import type { SearchEnvironment } from '../../../engine/search/prepare.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
 import { folderPathOf } from '../../../sources/git/names.ts';
 import type { SearchResponse } from '../../api/search/search-schemas.ts';
-import { allBytes } from '../../../base/lazy-bytes.ts';
+import { allBytes, type LazyBytes } from '../../../base/lazy-bytes.ts';
 import { findRepo } from '../../api/sources/git-calls.ts';
 import { globPattern } from './glob-pattern.ts';
 import type { ToolContext } from './tool.ts';
@@ -71,16 +72,43 @@ export async function searchFor(
       isCaseSensitivityEnabled: true,
       maxLineBytes: LINE_SIZE_MAX,
     },
-    context,
+    environmentOf(context),
   );
+  return parsedAnswer(json);
+}
+
+/** The answer of a search as an object. */
+export function parsedAnswer(json: Uint8Array | LazyBytes): SearchResponse {
   const text = Buffer.from(allBytes(json)).toString();
   if (!(json instanceof Uint8Array)) json.release?.();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
   return JSON.parse(text) as SearchResponse;
 }
 
-/** Why matches may be missing, other than by a limit; undefined: they are not. */
-export function gapsOf({ incompleteReasons = [] }: SearchResponse): string | undefined {
-  const gaps = incompleteReasons.filter((reason) => reason !== 'match_limit');
-  return gaps.length === 0 ? undefined : `(not everything was searched: ${gaps.join(', ')})`;
+/** What a search may use of what a tool may. */
+export function environmentOf(context: ToolContext): SearchEnvironment {
+  const { onProgress } = context;
+  if (onProgress === undefined) return { ...context, onProgress };
+  return {
+    ...context,
+    onProgress: ({ shardsDone, shardsEligible }) =>
+      onProgress({ done: shardsDone, total: shardsEligible }),
+  };
 }
+
+/** The reason of an answer for which files were looked through, as no index has them yet (local-tools.ts). */
+export const SCANNED = 'scanned';
+
+/** Why matches may be missing, other than by a limit; none: they are not. */
+export function gapsOf({ incompleteReasons = [] }: SearchResponse): string[] {
+  const gaps = incompleteReasons.filter((reason) => !TOLD_APART.includes(reason));
+  return [
+    ...(incompleteReasons.includes(SCANNED) ? [SCAN_TEXT] : []),
+    ...(gaps.length === 0 ? [] : [`(not everything was searched: ${gaps.join(', ')})`]),
+  ];
+}
+
+const TOLD_APART: readonly string[] = ['match_limit', SCANNED];
+
+const SCAN_TEXT =
+  '(not all is indexed yet: files were looked through instead, in the order of paths, each line by itself)';

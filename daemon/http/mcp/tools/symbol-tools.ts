@@ -3,13 +3,15 @@
 import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
 import type { NavigationKind } from '../../../engine/search/navigation.ts';
+import { quotePattern } from '../../../engine/regex/quote.ts';
 import { DEFAULT_REVISION } from '../../../engine/query/revisions.ts';
 import type { NavigationResponse } from '../../api/search/navigation-endpoints.ts';
 import { SYMBOL_NAME_SIZE_MAX } from '../../api/search/navigation-endpoints.ts';
 import { boundedText } from '../../api/shapes/input.ts';
 import { findRepo } from '../../api/sources/git-calls.ts';
 import { BoundedText } from './bounded-text.ts';
-import { addFiles, type FoundLines, inOrder, linesWith } from './found-lines.ts';
+import { addFiles, firstPlaces, type FoundLines, inOrder, linesWith } from './found-lines.ts';
+import { environmentOf } from './search-scope.ts';
 import { tool, type ToolContext } from './tool.ts';
 
 const input = z.strictObject({
@@ -31,10 +33,14 @@ async function find(
     repoName: findRepo(repo, context).name,
     revisionName: DEFAULT_REVISION,
   };
+  const answer = await context.services.search.navigate(kind, call, environmentOf(context));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
-  const found = (await context.services.search.navigate(kind, call, context)) as NavigationResponse;
-  return found.files.length === 0 ? nothing(kind, symbol, found) : placesOf(found);
+  const found = answer as NavigationResponse;
+  return found.files.length === 0 ? nothing(kind, symbol, found) : placesOf(symbol, found);
 }
+
+/** Lines with places that are shown: with more of them a model looks for some, by grep. */
+const PLACES_SHOWN = 100;
 
 function nothing(kind: NavigationKind, symbol: string, found: NavigationResponse): string {
   const other =
@@ -44,14 +50,15 @@ function nothing(kind: NavigationKind, symbol: string, found: NavigationResponse
   return ['Found 0 places in 0 files', ...gaps(found), `(${other})`].join('\n');
 }
 
-function placesOf(found: NavigationResponse): string {
+function placesOf(symbol: string, found: NavigationResponse): string {
   const { files, stats } = found;
   const text = new BoundedText();
   text.add(`Found ${stats.matchCount} places in ${files.length} files`);
-  const shown = addFiles(text, files.map(linesOf));
-  if (shown < files.length)
+  const first = firstPlaces(files.map(linesOf), PLACES_SHOWN);
+  const shownCount = addFiles(text, first);
+  if (shownCount < files.length || stats.matchCount > PLACES_SHOWN)
     text.end(
-      `(cut: the text is full, ${files.length - shown} more files; grep with path gets them)`,
+      `(cut: places in ${shownCount} of ${files.length} files are shown; grep for \\b${quotePattern(symbol)}\\b with path, include or a larger limit gets others)`,
     );
   for (const line of gaps(found)) text.end(line);
   return text.toString();
@@ -73,7 +80,7 @@ function gaps({ incompleteReasons = [] }: NavigationResponse): string[] {
 }
 
 const GAPS: Readonly<Record<string, string>> = {
-  match_limit: '(cut: there are more places; grep with path or include gets them)',
+  match_limit: '(there are more places than were looked for)',
   symbols_missing: '(symbols are still being found: places may be missing; try again in a while)',
 };
 

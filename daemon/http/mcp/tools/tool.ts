@@ -2,7 +2,6 @@
 // text. Tools know nothing of the protocol, and call what the endpoints call.
 
 import { z } from 'zod';
-import type { SearchEnvironment } from '../../../engine/search/prepare.ts';
 import type { CallContext } from '../../api/shapes/endpoint.ts';
 import type { Services } from '../../api/shapes/endpoint-services.ts';
 import { parseBody } from '../../api/shapes/input.ts';
@@ -23,7 +22,15 @@ export interface ToolContext
     > {
   readonly services: ToolServices;
   /** Undefined: nobody wants to know how far a search is. */
-  readonly onProgress: SearchEnvironment['onProgress'];
+  readonly onProgress: ((progress: ToolProgress) => void) | undefined;
+}
+
+/** How far a call is. */
+export interface ToolProgress {
+  readonly done: number;
+  readonly total: number;
+  /** Of what, in words. */
+  readonly message?: string;
 }
 
 export interface Tool {

@@ -1,0 +1,169 @@
+// Questions about three real repositories, answered by an agent without a model with our tools and with those of a shell: what a
+// question costs, and whether the answer was in what was read. Half of the questions are for tuning, the other half is
+// reported. bench/README.md says how the repositories are made.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildIndex, findSymbols, startDaemon } from './daemon.ts';
+import { type Place, type Toolbox, walk, type Walk } from './questions/agent.ts';
+import { shellToolbox } from './questions/shell-toolbox.ts';
+import { openTrawl } from './questions/trawl-toolbox.ts';
+import { seededRandom } from './samples.ts';
+import { type Column, formatTable } from './statistics.ts';
+
+/** Of the drawing of lots which half a question is of. */
+const SEED = 16;
+/** Bytes of a token. Source: what vendors of models give for English and code. */
+const TOKEN_SIZE = 4;
+const REPOS = ['go', 'linux-kernel', 'trawl'] as const;
+
+interface AnswerLine {
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+interface Question {
+  readonly repo: string;
+  readonly ask: string;
+  /** All of them are asked for. */
+  readonly places?: readonly AnswerLine[];
+  readonly commit?: string;
+}
+
+interface Outcome {
+  readonly question: Question;
+  readonly walk: Walk;
+  readonly isFound: boolean;
+}
+
+function readQuestions(folder: string): Question[] {
+  const data = fileURLToPath(new URL('../../bench/questions/', import.meta.url));
+  return REPOS.flatMap((repo) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own data
+    const questions = JSON.parse(
+      readFileSync(path.join(data, `${repo}.json`), 'utf8'),
+    ) as readonly Omit<Question, 'repo'>[];
+    for (const { places = [] } of questions)
+      for (const place of places) checkLine(path.join(folder, repo), place);
+    return questions.map((question) => ({ ...question, repo }));
+  });
+}
+
+/** Errors: the tree is another one than the questions are about. */
+function checkLine(root: string, { path: file, line, text }: AnswerLine): void {
+  const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
+  if (lines[line - 1]?.trim() !== text)
+    throw new Error(`${file}:${String(line)} of ${root} is not: ${text}`);
+}
+
+function isFound({ places = [], commit }: Question, seen: readonly Place[]): boolean {
+  const keys = new Set(seen.map(keyOf));
+  const wanted: Place[] = commit === undefined ? [...places] : [{ commit }];
+  return wanted.every((place) => keys.has(keyOf(place)));
+}
+
+function keyOf(place: Place): string {
+  return 'commit' in place ? place.commit : `${place.path}:${String(place.line)}`;
+}
+
+async function answerAll(toolbox: Toolbox, questions: readonly Question[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const question of questions) {
+    const taken = await walk(toolbox, question.repo, question.ask);
+    outcomes.push({ question, walk: taken, isFound: isFound(question, taken.places) });
+  }
+  return outcomes;
+}
+
+/** Two halves, by lot, the same ones each time. */
+function halvesOf<Item>(items: readonly Item[]): readonly [Item[], Item[]] {
+  const random = seededRandom(SEED);
+  const drawn = items.map((item) => ({ item, lot: random() })).sort((a, b) => a.lot - b.lot);
+  const middle = Math.floor(items.length / 2);
+  const some = drawn.map(({ item }) => item);
+  return [some.slice(0, middle), some.slice(middle)];
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'Tools', align: 'left' },
+  { title: 'Tokens', align: 'right' },
+  { title: 'median', align: 'right' },
+  { title: 'Calls', align: 'right' },
+  { title: 'Found', align: 'right' },
+];
+
+function rowOf(name: string, outcomes: readonly Outcome[]): string[] {
+  const tokens = outcomes.map(tokensOf).sort((a, b) => a - b);
+  const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+  const calls = sum(outcomes.map(({ walk: { calls } }) => calls.length)) / outcomes.length;
+  const found = outcomes.filter((one) => one.isFound).length;
+  return [
+    name,
+    String(Math.round(sum(tokens) / tokens.length)),
+    String(tokens[Math.floor(tokens.length / 2)] ?? 0),
+    calls.toFixed(1),
+    `${String(found)} of ${String(outcomes.length)}`,
+  ];
+}
+
+function tokensOf({ walk: { text } }: Outcome): number {
+  return Math.round(Buffer.byteLength(text) / TOKEN_SIZE);
+}
+
+/** A line a question, for tuning. */
+function writeEach(name: string, outcomes: readonly Outcome[]): void {
+  for (const outcome of outcomes) {
+    const { question, walk: taken } = outcome;
+    const head = `${outcome.isFound ? 'found ' : 'MISSED'} ${String(tokensOf(outcome)).padStart(6)}`;
+    process.stdout.write(`${head} ${name} ${question.repo}: ${question.ask}\n`);
+    for (const call of taken.calls) process.stdout.write(`         ${call}\n`);
+  }
+}
+
+async function report(
+  toolboxes: readonly Toolbox[],
+  questions: readonly Question[],
+  isEach: boolean,
+): Promise<void> {
+  const rows: string[][] = [];
+  for (const toolbox of toolboxes) {
+    const outcomes = await answerAll(toolbox, questions);
+    if (isEach) writeEach(toolbox.name, outcomes);
+    rows.push(rowOf(toolbox.name, outcomes));
+  }
+  process.stdout.write(`${formatTable(COLUMNS, rows)}\n`);
+}
+
+async function main([folder, ...flags]: readonly string[]): Promise<void> {
+  if (folder === undefined) throw new Error('usage: questions.js FOLDER [--each] [--tuning]');
+  const questions = readQuestions(folder);
+  const [tuning, reported] = halvesOf(questions);
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'trawl-questions-'));
+  const sources = REPOS.map((repo) => path.resolve(folder, repo));
+  await buildIndex(sources, dataDir);
+  await findSymbols(sources, dataDir);
+  const daemon = await startDaemon(sources, dataDir);
+  try {
+    const trawl = await openTrawl(daemon.url, (repo) => `local/${repo}`);
+    const shells = (['cat', 'sed'] as const).map((reader) => shellToolbox(folder, reader));
+    const isEach = flags.includes('--each');
+    process.stdout.write(
+      `${String(questions.length)} questions; the list of tools has ${String(Math.round(trawl.listSize / TOKEN_SIZE))} tokens\n\n`,
+    );
+    process.stdout.write('Half for tuning\n');
+    await report([trawl, ...shells], tuning, isEach);
+    if (!flags.includes('--tuning')) {
+      process.stdout.write('The other half\n');
+      await report([trawl, ...shells], reported, false);
+    }
+    await trawl.close();
+  } finally {
+    await daemon.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+await main(process.argv.slice(2));

@@ -1,0 +1,187 @@
+// An agent without a model: it walks the tools of a toolbox by a fixed strategy, the same for all of them, and pays for what it
+// reads. It takes names and words from the question, looks for a name where one is given, else for lines with two of the
+// words, then with one, and reads two files around the lines that say most of what is asked for: of equal ones those that the
+// toolbox puts first. What a result calls the next step is taken where nothing was found.
+
+/** A line of a file; or a commit. */
+export type Place =
+  | { readonly path: string; readonly line: number; readonly content?: string }
+  | { readonly commit: string };
+
+/** What a call of a tool gave. */
+export interface Reading {
+  /** Characters that the agent reads: what it asked, and the answer. */
+  readonly text: string;
+  /** What they show, the best first. */
+  readonly places: readonly Place[];
+  /** Another pattern that the result says finds something. */
+  readonly next?: string | undefined;
+}
+
+/** The same steps by other tools. */
+export interface Toolbox {
+  readonly name: string;
+  /** Lines that hold a match; a regular expression, without regard to case. */
+  search(repo: string, pattern: string): Promise<Reading>;
+  /** Where a name is defined. */
+  define(repo: string, name: string): Promise<Reading>;
+  /** Where a name stands. */
+  refer(repo: string, name: string): Promise<Reading>;
+  /** Commits whose message holds a match; a basic regular expression, without regard to case. */
+  commits(repo: string, pattern: string): Promise<Reading>;
+  /** What a commit changed. */
+  show(repo: string, commit: string): Promise<Reading>;
+  /** A file, of a long one at least what is around a line. */
+  read(repo: string, path: string, line: number): Promise<Reading>;
+}
+
+/** What a walk took, and what it came by. */
+export interface Walk {
+  readonly calls: readonly string[];
+  readonly text: string;
+  readonly places: readonly Place[];
+}
+
+/** Calls of a walk. */
+const CALLS_MAX = 6;
+/** Files that are read. */
+const FILES_READ = 2;
+/** Words of a question that are tried. */
+const WORDS_MAX = 4;
+
+/** Words that say nothing of what is looked for. */
+const STOP_WORDS = new Set(
+  (
+    'where which what who how does do is are was were the a an of in on to by for from with that this when its it be and or not ' +
+    'nor there has have made make makes said say than then over after before many large deep much some other another may line ' +
+    'commit changed added fixed uses used calls call called defined declared stand stands whose wherever'
+  ).split(' '),
+);
+
+/** Walks the tools for a question. Errors: those of the toolbox. */
+export async function walk(toolbox: Toolbox, repo: string, ask: string): Promise<Walk> {
+  const walker = new Walker(toolbox, repo);
+  await walker.run(ask);
+  return walker;
+}
+
+class Walker implements Walk {
+  readonly calls: string[] = [];
+  readonly places: Place[] = [];
+  text = '';
+  readonly #toolbox: Toolbox;
+  readonly #repo: string;
+
+  constructor(toolbox: Toolbox, repo: string) {
+    this.#toolbox = toolbox;
+    this.#repo = repo;
+  }
+
+  async run(ask: string): Promise<void> {
+    const name = /`([^`]+)`/.exec(ask)?.[1]?.replace(/^struct /, '');
+    if (/^which commit/i.test(ask)) await this.#findCommit(ask);
+    else if (name === undefined) await this.#readFiles(await this.#findWords(ask), wordCounter(ask));
+    else await this.#findAndRead(name, isAboutUse(ask));
+  }
+
+  async #findCommit(ask: string): Promise<void> {
+    for (const pattern of patternsFor(ask, ({ first, second }) => `${first}.*${second}\\|${second}.*${first}`)) {
+      const found = await this.#take('commits', pattern, (box, repo) => box.commits(repo, pattern));
+      const [commit] = found;
+      if (commit === undefined || !('commit' in commit)) continue;
+      await this.#take('show', commit.commit, (box, repo) => box.show(repo, commit.commit));
+      return;
+    }
+  }
+
+  async #findAndRead(name: string, isUse: boolean): Promise<void> {
+    const found = isUse
+      ? await this.#take('refer', name, (box, repo) => box.refer(repo, name))
+      : await this.#take('define', name, (box, repo) => box.define(repo, name));
+    const places = found.length > 0 ? found : await this.#search(`\\b${name}\\b`);
+    const definition = definitionOf(name);
+    await this.#readFiles(places, (content) => Number(definition.test(content) !== isUse));
+  }
+
+  async #findWords(ask: string): Promise<readonly Place[]> {
+    for (const pattern of patternsFor(ask, ({ first, second }) => `${first}.*${second}|${second}.*${first}`)) {
+      const found = await this.#search(pattern);
+      if (found.length > 0) return found;
+    }
+    return [];
+  }
+
+  async #search(pattern: string): Promise<readonly Place[]> {
+    return await this.#take('search', pattern, (box, repo) => box.search(repo, pattern));
+  }
+
+  /** The files of the places that have most, each around the first of these. */
+  async #readFiles(
+    places: readonly Place[],
+    scoreOf: (content: string) => number,
+  ): Promise<void> {
+    const score = (place: Place): number => ('path' in place ? scoreOf(place.content ?? '') : 0);
+    const lines = new Map<string, number>();
+    for (const place of places.toSorted((a, b) => score(b) - score(a)))
+      if ('path' in place && !lines.has(place.path)) lines.set(place.path, place.line);
+    for (const [path, line] of [...lines].slice(0, FILES_READ))
+      await this.#take('read', path, (box, repo) => box.read(repo, path, line));
+  }
+
+  /** Does a call, and the one that its result asks for. */
+  async #take(
+    what: string,
+    about: string,
+    call: (toolbox: Toolbox, repo: string) => Promise<Reading>,
+  ): Promise<readonly Place[]> {
+    if (this.calls.length >= CALLS_MAX) return [];
+    this.calls.push(`${what} ${about}`);
+    const { text, places, next } = await call(this.#toolbox, this.#repo);
+    this.text += text;
+    this.places.push(...places);
+    return next === undefined || places.length > 0 ? places : await this.#search(next);
+  }
+}
+
+function isAboutUse(ask: string): boolean {
+  return /\b(?:calls|uses|throws|returned|checked)\b/.test(ask);
+}
+
+/** What looks like a definition of a name in the languages of the questions. */
+function definitionOf(name: string): RegExp {
+  const words = 'function|class|struct|type|const|interface|#define|func(?: \\([^)]*\\))?';
+  return new RegExp(`(?:${words})\\s+${name}\\b|^\\w[\\w\\s*]*\\b${name}\\(.*[^;]$`);
+}
+
+/** How many words of a question a line has. */
+function wordCounter(ask: string): (content: string) => number {
+  const words = wordsOf(ask);
+  return (content) => {
+    const line = content.toLowerCase();
+    return words.filter((word) => line.includes(word)).length;
+  };
+}
+
+interface Pair {
+  readonly first: string;
+  readonly second: string;
+}
+
+/** Expressions for pairs of words, the longest first, and then for each of them. */
+function patternsFor(ask: string, both: (pair: Pair) => string): string[] {
+  const words = wordsOf(ask);
+  const pairs = words.flatMap((first, index) =>
+    words.slice(index + 1).map((second) => ({ first, second, sum: first.length + second.length })),
+  );
+  pairs.sort((a, b) => b.sum - a.sum);
+  return [...pairs.map(both), ...words];
+}
+
+/** The longest words, without their endings: they are the rarest. */
+function wordsOf(ask: string): string[] {
+  const words = (ask.toLowerCase().match(/[a-z]+/g) ?? [])
+    .filter((word) => word.length > 2 && !STOP_WORDS.has(word))
+    .map((word) => word.replace(/(?:ies|es|s|ed|ing)$/, '').replace(/(.)\1$/, '$1'));
+  const once = [...new Set(words)].filter((word) => word.length > 2);
+  return once.sort((a, b) => b.length - a.length).slice(0, WORDS_MAX);
+}

@@ -1,0 +1,81 @@
+// The tools of a daemon, by the official client: results are read as an agent has them, as text.
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Place, Reading, Toolbox } from './agent.ts';
+
+/** Lines before the one that a file is read for. */
+const LINES_BEFORE = 10;
+
+export interface TrawlToolbox extends Toolbox {
+  /** Bytes of the list of tools, which an agent reads once. */
+  readonly listSize: number;
+  close(): Promise<void>;
+}
+
+/** @param nameOf  the name that the daemon has for a repository */
+export async function openTrawl(
+  url: string,
+  nameOf: (repo: string) => string,
+): Promise<TrawlToolbox> {
+  const client = new Client({ name: 'questions', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}/api/mcp`));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undefined is left out in its types
+  await client.connect(transport as Parameters<Client['connect']>[0]);
+  const listSize = Buffer.byteLength(JSON.stringify((await client.listTools()).tools));
+  const call = async (name: string, repo: string, args: object): Promise<string> => {
+    const given = { ...args, repo: nameOf(repo) };
+    const result = await client.callTool({ name, arguments: given });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one item of text
+    const [item] = result.content as readonly { readonly text: string }[];
+    return `${name} ${JSON.stringify(given)}\n${item?.text ?? ''}\n`;
+  };
+  const lines = async (name: string, repo: string, args: object): Promise<Reading> => {
+    const text = await call(name, repo, args);
+    return { text, places: linesIn(text), next: hintIn(text) };
+  };
+  return {
+    name: 'trawl',
+    listSize,
+    search: (repo, pattern) => lines('grep', repo, { pattern: `(?i)${pattern}` }),
+    define: (repo, symbol) => lines('find_symbol_definitions', repo, { symbol }),
+    refer: (repo, symbol) => lines('find_symbol_references', repo, { symbol }),
+    async commits(repo, query) {
+      const text = await call('list_commits', repo, { query });
+      return { text, places: commitsIn(text) };
+    },
+    async show(repo, commit) {
+      const text = await call('get_diff', repo, { base: `${commit}^`, head: commit });
+      return { text, places: [{ commit }] };
+    },
+    async read(repo, path, line) {
+      const offset = Math.max(1, line - LINES_BEFORE);
+      const text = await call('read_file', repo, { path, offset });
+      return { text, places: numberedIn(text, path) };
+    },
+    close: () => client.close(),
+  };
+}
+
+/** Lines with matches, in the form of API.md 17.3. */
+function linesIn(text: string): Place[] {
+  let path = '';
+  return text.split('\n').flatMap((line) => {
+    path = /^\[[^\]]+\] (.*):$/.exec(line)?.[1] ?? path;
+    const [, number, content = ''] = /^ {2}(\d+)[:-] (.*)$/.exec(line) ?? [];
+    return number === undefined ? [] : [{ path, line: Number(number), content }];
+  });
+}
+
+/** The pattern that a result without matches says to use. */
+function hintIn(text: string): string | undefined {
+  return /^.*there are matches: use (?:\(\?i\))?(.*)$/m.exec(text)?.[1];
+}
+
+function commitsIn(text: string): Place[] {
+  return [...text.matchAll(/"hash":"([0-9a-f]{40})"/g)].map(([, commit = '']) => ({ commit }));
+}
+
+function numberedIn(text: string, path: string): Place[] {
+  return [...text.matchAll(/^(\d+): /gm)].map(([, line]) => ({ path, line: Number(line) }));
+}
