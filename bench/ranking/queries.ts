@@ -7,7 +7,7 @@ import path from 'node:path';
 import { escapeLiteral } from '../dialect.ts';
 import { seededRandom } from '../samples.ts';
 import type { Random } from '../samples.ts';
-import { isSource } from './source.ts';
+import { isSource, mayCall } from './source.ts';
 import type { Definition, Source, SourceDoc } from './source.ts';
 
 export const QUERY_CLASSES = [
@@ -151,15 +151,15 @@ const wordsApart: Rule<Definition> = ({ names }, { name, doc }) => {
   return isElsewhere ? undefined : words(wanted, doc.path);
 };
 
-/** Two parts or more of a name that has more, as it spells them. */
+/** Parts of a name that has more, as it spells them. */
 const partOfName: Rule<Definition> = ({ pathsByName }, { name, doc }, random) => {
   const parts = partsOfName(name);
-  if (parts.length < 3) return undefined;
-  const count = 2 + Math.floor(random() * (parts.length - 2));
+  if (parts.length < 2) return undefined;
+  const count = 1 + Math.floor(random() * (parts.length - 1));
   const from = Math.floor(random() * (parts.length - count + 1));
   const between = parts.slice(from, from + count).join('[_$]*');
   const wanted = new RegExp(between).exec(name)?.[0] ?? '';
-  if (wanted.length < 6) return undefined;
+  if (wanted.length < 5) return undefined;
   for (const [other, paths] of pathsByName)
     if (other.includes(wanted.toLowerCase()) && (paths.size > 1 || !paths.has(doc.path)))
       return undefined;
@@ -179,7 +179,7 @@ function countIn(docs: readonly SourceDoc[], expression: RegExp): [file: string,
 const whoCalls: Rule<Definition> = (known, definition) => {
   const { name, kind, doc } = definition;
   if (kind !== 'function' || name.length < 6 || !isOnlyOne(known, definition)) return undefined;
-  const others = known.docs.filter((other) => other !== doc && other.isOwn && isSource(other.path));
+  const others = known.docs.filter((other) => other !== doc && other.isOwn && mayCall(other.path));
   const counts = countIn(others, new RegExp(`\\b${escapeLiteral(name)}\\(`, 'g'));
   const [most, next] = counts.sort(([, a], [, b]) => b - a);
   return most !== undefined && most[1] > (next?.[1] ?? 0)

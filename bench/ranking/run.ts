@@ -23,8 +23,9 @@ export interface RankedQuery extends RankingQuery {
   readonly places: Readonly<Record<string, number>>;
 }
 
+/** Why no beginning: a folder is a repo `local/NAME` of ours, and `NAME` of Zoekt's. */
 function scopeOf(query: RankingQuery): string {
-  return `repo:^${escapeLiteral(query.tree)}$`;
+  return `repo:\\b${escapeLiteral(query.tree)}$`;
 }
 
 function daemonSystem(client: SearchClient, matches: number): System {

@@ -37,9 +37,9 @@ export interface Source {
 
 const FILE_SIZE_MAX = 1_000_000;
 const FOREIGN_FOLDER =
-  /(?:^|\/)(?:\w*tests?|testing|testdata|test[-_]data|specs?|examples?|samples?|bench(?:es|marks?)|vendor|third[-_]party|node_modules|fixtures|deps|dist|generated)\//i;
+  /(?:^|\/)(?:\w*tests?|test[-\w]*|specs?|examples?|samples?|bench(?:es|marks?)|vendor|third[-_]party|node_modules|fixtures|deps|dist|generated)\//i;
 const FOREIGN_NAME =
-  /^test|(?:^|[._-])(?:tests?|spec)[._]|Tests?\.java$|\.pb\.|_pb2|[._]generated\.|\.min\./;
+  /^test|(?:^|[._-])(?:tests?|spec)[._]|Tests?\.java$|\.pb\.|_pb2|[._]generated\.|\.min\.|\.d\.ts$/;
 
 interface Patterns {
   readonly type: RegExp;
@@ -87,10 +87,19 @@ const PATTERNS: Readonly<Record<string, Patterns>> = {
 };
 const DOCUMENT_ENDINGS: ReadonlySet<string> = new Set(['.md', '.rst', '.txt', '.adoc']);
 
-/** It has definitions or headings. */
+/** It may have definitions. */
+function isCode(file: string): boolean {
+  return path.extname(file) in PATTERNS;
+}
+
+/** It may have definitions or headings. */
 export function isSource(file: string): boolean {
-  const ending = path.extname(file);
-  return ending in PATTERNS || DOCUMENT_ENDINGS.has(ending);
+  return isCode(file) || DOCUMENT_ENDINGS.has(path.extname(file));
+}
+
+/** It may have calls; those in headers would be declarations. */
+export function mayCall(file: string): boolean {
+  return isCode(file) && !file.endsWith('.h');
 }
 
 /** Common words that say nothing of what is looked for. */
@@ -196,13 +205,15 @@ function* definitionsOf(doc: SourceDoc): Generator<Definition> {
 }
 
 const HEADING = /^#{1,4} (?<text>.+)$|^(?<title>\S.*)\n(?:={4,}|-{4,}|~{4,}|\^{4,})$/gm;
+/** Of a link of Markdown, or in plain text. */
+const ADDRESS = /\]\([^)]*\)|\bhttps?:\S+/g;
 const LOG_OF_CHANGES = /change|licen[cs]e|copying|news|history|authors|release/i;
 
 function* headingsOf(doc: SourceDoc): Generator<Heading> {
   if (!DOCUMENT_ENDINGS.has(path.extname(doc.path)) || LOG_OF_CHANGES.test(doc.path)) return;
   for (const { groups } of doc.text.matchAll(HEADING)) {
     const text = groups?.['text'] ?? groups?.['title'] ?? '';
-    yield { doc, words: text.match(/\w+/g) ?? [] };
+    yield { doc, words: text.replaceAll(ADDRESS, ' ').match(/\w+/g) ?? [] };
   }
 }
 
