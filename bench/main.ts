@@ -27,6 +27,7 @@ import { findExpected } from './expected.ts';
 import { readLinks } from './links.ts';
 import { measureRanking } from './ranking/measure.ts';
 import { formatRanking } from './ranking/report.ts';
+import { openTrees } from './ranking/trees.ts';
 import { formatReading, measureReading } from './reading.ts';
 import { measureLoad } from './load.ts';
 import type { LoadFigure } from './load.ts';
@@ -326,8 +327,8 @@ async function attack(flags: Flags): Promise<void> {
 
 /** Where the files that are meant stand in answers. */
 async function rank({ cache, only = '', path: linux, build, data, zoekt, out }: Flags) {
-  const places = { cache: cacheFolder(cache), linux, build, data };
-  const report = await measureRanking({ ...places, only, zoekt });
+  const trees = await openTrees(cacheFolder(cache), only, linux);
+  const report = await measureRanking(trees, { build, data, zoekt });
   process.stdout.write(formatRanking(report));
   if (out !== undefined) writeFileSync(out, `${JSON.stringify(report, undefined, 2)}\n`);
 }

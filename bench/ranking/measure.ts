@@ -1,10 +1,9 @@
-// `npm run bench -- --ranking`: fetches the trees, draws the queries, indexes all trees in one data directory, and asks.
+// One run of `npm run bench -- --ranking`: draws the queries, indexes all trees in one data directory, and asks.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buildIndex, findSymbols, startDaemon } from '../daemon.ts';
-import { PINNED_TREES, openTree } from './trees.ts';
 import type { Tree } from './trees.ts';
 import { digestOf, drawQueries } from './queries.ts';
 import type { RankingQuery } from './queries.ts';
@@ -14,12 +13,6 @@ import { daemonSystems, rankQueries, zoektSystems } from './run.ts';
 import { readSource } from './source.ts';
 
 export interface RankingOptions {
-  /** Folder of the trees. */
-  readonly cache: string;
-  /** Only the pinned trees whose name holds this text. */
-  readonly only: string;
-  /** An unpacked Linux tree that is asked too. */
-  readonly linux?: string | undefined;
   /** Folder of the build to run, default: our own. */
   readonly build?: string | undefined;
   /** Data directory that stays for the next run; default: a temporary one. */
@@ -30,15 +23,6 @@ export interface RankingOptions {
 
 function say(text: string): void {
   process.stderr.write(`${text}\n`);
-}
-
-async function openTrees({ cache, only, linux }: RankingOptions): Promise<Tree[]> {
-  const trees: Tree[] = [];
-  for (const pinned of PINNED_TREES)
-    if (pinned.name.includes(only)) trees.push(await openTree(pinned, cache));
-  if (linux === undefined) return trees;
-  const root = path.resolve(linux);
-  return [...trees, { name: path.basename(root), root }];
 }
 
 async function ask(
@@ -64,10 +48,12 @@ async function ask(
   }
 }
 
-/** Errors: rejects if a tree cannot be fetched or indexed, or a query is refused. */
-export async function measureRanking(options: RankingOptions): Promise<RankingReport> {
+/** Errors: rejects if a tree cannot be read or indexed, or a query is refused. */
+export async function measureRanking(
+  trees: readonly Tree[],
+  options: RankingOptions,
+): Promise<RankingReport> {
   const startedAt = new Date().toISOString();
-  const trees = await openTrees(options);
   const queries = trees.flatMap((tree) => {
     say(`Drawing queries of ${tree.name} ...`);
     return drawQueries(readSource(tree));
