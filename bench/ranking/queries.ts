@@ -195,8 +195,9 @@ const phrase: Rule<Definition> = (known, definition) => {
   if (name.length < 4 || !isOnlyOne(known, definition)) return undefined;
   let found: string | undefined;
   let docs = known.docs;
-  for (const { index } of rest.slice(0, PHRASE_SIZE_MAX).matchAll(/(?<=[^\s\w])|(?<=\w)\b/g)) {
+  for (const { index } of rest.matchAll(/(?<=[^\s\w])|(?<=\w)\b/g)) {
     const text = rest.slice(0, index);
+    if (text.length > PHRASE_SIZE_MAX) break;
     if (!/[^\w\s]/.test(text)) continue;
     const expression = new RegExp(escapeLiteral(text), 'i');
     docs = docs.filter((other) => expression.test(other.text));
