@@ -17,8 +17,8 @@ export interface Definition {
   readonly doc: SourceDoc;
   readonly name: string;
   readonly kind: 'type' | 'function';
-  /** Its line, from the first. */
-  readonly line: string;
+  /** From the name to the end of its line. */
+  readonly rest: string;
   /** Plain words of the first sentence of its comment, small, each once. */
   readonly commentWords: readonly string[];
 }
@@ -37,8 +37,9 @@ export interface Source {
 
 const FILE_SIZE_MAX = 1_000_000;
 const FOREIGN_FOLDER =
-  /(?:^|\/)(?:\w*tests?|testing|testdata|test[-_]data|specs?|examples?|samples?|bench(?:es|marks?)|vendor|third[-_]party|node_modules|fixtures|deps|dist|generated)\//i;
-const FOREIGN_NAME = /^test|(?:^|[._-])(?:tests?|spec)[._]|Tests?\.java$|\.pb\.|_pb2|[._]generated\.|\.min\./;
+  /(?:^|\/)(?:\w*tests?|test[-\w]*|specs?|examples?|samples?|bench(?:es|marks?)|vendor|third[-_]party|node_modules|fixtures|deps|dist|generated)\//i;
+const FOREIGN_NAME =
+  /^test|(?:^|[._-])(?:tests?|spec)[._]|Tests?\.java$|\.pb\.|_pb2|[._]generated\.|\.min\.|\.d\.ts$/;
 
 interface Patterns {
   readonly type: RegExp;
@@ -46,32 +47,32 @@ interface Patterns {
 }
 
 const C: Patterns = {
-  type: /^(?:typedef\s+)?(?:struct|union|enum)\s+(?<name>[A-Za-z_]\w*)\s*\{/gm,
+  type: /^(?:typedef\s+)?(?:struct|union|enum)\s+(?<name>[A-Za-z_]\w*)\s*\{/dgm,
   function:
-    /^(?!return|else|typedef)[A-Za-z_][\w \t*]*?[ \t*\n](?<name>[A-Za-z_]\w*)\([^;{}()]*(?:\([^()]*\)[^;{}()]*)*\)\s*\{/gm,
+    /^(?!return|else|typedef)[A-Za-z_][\w \t*]*?[ \t*\n](?<name>[A-Za-z_]\w*)\([^;{}()]*(?:\([^()]*\)[^;{}()]*)*\)\s*\{/dgm,
 };
 const GO: Patterns = {
-  type: /^type (?<name>\w+)[ [=]/gm,
-  function: /^func (?:\([^)\n]*\) )?(?<name>\w+)[[(]/gm,
+  type: /^type (?<name>\w+)[ [=]/dgm,
+  function: /^func (?:\([^)\n]*\) )?(?<name>\w+)[[(]/dgm,
 };
 const JAVA: Patterns = {
-  type: /^[ \t]*(?:(?:public|protected|private|static|final|abstract|sealed) )*(?:class|interface|enum|record|@interface) (?<name>\w+)/gm,
+  type: /^[ \t]*(?:(?:public|protected|private|static|final|abstract|sealed) )*(?:class|interface|enum|record|@interface) (?<name>\w+)/dgm,
   function:
-    /^[ \t]+(?:(?:public|protected|private|static|final|abstract|synchronized|native|default) )+(?:<[^>\n]*> )?[\w<>[\], .?]+ (?<name>\w+)\(/gm,
+    /^[ \t]+(?:(?:public|protected|private|static|final|abstract|synchronized|native|default) )+(?:<[^>\n]*> )?[\w<>[\], .?]+ (?<name>\w+)\(/dgm,
 };
 const JAVASCRIPT: Patterns = {
-  type: /^[ \t]*(?:export )?(?:default )?(?:declare )?(?:abstract )?(?:class|interface|enum|type) (?<name>\w+)/gm,
+  type: /^[ \t]*(?:export )?(?:default )?(?:declare )?(?:abstract )?(?:class|interface|enum|type) (?<name>\w+)/dgm,
   function:
-    /^(?:[ \t]*(?:export )?(?:default )?(?:async )?function\*? ?|export const )(?<name>\w+)/gm,
+    /^(?:[ \t]*(?:export )?(?:default )?(?:async )?function\*? ?|export const )(?<name>\w+)/dgm,
 };
 const PYTHON: Patterns = {
-  type: /^[ \t]*class (?<name>\w+)\s*[(:]/gm,
-  function: /^[ \t]*(?:async )?def (?<name>\w+)\(/gm,
+  type: /^[ \t]*class (?<name>\w+)\s*[(:]/dgm,
+  function: /^[ \t]*(?:async )?def (?<name>\w+)\(/dgm,
 };
 const RUST: Patterns = {
-  type: /^[ \t]*(?:pub(?:\([\w: ]+\))? )?(?:struct|enum|trait|union|type) (?<name>\w+)/gm,
+  type: /^[ \t]*(?:pub(?:\([\w: ]+\))? )?(?:struct|enum|trait|union|type) (?<name>\w+)/dgm,
   function:
-    /^[ \t]*(?:pub(?:\([\w: ]+\))? )?(?:const |async |unsafe |extern "C" )*fn (?<name>\w+)/gm,
+    /^[ \t]*(?:pub(?:\([\w: ]+\))? )?(?:const |async |unsafe |extern "C" )*fn (?<name>\w+)/dgm,
 };
 
 const PATTERNS: Readonly<Record<string, Patterns>> = {
@@ -86,10 +87,19 @@ const PATTERNS: Readonly<Record<string, Patterns>> = {
 };
 const DOCUMENT_ENDINGS: ReadonlySet<string> = new Set(['.md', '.rst', '.txt', '.adoc']);
 
-/** It has definitions or headings. */
+/** It may have definitions. */
+function isCode(file: string): boolean {
+  return path.extname(file) in PATTERNS;
+}
+
+/** It may have definitions or headings. */
 export function isSource(file: string): boolean {
-  const ending = path.extname(file);
-  return ending in PATTERNS || DOCUMENT_ENDINGS.has(ending);
+  return isCode(file) || DOCUMENT_ENDINGS.has(path.extname(file));
+}
+
+/** It may have calls; those in headers would be declarations. */
+export function mayCall(file: string): boolean {
+  return isCode(file) && !file.endsWith('.h');
 }
 
 /** Common words that say nothing of what is looked for. */
@@ -161,6 +171,7 @@ function commentAbove(lines: readonly string[], index: number): string[] {
 }
 
 const SIGNATURE_LINES_MAX = 12;
+const LINE_SIZE_MAX = 200;
 
 /** The lines of the text behind a definition of Python that begins on line `index`. */
 function docstringBelow(lines: readonly string[], index: number): string[] {
@@ -183,23 +194,26 @@ function* definitionsOf(doc: SourceDoc): Generator<Definition> {
     let offset = 0;
     let index = 0;
     for (const match of doc.text.matchAll(patterns[kind])) {
-      const name = match.groups?.['name'] ?? '';
+      const [start = 0] = match.indices?.groups?.['name'] ?? [];
+      const rest = doc.text.slice(start, start + LINE_SIZE_MAX).split('\n', 1)[0] ?? '';
       for (; offset + (lines[index]?.length ?? 0) < match.index; index++)
         offset += (lines[index]?.length ?? 0) + 1;
       const commentWords = plainWords(firstSentence(comment(lines, index)));
-      yield { doc, name, kind, line: lines[index] ?? '', commentWords };
+      yield { doc, name: match.groups?.['name'] ?? '', kind, rest, commentWords };
     }
   }
 }
 
 const HEADING = /^#{1,4} (?<text>.+)$|^(?<title>\S.*)\n(?:={4,}|-{4,}|~{4,}|\^{4,})$/gm;
+/** Of a link of Markdown, or in plain text. */
+const ADDRESS = /\]\([^)]*\)|\bhttps?:\S+/g;
 const LOG_OF_CHANGES = /change|licen[cs]e|copying|news|history|authors|release/i;
 
 function* headingsOf(doc: SourceDoc): Generator<Heading> {
   if (!DOCUMENT_ENDINGS.has(path.extname(doc.path)) || LOG_OF_CHANGES.test(doc.path)) return;
   for (const { groups } of doc.text.matchAll(HEADING)) {
     const text = groups?.['text'] ?? groups?.['title'] ?? '';
-    yield { doc, words: text.match(/\w+/g) ?? [] };
+    yield { doc, words: text.replaceAll(ADDRESS, ' ').match(/\w+/g) ?? [] };
   }
 }
 

@@ -8,7 +8,7 @@ import spawn from 'nano-spawn';
 
 type Client = 'npm' | 'pip' | 'cargo' | 'go' | 'maven';
 
-export interface PinnedTree {
+interface PinnedTree {
   /** With the version the name of the repo. */
   readonly name: string;
   readonly version: string;
@@ -27,7 +27,7 @@ export interface Tree {
 }
 
 /** Why these: one large and one middling tree a language, with comments, and in most of them tests and documents. */
-export const PINNED_TREES: readonly PinnedTree[] = [
+const PINNED_TREES: readonly PinnedTree[] = [
   { name: 'hugo', version: '0.120.4', client: 'go', package: 'github.com/gohugoio/hugo' },
   { name: 'grpc-go', version: '1.59.0', client: 'go', package: 'google.golang.org/grpc' },
   { name: 'tokio', version: '1.35.1', client: 'cargo', package: 'tokio' },
@@ -116,12 +116,7 @@ const FETCHES: Readonly<Record<Client, Fetch>> = {
   maven: fetchFromMaven,
 };
 
-/**
- * The tree in `cache`, fetched if it is not there.
- *
- * Errors: rejects if the client of its registry is not installed, or does not know this version.
- */
-export async function openTree(pinned: PinnedTree, cache: string): Promise<Tree> {
+async function openTree(pinned: PinnedTree, cache: string): Promise<Tree> {
   const name = `${pinned.name}-${pinned.version}`;
   const root = path.join(cache, 'ranking', name);
   if (existsSync(root)) return { name, root };
@@ -133,4 +128,23 @@ export async function openTree(pinned: PinnedTree, cache: string): Promise<Tree>
   renameSync(path.join(folder, pinned.folder ?? ''), root);
   rmSync(work, { recursive: true, force: true });
   return { name, root };
+}
+
+/**
+ * The pinned trees whose name holds `only`, fetched into `cache` where they are not there, and the tree of the folder
+ * `linux`.
+ *
+ * Errors: rejects if the client of a registry is not installed, or does not know a version.
+ */
+export async function openTrees(
+  cache: string,
+  only: string,
+  linux: string | undefined,
+): Promise<Tree[]> {
+  const trees: Tree[] = [];
+  for (const pinned of PINNED_TREES)
+    if (pinned.name.includes(only)) trees.push(await openTree(pinned, cache));
+  if (linux === undefined) return trees;
+  const root = path.resolve(linux);
+  return [...trees, { name: path.basename(root), root }];
 }
