@@ -16,8 +16,7 @@ import type { SearchRequest } from './engine/query/request.ts';
 import { openHistory } from './histories.ts';
 import { MemoryBudget } from './http/adapters/memory-budget.ts';
 import { ApiError } from './http/api/shapes/api-error.ts';
-import type { SearchResponse } from './http/api/search/search-schemas.ts';
-import { parsedAnswer, SCANNED } from './http/mcp/tools/search-scope.ts';
+import { parsedAnswer, SCANNED, type ToolAnswer } from './http/mcp/tools/search-scope.ts';
 import type { ToolContext, ToolServices } from './http/mcp/tools/tool.ts';
 import { scan, type ScannedFiles } from './local-scan.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
@@ -164,7 +163,7 @@ export class LocalTools {
     { instance }: Opened,
     repos: readonly RepoRecord[],
     request: SearchRequest,
-    { stats }: SearchResponse,
+    { stats }: ToolAnswer,
     { signal }: SearchEnvironment,
     onProgress: ToolContext['onProgress'],
   ): Promise<ScannedFiles> {
@@ -351,7 +350,10 @@ export class LocalTools {
   }
 
   #notReady(): ApiError {
-    return new ApiError('NOT_READY', `${this.#soFar()}; try again in a while, or use grep meanwhile`);
+    return new ApiError(
+      'NOT_READY',
+      `${this.#soFar()}; try again in a while, or use grep meanwhile`,
+    );
   }
 }
 
@@ -361,7 +363,7 @@ function unindexedIn({ services }: Opened): readonly RepoRecord[] {
 
 /** The answer of an index, and what was found without one, in the members that tools look at. */
 function withScanned(
-  { stats, files, incompleteReasons = [] }: SearchResponse,
+  { stats, files, incompleteReasons = [] }: ToolAnswer,
   scanned: ScannedFiles,
 ): object {
   const shownCount = scanned.files.reduce((sum, { chunks }) => sum + Math.max(chunks.length, 1), 0);

@@ -112,7 +112,10 @@ void test('what is found without an index is what is found with it', async () =>
   const scanning = openTools([makeRepo(FILES)]);
   const scanned: string[] = [];
   for (const pattern of patterns) scanned.push(await callTool(scanning, 'grep', { pattern }));
-  await callTool(scanning, 'find_symbol_references', { symbol: 'plum', repo: await nameIn(scanning) });
+  await callTool(scanning, 'find_symbol_references', {
+    symbol: 'plum',
+    repo: await nameIn(scanning),
+  });
   for (const [index, pattern] of patterns.entries()) {
     const indexed = await callTool(scanning, 'grep', { pattern });
     assert.equal(withoutNote(indexed), undefined);

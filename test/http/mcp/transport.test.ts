@@ -175,7 +175,8 @@ onBothAdapters('tool server', (kind) => {
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     const other = await open(world, OWNER_KEY);
     const first = await open(world, undefined);
-    for (let i = 0; i < SESSIONS_OF_ONE; i++) assert.equal((await post(world, initialize())).status, 200);
+    for (let i = 0; i < SESSIONS_OF_ONE; i++)
+      assert.equal((await post(world, initialize())).status, 200);
     assert.equal(codeOf(await first.send(ping)), 'NOT_FOUND');
     assert.equal((await other.answers(ping)).length, 1);
   });
@@ -184,9 +185,7 @@ onBothAdapters('tool server', (kind) => {
     const world = await startWorld({ kind, env: GUESTS, requestTimeoutMs: 300 });
     const client = await open(world, undefined);
     const wire = openWire(world.server);
-    wire.socket.write(
-      `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{`,
-    );
+    wire.socket.write(`POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{`);
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     assert.equal((await client.answers(ping)).length, 1);
     assert.match(await wire.closed(), /^HTTP\/1\.1 408 /);

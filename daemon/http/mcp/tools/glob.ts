@@ -4,9 +4,15 @@ import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
 import { addToList } from '../../../base/lists.ts';
 import { jsonInteger } from '../../api/shapes/input.ts';
-import type { SearchResponse } from '../../api/search/search-schemas.ts';
 import { BoundedText } from './bounded-text.ts';
-import { conditionsOf, gapsOf, LIMIT_MAX, scopeFields, searchFor } from './search-scope.ts';
+import {
+  conditionsOf,
+  gapsOf,
+  LIMIT_MAX,
+  scopeFields,
+  searchFor,
+  type ToolAnswer,
+} from './search-scope.ts';
 import { tool } from './tool.ts';
 import { whyNothing } from './why-nothing.ts';
 
@@ -39,7 +45,7 @@ export const glob = tool(
   },
 );
 
-function listOf(answer: SearchResponse, limit: number): string {
+function listOf(answer: ToolAnswer, limit: number): string {
   const files = answer.files.slice(0, limit);
   const byRepo = new Map<string, string[]>();
   for (const { repository, fileName } of files) addToList(byRepo, repository, fileName.text);
@@ -55,7 +61,7 @@ function listOf(answer: SearchResponse, limit: number): string {
 }
 
 /** What is missing, and how to get it. */
-function endLines(answer: SearchResponse, shown: number, limit: number): string[] {
+function endLines(answer: ToolAnswer, shown: number, limit: number): string[] {
   const { files, incompleteReasons = [], stats } = answer;
   const lines: string[] = [];
   const unshown = Math.min(files.length, limit) - shown;

@@ -5,10 +5,17 @@ import { ORG } from '../../../accounts/audit-trail.ts';
 import { regexNode } from '../../../engine/query/nodes.ts';
 import type { QueryNode } from '../../../engine/query/tree.ts';
 import { jsonInteger } from '../../api/shapes/input.ts';
-import type { FileResult, SearchResponse } from '../../api/search/search-schemas.ts';
+import type { FileResult } from '../../api/search/search-schemas.ts';
 import { BoundedText } from './bounded-text.ts';
 import { addFiles, type FoundLines, inOrder, linesWith } from './found-lines.ts';
-import { conditionsOf, gapsOf, LIMIT_MAX, scopeFields, searchFor } from './search-scope.ts';
+import {
+  conditionsOf,
+  gapsOf,
+  LIMIT_MAX,
+  scopeFields,
+  searchFor,
+  type ToolAnswer,
+} from './search-scope.ts';
 import { tool, type ToolContext } from './tool.ts';
 import { whyNothing } from './why-nothing.ts';
 
@@ -61,14 +68,14 @@ function limitsOf({ limit, groupByRepo, contextLines }: GrepArguments) {
 async function nothing(
   { pattern }: GrepArguments,
   conditions: ReadonlyMap<string, QueryNode>,
-  answer: SearchResponse,
+  answer: ToolAnswer,
   context: ToolContext,
 ): Promise<string> {
   const reasons = await whyNothing(pattern, conditions, answer, context);
   return ['No matches found', ...reasons, ...gapsOf(answer)].join('\n');
 }
 
-function byFile(answer: SearchResponse, limit: number): string {
+function byFile(answer: ToolAnswer, limit: number): string {
   const { actualMatchCount: matchCount } = answer.stats;
   const { files } = answer;
   const text = new BoundedText();
@@ -90,7 +97,7 @@ function linesOf({ repository, fileName, chunks }: FileResult): FoundLines {
 }
 
 /** What is missing, and how to get it. */
-function endLines(answer: SearchResponse, limit: number): string[] {
+function endLines(answer: ToolAnswer, limit: number): string[] {
   const { stats, incompleteReasons = [] } = answer;
   const lines = gapsOf(answer);
   if (!incompleteReasons.includes('match_limit')) return lines;
@@ -103,7 +110,7 @@ function endLines(answer: SearchResponse, limit: number): string[] {
   return [...lines, `(cut at limit ${limit} of ${found}: ${more} by path, include or repo)`];
 }
 
-function byRepo(answer: SearchResponse): string {
+function byRepo(answer: ToolAnswer): string {
   const repos = new Map<string, { matches: number; files: number }>();
   for (const { repository, chunks } of answer.files) {
     const sums = repos.get(repository) ?? { matches: 0, files: 0 };

@@ -59,7 +59,7 @@ export async function searchFor(
   conditions: readonly [QueryNode, ...QueryNode[]],
   { matches, contextLines = 0 }: ToolSearch,
   context: ToolContext,
-): Promise<SearchResponse> {
+): Promise<ToolAnswer> {
   const { services, settings } = context;
   const { json } = await services.search.search(
     {
@@ -77,12 +77,20 @@ export async function searchFor(
   return parsedAnswer(json);
 }
 
+/** The reason of an answer for which files were looked through, as no index has them yet (local-tools.ts). */
+export const SCANNED = 'scanned';
+
+/** The answer of a search, with a reason that tools alone have. */
+export interface ToolAnswer extends Omit<SearchResponse, 'incompleteReasons'> {
+  readonly incompleteReasons?: readonly string[];
+}
+
 /** The answer of a search as an object. */
-export function parsedAnswer(json: Uint8Array | LazyBytes): SearchResponse {
+export function parsedAnswer(json: Uint8Array | LazyBytes): ToolAnswer {
   const text = Buffer.from(allBytes(json)).toString();
   if (!(json instanceof Uint8Array)) json.release?.();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
-  return JSON.parse(text) as SearchResponse;
+  return JSON.parse(text) as ToolAnswer;
 }
 
 /** What a search may use of what a tool may. */
@@ -96,11 +104,8 @@ export function environmentOf(context: ToolContext): SearchEnvironment {
   };
 }
 
-/** The reason of an answer for which files were looked through, as no index has them yet (local-tools.ts). */
-export const SCANNED = 'scanned';
-
 /** Why matches may be missing, other than by a limit; none: they are not. */
-export function gapsOf({ incompleteReasons = [] }: SearchResponse): string[] {
+export function gapsOf({ incompleteReasons = [] }: ToolAnswer): string[] {
   const gaps = incompleteReasons.filter((reason) => !TOLD_APART.includes(reason));
   return [
     ...(incompleteReasons.includes(SCANNED) ? [SCAN_TEXT] : []),

@@ -4,8 +4,7 @@
 import { regexNode } from '../../../engine/query/nodes.ts';
 import type { QueryNode } from '../../../engine/query/tree.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
-import type { SearchResponse } from '../../api/search/search-schemas.ts';
-import { SCANNED, searchFor } from './search-scope.ts';
+import { SCANNED, searchFor, type ToolAnswer } from './search-scope.ts';
 import type { ToolContext } from './tool.ts';
 
 type Conditions = ReadonlyMap<string, QueryNode>;
@@ -14,7 +13,7 @@ type Conditions = ReadonlyMap<string, QueryNode>;
 export async function whyNothing(
   pattern: string | undefined,
   conditions: Conditions,
-  { incompleteReasons = [] }: SearchResponse,
+  { incompleteReasons = [] }: ToolAnswer,
   context: ToolContext,
 ): Promise<string[]> {
   // Looking through all files once more for each reason would take too long.
