@@ -95,9 +95,12 @@ const COLUMNS: readonly Column[] = [
   { title: 'Found', align: 'right' },
 ];
 
+function sum(values: readonly number[]): number {
+  return values.reduce((a, b) => a + b, 0);
+}
+
 function rowOf(name: string, outcomes: readonly Outcome[]): string[] {
   const tokens = outcomes.map(tokensOf).sort((a, b) => a - b);
-  const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
   const calls = sum(outcomes.map(({ walk: { calls } }) => calls.length)) / outcomes.length;
   const found = outcomes.filter((one) => one.isFound).length;
   return [

@@ -12,7 +12,13 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildIndex, privateMemorySize, type RunningDaemon, startDaemon } from './daemon.ts';
 import { processorMs } from './load.ts';
-import { type Column, formatMs, formatTable, type Latency, summarizeLatency } from './statistics.ts';
+import {
+  type Column,
+  formatMs,
+  formatTable,
+  type Latency,
+  summarizeLatency,
+} from './statistics.ts';
 
 /** Words that stand in few files of the Linux tree. */
 const RARE_WORDS = [

@@ -131,7 +131,8 @@ class Scan {
       for (let start = 0; start < files.length && !this.#isOver(); start += FILES_AT_ONCE) {
         const batch = batchOf(files, start);
         const fitting = batch.filter((file) => this.#isWanted(file));
-        if (this.#wanted.content.length === 0) for (const file of fitting) this.#add(repo, file, []);
+        if (this.#wanted.content.length === 0)
+          for (const file of fitting) this.#add(repo, file, []);
         else await this.#read(repo, fitting, reader);
         this.#doneCount += batch.length;
         await this.#breathe();
@@ -151,8 +152,7 @@ class Scan {
   #isWanted({ path, size }: SourceFile): boolean {
     if (!this.#fits(this.#wanted.file, path)) return false;
     return (
-      this.#wanted.content.length === 0 ||
-      this.#filter.skipReasonOfSize(path, size) === undefined
+      this.#wanted.content.length === 0 || this.#filter.skipReasonOfSize(path, size) === undefined
     );
   }
 

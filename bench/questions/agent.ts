@@ -80,12 +80,16 @@ class Walker implements Walk {
   async run(ask: string): Promise<void> {
     const name = /`([^`]+)`/.exec(ask)?.[1]?.replace(/^struct /, '');
     if (/^which commit/i.test(ask)) await this.#findCommit(ask);
-    else if (name === undefined) await this.#readFiles(await this.#findWords(ask), wordCounter(ask));
+    else if (name === undefined)
+      await this.#readFiles(await this.#findWords(ask), wordCounter(ask));
     else await this.#findAndRead(name, isAboutUse(ask));
   }
 
   async #findCommit(ask: string): Promise<void> {
-    for (const pattern of patternsFor(ask, ({ first, second }) => `${first}.*${second}\\|${second}.*${first}`)) {
+    for (const pattern of patternsFor(
+      ask,
+      ({ first, second }) => `${first}.*${second}\\|${second}.*${first}`,
+    )) {
       const found = await this.#take('commits', pattern, (box, repo) => box.commits(repo, pattern));
       const [commit] = found;
       if (commit === undefined || !('commit' in commit)) continue;
@@ -104,7 +108,10 @@ class Walker implements Walk {
   }
 
   async #findWords(ask: string): Promise<readonly Place[]> {
-    for (const pattern of patternsFor(ask, ({ first, second }) => `${first}.*${second}|${second}.*${first}`)) {
+    for (const pattern of patternsFor(
+      ask,
+      ({ first, second }) => `${first}.*${second}|${second}.*${first}`,
+    )) {
       const found = await this.#search(pattern);
       if (found.length > 0) return found;
     }
@@ -116,10 +123,7 @@ class Walker implements Walk {
   }
 
   /** The files of the places that have most, each around the first of these. */
-  async #readFiles(
-    places: readonly Place[],
-    scoreOf: (content: string) => number,
-  ): Promise<void> {
+  async #readFiles(places: readonly Place[], scoreOf: (content: string) => number): Promise<void> {
     const score = (place: Place): number => ('path' in place ? scoreOf(place.content ?? '') : 0);
     const lines = new Map<string, number>();
     for (const place of places.toSorted((a, b) => score(b) - score(a)))

@@ -19,7 +19,11 @@ const LINES_BEFORE = 10;
 
 /** @param folder  holds the repositories */
 export function shellToolbox(folder: string, reader: 'cat' | 'sed'): Toolbox {
-  const output = async (repo: string, program: string, args: readonly string[]): Promise<string> => {
+  const output = async (
+    repo: string,
+    program: string,
+    args: readonly string[],
+  ): Promise<string> => {
     const options = { cwd: path.join(folder, repo), maxBuffer: BUFFER_SIZE_MAX };
     const { stdout } = await run(program, args, options).catch((error: unknown) => {
       if (isNothingFound(error)) return { stdout: '' };

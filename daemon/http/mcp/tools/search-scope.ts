@@ -99,11 +99,18 @@ export function environmentOf(context: ToolContext): SearchEnvironment {
 /** The reason of an answer for which files were looked through, as no index has them yet (local-tools.ts). */
 export const SCANNED = 'scanned';
 
+/** Whether files were looked through for it. */
+export function isScanned({ incompleteReasons = [] }: SearchResponse): boolean {
+  const reasons: readonly string[] = incompleteReasons;
+  return reasons.includes(SCANNED);
+}
+
 /** Why matches may be missing, other than by a limit; none: they are not. */
-export function gapsOf({ incompleteReasons = [] }: SearchResponse): string[] {
+export function gapsOf(answer: SearchResponse): string[] {
+  const { incompleteReasons = [] } = answer;
   const gaps = incompleteReasons.filter((reason) => !TOLD_APART.includes(reason));
   return [
-    ...(incompleteReasons.includes(SCANNED) ? [SCAN_TEXT] : []),
+    ...(isScanned(answer) ? [SCAN_TEXT] : []),
     ...(gaps.length === 0 ? [] : [`(not everything was searched: ${gaps.join(', ')})`]),
   ];
 }

@@ -5,7 +5,7 @@ import { regexNode } from '../../../engine/query/nodes.ts';
 import type { QueryNode } from '../../../engine/query/tree.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
 import type { SearchResponse } from '../../api/search/search-schemas.ts';
-import { SCANNED, searchFor } from './search-scope.ts';
+import { isScanned, searchFor } from './search-scope.ts';
 import type { ToolContext } from './tool.ts';
 
 type Conditions = ReadonlyMap<string, QueryNode>;
@@ -14,11 +14,11 @@ type Conditions = ReadonlyMap<string, QueryNode>;
 export async function whyNothing(
   pattern: string | undefined,
   conditions: Conditions,
-  { incompleteReasons = [] }: SearchResponse,
+  answer: SearchResponse,
   context: ToolContext,
 ): Promise<string[]> {
   // Looking through all files once more for each reason would take too long.
-  if (incompleteReasons.includes(SCANNED)) return [];
+  if (isScanned(answer)) return [];
   const unindexed = whatIsUnindexed(context);
   const filters = await emptyFilters(conditions, context);
   const near =
