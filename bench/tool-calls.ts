@@ -41,7 +41,7 @@ const FIRST_SESSIONS = 1000;
 const MORE_SESSIONS = 3000;
 /** Each guest has its own address, and so many sessions. */
 const SESSIONS_OF_ONE = 100;
-const REST_MS = 15_000;
+const REST_MS = 60_000;
 const IDLE_MS = 20_000;
 /** Guess: nobody has it. */
 const INSPECTOR_PORT = 39_229;
