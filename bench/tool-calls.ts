@@ -1,15 +1,16 @@
 // What the tool server costs: a call of the tool `grep` beside the same search over `POST /api/search`, asked in turn; and
 // sessions that are open and idle: memory of each, processor time of all.
 //
-//   node build/bench/tool-calls.js TREE [DATA]
+//   node build/bench/tool-calls.js [TREE [DATA]]
 //
-// DATA is the data directory of an index of TREE; without it one is made.
+// DATA is the data directory of an index of TREE; without it one is made. Without TREE only sessions are looked at.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fetch, WebSocket } from 'undici';
 import { buildIndex, privateMemorySize, type RunningDaemon, startDaemon } from './daemon.ts';
 import { processorMs } from './load.ts';
 import {
@@ -40,8 +41,10 @@ const FIRST_SESSIONS = 1000;
 const MORE_SESSIONS = 3000;
 /** Each guest has its own address, and so many sessions. */
 const SESSIONS_OF_ONE = 100;
-const REST_MS = 15_000;
+const REST_MS = 60_000;
 const IDLE_MS = 20_000;
+/** Guess: nobody has it. */
+const INSPECTOR_PORT = 39_229;
 
 interface Reply {
   readonly session: string;
@@ -157,19 +160,47 @@ async function openSessions(url: string, first: number, count: number): Promise<
   }
 }
 
+/** Bytes that the main thread's heap holds when what nobody uses is collected, by the inspector of Node.js. */
+async function heapSize(): Promise<number> {
+  const targets = await fetch(`http://127.0.0.1:${String(INSPECTOR_PORT)}/json/list`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the inspector's own protocol
+  const [target] = (await targets.json()) as readonly { readonly webSocketDebuggerUrl: string }[];
+  const socket = new WebSocket(target?.webSocketDebuggerUrl ?? '');
+  const ask = (id: number, method: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      socket.addEventListener('message', ({ data }) => {
+        if (String(data).startsWith(`{"id":${String(id)},`)) resolve(String(data));
+      });
+      socket.addEventListener('error', () => reject(new Error('the inspector does not answer')));
+      socket.send(JSON.stringify({ id, method }));
+    });
+  await new Promise((resolve) => socket.addEventListener('open', resolve));
+  await ask(1, 'HeapProfiler.collectGarbage');
+  const usage = await ask(2, 'Runtime.getHeapUsage');
+  socket.close();
+  return Number(/"usedSize":(\d+)/.exec(usage)?.[1]);
+}
+
+/** Share of a core. */
+async function idleShareOf(pid: number): Promise<number> {
+  const before = processorMs(pid) ?? NaN;
+  await sleep(IDLE_MS);
+  return ((processorMs(pid) ?? NaN) - before) / IDLE_MS;
+}
+
 async function measureSessions({ url, pid }: RunningDaemon) {
+  process.kill(pid, 'SIGUSR1');
+  await sleep(REST_MS);
+  const emptyShare = await idleShareOf(pid);
   await openSessions(url, 0, FIRST_SESSIONS);
   await sleep(REST_MS);
-  const before = privateMemorySize(pid);
-  const idle = [processorMs(pid) ?? NaN];
-  await sleep(IDLE_MS);
-  idle.push(processorMs(pid) ?? NaN);
+  const idleShare = await idleShareOf(pid);
+  const before = { heap: await heapSize(), all: privateMemorySize(pid) };
   await openSessions(url, FIRST_SESSIONS, MORE_SESSIONS);
   await sleep(REST_MS);
-  return {
-    sizeOfOne: (privateMemorySize(pid) - before) / MORE_SESSIONS,
-    idleShare: ((idle[1] ?? NaN) - (idle[0] ?? NaN)) / IDLE_MS,
-  };
+  const heap = (await heapSize()) - before.heap;
+  const all = privateMemorySize(pid) - before.all;
+  return { heapOfOne: heap / MORE_SESSIONS, allOfOne: all / MORE_SESSIONS, emptyShare, idleShare };
 }
 
 const COLUMNS: readonly Column[] = [
@@ -179,27 +210,46 @@ const COLUMNS: readonly Column[] = [
   { title: 'p99 ms', align: 'right' },
 ];
 
+/** On the tree, as an index of it answers. */
+async function showCalls(tree: string, dataDir: string): Promise<void> {
+  const daemon = await startDaemon([tree], dataDir);
+  const { grep, search } = await compare(daemon.url).finally(() => daemon.stop());
+  const rows = Object.entries({ grep, search }).map(([name, { p50Ms, p95Ms, p99Ms }]) => [
+    name,
+    ...[p50Ms, p95Ms, p99Ms].map(formatMs),
+  ]);
+  process.stdout.write(`${formatTable(COLUMNS, rows)}\n`);
+  process.stdout.write(`grep takes ${formatMs(grep.p50Ms - search.p50Ms)} ms more (p50)\n`);
+}
+
+/** On a folder with one file, so that the daemon has nothing else to do. */
+async function showSessions(folder: string): Promise<void> {
+  const source = path.join(folder, 'source');
+  mkdirSync(source);
+  writeFileSync(path.join(source, 'a.txt'), 'a\n');
+  const env = { NODE_OPTIONS: `--inspect-port=127.0.0.1:${String(INSPECTOR_PORT)}` };
+  const daemon = await startDaemon([source], path.join(folder, 'data'), { env });
+  const figures = await measureSessions(daemon).finally(() => daemon.stop());
+  const [heap, all] = [figures.heapOfOne, figures.allOfOne].map((size) => (size / 1024).toFixed(1));
+  const [empty, idle] = [figures.emptyShare, figures.idleShare].map((share) =>
+    (100 * share).toFixed(2),
+  );
+  process.stdout.write(`a session: ${heap} KB of heap, ${all} KB of private memory\n`);
+  process.stdout.write(
+    `a core at rest: ${empty}% without a session, ${idle}% with ${String(FIRST_SESSIONS)}\n\n`,
+  );
+}
+
 async function main([tree, given]: readonly string[]): Promise<void> {
-  if (tree === undefined) throw new Error('usage: tool-calls.js TREE [DATA]');
-  const sources = [path.resolve(tree)];
-  const dataDir = given ?? mkdtempSync(path.join(tmpdir(), 'trawl-tool-calls-'));
-  if (given === undefined) await buildIndex(sources, dataDir);
+  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-tool-calls-'));
   try {
-    const searching = await startDaemon(sources, dataDir);
-    const { grep, search } = await compare(searching.url).finally(() => searching.stop());
-    const rows = Object.entries({ grep, search }).map(([name, { p50Ms, p95Ms, p99Ms }]) => [
-      name,
-      ...[p50Ms, p95Ms, p99Ms].map(formatMs),
-    ]);
-    process.stdout.write(`${formatTable(COLUMNS, rows)}\n`);
-    process.stdout.write(`grep takes ${formatMs(grep.p50Ms - search.p50Ms)} ms more (p50)\n\n`);
-    const holding = await startDaemon(sources, dataDir);
-    const { sizeOfOne, idleShare } = await measureSessions(holding).finally(() => holding.stop());
-    process.stdout.write(
-      `a session: ${(sizeOfOne / 1024).toFixed(1)} KB; ${String(FIRST_SESSIONS)} idle ones: ${(100 * idleShare).toFixed(2)}% of a core\n`,
-    );
+    await showSessions(folder);
+    if (tree === undefined) return;
+    const dataDir = given ?? path.join(folder, 'tree');
+    if (given === undefined) await buildIndex([path.resolve(tree)], dataDir);
+    await showCalls(path.resolve(tree), dataDir);
   } finally {
-    if (given === undefined) rmSync(dataDir, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -58,7 +58,9 @@ export interface ScannedFiles {
 }
 
 /** Files of a batch; between two of them others have their turn. */
-const FILES_AT_ONCE = 32;
+const FILES_AT_ONCE = 64;
+/** Unit: ms. Between two words of progress. */
+const PROGRESS_MS = 200;
 /** Unit: ms. Of testing the lines of a file. Guess: the worst expression takes a second for some MB. */
 const FILE_MS_MAX = 2000;
 
@@ -93,6 +95,7 @@ class Scan {
   #matchCount = 0;
   #doneCount = 0;
   #totalCount = 0;
+  #toldMs = 0;
 
   constructor(
     { query, matches, contextLines }: Pick<SearchRequest, 'query' | 'matches' | 'contextLines'>,
@@ -130,7 +133,7 @@ class Scan {
     try {
       for (let start = 0; start < files.length && !this.#isOver(); start += FILES_AT_ONCE) {
         const batch = batchOf(files, start);
-        const fitting = batch.filter((file) => this.#isWanted(file));
+        const fitting = this.#wantedOf(batch);
         if (this.#wanted.content.length === 0)
           for (const file of fitting) this.#add(repo, file, []);
         else await this.#read(repo, fitting, reader);
@@ -144,15 +147,24 @@ class Scan {
 
   async #breathe(): Promise<void> {
     const { signal, onProgress } = this.#options;
-    onProgress(this.#doneCount, this.#totalCount);
+    const nowMs = performance.now();
+    if (nowMs - this.#toldMs > PROGRESS_MS || this.#doneCount === this.#totalCount) {
+      this.#toldMs = nowMs;
+      onProgress(this.#doneCount, this.#totalCount);
+    }
     await nextTurn();
     signal.throwIfAborted();
   }
 
-  #isWanted({ path, size }: SourceFile): boolean {
-    if (!this.#fits(this.#wanted.file, path)) return false;
-    return (
-      this.#wanted.content.length === 0 || this.#filter.skipReasonOfSize(path, size) === undefined
+  /** Those that the conditions on paths and the limits of an index let in. */
+  #wantedOf(files: readonly SourceFile[]): SourceFile[] {
+    const paths = files.map(({ path }) => path);
+    const fits = this.#wanted.file.map((program) => this.#test(program, paths));
+    return files.filter(
+      ({ path, size }, index) =>
+        fits.every((matches) => matches[index]) &&
+        (this.#wanted.content.length === 0 ||
+          this.#filter.skipReasonOfSize(path, size) === undefined),
     );
   }
 

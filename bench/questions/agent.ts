@@ -31,8 +31,12 @@ export interface Toolbox {
   commits(repo: string, pattern: string): Promise<Reading>;
   /** What a commit changed. */
   show(repo: string, commit: string): Promise<Reading>;
-  /** A file, of a long one at least what is around a line. */
-  read(repo: string, path: string, line: number): Promise<Reading>;
+  /**
+   * A file, of a long one at least what is from a line on.
+   *
+   * @param isAgain  the first call has not shown the line
+   */
+  read(repo: string, path: string, line: number, isAgain: boolean): Promise<Reading>;
 }
 
 /** What a walk took, and what it came by. */
@@ -44,8 +48,12 @@ export interface Walk {
 
 /** Calls of a walk. */
 const CALLS_MAX = 6;
+/** Searches for words that find something. */
+const SEARCHES = 2;
 /** Files that are read. */
 const FILES_READ = 2;
+/** Calls for a file: what one does not show of its lines with matches the next one does. */
+const READS = 3;
 /** Words of a question that are tried. */
 const WORDS_MAX = 4;
 
@@ -90,60 +98,79 @@ class Walker implements Walk {
       ask,
       ({ first, second }) => `${first}.*${second}\\|${second}.*${first}`,
     )) {
-      const found = await this.#take('commits', pattern, (box, repo) => box.commits(repo, pattern));
+      const found = await this.#take(`commits ${pattern}`, (box, repo) =>
+        box.commits(repo, pattern),
+      );
       const [commit] = found;
       if (commit === undefined || !('commit' in commit)) continue;
-      await this.#take('show', commit.commit, (box, repo) => box.show(repo, commit.commit));
+      await this.#take(`show ${commit.commit}`, (box, repo) => box.show(repo, commit.commit));
       return;
     }
   }
 
   async #findAndRead(name: string, isUse: boolean): Promise<void> {
     const found = isUse
-      ? await this.#take('refer', name, (box, repo) => box.refer(repo, name))
-      : await this.#take('define', name, (box, repo) => box.define(repo, name));
+      ? await this.#take(`refer ${name}`, (box, repo) => box.refer(repo, name))
+      : await this.#take(`define ${name}`, (box, repo) => box.define(repo, name));
     const places = found.length > 0 ? found : await this.#search(`\\b${name}\\b`);
     const definition = definitionOf(name);
     await this.#readFiles(places, (content) => Number(definition.test(content) !== isUse));
   }
 
   async #findWords(ask: string): Promise<readonly Place[]> {
+    const places: Place[] = [];
+    let searchCount = 0;
     for (const pattern of patternsFor(
       ask,
       ({ first, second }) => `${first}.*${second}|${second}.*${first}`,
     )) {
       const found = await this.#search(pattern);
-      if (found.length > 0) return found;
+      if (found.length > 0) searchCount++;
+      places.push(...found);
+      if (searchCount === SEARCHES || this.calls.length >= CALLS_MAX - FILES_READ) break;
     }
-    return [];
+    return places;
   }
 
   async #search(pattern: string): Promise<readonly Place[]> {
-    return await this.#take('search', pattern, (box, repo) => box.search(repo, pattern));
+    return await this.#take(`search ${pattern}`, (box, repo) => box.search(repo, pattern));
   }
 
-  /** The files of the places that have most, each around the first of these. */
+  /** The files of the places that have most, each where most of them stand together, then where others do. */
   async #readFiles(places: readonly Place[], scoreOf: (content: string) => number): Promise<void> {
-    const score = (place: Place): number => ('path' in place ? scoreOf(place.content ?? '') : 0);
-    const lines = new Map<string, number>();
-    for (const place of places.toSorted((a, b) => score(b) - score(a)))
-      if ('path' in place && !lines.has(place.path)) lines.set(place.path, place.line);
-    for (const [path, line] of [...lines].slice(0, FILES_READ))
-      await this.#take('read', path, (box, repo) => box.read(repo, path, line));
+    for (const file of filesOf(places, scoreOf).slice(0, FILES_READ)) {
+      let { lines } = file;
+      for (let count = 0; count < READS && lines.length > 0; count++) {
+        const line = bestStart(lines);
+        const what = `read ${file.path} ${line}`;
+        const seen = await this.#take(what, (box, repo) =>
+          box.read(repo, file.path, line, count > 0),
+        );
+        const numbers = new Set(seen.map((place) => ('path' in place ? place.line : 0)));
+        lines = lines.filter((one) => one.line !== line && !numbers.has(one.line));
+      }
+    }
   }
 
-  /** Does a call, and the one that its result asks for. */
+  /** Does a call, and the one that its result asks for; what they found. */
   async #take(
     what: string,
-    about: string,
     call: (toolbox: Toolbox, repo: string) => Promise<Reading>,
   ): Promise<readonly Place[]> {
-    if (this.calls.length >= CALLS_MAX) return [];
-    this.calls.push(`${what} ${about}`);
-    const { text, places, next } = await call(this.#toolbox, this.#repo);
-    this.text += text;
-    this.places.push(...places);
+    const { places, next } = await this.#call(what, call);
     return next === undefined || places.length > 0 ? places : await this.#search(next);
+  }
+
+  async #call(
+    what: string,
+    call: (toolbox: Toolbox, repo: string) => Promise<Reading>,
+  ): Promise<Reading> {
+    if (this.calls.length >= CALLS_MAX) return { text: '', places: [] };
+    this.calls.push(what);
+    const reading = await call(this.#toolbox, this.#repo);
+    this.text += reading.text;
+    this.places.push(...reading.places);
+    return reading;
   }
 }
 
@@ -164,6 +191,44 @@ function wordCounter(ask: string): (content: string) => number {
     const line = content.toLowerCase();
     return words.filter((word) => line.includes(word)).length;
   };
+}
+
+/** Lines that are read together, about. */
+const WINDOW_LINES = 80;
+
+/** A line with a match, and how much of what is asked for it has. */
+interface ScoredLine {
+  readonly line: number;
+  readonly score: number;
+}
+
+interface ScoredFile {
+  readonly path: string;
+  readonly lines: readonly ScoredLine[];
+}
+
+/** The files of places, that with the best line first. */
+function filesOf(places: readonly Place[], scoreOf: (content: string) => number): ScoredFile[] {
+  const files = new Map<string, ScoredLine[]>();
+  for (const place of places) {
+    if (!('path' in place)) continue;
+    const lines = files.get(place.path) ?? [];
+    lines.push({ line: place.line, score: scoreOf(place.content ?? '') });
+    files.set(place.path, lines);
+  }
+  const best = ({ lines }: ScoredFile): number => Math.max(...lines.map(({ score }) => score));
+  return [...files].map(([path, lines]) => ({ path, lines })).toSorted((a, b) => best(b) - best(a));
+}
+
+/** The line behind which the lines have most together. */
+function bestStart(lines: readonly ScoredLine[]): number {
+  const sumFrom = (start: number): number =>
+    lines.reduce((sum, { line, score }) => {
+      const isRead = line >= start && line < start + WINDOW_LINES;
+      return isRead ? sum + score * score : sum;
+    }, 0);
+  const [first] = lines.toSorted((a, b) => sumFrom(b.line) - sumFrom(a.line));
+  return first?.line ?? 1;
 }
 
 interface Pair {

@@ -15,7 +15,7 @@ const BUFFER_SIZE_MAX = 1 << 28;
 const COMMITS_MAX = 50;
 /** Lines that `sed` shows, and how many of them before the place. */
 const LINES_READ = 120;
-const LINES_BEFORE = 10;
+const LINES_BEFORE = 30;
 
 /** @param folder  holds the repositories */
 export function shellToolbox(folder: string, reader: 'cat' | 'sed'): Toolbox {
@@ -55,13 +55,13 @@ export function shellToolbox(folder: string, reader: 'cat' | 'sed'): Toolbox {
       const { text } = await shown(repo, 'git', ['show', commit]);
       return { text, places: [{ commit }] };
     },
-    async read(repo, file, line) {
-      const first = reader === 'cat' ? 1 : Math.max(1, line - LINES_BEFORE);
+    async read(repo, file, line, isAgain) {
+      const isWhole = reader === 'cat' && !isAgain;
+      const first = isWhole ? 1 : Math.max(1, line - LINES_BEFORE);
       const range = `${first},${first + LINES_READ - 1}p`;
-      const { text, answer } =
-        reader === 'cat'
-          ? await shown(repo, 'cat', [file])
-          : await shown(repo, 'sed', ['-n', range, file]);
+      const { text, answer } = isWhole
+        ? await shown(repo, 'cat', [file])
+        : await shown(repo, 'sed', ['-n', range, file]);
       const lines = answer.split('\n').map((_, index) => ({ path: file, line: first + index }));
       return { text, places: lines };
     },

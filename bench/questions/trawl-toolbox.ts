@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Place, Reading, Toolbox } from './agent.ts';
 
 /** Lines before the one that a file is read for. */
-const LINES_BEFORE = 10;
+const LINES_BEFORE = 30;
 
 export interface TrawlToolbox extends Toolbox {
   /** Bytes of the list of tools, which an agent reads once. */
@@ -34,6 +34,10 @@ export async function openTrawl(
     const text = await call(name, repo, args);
     return { text, places: linesIn(text), next: hintIn(text) };
   };
+  const read = async (repo: string, path: string, offset: number): Promise<Reading> => {
+    const text = await call('read_file', repo, { path, offset });
+    return { text, places: numberedIn(text, path) };
+  };
   return {
     name: 'trawl',
     listSize,
@@ -48,11 +52,7 @@ export async function openTrawl(
       const text = await call('get_diff', repo, { base: `${commit}^`, head: commit });
       return { text, places: [{ commit }] };
     },
-    async read(repo, path, line) {
-      const offset = Math.max(1, line - LINES_BEFORE);
-      const text = await call('read_file', repo, { path, offset });
-      return { text, places: numberedIn(text, path) };
-    },
+    read: (repo, path, line) => read(repo, path, Math.max(1, line - LINES_BEFORE)),
     close: () => client.close(),
   };
 }

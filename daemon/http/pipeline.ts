@@ -202,7 +202,13 @@ export class Pipeline {
       signal: request.signal,
       place: exchange.place,
       calls: new ExchangeCalls(this, exchange),
-      fetchRequest: () => toFetchRequest(request, baseUrl, () => readHeldBody(this, exchange)),
+      fetchRequest: () => {
+        const readBody = () => readHeldBody(this, exchange);
+        return toFetchRequest(request, baseUrl, readBody, (end) => {
+          if (exchange.isOver === true) end();
+          else exchange.ends.push(end);
+        });
+      },
       takeMemory: (size) => this.#takeMemory(exchange, size),
       memory: {
         tryTake: (size) => this.memory.tryTake(holderOf(exchange), size),

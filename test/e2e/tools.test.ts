@@ -25,6 +25,7 @@ const OPEN_FILES = {
   'src/plum.c': `#include "plum.h"\n\nint plum_count(int trees) {\n  return trees * 3;\n}\n`,
   'src/plum.h': 'int plum_count(int trees);\n',
   'src/main.c': '#include "plum.h"\n\nint main(void) {\n  // plums\n  return plum_count(2);\n}\n',
+  'src/wide.txt': `${'€'.repeat(4000)}\n`,
   'src/long.js': `${'x'.repeat(3000)};pear();${'y'.repeat(3000)}\n`,
   'doc/many.txt': Array.from({ length: 1000 }, (_, i) => `line ${i + 1}\n`).join(''),
   'doc/picture.bin': new Uint8Array([1, 0, 2]),
@@ -230,6 +231,8 @@ void test('read_file: numbered lines, the rest by offset, at any commit', async 
   );
   const long = await textOf('read_file', { repo: 'local/open', path: 'src/long.js' });
   assert.match(long, /… \(cut, the line has 6008 bytes\)/);
+  const wide = await textOf('read_file', { repo: 'local/open', path: 'src/wide.txt' });
+  assert.match(wide, /\n1: €{1706}… \(cut, the line has 12000 bytes\)\n/);
 });
 
 void test('list_tree: indented, to a depth, files or folders alone, cut', async () => {
@@ -240,7 +243,7 @@ void test('list_tree: indented, to a depth, files or folders alone, cut', async 
   );
   assert.equal(
     await textOf('list_tree', { repo, path: 'src', depth: 3 }),
-    '[local/open] src/\n  long.js\n  main.c\n  plum.c\n  plum.h',
+    '[local/open] src/\n  long.js\n  main.c\n  plum.c\n  plum.h\n  wide.txt',
   );
   assert.equal(
     await textOf('list_tree', { repo, depth: 2, includeFiles: false }),
@@ -248,7 +251,7 @@ void test('list_tree: indented, to a depth, files or folders alone, cut', async 
   );
   assert.equal(
     await textOf('list_tree', { repo, depth: 2, includeDirectories: false, path: '/src/' }),
-    '[local/open] src/\n  src/long.js\n  src/main.c\n  src/plum.c\n  src/plum.h',
+    '[local/open] src/\n  src/long.js\n  src/main.c\n  src/plum.c\n  src/plum.h\n  src/wide.txt',
   );
   assert.match(
     await textOf('list_tree', { repo, depth: 2, maxEntries: 3 }),

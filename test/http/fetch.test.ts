@@ -219,6 +219,24 @@ onBothAdapters('bridge to fetch', (kind) => {
     await served.close();
   });
 
+  test('of a request nothing stays when its response is over', async () => {
+    const made: WeakRef<Request>[] = [];
+    const served = await serve((request) => {
+      made.push(new WeakRef(request));
+      return request.url.endsWith('empty')
+        ? new Response(null, { status: 204 })
+        : new Response('a');
+    });
+    for (let i = 0; i < 20; i++)
+      await ask(served, { method: 'POST', path: i % 2 === 0 ? '/lib/a' : '/lib/empty', body: 'a' });
+    await eventually(() => {
+      collectGarbage();
+      return made.every((one) => one.deref() === undefined);
+    });
+    assert.equal(made.length, 20);
+    await served.close();
+  });
+
   test('a client that leaves aborts the signal of its request, before and within the answer', async () => {
     const signals: AbortSignal[] = [];
     let heardCount = 0;

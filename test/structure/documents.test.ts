@@ -43,8 +43,15 @@ test('links between documents resolve', () => {
   assert.ok(count > 5);
 });
 
-/** Names in code font that are no places of ours: the data directory, and the document of the worked example. */
-const ELSEWHERE: ReadonlySet<string> = new Set(['history/', 'on-demand/', 'b.md']);
+/** Names in code font that are no places of ours: the data directory, the document of the worked example, files of editors. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  'history/',
+  'on-demand/',
+  'b.md',
+  '.cursor/mcp.json',
+  '.gemini/settings.json',
+  '.vscode/mcp.json',
+]);
 
 /** Files and folders: of JSON only those with their folder, as the data directory has some. */
 const PLACE =

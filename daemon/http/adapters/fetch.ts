@@ -21,22 +21,25 @@ const CONNECTION_HEADERS = new Set([
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /**
- * What was made of a request, by its signal. Why it is held: the signal of a Request is aborted only while the Request
- * itself is in use (undici 6.24), and handlers keep the signal alone, or a listener to it.
+ * What was made of requests whose response is not over. Why it is held: the signal of a Request is aborted only while the
+ * Request itself is in use (undici 6.24), and handlers keep the signal alone, or a listener to it. Why not by that signal:
+ * undici holds the signal until the Request is collected, which would be never.
  */
-const held = new WeakMap<AbortSignal, Request[]>();
+const held = new Set<Request>();
 
 /**
  * The request as the standard has it: GET for HEAD, headers with values outside of Latin-1 left out.
  *
  * @param baseUrl  of the daemon; its origin is that of the request, whatever the client has named
  * @param readBody  called at most once; its error is that of whoever reads the body
+ * @param whenOver  gets what is to be done when the response is over
  * Errors: NOT_FOUND for a path that the standard reads as another one, such as one with `..`.
  */
 export function toFetchRequest(
   request: HttpRequest,
   baseUrl: string,
   readBody: () => Promise<Uint8Array>,
+  whenOver: (end: () => void) => void,
 ): Request {
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const query = request.rawQuery === '' ? '' : `?${request.rawQuery}`;
@@ -52,7 +55,13 @@ export function toFetchRequest(
     body,
     duplex: 'half',
   });
-  held.set(signal, [...(held.get(signal) ?? []), made]);
+  held.add(made);
+  const letGo = (): void => {
+    held.delete(made);
+    signal.removeEventListener('abort', letGo);
+  };
+  signal.addEventListener('abort', letGo);
+  whenOver(letGo);
   return made;
 }
 

@@ -21,15 +21,21 @@ const FILES = {
   'picture.bin': Buffer.from('plum\0'),
   'large.txt': `plum ${'x'.repeat(3 << 20)}\n`,
   'many.txt': Array.from({ length: LINE_COUNT }, (_, i) => `line ${i + 1}\n`).join(''),
-  'build/out.c': 'int plum;\n',
   '.gitignore': 'build\n',
 };
+
+/** A work tree with a file that git ignores. */
+function makeTree(): string {
+  const tree = makeRepo(FILES);
+  writeFiles(tree, { 'build/out.c': 'int plum;\n' });
+  return tree;
+}
 
 /** Tools on sources; searches go without an index at once. */
 function openTools(sources: readonly string[], dataDir = temporaryFolder()): LocalTools {
   const env = { TRAWL_DATA_DIR: dataDir, TRAWL_SECRET: 's'.repeat(32) };
   const configuration = readConfiguration({ env });
-  const log = createLog({ ...configuration.log, level: 'error' });
+  const log = createLog({ ...configuration.log, write: () => {} });
   return new LocalTools({ configuration, log, sources, scanAfterMs: 0 });
 }
 
@@ -47,22 +53,30 @@ async function callTool(
 const NOTE =
   '(not all is indexed yet: files were looked through instead, in the order of paths, each line by itself)';
 
-/** The text without the note, which must be its last line; undefined: the index was there already. */
+/** The text without the line of the note; undefined: it has none, as the index was there already. */
 function withoutNote(text: string): string | undefined {
-  return text.endsWith(`\n${NOTE}`) ? text.slice(0, -NOTE.length - 1) : undefined;
+  const without = text.replace(`\n${NOTE}`, '');
+  return without === text ? undefined : without;
 }
 
 /** What a tool says as the first call on an index that nobody has made. */
-async function firstCall(name: string, args: object, source = makeRepo(FILES)): Promise<string> {
-  const tools = openTools([source]);
-  try {
-    const text = withoutNote(await callTool(tools, name, args));
-    assert.ok(text !== undefined, 'the index was quicker than the call');
-    return text;
-  } finally {
+async function firstCall(
+  name: string,
+  args: object,
+  source = makeTree(),
+  onProgress?: (progress: ToolProgress) => void,
+): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    const tools = openTools([source]);
+    const text = withoutNote(await callTool(tools, name, args, onProgress));
     await tools.close();
+    if (text !== undefined) return text;
+    assert.ok(attempt < ATTEMPTS_MAX, 'the index is always quicker than the call');
   }
 }
+
+/** The index may be there already. */
+const ATTEMPTS_MAX = 20;
 
 /** With the name of the repository as R. */
 function renamed(text: string): string {
@@ -109,20 +123,20 @@ void test('a bare repository without an index, and a folder', async () => {
 
 void test('what is found without an index is what is found with it', async () => {
   const patterns = ['plum', '(?i)PLUM', '^.*;$', '\\bint\\b', 'x|line 3', '[^a-z\\s]{2}'];
-  const scanning = openTools([makeRepo(FILES)]);
+  const tree = makeTree();
   const scanned: string[] = [];
-  for (const pattern of patterns) scanned.push(await callTool(scanning, 'grep', { pattern }));
-  await callTool(scanning, 'find_symbol_references', {
+  for (const pattern of patterns) scanned.push(await firstCall('grep', { pattern }, tree));
+  const tools = openTools([tree]);
+  await callTool(tools, 'find_symbol_references', {
     symbol: 'plum',
-    repo: await nameIn(scanning),
+    repo: await nameIn(tools),
   });
   for (const [index, pattern] of patterns.entries()) {
-    const indexed = await callTool(scanning, 'grep', { pattern });
+    const indexed = await callTool(tools, 'grep', { pattern });
     assert.equal(withoutNote(indexed), undefined);
-    assert.deepEqual(linesOf(scanned[index]!.replace(`\n${NOTE}`, '')), linesOf(indexed), pattern);
+    assert.deepEqual(linesOf(scanned[index]!), linesOf(indexed), pattern);
   }
-  assert.ok(scanned[0]?.endsWith(NOTE));
-  await scanning.close();
+  await tools.close();
 });
 
 async function nameIn(tools: LocalTools): Promise<string> {
@@ -143,13 +157,11 @@ function linesOf(text: string): string[] {
 }
 
 void test('who waits is told of the files', async () => {
-  const tools = openTools([makeRepo(FILES)]);
   const told: ToolProgress[] = [];
-  await callTool(tools, 'grep', { pattern: 'plum' }, (progress) => told.push(progress));
+  await firstCall('grep', { pattern: 'plum' }, makeTree(), (progress) => told.push(progress));
   const last = told.at(-1);
   assert.equal(last?.done, last?.total);
   assert.match(last?.message ?? '', /^files looked through; the index is being made/);
-  await tools.close();
 });
 
 void test('an index that cannot be opened is opened by a later call', async () => {
