@@ -35,10 +35,11 @@ export class HttpMount {
    */
   async post(messages: unknown, context: CallContext): Promise<Answer> {
     const request = context.fetchRequest();
+    // The header says what was agreed on, which is nothing yet; clients send what they would like.
+    if (isOpening(messages))
+      return await passTo(await this.#open(context), request, messages, context);
     checkVersion(request, messages);
-    const session = isOpening(messages)
-      ? await this.#open(context)
-      : this.#sessions.find(request.headers.get(SESSION_HEADER), context);
+    const session = this.#sessions.find(request.headers.get(SESSION_HEADER), context);
     return await passTo(session, request, messages, context);
   }
 

@@ -147,6 +147,9 @@ onBothAdapters('tool server', (kind) => {
       const [message] = messagesIn(await post(world, initialize(asked)));
       assert.equal(message?.result?.['protocolVersion'], answered);
     }
+    const early = { 'mcp-protocol-version': '2099-01-01' };
+    const [opened] = messagesIn(await post(world, initialize('2099-01-01'), early));
+    assert.equal(opened?.result?.['protocolVersion'], '2025-06-18');
     const client = await open(world, undefined);
     const pings = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
     const version = (text: string) => ({ 'mcp-protocol-version': text });
