@@ -10,7 +10,7 @@ import type { LocalTools } from '../local-tools.ts';
 const SHOWN_SIZE = 300;
 
 /**
- * Answers messages until the input ends.
+ * Answers messages until the input ends, or a message has more than 10 MB.
  *
  * @param open  opens the tools, once; called when a client is there, whose first message does not wait for it
  */
@@ -40,4 +40,6 @@ export async function servePipe(
   await server.connect(new StdioServerTransport(stdin, stdout));
   await ended;
   await server.close();
+  // The library ends where a message is too long for it; what is left of that would keep the process.
+  stdin.destroy();
 }

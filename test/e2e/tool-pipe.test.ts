@@ -91,6 +91,28 @@ void test(
   },
 );
 
+void test(
+  'arguments of megabytes are refused; a message of more than 10 MB ends it',
+  TIMEOUT,
+  async () => {
+    const client = await connect(makeRepo({ 'a.c': 'int plum;\n' }));
+    const large = 'x'.repeat(1 << 20);
+    for (const [name, args] of [
+      ['grep', { pattern: large }],
+      ['grep', { pattern: 'plum', include: large }],
+      ['glob', { pattern: large }],
+      ['list_tree', { repo: large }],
+      [large, {}],
+    ] as const) {
+      const { text, isError } = await callTool(client, name, args);
+      assert.equal(isError, true);
+      assert.ok(text.length < 1200, text.slice(0, 1200));
+    }
+    assert.equal(await found(client, 'plum'), true);
+    await assert.rejects(found(client, 'x'.repeat(10 << 20)), /Connection closed/);
+  },
+);
+
 void test('all of a disk, or of a home, is not indexed unless it is named', TIMEOUT, async () => {
   const home = temporaryFolder();
   for (const cwd of ['/', home]) {

@@ -86,12 +86,16 @@ async function call(
 const NAMES = TOOLS.map(({ name }) => name).join(', ');
 
 function failure(name: string, reason: string): CallToolResult {
-  const text = `Tool "${name.slice(0, NAME_SIZE_MAX)}" failed: ${reason}`;
+  const isLong = reason.length > REASON_SIZE_MAX;
+  const shown = isLong ? `${reason.slice(0, REASON_SIZE_MAX)}…` : reason;
+  const text = `Tool "${name.slice(0, NAME_SIZE_MAX)}" failed: ${shown}`;
   return { content: [{ type: 'text', text }], isError: true };
 }
 
 /** Characters of a name that are repeated. */
 const NAME_SIZE_MAX = 100;
+/** Of a reason, which may repeat what was asked for. */
+const REASON_SIZE_MAX = 1000;
 
 function reasonOf(error: unknown, { log }: ToolMount, { signal }: CallExtra): string {
   const known = toApiError(error);

@@ -25,39 +25,50 @@ const PARTS: readonly (readonly [RegExp, (found: RegExpExecArray) => string])[] 
 ];
 
 function patternOf(glob: string): string {
+  const closed = closedBraces(glob);
   let pattern = '';
   let depth = 0;
-  for (let rest = glob; rest !== '';) {
-    const [size, next] = partAt(rest, depth);
+  for (let index = 0; index < glob.length;) {
+    const [size, next] = partAt(glob.slice(index), depth, closed.has(index));
     if (next === '(?:') depth++;
     if (next === ')') depth--;
     pattern += next;
-    rest = rest.slice(size);
+    index += size;
   }
   return pattern;
 }
 
-/** How much of the glob its next part takes, and the expression for it. @param depth  braces that are open */
-function partAt(rest: string, depth: number): readonly [size: number, pattern: string] {
+/**
+ * How much of the glob its next part takes, and the expression for it.
+ *
+ * @param depth  braces that are open
+ * @param isClosed  it begins with a brace that is closed
+ */
+function partAt(
+  rest: string,
+  depth: number,
+  isClosed: boolean,
+): readonly [size: number, pattern: string] {
   for (const [form, write] of PARTS) {
     const found = form.exec(rest);
     if (found !== null) return [found[0].length, write(found)];
   }
-  if (rest.startsWith('{') && hasClosingBrace(rest)) return [1, '(?:'];
+  if (isClosed) return [1, '(?:'];
   if (depth > 0 && rest.startsWith('}')) return [1, ')'];
   if (depth > 0 && rest.startsWith(',')) return [1, '|'];
   const [character = ''] = rest;
   return [character.length, quotePattern(character)];
 }
 
-function hasClosingBrace(glob: string): boolean {
-  let depth = 0;
-  for (const character of glob) {
-    if (character === '{') depth++;
-    if (character === '}') depth--;
-    if (depth === 0) return true;
+/** Where braces open that are closed. */
+function closedBraces(glob: string): ReadonlySet<number> {
+  const open: number[] = [];
+  const closed = new Set<number>();
+  for (const { 0: brace, index } of glob.matchAll(/[{}]/g)) {
+    if (brace === '{') open.push(index);
+    else closed.add(open.pop() ?? -1);
   }
-  return false;
+  return closed;
 }
 
 function classOf(sign: string, members: string): string {

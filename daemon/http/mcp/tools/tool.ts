@@ -2,6 +2,7 @@
 // text. Tools know nothing of the protocol, and call what the endpoints call.
 
 import { z } from 'zod';
+import { ApiError } from '../../api/shapes/api-error.ts';
 import type { CallContext } from '../../api/shapes/endpoint.ts';
 import type { Services } from '../../api/shapes/endpoint-services.ts';
 import { parseBody } from '../../api/shapes/input.ts';
@@ -63,9 +64,20 @@ export function tool<Schema extends z.ZodObject>(
     isSearch,
     inputSchema: jsonSchemaOf(input),
     async run(args, context) {
+      checkSizes(args);
       return await answer(parseBody(input, args ?? {}), context);
     },
   };
+}
+
+/** Bytes of a text among arguments; an expression has no more either (engine/regex/syntax.ts). */
+const TEXT_SIZE_MAX = 4096;
+
+function checkSizes(args: unknown): void {
+  if (typeof args !== 'object' || args === null) return;
+  for (const [name, value] of Object.entries(args))
+    if (typeof value === 'string' && Buffer.byteLength(value) > TEXT_SIZE_MAX)
+      throw new ApiError('INVALID_REQUEST_BODY', `${name}: longer than ${TEXT_SIZE_MAX} bytes`);
 }
 
 /** With what fields say of themselves where the schema cannot know (http/api/shapes/input.ts). */

@@ -32,6 +32,9 @@ const CASES: readonly [glob: string, fits: readonly string[]][] = [
   ['x\\{y\\}.md', ['x{y}.md']],
   ['x{y}.md', []],
   ['{x{y.md', []],
+  ['{{a,b}.ts', []],
+  ['{a,{b,x}}.ts}', []],
+  ['{a,{b,x}}.ts', ['a.ts', 'src/a.ts', 'src/lib/b.ts', 'lib/src/a.ts']],
   ['a.t', []],
   ['a+.ts', []],
 ];
