@@ -3,6 +3,8 @@
 // words, then with one, and reads two files around the lines that say most of what is asked for: of equal ones those that the
 // toolbox puts first. What a result calls the next step is taken where nothing was found.
 
+import { addToList } from '../../daemon/base/lists.ts';
+
 /** A line of a file; or a commit. */
 export type Place =
   | { readonly path: string; readonly line: number; readonly content?: string }
@@ -21,8 +23,10 @@ export interface Reading {
 /** The same steps by other tools. */
 export interface Toolbox {
   readonly name: string;
-  /** Lines that hold a match; a regular expression, without regard to case. */
-  search(repo: string, pattern: string): Promise<Reading>;
+  /** It reads files whole: nothing has to be looked for in them. */
+  readonly isWhole: boolean;
+  /** Lines that hold a match, of all files or one; a regular expression, without regard to case. */
+  search(repo: string, pattern: string, path?: string): Promise<Reading>;
   /** Where a name is defined. */
   define(repo: string, name: string): Promise<Reading>;
   /** Where a name stands. */
@@ -47,15 +51,17 @@ export interface Walk {
 }
 
 /** Calls of a walk. */
-const CALLS_MAX = 6;
-/** Searches for words that find something. */
+const CALLS_MAX = 10;
+/** Searches for words that find something, and all of them. */
 const SEARCHES = 2;
+const SEARCHES_MAX = 6;
 /** Files that are read. */
 const FILES_READ = 2;
 /** Calls for a file: what one does not show of its lines with matches the next one does. */
-const READS = 3;
-/** Words of a question that are tried. */
+const READS = 2;
+/** Words of a question that are searched for, two at a time, and in a file. */
 const WORDS_MAX = 4;
+const WORDS_IN_FILE = 6;
 
 /** Words that say nothing of what is looked for. */
 const STOP_WORDS = new Set(
@@ -89,7 +95,7 @@ class Walker implements Walk {
     const name = /`([^`]+)`/.exec(ask)?.[1]?.replace(/^struct /, '');
     if (/^which commit/i.test(ask)) await this.#findCommit(ask);
     else if (name === undefined)
-      await this.#readFiles(await this.#findWords(ask), wordCounter(ask));
+      await this.#readFiles(await this.#findWords(ask), wordCounter(ask), patternOf(ask));
     else await this.#findAndRead(name, isAboutUse(ask));
   }
 
@@ -120,35 +126,46 @@ class Walker implements Walk {
   async #findWords(ask: string): Promise<readonly Place[]> {
     const places: Place[] = [];
     let searchCount = 0;
-    for (const pattern of patternsFor(
-      ask,
-      ({ first, second }) => `${first}.*${second}|${second}.*${first}`,
-    )) {
+    for (const pattern of patternsFor(ask, either)) {
       const found = await this.#search(pattern);
       if (found.length > 0) searchCount++;
       places.push(...found);
-      if (searchCount === SEARCHES || this.calls.length >= CALLS_MAX - FILES_READ) break;
+      if (searchCount === SEARCHES || this.calls.length >= SEARCHES_MAX) break;
     }
     return places;
   }
 
-  async #search(pattern: string): Promise<readonly Place[]> {
-    return await this.#take(`search ${pattern}`, (box, repo) => box.search(repo, pattern));
+  async #search(pattern: string, path?: string): Promise<readonly Place[]> {
+    const what = path === undefined ? `search ${pattern}` : `look into ${path}`;
+    return await this.#take(what, (box, repo) => box.search(repo, pattern, path));
   }
 
-  /** The files of the places that have most, each where most of them stand together, then where others do. */
-  async #readFiles(places: readonly Place[], scoreOf: (content: string) => number): Promise<void> {
+  /**
+   * The files of the places that have most, each where most of them stand together, then where others do.
+   *
+   * @param pattern  looked for in a file that is not read whole
+   */
+  async #readFiles(
+    places: readonly Place[],
+    scoreOf: (content: string) => number,
+    pattern?: string,
+  ): Promise<void> {
     for (const file of filesOf(places, scoreOf).slice(0, FILES_READ)) {
-      let { lines } = file;
-      for (let count = 0; count < READS && lines.length > 0; count++) {
-        const line = bestStart(lines);
-        const what = `read ${file.path} ${line}`;
-        const seen = await this.#take(what, (box, repo) =>
-          box.read(repo, file.path, line, count > 0),
-        );
-        const numbers = new Set(seen.map((place) => ('path' in place ? place.line : 0)));
-        lines = lines.filter((one) => one.line !== line && !numbers.has(one.line));
-      }
+      const isLooked = pattern !== undefined && !this.#toolbox.isWhole;
+      const found = isLooked ? await this.#search(pattern, file.path) : [];
+      await this.#readFile(file.path, [...file.lines, ...scored(found, scoreOf)]);
+    }
+  }
+
+  async #readFile(path: string, lines: readonly ScoredLine[]): Promise<void> {
+    let left = lines;
+    for (let count = 0; count < READS && left.length > 0; count++) {
+      const line = bestStart(left);
+      const seen = await this.#take(`read ${path} ${line}`, (box, repo) =>
+        box.read(repo, path, line, count > 0),
+      );
+      const numbers = new Set(seen.map((place) => ('path' in place ? place.line : 0)));
+      left = left.filter((one) => one.line !== line && !numbers.has(one.line));
     }
   }
 
@@ -186,7 +203,7 @@ function definitionOf(name: string): RegExp {
 
 /** How many words of a question a line has. */
 function wordCounter(ask: string): (content: string) => number {
-  const words = wordsOf(ask);
+  const words = wordsOf(ask, WORDS_MAX);
   return (content) => {
     const line = content.toLowerCase();
     return words.filter((word) => line.includes(word)).length;
@@ -207,17 +224,23 @@ interface ScoredFile {
   readonly lines: readonly ScoredLine[];
 }
 
+function scored(places: readonly Place[], scoreOf: (content: string) => number): ScoredLine[] {
+  return places.flatMap((place) =>
+    'path' in place ? [{ line: place.line, score: scoreOf(place.content ?? '') }] : [],
+  );
+}
+
+/** What is read last: no question is about it. */
+const ASIDE = /(?:^|[/_.])tests?[/_.]|\.md$/;
+
 /** The files of places, that with the best line first. */
 function filesOf(places: readonly Place[], scoreOf: (content: string) => number): ScoredFile[] {
-  const files = new Map<string, ScoredLine[]>();
-  for (const place of places) {
-    if (!('path' in place)) continue;
-    const lines = files.get(place.path) ?? [];
-    lines.push({ line: place.line, score: scoreOf(place.content ?? '') });
-    files.set(place.path, lines);
-  }
+  const byPath = new Map<string, Place[]>();
+  for (const place of places) if ('path' in place) addToList(byPath, place.path, place);
+  const files = [...byPath].map(([path, own]) => ({ path, lines: scored(own, scoreOf) }));
   const best = ({ lines }: ScoredFile): number => Math.max(...lines.map(({ score }) => score));
-  return [...files].map(([path, lines]) => ({ path, lines })).toSorted((a, b) => best(b) - best(a));
+  const aside = ({ path }: ScoredFile): number => Number(ASIDE.test(path));
+  return files.toSorted((a, b) => aside(a) - aside(b) || best(b) - best(a));
 }
 
 /** The line behind which the lines have most together. */
@@ -236,21 +259,37 @@ interface Pair {
   readonly second: string;
 }
 
+function sizeOf({ first, second }: Pair): number {
+  return first.length + second.length;
+}
+
+function either({ first, second }: Pair): string {
+  return `${first}.*${second}|${second}.*${first}`;
+}
+
+/** Lines with two of the words. */
+function patternOf(ask: string): string {
+  return pairsOf(wordsOf(ask, WORDS_IN_FILE)).map(either).join('|');
+}
+
 /** Expressions for pairs of words, the longest first, and then for each of them. */
 function patternsFor(ask: string, both: (pair: Pair) => string): string[] {
-  const words = wordsOf(ask);
-  const pairs = words.flatMap((first, index) =>
-    words.slice(index + 1).map((second) => ({ first, second, sum: first.length + second.length })),
-  );
-  pairs.sort((a, b) => b.sum - a.sum);
+  const words = wordsOf(ask, WORDS_MAX);
+  const pairs = pairsOf(words).toSorted((a, b) => sizeOf(b) - sizeOf(a));
   return [...pairs.map(both), ...words];
 }
 
+function pairsOf(words: readonly string[]): Pair[] {
+  return words.flatMap((first, index) =>
+    words.slice(index + 1).map((second) => ({ first, second })),
+  );
+}
+
 /** The longest words, without their endings: they are the rarest. */
-function wordsOf(ask: string): string[] {
+function wordsOf(ask: string, countMax: number): string[] {
   const words = (ask.toLowerCase().match(/[a-z]+/g) ?? [])
     .filter((word) => word.length > 2 && !STOP_WORDS.has(word))
     .map((word) => word.replace(/(?:ies|es|s|ed|ing)$/, '').replace(/(.)\1$/, '$1'));
   const once = [...new Set(words)].filter((word) => word.length > 2);
-  return once.sort((a, b) => b.length - a.length).slice(0, WORDS_MAX);
+  return once.sort((a, b) => b.length - a.length).slice(0, countMax);
 }

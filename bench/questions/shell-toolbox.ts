@@ -35,14 +35,15 @@ export function shellToolbox(folder: string, reader: 'cat' | 'sed'): Toolbox {
     const text = await output(repo, program, args);
     return { text: `${[program, ...args].join(' ')}\n${text}`, answer: text };
   };
-  const search = async (repo: string, args: readonly string[]): Promise<Reading> => {
-    const flags = ['-n', '--no-heading', '--sort', 'path'];
-    const { text, answer } = await shown(repo, 'rg', [...flags, ...args, '.']);
+  const search = async (repo: string, args: readonly string[], place = '.'): Promise<Reading> => {
+    const flags = ['-n', '-H', '--no-heading', '--sort', 'path'];
+    const { text, answer } = await shown(repo, 'rg', [...flags, ...args, place]);
     return { text, places: mostFirst(foundIn(answer)) };
   };
   return {
     name: `ripgrep and ${reader}`,
-    search: (repo, pattern) => search(repo, ['-i', '-e', pattern]),
+    isWhole: reader === 'cat',
+    search: (repo, pattern, file) => search(repo, ['-i', '-e', pattern], file),
     define: (repo, name) => search(repo, ['-w', '-e', name]),
     refer: (repo, name) => search(repo, ['-w', '-e', name]),
     async commits(repo, pattern) {

@@ -2,6 +2,7 @@
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { given } from '../../daemon/base/given.ts';
 import type { Place, Reading, Toolbox } from './agent.ts';
 
 /** Lines before the one that a file is read for. */
@@ -40,8 +41,10 @@ export async function openTrawl(
   };
   return {
     name: 'trawl',
+    isWhole: false,
     listSize,
-    search: (repo, pattern) => lines('grep', repo, { pattern: `(?i)${pattern}` }),
+    search: (repo, pattern, path) =>
+      lines('grep', repo, { pattern: `(?i)${pattern}`, ...given({ path }) }),
     define: (repo, symbol) => lines('find_symbol_definitions', repo, { symbol }),
     refer: (repo, symbol) => lines('find_symbol_references', repo, { symbol }),
     async commits(repo, query) {
