@@ -53,6 +53,11 @@ function escapeMistake(text: string): string {
 function createProgram(context: CliContext): Command {
   const program = new Command('trawl')
     .description('Code search: exact, over git repositories, in milliseconds.')
+    .version(
+      describeVersions(context.services.versions()).trimEnd(),
+      '-V, --version',
+      'show versions',
+    )
     .exitOverride()
     .showHelpAfterError('Add --help for the options and examples.')
     .configureOutput({

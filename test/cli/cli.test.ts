@@ -365,8 +365,8 @@ void test('verify: one line a shard, exit 1 on problems', async () => {
 });
 
 void test('version: three lines; the real entry tells the product version', async () => {
-  const fake = await trawl(['version']);
-  assert.equal(fake.stdout, 'trawl 1.2.3\nshard format 4\napi v5\n');
+  for (const way of ['version', '--version', '-V'])
+    assert.equal((await trawl([way])).stdout, 'trawl 1.2.3\nshard format 4\napi v5\n', way);
   const real = await finished(start(['version'], {}, REAL_MAIN));
   assert.equal(real.code, 0);
   assert.match(real.stdout, /^trawl \d+\.\d+\.\d+\nshard format \d+\napi v5\.1\.6\n$/);

@@ -435,6 +435,22 @@ void test('an argument that looks like an option is text and nothing else', asyn
   assert.equal(existsSync(option.slice('--output='.length)), false);
 });
 
+void test('a session is of the credential that opened it, of the same user no other', async () => {
+  const ask = async (method: string, authorization: string | undefined) => {
+    const headers = {
+      accept: 'application/json, text/event-stream',
+      'mcp-session-id': owner.transport?.sessionId ?? '',
+      ...(authorization === undefined ? {} : { authorization }),
+    };
+    const body = method === 'POST' ? { body: '{"jsonrpc":"2.0","id":"p","method":"ping"}' } : {};
+    return (await fetch(`${served.url}/api/mcp`, { method, headers, ...body })).status;
+  };
+  for (const method of ['POST', 'DELETE'])
+    for (const other of [undefined, `Bearer ${await tokenFor('local/open')}`])
+      assert.equal(await ask(method, other), 403);
+  assert.equal(await ask('POST', `Bearer ${KEY}`), 200);
+});
+
 void test('10 MB of arguments are refused, and the session goes on', async () => {
   await assert.rejects(callTool(owner, 'grep', { pattern: 'x'.repeat(10 << 20) }), /413/);
   assert.match(await textOf('grep', { pattern: 'plums' }), /^Found /);

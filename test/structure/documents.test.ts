@@ -43,15 +43,8 @@ test('links between documents resolve', () => {
   assert.ok(count > 5);
 });
 
-/** Names in code font that are no places of ours: the data directory, the document of the worked example, files of editors. */
-const ELSEWHERE: ReadonlySet<string> = new Set([
-  'history/',
-  'on-demand/',
-  'b.md',
-  '.cursor/mcp.json',
-  '.gemini/settings.json',
-  '.vscode/mcp.json',
-]);
+/** Names in code font that are no places of ours: the data directory, and the document of the worked example. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['history/', 'on-demand/', 'b.md']);
 
 /** Files and folders: of JSON only those with their folder, as the data directory has some. */
 const PLACE =
@@ -62,7 +55,8 @@ test('files and folders named in documents exist, below the checkout or beside t
   for (const document of DOCUMENTS) {
     const text = readFileSync(document, 'utf8').replaceAll(/^```[^]*?^```/gm, '');
     for (const [, name = ''] of text.matchAll(PLACE)) {
-      if (ELSEWHERE.has(name)) continue;
+      // Folders with a dot are those of editors and agents, in the reader's own tree.
+      if (ELSEWHERE.has(name) || name.startsWith('.')) continue;
       const places = [name, path.join(path.dirname(document), name)];
       assert.ok(
         places.some((place) => existsSync(place)),

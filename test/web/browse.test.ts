@@ -524,6 +524,25 @@ void test(
   },
 );
 
+void test(
+  'the address of a repository without more is its root',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: served.url });
+    for (const end of ['', '/', '/-', '/-/']) {
+      await page.goto(`/browse/${name}${end}`);
+      await page.locator('.browse-content').getByRole('link', { name: 'src' }).waitFor();
+    }
+  },
+);
+
+void test('in a narrow window messages of commits stay legible', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url, width: 360 });
+  await page.goto(addressOf('', '', '').replace('/blob/', '/commits/'));
+  const box = await page.getByRole('cell').nth(1).boundingBox();
+  assert.ok(box !== null && box.width > 200, String(box?.width));
+});
+
 void test('where nothing is: the next steps', { skip: NO_BROWSER }, async () => {
   const { page } = await visit({ url: served.url });
   await page.goto(addressOf('nowhere/use.ts', '', '@main'));

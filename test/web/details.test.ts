@@ -182,3 +182,11 @@ void test(
     assert.deepEqual(complaints, []);
   },
 );
+
+void test('results of no query say so, with a next step', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url });
+  await page.goto('/search');
+  await page.getByText('Nothing is asked yet.').waitFor();
+  await page.getByRole('link', { name: 'begin with an example' }).click();
+  await page.waitForURL(`${served.url}/`);
+});

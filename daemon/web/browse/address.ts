@@ -29,10 +29,14 @@ function encode(text: string): string {
   return text.split('/').map(encodeURIComponent).join('/');
 }
 
-/** @param rest  what follows `/browse/`, still encoded. Undefined: no such address. */
+/**
+ * A repository without more is its root.
+ *
+ * @param rest  what follows `/browse/`, still encoded. Undefined: no such address.
+ */
 export function placeOf(rest: string): Place | undefined {
+  if (!/\/-\/./.test(rest)) return placeOf(`${rest.replace(/(?:\/-?)+$/, '')}/-/tree/`);
   const cut = rest.indexOf('/-/');
-  if (cut < 0) return undefined;
   const [repoPart = '', ...revisionParts] = rest.slice(0, cut).split('@');
   const [kind = '', ...path] = rest.slice(cut + 3).split('/');
   const repo = decode(repoPart);

@@ -1,9 +1,10 @@
 // The page of results: the search of the address, its summary, filters, the list, and a look into the file beside it.
 
 import { lazy, Suspense, useEffect, useRef } from 'react';
-import { useLocation, useSearchParams } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import { useRemembered } from '../data/remembered.ts';
 import { useKey } from '../parts/keys.ts';
+import { Notice } from '../parts/notice.tsx';
 import { SHARE_OF_SECOND, Separator } from '../parts/separator.tsx';
 import { useTitle } from '../parts/title.ts';
 import { useIsNarrow } from '../parts/window-width.ts';
@@ -163,6 +164,11 @@ export function SearchPage() {
           />
         </div>
         <Plan />
+        {search === undefined && (
+          <Notice kind="info" title="Nothing is asked yet.">
+            Write a query above, or <Link href="/">begin with an example</Link>.
+          </Notice>
+        )}
         <div className="result-panels">
           <ResultList files={shown} loadedCount={files.length} onFocus={preview.follow} />
           {preview.file !== undefined && (

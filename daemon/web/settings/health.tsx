@@ -33,6 +33,12 @@ function stepOf(sentence: string): Fault['step'] {
   return LOG_STEP;
 }
 
+function connectionFaults(failed: number, open: number): string {
+  if (failed === 0) return `${counted(open, 'connection')} left something open.`;
+  const more = open === 0 ? '' : `, ${count(open)} left something open`;
+  return `${counted(failed, 'connection')} failed${more}.`;
+}
+
 function useFaults(ready: Ready): Fault[] {
   const { data: repos } = useRepoCounts();
   const { data: connections } = useConnectionCounts();
@@ -61,7 +67,7 @@ function useFaults(ready: Ready): Fault[] {
       ? []
       : [
           {
-            text: `${counted(failedConnections, 'connection')} failed, ${count(open)} left something open.`,
+            text: connectionFaults(failedConnections, open),
             step: { label: 'Show', href: '/settings/connections' },
           },
         ]),
