@@ -9,14 +9,18 @@ import { pathToFileURL } from 'node:url';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 
 const LOCK = pathToFileURL(path.resolve('scripts/lock.mjs')).href;
-/** Adds to a count that it reads, waits, and writes: two at once lose one. */
+/** Adds to a count that it reads, waits, and writes: two at once lose one. The first of four waits until all have come. */
 const ADD = `
   import { alone } from ${JSON.stringify(LOCK)};
-  import { readFileSync, writeFileSync } from 'node:fs';
+  import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
   const [root, file] = process.argv.slice(1);
+  const wait = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+  const isHere = (name) => name.startsWith('here-');
+  writeFileSync(root + '/here-' + process.pid, '');
   alone(root, () => {
     const before = Number(readFileSync(file, 'utf8'));
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    while (before === 0 && readdirSync(root).filter(isHere).length < 4) wait();
+    wait();
     writeFileSync(file, String(before + 1));
     if (before === 1) process.exit(1);
   });`;
