@@ -50,6 +50,9 @@ const SELDOM_DONE = new Set([
   'logIn',
   'changePassword',
   'setLicense',
+  // There is no provider of sign-on.
+  'beginSignOn',
+  'finishSignOn',
   // There is neither a connection nor a secret of webhooks.
   'triggerConnectionSync',
   'receiveWebhook',
