@@ -539,6 +539,7 @@ void test(
 void test('in a narrow window messages of commits stay legible', { skip: NO_BROWSER }, async () => {
   const { page } = await visit({ url: served.url, width: 360 });
   await page.goto(addressOf('', '', '').replace('/blob/', '/commits/'));
+  await page.locator('.commit-id').first().waitFor();
   const box = await page.getByRole('cell').nth(1).boundingBox();
   assert.ok(box !== null && box.width > 200, String(box?.width));
 });
