@@ -184,7 +184,10 @@ function otherBuild(): string {
 
 /** What the page consists of gets other names. */
 function renameParts(web: string): void {
-  const renamed = (text: string) => text.replaceAll(/-[\w-]([\w-]{7}\.js)/g, '-_$1');
+  // None keeps its name: what a browser has under it is not asked for again.
+  const otherName = (_: string, first: string, rest: string) =>
+    `-${first === '_' ? '0' : '_'}${rest}`;
+  const renamed = (text: string) => text.replaceAll(/-([\w-])([\w-]{7}\.js)/g, otherName);
   const assets = path.join(web, 'assets');
   for (const name of readdirSync(assets).filter((one) => one.includes('.js'))) {
     const place = path.join(assets, name);
