@@ -197,6 +197,7 @@ async function openUpkeep(
     register,
     log,
     isConnected: (repoId) => indexer?.connections?.has(repoId),
+    connected: () => indexer?.connections?.configured,
     quarantineFile: new QuarantineFile(dataDir, index === undefined ? undefined : log),
     publish: (snapshot) => {
       const refused = snapshots.publish(snapshot);

@@ -389,7 +389,7 @@ export class RepoIndexer {
         const now = catalog.repo(known.record.repoId);
         return { put: now === undefined ? [] : [kept(now)] };
       });
-      served.publish();
+      served.publishChanges();
     }
     this.#rememberLook(next, disk, delta);
     return { isUnchanged: true, ...this.#sizesOf(next) };
