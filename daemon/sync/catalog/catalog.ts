@@ -115,6 +115,11 @@ export class Catalog {
     return this.#ordinals.get(repoId)!;
   }
 
+  /** Whether a repo has docs in a shard. */
+  hasShard(shardId: string): boolean {
+    return this.#namedBy.has(`${shardId}${SHARD_ENDING}`);
+  }
+
   /** The repos that a shard holds docs of, in the order of `repos`. */
   reposOfShard(shardId: string): readonly CatalogRepo[] {
     const repoIds = [...(this.#namedBy.get(`${shardId}${SHARD_ENDING}`) ?? [])];

@@ -266,7 +266,7 @@ export class Merger {
     });
     const gone = holdings.map(({ shard: { shardId } }) => shardId);
     await publication.commit(change, () =>
-      served.forget(gone.filter((id) => catalog.reposOfShard(id).length === 0)),
+      served.forget(gone.filter((id) => !catalog.hasShard(id))),
     );
   }
 

@@ -76,7 +76,7 @@ export class Served {
     options.catalog.follow((former, put) => {
       for (const { record } of [...former, ...put]) this.#changed.add(record.repoId);
     });
-    const isGone = (shardId: string): boolean => options.catalog.reposOfShard(shardId).length === 0;
+    const isGone = (shardId: string): boolean => !options.catalog.hasShard(shardId);
     this.forget([...this.#quarantined.keys()].filter(isGone));
   }
 
@@ -257,7 +257,7 @@ export class Served {
   noteShardFailure(liveId: string, reason: string, fault?: ShardFault): void {
     const shardId = shardIdOf(liveId);
     // It went meanwhile, or was built on demand: there is nothing to build again.
-    if (this.#options.catalog.reposOfShard(shardId).length === 0) {
+    if (!this.#options.catalog.hasShard(shardId)) {
       this.#options.log.info('a shard failed that the index does not have', { shardId, reason });
       return;
     }
