@@ -43,6 +43,12 @@ export interface ServedOptions {
   readonly onSymbolsLost: (shardId: string) => void;
 }
 
+interface Kept {
+  readonly basis: readonly unknown[];
+  readonly repos: readonly CatalogRepo[];
+  readonly records: readonly RepoRecord[];
+}
+
 /** Guess: before shards that could not be mapped are tried again, at first and at most. */
 const MAPPING_PAUSE_MS_MIN = 1_000;
 const MAPPING_PAUSE_MS_MAX = 300_000;
@@ -61,8 +67,10 @@ export class Served {
   readonly #shown: Shown;
   /** RepoIds of what has changed in the catalog and is not shown yet. */
   readonly #changed = new Set<number>();
-  /** What else decides what is shown, as it was when all was shown. */
-  #basis: readonly unknown[] = [];
+  /** What else decides what is shown, as it was when all was shown; undefined: that has not been yet. */
+  #basis: readonly unknown[] | undefined;
+  /** Repos that are served, and what decided that. */
+  #kept: Kept = { basis: [], repos: [], records: [] };
   #nextMapping: NodeJS.Timeout | undefined;
   #mappingPauseMs = MAPPING_PAUSE_MS_MIN;
   /** Nothing is shown now: what is damaged is being told, and none of it may be opened. */
@@ -89,8 +97,19 @@ export class Served {
     });
   }
 
+  /** The same array as long as nothing has changed. */
   get repos(): readonly CatalogRepo[] {
-    return this.#options.catalog.repos.filter(({ record }) => this.#isServed(record.repoId));
+    return this.#lists.repos;
+  }
+
+  get #lists(): Kept {
+    const { catalog } = this.#options;
+    const basis = [catalog.version, ...this.#basisNow()];
+    if (!isSame(basis, this.#kept.basis)) {
+      const repos = catalog.repos.filter(({ record }) => this.#isServed(record.repoId));
+      this.#kept = { basis, repos, records: repos.map(({ record }) => record) };
+    }
+    return this.#kept;
   }
 
   #isServed(repoId: number): boolean {
@@ -98,8 +117,9 @@ export class Served {
     return isConnected ?? (this.repoIds === undefined || this.repoIds.has(repoId));
   }
 
+  /** As `repos`. */
   get records(): readonly RepoRecord[] {
-    return this.repos.map(({ record }) => record);
+    return this.#lists.records;
   }
 
   /** Undefined: it is not served. */
@@ -144,11 +164,10 @@ export class Served {
     if (this.#isHeld) return;
     const changed = [...this.#changed];
     this.#changed.clear();
-    const basis = this.#basisNow();
-    const isSame = this.#basis.every((one, index) => one === basis[index]);
+    const isAsBefore = isSame(this.#basisNow(), this.#basis);
     const isSeen = ({ isStray, record }: CatalogRepo): boolean =>
       !isStray && this.#isServed(record.repoId);
-    if (this.#basis.length > 0 && isSame && this.#shown.showChanged(changed, isSeen)) this.#show();
+    if (isAsBefore && this.#shown.showChanged(changed, isSeen)) this.#show();
     else this.publish();
   }
 
@@ -373,6 +392,10 @@ export class Served {
     this.#isClosed = true;
     clearTimeout(this.#nextMapping);
   }
+}
+
+function isSame(basis: readonly unknown[], before: readonly unknown[] | undefined): boolean {
+  return basis.length === before?.length && basis.every((one, index) => one === before[index]);
 }
 
 /** Whether an error says that the git of a source, or what lies at its path, is that of another one. */
