@@ -18,7 +18,8 @@ import { Holdings } from '../../daemon/sync/merge/holdings.ts';
 import { QuarantineFile } from '../../daemon/sync/served/quarantine-file.ts';
 import { Served } from '../../daemon/sync/served/served.ts';
 import { repoRecord } from '../repos/record.ts';
-import { temporaryFolder } from '../sources/git/fixture.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { openIndexOf } from './index-of.ts';
 import { EAGER } from './merge-limits.ts';
 
 const DOCS = 10;
@@ -191,4 +192,13 @@ void test('one repo of many that changes: nothing is asked of the others', async
   // What others have is not made again.
   const known = new Set(before.shards);
   assert.equal(snapshot()!.shards.filter((shard) => !known.has(shard)).length, 1);
+});
+
+void test('what builds leave in the heaps of threads is given back while they go on', async () => {
+  const index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
+  const { heap } = index.instance;
+  assert.equal(heap.isWaiting, false);
+  await index.index([makeRepo({ 'a.txt': 'plum\n' })], undefined, 'commits');
+  assert.ok(heap.isWaiting || heap.trimCount > 0);
+  await index.close();
 });
