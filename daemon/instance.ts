@@ -145,6 +145,7 @@ interface SearchHost {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
+  readonly heap: HeapTrimmer;
   readonly notePath: string;
   /** Shards that were being searched when the last process ended without a word. */
   readonly notedIds: readonly string[];
@@ -171,7 +172,7 @@ async function openSearchHost(options: InstanceOptions, catalog: Catalog): Promi
     onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),
   });
   const snapshots = new SnapshotKeeper(searcher, pool);
-  return { module, searcher, pool, snapshots, notePath, notedIds };
+  return { module, searcher, pool, snapshots, heap: new HeapTrimmer(), notePath, notedIds };
 }
 
 /** What searches see, and, for the owner, what keeps it up to date. */
@@ -186,7 +187,7 @@ async function openUpkeep(
   options: InstanceOptions,
   catalog: Catalog,
   index: Index | undefined,
-  { module, snapshots }: SearchHost,
+  { module, snapshots, heap }: SearchHost,
 ): Promise<Upkeep> {
   const { log, workers, dataDir } = options;
   const register = index?.register;
@@ -197,6 +198,7 @@ async function openUpkeep(
     register,
     log,
     isConnected: (repoId) => indexer?.connections?.has(repoId),
+    connected: () => indexer?.connections?.configured,
     quarantineFile: new QuarantineFile(dataDir, index === undefined ? undefined : log),
     publish: (snapshot) => {
       const refused = snapshots.publish(snapshot);
@@ -237,7 +239,10 @@ async function openUpkeep(
     hosts: options.hosts,
     connectionLimits: options.connectionLimits ?? (() => CONNECTION_LIMITS),
     onProgress: options.onProgress,
-    onNewShards: () => void symbols?.run(),
+    onNewShards: () => {
+      heap.noteBuilt();
+      void symbols?.run();
+    },
   });
   const folder = catalog.shardFolder;
   const { findsSymbols = true, onSymbolProgress: onProgress } = options;
@@ -257,7 +262,7 @@ async function joined(
   if (catalog.unusable !== undefined)
     log.warn('repositories are not searched until they are built again', catalog.unusable);
   const host = await openSearchHost(options, catalog);
-  const { module, pool, snapshots } = host;
+  const { module, pool, snapshots, heap } = host;
   const upkeep = await openUpkeep(options, catalog, index, host);
   const { served, indexer, symbols, onDemand } = upkeep;
   await indexer?.jobs.recall((repoId) => catalog.repo(repoId)?.record.name);
@@ -279,7 +284,6 @@ async function joined(
   const watch = isOwner
     ? new ShardWatch({ folder: catalog.shardFolder, shards, check, onDamage, log })
     : undefined;
-  const heap = new HeapTrimmer();
   const parts = enginePartsOf(options, host, upkeep, onDamage);
   return {
     catalog,

@@ -29,8 +29,11 @@ const QUERIES: readonly (readonly [name: string, query: string, more?: object])[
 const repos = makeRepos();
 const dataDir = path.join(work, 'data');
 if (!existsSync(dataDir)) {
-  const built = await buildIndex(repos, dataDir);
-  print('index', `${seconds(built.durationMs)}, ${megabytes(built.memoryPeakSize)} at most`);
+  const before = childSeconds();
+  const { durationMs, memoryPeakSize } = await buildIndex(repos, dataDir);
+  const cpuMs = (1000 * (childSeconds() - before)) / repos.length;
+  print('index', `${seconds(durationMs)}, ${megabytes(memoryPeakSize)} at most`);
+  print('index, CPU a repository', `${cpuMs.toFixed(1)} ms`);
   const symbols = await findSymbols(repos, dataDir);
   print('symbols of all', seconds(symbols.durationMs));
   const shards = readdirSync(path.join(dataDir, 'shards')).filter((name) =>

@@ -165,10 +165,13 @@ export class SearchPool {
     for (const waiting of lost) waiting.settle(undefined);
   }
 
-  /** The live shards from now on. Searches under way on a thread end before it looks at them. */
+  /** The live shards from now on; threads are told what has changed. Searches under way on one end before it looks at that. */
   setShards(shards: readonly ShardFile[]): void {
+    const before = new Set(this.#shards.map(({ shardId }) => shardId));
+    const come = shards.filter(({ shardId }) => !before.delete(shardId));
+    const message: ToSearchWorker = { kind: 'shards', come, gone: [...before] };
     this.#shards = shards;
-    for (const { worker } of this.#workers) worker?.postMessage({ kind: 'shards', shards });
+    for (const { worker } of this.#workers) worker?.postMessage(message);
   }
 
   /**

@@ -23,7 +23,9 @@ export interface SearchWorkerData {
 /** The live shards changed. */
 export interface ShardsMessage {
   readonly kind: 'shards';
-  readonly shards: readonly ShardFile[];
+  readonly come: readonly ShardFile[];
+  /** Ids of those that are live no more. */
+  readonly gone: readonly string[];
 }
 
 export interface SearchMessage {

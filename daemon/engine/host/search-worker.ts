@@ -13,6 +13,7 @@ import type {
   FromSearchWorker,
   SearchMessage,
   SearchWorkerData,
+  ShardsMessage,
   ToSearchWorker,
 } from './search-messages.ts';
 import { lowerPriority } from '../../base/priority.ts';
@@ -63,7 +64,7 @@ const port = parentPort!;
 const heap = new HeapTrimmer({ ...realLooks(), privateSize: () => 0 });
 /** Jobs in the order of their turns; the first has its turn now. */
 const queue: Entry[] = [];
-let liveShards = shards;
+const liveShards = new Map(shards.map((file) => [file.shardId, file]));
 /** The first searcher is amid a call, so that its shards must stay. */
 let isCalling = false;
 let hasStaleShards = false;
@@ -85,16 +86,21 @@ function tell(message: FromSearchWorker): void {
 }
 
 function take(message: ToSearchWorker): void {
-  if (message.kind === 'shards') setShards(message.shards);
+  if (message.kind === 'shards') changeShards(message);
   else if (message.kind === 'render') enqueue(new RenderJob(message, tell));
   else enqueue(searchJob(message));
 }
 
-function setShards(files: SearchWorkerData['shards']): void {
-  liveShards = files;
-  second?.searcher.setShards(files);
+function changeShards({ come, gone }: ShardsMessage): void {
+  for (const shardId of gone) liveShards.delete(shardId);
+  for (const file of come) liveShards.set(file.shardId, file);
+  if (second !== undefined) showShards(second);
   if (isCalling) hasStaleShards = true;
-  else first.searcher.setShards(files);
+  else showShards(first);
+}
+
+function showShards({ searcher }: Seat): void {
+  searcher.setShards([...liveShards.values()]);
 }
 
 function searchJob(message: SearchMessage): SearchJob {
@@ -117,7 +123,7 @@ function enqueue(job: Job): void {
 function runFirst(): void {
   const entry = queue[0];
   if (entry === undefined) return;
-  if (hasStaleShards) first.searcher.setShards(liveShards);
+  if (hasStaleShards) showShards(first);
   hasStaleShards = false;
   isCalling = true;
   let startNs = process.hrtime.bigint();
@@ -173,7 +179,7 @@ function receive(): void {
 function runOnSecond(entry: Entry): void {
   if (second === undefined) {
     second = new Seat(secondOptions);
-    second.searcher.setShards(liveShards);
+    showShards(second);
   }
   const startNs = process.hrtime.bigint();
   entry.isNew = false;

@@ -17,25 +17,44 @@ export interface Scope {
 
 /** Repos by id, and the place of each among them by the bytes of its name. */
 interface RepoOrder {
-  readonly repos: ReadonlyMap<number, RepoRecord>;
+  readonly repos: readonly RepoRecord[];
+  /** Where each is in `repos`, by repoId. */
+  readonly places: ReadonlyMap<number, number>;
   readonly ranks: ReadonlyMap<number, number>;
 }
 
 const orders = new WeakMap<readonly RepoRecord[], RepoOrder>();
+/** The one that was worked out last. Why: a list that follows another has the same ids and names, as a rule. */
+let lastOrder: RepoOrder = { repos: [], places: new Map(), ranks: new Map() };
 
 /** The order of a list of repos, worked out once for it: it also orders what somebody sees of them. */
 export function repoOrderOf(repos: readonly RepoRecord[]): RepoOrder {
   const known = orders.get(repos);
   if (known !== undefined) return known;
+  const { places, ranks } = hasOrderOf(repos, lastOrder.repos) ? lastOrder : newOrder(repos);
+  lastOrder = { repos, places, ranks };
+  orders.set(repos, lastOrder);
+  return lastOrder;
+}
+
+function hasOrderOf(repos: readonly RepoRecord[], others: readonly RepoRecord[]): boolean {
+  return (
+    repos.length === others.length && repos.every((repo, place) => isAlike(repo, others[place]!))
+  );
+}
+
+function isAlike(repo: RepoRecord, other: RepoRecord): boolean {
+  return repo === other || (repo.repoId === other.repoId && repo.name === other.name);
+}
+
+function newOrder(repos: readonly RepoRecord[]): Pick<RepoOrder, 'places' | 'ranks'> {
   const byName = repos
     .map(({ repoId, name }) => ({ repoId, key: Buffer.from(name) }))
     .sort((a, b) => Buffer.compare(a.key, b.key));
-  const made = {
-    repos: new Map(repos.map((repo) => [repo.repoId, repo])),
+  return {
+    places: new Map(repos.map(({ repoId }, place) => [repoId, place])),
     ranks: new Map(byName.map(({ repoId }, rank) => [repoId, rank])),
   };
-  orders.set(repos, made);
-  return made;
 }
 
 /** What is seen of the repos that `isEligible` holds for, without what holds no live doc. */
@@ -70,7 +89,8 @@ export class ScopeView implements OrderContext {
 
   repoOf(shard: number, docId: number): RepoRecord {
     const { repoId } = this.#partOf(shard, docId);
-    const repo = this.#order.repos.get(repoId);
+    const { repos, places } = this.#order;
+    const repo = repos[places.get(repoId) ?? repos.length];
     if (repo === undefined) throw new Error(`no repo ${repoId} in the snapshot`);
     return repo;
   }

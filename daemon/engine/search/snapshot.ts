@@ -49,9 +49,16 @@ export function printSnapshot({ shards, repos, quarantined }: Snapshot): string 
   return [...shards.map(print), ...broken].join('; ');
 }
 
+/** What shards are marked as. Why kept: of those that a publish shows nearly all have been shown before. */
+const marks = new WeakMap<LiveShard, LiveShard>();
+
 /** A shard with docs that are nobody's any more hides them: they may have been a secret. */
 function marked(shard: LiveShard): LiveShard {
-  return isCovered(shard) ? shard : { ...shard, hidesDocs: true };
+  const known = marks.get(shard);
+  if (known !== undefined) return known;
+  const mark: LiveShard = isCovered(shard) ? shard : { ...shard, hidesDocs: true };
+  marks.set(shard, mark);
+  return mark;
 }
 
 function fileOf({ shardId, path, size, symbols }: LiveShard): ShardFile {
@@ -63,7 +70,8 @@ export class SnapshotKeeper {
   readonly #pool: SearchPool;
   readonly #users = new Map<Snapshot, number>();
   #current: Snapshot = { shards: [], repos: [], quarantined: [] };
-  #open = '';
+  /** Ids of the shards that are open. */
+  #open: ReadonlySet<string> = new Set();
 
   constructor(searcher: Searcher, pool: SearchPool) {
     this.#searcher = searcher;
@@ -119,14 +127,13 @@ export class SnapshotKeeper {
   }
 
   #openNeeded(): ShardError[] {
-    const needed = new Map<string, ShardFile>();
-    for (const { shards } of [this.#current, ...this.#users.keys()]) {
-      for (const shard of shards) needed.set(shard.shardId, fileOf(shard));
-    }
-    const open = [...needed.keys()].sort().join();
-    if (open === this.#open) return [];
+    const needed = new Map<string, LiveShard>();
+    for (const { shards } of [this.#current, ...this.#users.keys()])
+      for (const shard of shards) needed.set(shard.shardId, shard);
+    const open = new Set(needed.keys());
+    if (open.size === this.#open.size && [...open].every((id) => this.#open.has(id))) return [];
     this.#open = open;
-    const files = [...needed.values()];
+    const files = [...needed.values()].map(fileOf);
     const refused = this.#searcher.setShards(files);
     const isRefused = new Set(refused.map((error) => error.shardId));
     this.#pool.setShards(files.filter((file) => !isRefused.has(file.shardId)));

@@ -15,21 +15,50 @@ interface Share<Item> {
   readonly places: readonly number[];
 }
 
-interface Tables {
-  readonly shardShares: Map<ReadonlySet<number>, Share<LiveShard>>;
-  readonly repoShares: Map<ReadonlySet<number>, Share<RepoRecord>>;
-  /** Place of each repo, places of the shards with docs of it, by repoId. */
-  readonly repoPlaces: ReadonlyMap<number, readonly number[]>;
-  readonly shardPlaces: ReadonlyMap<number, readonly number[]>;
-  readonly repoLists: LRUCache<Sight, readonly RepoRecord[]>;
-  /** Repos some of whose docs a search without conditions must leave out. */
-  readonly partial: ReadonlySet<number>;
-  /** Whether a base holds one of these. */
-  readonly partialBases: Map<ReadonlySet<number>, boolean>;
-}
-
 /** Guess: users who name repos in searches that come close together; a list of 100,000 takes 1 MB. */
 const REPO_LISTS_MAX = 32;
+
+/** What is worked out of a snapshot, each once it is asked for: while repos are indexed few searches have the same one. */
+class Tables {
+  readonly #snapshot: Snapshot;
+  readonly shardShares = new Map<ReadonlySet<number>, Share<LiveShard>>();
+  readonly repoShares = new Map<ReadonlySet<number>, Share<RepoRecord>>();
+  readonly repoLists = new LRUCache<Sight, readonly RepoRecord[]>({ max: REPO_LISTS_MAX });
+  /** Whether a base holds one of `partial`. */
+  readonly partialBases = new Map<ReadonlySet<number>, boolean>();
+  #repoPlaces: ReadonlyMap<number, readonly number[]> | undefined;
+  #shardPlaces: ReadonlyMap<number, readonly number[]> | undefined;
+  #partial: ReadonlySet<number> | undefined;
+  #isPartial: boolean | undefined;
+
+  constructor(snapshot: Snapshot) {
+    this.#snapshot = snapshot;
+  }
+
+  /** Place of each repo, by repoId. */
+  get repoPlaces(): ReadonlyMap<number, readonly number[]> {
+    return (this.#repoPlaces ??= placesByRepo(this.#snapshot.repos, ({ repoId }) => [repoId]));
+  }
+
+  /** Places of the shards with docs of a repo, by repoId. */
+  get shardPlaces(): ReadonlyMap<number, readonly number[]> {
+    return (this.#shardPlaces ??= placesByRepo(this.#snapshot.shards, ({ parts }) =>
+      parts.map(({ repoId }) => repoId),
+    ));
+  }
+
+  /** Repos some of whose docs a search without conditions must leave out. */
+  get partial(): ReadonlySet<number> {
+    return (this.#partial ??= partialRepos(this.#snapshot));
+  }
+
+  /** Whether there is such a repo. */
+  get isPartial(): boolean {
+    const { repos, shards } = this.#snapshot;
+    return (this.#isPartial ??=
+      !shards.every(isWhole) || repos.some(({ revisions }) => revisions !== undefined));
+  }
+}
 
 const tablesOf = new WeakMap<Snapshot, Tables>();
 
@@ -112,8 +141,9 @@ export function visibleRepos(snapshot: Snapshot, sight: Sight): readonly RepoRec
  * with docs that are not everybody's or nobody's.
  */
 export function needsDocSets(snapshot: Snapshot, { base, extra }: Sight): boolean {
-  const { partial, partialBases } = tablesFor(snapshot);
-  if (partial.size === 0 || base === 'all') return partial.size > 0;
+  const tables = tablesFor(snapshot);
+  if (base === 'all' || !tables.isPartial) return tables.isPartial;
+  const { partial, partialBases } = tables;
   for (const repoId of extra) if (partial.has(repoId)) return true;
   let isPartial = partialBases.get(base);
   if (isPartial === undefined) {
@@ -126,29 +156,21 @@ export function needsDocSets(snapshot: Snapshot, { base, extra }: Sight): boolea
 function tablesFor(snapshot: Snapshot): Tables {
   const known = tablesOf.get(snapshot);
   if (known !== undefined) return known;
-  const { repos, shards } = snapshot;
-  const tables: Tables = {
-    shardShares: new Map(),
-    repoShares: new Map(),
-    repoPlaces: placesByRepo(repos, ({ repoId }) => [repoId]),
-    shardPlaces: placesByRepo(shards, ({ parts }) => parts.map(({ repoId }) => repoId)),
-    repoLists: new LRUCache({ max: REPO_LISTS_MAX }),
-    partial: partialRepos(snapshot),
-    partialBases: new Map(),
-  };
+  const tables = new Tables(snapshot);
   tablesOf.set(snapshot, tables);
   return tables;
+}
+
+/** Whether all docs of a shard are of one repo, which has one revision. */
+function isWhole(shard: LiveShard): boolean {
+  return shard.parts.length === 1 && shard.parts[0]!.revisions === undefined && isCovered(shard);
 }
 
 function partialRepos({ repos, shards }: Snapshot): Set<number> {
   const partial = new Set<number>();
   for (const { repoId, revisions } of repos) if (revisions !== undefined) partial.add(repoId);
-  for (const shard of shards) {
-    const [first] = shard.parts;
-    const isWhole = shard.parts.length === 1 && isCovered(shard);
-    if (isWhole && first?.revisions === undefined) continue;
-    for (const { repoId } of shard.parts) partial.add(repoId);
-  }
+  for (const shard of shards)
+    if (!isWhole(shard)) for (const { repoId } of shard.parts) partial.add(repoId);
   return partial;
 }
 

@@ -71,13 +71,19 @@ function catalogForm(): string {
 }
 
 /** The text of a catalog file. */
-export function encodeCatalog(
+export function encodeCatalog(repos: readonly CatalogRepo[], formatVersion?: number): string {
+  return encoded(repos, formatVersion).text;
+}
+
+/** The text of a catalog file, and the checksum in it. */
+function encoded(
   repos: readonly CatalogRepo[],
   formatVersion: number = FORMAT_VERSION,
-): string {
-  const kept = { formatVersion, repos };
-  const file = { checksum: checksumOf(kept), form: catalogForm(), state: kept };
-  return `${JSON.stringify(file, null, 1)}\n`;
+): { text: string; checksum: string } {
+  const state = { formatVersion, repos };
+  const checksum = checksumOf(state);
+  const file = { checksum, form: catalogForm(), state };
+  return { text: `${JSON.stringify(file, null, 1)}\n`, checksum };
 }
 
 function checksumOf(state: unknown): string {
@@ -212,7 +218,7 @@ export class CatalogFiles {
   }
 
   async #writeState(repos: readonly CatalogRepo[]): Promise<void> {
-    const text = encodeCatalog(repos);
+    const { text, checksum } = encoded(repos);
     const size = this.#stateSize;
     // If this fails half-way, the lines belong to a state that is no more.
     this.#stateSize = 0;
@@ -222,7 +228,7 @@ export class CatalogFiles {
     });
     await rm(this.#changesFile, { force: true, recursive: true });
     this.#stateSize = Buffer.byteLength(text);
-    this.#checksum = checksumOf({ formatVersion: FORMAT_VERSION, repos });
+    this.#checksum = checksum;
     this.#linesSize = 0;
     this.#isUnsound = false;
   }

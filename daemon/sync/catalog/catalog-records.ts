@@ -125,6 +125,11 @@ export function docCountOf(shard: CatalogShard): number {
   return docEnd - docStart;
 }
 
+/** Which of a repo's shards has this id; -1: none. */
+export function indexIn({ shards }: CatalogRepo, shardId: string): number {
+  return shards.findIndex((one) => one.shardId === shardId);
+}
+
 /** Bytes of the contents of a repo in a shard, and of the file for them: a share, where others have docs in it. */
 export function sizesOfRepo({ size, contentSize, part }: CatalogShard): {
   contentSize: number;

@@ -32,6 +32,9 @@ const SHARD_ENDING = '.shard';
 const SYMBOLS_ENDING = '.tags';
 const REVISIONS_ENDING = '.revisions';
 
+/** Told of each change, once it holds: what repos were, and what those are that are new or in their place. */
+type Follower = (former: readonly CatalogRepo[], put: readonly CatalogRepo[]) => void;
+
 /** Names in the shard folder of the files of a repo. */
 function namesOf({ shards, revisionFile }: CatalogRepo): string[] {
   return [
@@ -61,6 +64,10 @@ export class Catalog {
   #repos: readonly CatalogRepo[] | undefined;
   /** By the name of each file in the shard folder, the repos that name it. */
   readonly #namedBy = new Map<string, Set<number>>();
+  /** By repoId: ascends in the order in which they came. */
+  readonly #ordinals = new Map<number, number>();
+  #lastOrdinal = 0;
+  readonly #followers: Follower[] = [];
   #version = 0;
   /** The last change of a file. */
   #lastChange: Promise<unknown> = Promise.resolve();
@@ -103,10 +110,26 @@ export class Catalog {
     return this.#byId.get(repoId);
   }
 
-  /** The repos that a shard holds docs of. */
+  /** Where a repo of the catalog stands in the order of `repos`: another number for each, the first the lowest. */
+  ordinalOf(repoId: number): number {
+    return this.#ordinals.get(repoId)!;
+  }
+
+  /** Whether a repo has docs in a shard. */
+  hasShard(shardId: string): boolean {
+    return this.#namedBy.has(`${shardId}${SHARD_ENDING}`);
+  }
+
+  /** The repos that a shard holds docs of, in the order of `repos`. */
   reposOfShard(shardId: string): readonly CatalogRepo[] {
-    const repoIds = this.#namedBy.get(`${shardId}${SHARD_ENDING}`) ?? [];
-    return [...repoIds].map((repoId) => this.#byId.get(repoId)!);
+    const repoIds = [...(this.#namedBy.get(`${shardId}${SHARD_ENDING}`) ?? [])];
+    repoIds.sort((a, b) => this.ordinalOf(a) - this.ordinalOf(b));
+    return repoIds.map((repoId) => this.#byId.get(repoId)!);
+  }
+
+  /** Has `follower` told of each change from now on. */
+  follow(follower: Follower): void {
+    this.#followers.push(follower);
   }
 
   shardPath(shardId: string): string {
@@ -287,9 +310,15 @@ export class Catalog {
     const former = [...changed].flatMap((repoId) => this.#byId.get(repoId) ?? []);
     for (const repo of former) this.#noteNames(repo, false);
     applyChange(this.#byId, change);
-    for (const repo of put) this.#noteNames(repo, true);
+    for (const repoId of removed) this.#ordinals.delete(repoId);
+    for (const repo of put) {
+      this.#noteNames(repo, true);
+      const { repoId } = repo.record;
+      if (!this.#ordinals.has(repoId)) this.#ordinals.set(repoId, ++this.#lastOrdinal);
+    }
     this.#repos = undefined;
     this.#version++;
+    for (const tell of this.#followers) tell(former, put);
     return former;
   }
 

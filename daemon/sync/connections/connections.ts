@@ -198,6 +198,11 @@ export class Connections {
     return this.#remover;
   }
 
+  /** Connections of the configuration, by name: another map once that says something else. */
+  get configured(): ReadonlyMap<string, unknown> {
+    return this.#configured;
+  }
+
   /** Whether a connection of the configuration has a repo, or had it and it stays; undefined: it is not one of a code host. */
   has(repoId: number): boolean | undefined {
     const host = this.#options.register.byId(repoId)?.host;

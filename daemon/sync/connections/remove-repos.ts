@@ -102,5 +102,5 @@ export async function removeOffline(
 function unnamedShards(catalog: Catalog, former: readonly CatalogRepo[]): string[] {
   return former
     .flatMap(({ shards }) => shards.map(({ shardId }) => shardId))
-    .filter((shardId) => catalog.reposOfShard(shardId).length === 0);
+    .filter((shardId) => !catalog.hasShard(shardId));
 }

@@ -4,7 +4,7 @@ import type { LiveShard, Snapshot } from '../../engine/search/snapshot.ts';
 import type { ShardPart } from '../../engine/shards/parts.ts';
 import type { ShardRevisions } from '../../engine/shards/revisions.ts';
 import { FORM_ALL, FORM_NONE } from '../../engine/shards/set-code.ts';
-import { shardIdOf } from '../served/served.ts';
+import { shardIdOf } from '../served/shown.ts';
 
 /** A shard that was built on demand; all its docs are of one repo. */
 export interface DemandedShard {

@@ -389,7 +389,7 @@ export class RepoIndexer {
         const now = catalog.repo(known.record.repoId);
         return { put: now === undefined ? [] : [kept(now)] };
       });
-      served.publish();
+      served.publishChanges();
     }
     this.#rememberLook(next, disk, delta);
     return { isUnchanged: true, ...this.#sizesOf(next) };
@@ -504,7 +504,7 @@ export class RepoIndexer {
       const isMade = new Set(next.shards.map(({ shardId }) => shardId));
       // Others that have docs in a damaged one are built again as well.
       const isOver = (shardId: string): boolean =>
-        isMade.has(shardId) || catalog.reposOfShard(shardId).length === 0;
+        isMade.has(shardId) || !catalog.hasShard(shardId);
       const replaced = former.flatMap(({ shards }) => shards.map(({ shardId }) => shardId));
       served.forget(replaced.filter((shardId) => !stays.has(shardId) && isOver(shardId)));
     });

@@ -8,6 +8,7 @@ import {
   type CatalogShard,
   docCountOf,
   docsOfRepo,
+  indexIn,
 } from '../catalog/catalog-records.ts';
 import { type MergeCandidate, type MergeLimits, planMerge } from './merge-plan.ts';
 
@@ -17,23 +18,98 @@ export interface Holding {
   readonly repos: readonly CatalogRepo[];
 }
 
-/** All shards by shardId, in the order of the repos. */
-export function holdingsOf(catalog: Catalog): Map<string, Holding> {
-  const holdings = new Map<string, { shard: CatalogShard; repos: CatalogRepo[] }>();
-  for (const repo of catalog.repos)
-    for (const shard of repo.shards) {
-      const known = holdings.get(shard.shardId);
-      if (known === undefined) holdings.set(shard.shardId, { shard, repos: [repo] });
-      else known.repos.push(repo);
-    }
-  return holdings;
+/** A holding, as it is kept. */
+interface Kept {
+  readonly holding: Holding;
+  /** Where it stands: in the order of the first of its repos, then of that one's shards. */
+  readonly ordinal: number;
+  readonly index: number;
+  /** Undefined: not asked for yet, or not known. */
+  living: Living | undefined;
 }
 
-/** What merging a shard would be; undefined: as a revision file is damaged, it is not known which docs live. */
-export function candidateOf(
-  catalog: Catalog,
-  { shard, repos }: Holding,
-): MergeCandidate | undefined {
+/** What merging a shard would be, whenever that is. */
+interface Living extends Omit<MergeCandidate, 'restMs'> {
+  /** When a job changed its repo, ms; undefined: it has several. */
+  readonly changedAt: number | undefined;
+}
+
+/** All shards of a catalog, kept as that changes: to look for what is to be merged costs what has changed. */
+export class Holdings {
+  readonly #catalog: Catalog;
+  readonly #kept = new Map<string, Kept>();
+  /** ShardIds of those that may be otherwise by now. */
+  readonly #changed = new Set<string>();
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog;
+    this.#note(catalog.repos);
+    catalog.follow((former, put) => {
+      this.#note(former);
+      this.#note(put);
+    });
+  }
+
+  #note(repos: readonly CatalogRepo[]): void {
+    for (const { shards } of repos) for (const { shardId } of shards) this.#changed.add(shardId);
+  }
+
+  /** In the order of the repos. */
+  get all(): Holding[] {
+    return this.#current().map(({ holding }) => holding);
+  }
+
+  /** Undefined: there is none of this id. */
+  byId(shardId: string): Holding | undefined {
+    return this.#kept.get(shardId)?.holding;
+  }
+
+  #current(): Kept[] {
+    for (const shardId of this.#changed) this.#look(shardId);
+    this.#changed.clear();
+    return [...this.#kept.values()].sort((a, b) => a.ordinal - b.ordinal || a.index - b.index);
+  }
+
+  #look(shardId: string): void {
+    const repos = this.#catalog.reposOfShard(shardId);
+    const [first] = repos;
+    if (first === undefined) {
+      this.#kept.delete(shardId);
+      return;
+    }
+    const index = indexIn(first, shardId);
+    const ordinal = this.#catalog.ordinalOf(first.record.repoId);
+    const holding = { shard: first.shards[index]!, repos };
+    this.#kept.set(shardId, { holding, ordinal, index, living: undefined });
+  }
+
+  /** What merging a shard would be now; undefined: as a revision file is damaged, it is not known which docs live. */
+  candidateOf({ shard: { shardId } }: Holding): MergeCandidate | undefined {
+    const kept = this.#kept.get(shardId)!;
+    const living = (kept.living ??= livingOf(this.#catalog, kept.holding));
+    if (living === undefined) return undefined;
+    const { changedAt, ...rest } = living;
+    // Without its sign: a clock that was ahead holds nothing up for longer than it was.
+    return { ...rest, restMs: changedAt === undefined ? 0 : Math.abs(Date.now() - changedAt) };
+  }
+
+  /**
+   * The shards to merge now; undefined: none.
+   *
+   * @param isMergeable  by shardId: others stay as they are
+   */
+  nextMerge(
+    isMergeable: (shardId: string) => boolean,
+    limits: MergeLimits,
+  ): readonly MergeCandidate[] | undefined {
+    const candidates = this.all
+      .filter(({ shard }) => isMergeable(shard.shardId))
+      .flatMap((holding) => this.candidateOf(holding) ?? []);
+    return planMerge(candidates, limits);
+  }
+}
+
+function livingOf(catalog: Catalog, { shard, repos }: Holding): Living | undefined {
   const { shardId, size, docCount, contentSize, symbols, hashSize = hashSizeOf(repos) } = shard;
   let liveCount = 0;
   for (const repo of repos) {
@@ -46,28 +122,10 @@ export function candidateOf(
   const kind = [isOpen ? 'open' : 'closed', hashSize, symbols?.foundBy ?? ''].join(' ');
   const liveSize = docCount === 0 ? 0 : (contentSize * liveCount) / docCount;
   const only = repos.length === 1 ? repos[0]!.record : undefined;
-  // Without its sign: a clock that was ahead holds nothing up for longer than it was.
-  const restMs =
-    only?.indexedAt === undefined ? 0 : Math.abs(Date.now() - Date.parse(only.indexedAt));
+  const changedAt = only?.indexedAt === undefined ? undefined : Date.parse(only.indexedAt);
   const fileSize = size + (symbols?.size ?? 0);
-  return { shardId, kind, fileSize, docCount, liveCount, liveSize, repoId: only?.repoId, restMs };
-}
-
-/**
- * The shards to merge now; undefined: none.
- *
- * @param isMergeable  by shardId: others stay as they are
- */
-export function nextMerge(
-  catalog: Catalog,
-  holdings: ReadonlyMap<string, Holding>,
-  isMergeable: (shardId: string) => boolean,
-  limits: MergeLimits,
-): readonly MergeCandidate[] | undefined {
-  const candidates = [...holdings.values()]
-    .filter(({ shard }) => isMergeable(shard.shardId))
-    .flatMap((holding) => candidateOf(catalog, holding) ?? []);
-  return planMerge(candidates, limits);
+  const repoId = only?.repoId;
+  return { shardId, kind, fileSize, docCount, liveCount, liveSize, repoId, changedAt };
 }
 
 /** Ids in the shard of the docs of a repo that any revision holds. */
@@ -79,10 +137,6 @@ export function liveDocsOf(catalog: Catalog, repo: CatalogRepo, shardId: string)
   if (table === undefined || table instanceof Error) return all;
   const live = table.shards[index]!.liveDocs;
   return all.filter((docId) => holdsDoc(live, docId - docStart));
-}
-
-function indexIn({ shards }: CatalogRepo, shardId: string): number {
-  return shards.findIndex((one) => one.shardId === shardId);
 }
 
 /** Bytes of the blob ids of repos, as far as their commits tell. */

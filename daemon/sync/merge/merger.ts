@@ -29,7 +29,7 @@ import {
   docsOfRepo,
   withSymbolsOf,
 } from '../catalog/catalog-records.ts';
-import { candidateOf, type Holding, holdingsOf, liveDocsOf, nextMerge } from './holdings.ts';
+import { type Holding, Holdings, liveDocsOf } from './holdings.ts';
 import type { MergeLimits } from './merge-plan.ts';
 import { type Publication, publishing } from '../served/publication.ts';
 import { Retries } from '../../base/retries.ts';
@@ -54,6 +54,7 @@ let mergeCount = 0;
 
 export class Merger {
   readonly #options: MergerOptions;
+  readonly #holdings: Holdings;
   readonly #stop = new AbortController();
   readonly #retries: Retries;
   readonly #looks: NodeJS.Timeout;
@@ -70,11 +71,12 @@ export class Merger {
 
   constructor(options: MergerOptions) {
     this.#options = options;
+    this.#holdings = new Holdings(options.catalog);
     this.#retries = new Retries(options.log);
     this.#looks = setInterval(() => void this.run(), LOOK_MS).unref();
   }
 
-  /** A job may have made a shard. Why counted: to look costs some ms among thousands of repos. */
+  /** A job may have made a shard. Why counted: fewer are not merged, as a rule. */
   noteShards(): void {
     this.#jobCount++;
     if (this.#jobCount >= this.#options.limits.shardCount) void this.run();
@@ -155,8 +157,7 @@ export class Merger {
 
   /** A shard with docs of nobody. */
   #nextHole(): Holding[] | undefined {
-    const { catalog } = this.#options;
-    const hole = [...holdingsOf(catalog).values()].find((holding) => {
+    const hole = this.#holdings.all.find((holding) => {
       const { shardId, docCount } = holding.shard;
       const named = holding.repos.flatMap(({ shards }) =>
         shards.filter((one) => one.shardId === shardId),
@@ -164,7 +165,7 @@ export class Merger {
       const count = named.reduce((sum, one) => sum + docCountOf(one), 0);
       if (count >= docCount || !this.#isInService(shardId) || this.#unpurged.has(shardId))
         return false;
-      return candidateOf(catalog, holding) !== undefined;
+      return this.#holdings.candidateOf(holding) !== undefined;
     });
     return hole === undefined ? undefined : [hole];
   }
@@ -172,12 +173,10 @@ export class Merger {
   /** The shards to merge now; none while what failed rests. */
   #next(): Holding[] | undefined {
     if (this.#retries.isWaiting('merge')) return undefined;
-    const { catalog, limits } = this.#options;
-    const holdings = holdingsOf(catalog);
     const isMergeable = (shardId: string): boolean =>
       this.#isInService(shardId) && !this.#apart.has(shardId);
-    const some = nextMerge(catalog, holdings, isMergeable, limits);
-    return some?.map(({ shardId }) => holdings.get(shardId)!);
+    const some = this.#holdings.nextMerge(isMergeable, this.#options.limits);
+    return some?.map(({ shardId }) => this.#holdings.byId(shardId)!);
   }
 
   #isInService(shardId: string): boolean {
@@ -267,7 +266,7 @@ export class Merger {
     });
     const gone = holdings.map(({ shard: { shardId } }) => shardId);
     await publication.commit(change, () =>
-      served.forget(gone.filter((id) => catalog.reposOfShard(id).length === 0)),
+      served.forget(gone.filter((id) => !catalog.hasShard(id))),
     );
   }
 

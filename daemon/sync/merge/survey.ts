@@ -3,7 +3,7 @@
 
 import { sumOf } from '../../base/lists.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { candidateOf, type Holding, holdingsOf, nextMerge } from './holdings.ts';
+import { type Holding, Holdings } from './holdings.ts';
 import { levelOf, MERGE_LIMITS, type MergeCandidate, type MergeLimits } from './merge-plan.ts';
 
 export interface SurveyedShard {
@@ -59,15 +59,15 @@ export function surveyOf(
   outOfService: ReadonlyMap<string, string>,
   limits: MergeLimits = MERGE_LIMITS,
 ): Survey {
-  const holdings = holdingsOf(catalog);
+  const holdings = new Holdings(catalog);
   const isInService = (shardId: string): boolean => !outOfService.has(shardId);
-  const merged = nextMerge(catalog, holdings, isInService, limits) ?? [];
+  const merged = holdings.nextMerge(isInService, limits) ?? [];
   const mergedIds = new Set(merged.map(({ shardId }) => shardId));
-  const shards = [...holdings.values()].map((holding): SurveyedShard => {
+  const shards = holdings.all.map((holding): SurveyedShard => {
     const { shardId } = holding.shard;
     const reason = outOfService.get(shardId);
     return {
-      ...shardOf(holding, candidateOf(catalog, holding), limits),
+      ...shardOf(holding, holdings.candidateOf(holding), limits),
       isMergedNext: mergedIds.has(shardId),
       outOfService: reason,
     };

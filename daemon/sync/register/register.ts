@@ -58,6 +58,7 @@ export class RepoRegister {
   readonly #hidden = new Set<number>();
   /** The store has said something that could not be read. */
   #isStale = false;
+  #version = 0;
 
   private constructor(store: Repos, log: Log, witness: Witness) {
     this.#store = store;
@@ -70,6 +71,11 @@ export class RepoRegister {
     const register = new RepoRegister(store, log, witness);
     await register.#read();
     return register;
+  }
+
+  /** Another number whenever `ruled` may say something else. */
+  get version(): number {
+    return this.#version;
   }
 
   /** By repoId. */
@@ -114,10 +120,12 @@ export class RepoRegister {
   /** Leaves repos to owners alone, as a decision that narrows who may see them could not be kept; until `unhide`. */
   hide(repoIds: Iterable<number>): void {
     for (const repoId of repoIds) this.#hidden.add(repoId);
+    this.#version++;
   }
 
   /** The store knows what narrowed these, or nothing does any more. Returns those that were hidden. */
   unhide(repoIds: readonly number[]): number[] {
+    this.#version++;
     return repoIds.filter((repoId) => this.#hidden.delete(repoId));
   }
 
@@ -151,6 +159,7 @@ export class RepoRegister {
     await before.catch(() => {});
     const book = await this.#store.read().catch((error: unknown) => {
       this.#isStale = true;
+      this.#version++;
       throw error;
     });
     this.#isStale = false;
@@ -158,6 +167,7 @@ export class RepoRegister {
     this.#repos = new Map(book.repos.map((repo) => [repo.repoId, repo]));
     this.#links = byRepo(book.links);
     this.#signs = undefined;
+    this.#version++;
   }
 
   /** What it changes of who may see repos is recorded in the same step. Errors: NOT_READY; those of `decide`. */

@@ -98,7 +98,7 @@ export class Publication {
     const former = await catalog.commit(changeOf);
     if (former.length === 0) return;
     forget(former);
-    served.publish();
+    served.publishChanges();
     await catalog.removeFilesOf(former);
   }
 }

@@ -6,22 +6,16 @@ import { SHORT_ID_SIZE } from '../../base/file-hash.ts';
 import type { Log } from '../../base/log.ts';
 import type { ShardError, ShardFault } from '../../engine/host/space.ts';
 import type { LiveShard, Snapshot } from '../../engine/search/snapshot.ts';
-import type { ShardPart } from '../../engine/shards/parts.ts';
-import { RevisionTable } from '../../engine/shards/revisions.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { someNames } from '../../repos/some-names.ts';
 import { GitPlaceError } from '../../sources/git/git-place.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import {
-  type CatalogRepo,
-  type CatalogShard,
-  type CatalogSymbols,
-  docsOfRepo,
-} from '../catalog/catalog-records.ts';
+import type { CatalogRepo, CatalogSymbols } from '../catalog/catalog-records.ts';
 import type { QuarantineFile } from './quarantine-file.ts';
 import type { RepoRegister } from '../register/register.ts';
 import { OtherSourceError } from '../register/which-repo.ts';
+import { liveIdOf, shardIdOf, Shown } from './shown.ts';
 
 /** Something wrong with a shard, by its id as searches know it. */
 export interface ShardDamage {
@@ -36,6 +30,8 @@ export interface ServedOptions {
   readonly register?: RepoRegister | undefined;
   /** Whether a repo of a code host is served; undefined: it is none, or nobody knows. */
   readonly isConnected?: (repoId: number) => boolean | undefined;
+  /** Beside the register: another value once that may be otherwise. */
+  readonly connected?: () => unknown;
   readonly log: Log;
   /** Where shards out of service are noted. */
   readonly quarantineFile: QuarantineFile;
@@ -45,6 +41,12 @@ export interface ServedOptions {
   readonly onDamage: (repo: RepoRecord) => void;
   /** Told of a shard whose symbols went out of service. */
   readonly onSymbolsLost: (shardId: string) => void;
+}
+
+interface Kept {
+  readonly basis: readonly unknown[];
+  readonly repos: readonly CatalogRepo[];
+  readonly records: readonly RepoRecord[];
 }
 
 /** Guess: before shards that could not be mapped are tried again, at first and at most. */
@@ -62,8 +64,13 @@ export class Served {
   readonly #failCounts = new Map<string, number>();
   /** Shards whose symbols are out of service, until they are found again. */
   readonly #symbolless = new Set<string>();
-  /** Why kept: each publish asks for those of all repos. */
-  readonly #parts = new WeakMap<CatalogRepo, readonly ShardPart[]>();
+  readonly #shown: Shown;
+  /** RepoIds of what has changed in the catalog and is not shown yet. */
+  readonly #changed = new Set<number>();
+  /** What else decides what is shown, as it was when all was shown; undefined: that has not been yet. */
+  #basis: readonly unknown[] | undefined;
+  /** Repos that are served, and what decided that. */
+  #kept: Kept = { basis: [], repos: [], records: [] };
   #nextMapping: NodeJS.Timeout | undefined;
   #mappingPauseMs = MAPPING_PAUSE_MS_MIN;
   /** Nothing is shown now: what is damaged is being told, and none of it may be opened. */
@@ -73,12 +80,36 @@ export class Served {
   constructor(options: ServedOptions) {
     this.#options = options;
     this.#quarantined = options.quarantineFile.read();
-    const isGone = (shardId: string): boolean => options.catalog.reposOfShard(shardId).length === 0;
+    this.#shown = this.#newShown();
+    options.catalog.follow((former, put) => {
+      for (const { record } of [...former, ...put]) this.#changed.add(record.repoId);
+    });
+    const isGone = (shardId: string): boolean => !options.catalog.hasShard(shardId);
     this.forget([...this.#quarantined.keys()].filter(isGone));
   }
 
+  #newShown(): Shown {
+    const { catalog, register } = this.#options;
+    return new Shown({
+      catalog,
+      ruled: (record) => register?.ruled(record) ?? record,
+      isSymbolless: (shardId) => this.#symbolless.has(shardId),
+    });
+  }
+
+  /** The same array as long as nothing has changed. */
   get repos(): readonly CatalogRepo[] {
-    return this.#options.catalog.repos.filter(({ record }) => this.#isServed(record.repoId));
+    return this.#lists.repos;
+  }
+
+  get #lists(): Kept {
+    const { catalog } = this.#options;
+    const basis = [catalog.version, ...this.#basisNow()];
+    if (!isSame(basis, this.#kept.basis)) {
+      const repos = catalog.repos.filter(({ record }) => this.#isServed(record.repoId));
+      this.#kept = { basis, repos, records: repos.map(({ record }) => record) };
+    }
+    return this.#kept;
   }
 
   #isServed(repoId: number): boolean {
@@ -86,8 +117,9 @@ export class Served {
     return isConnected ?? (this.repoIds === undefined || this.repoIds.has(repoId));
   }
 
+  /** As `repos`. */
   get records(): readonly RepoRecord[] {
-    return this.repos.map(({ record }) => record);
+    return this.#lists.records;
   }
 
   /** Undefined: it is not served. */
@@ -121,13 +153,36 @@ export class Served {
   /** Shows what the catalog holds now. */
   publish(): void {
     if (this.#isHeld) return;
-    const repos = this.repos.filter(({ isStray }) => !isStray);
-    const blind = this.#findBlindShard(repos);
+    this.#changed.clear();
+    this.#basis = this.#basisNow();
+    this.#shown.showAll(this.repos.filter(({ isStray }) => !isStray));
+    this.#show();
+  }
+
+  /** As `publish`, once the catalog has changed: where nothing else has, it costs what has changed. */
+  publishChanges(): void {
+    if (this.#isHeld) return;
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    const isAsBefore = isSame(this.#basisNow(), this.#basis);
+    const isSeen = ({ isStray, record }: CatalogRepo): boolean =>
+      !isStray && this.#isServed(record.repoId);
+    if (isAsBefore && this.#shown.showChanged(changed, isSeen)) this.#show();
+    else this.publish();
+  }
+
+  #basisNow(): unknown[] {
+    const { register, connected } = this.#options;
+    return [this.repoIds, register?.version, connected?.()];
+  }
+
+  #show(): void {
+    const blind = this.#findBlindShard();
     if (blind !== undefined) {
       this.quarantine(blind.shardId, blind.reason);
       return;
     }
-    const all = this.#liveShards(repos);
+    const all = this.#shown.shards;
     const reasonOf = ({ shardId }: LiveShard): string | undefined =>
       this.#quarantined.get(shardIdOf(shardId));
     const refused = this.#options.publish({
@@ -136,7 +191,7 @@ export class Served {
         const reason = reasonOf(shard);
         return reason === undefined ? [] : [{ ...shard, reason }];
       }),
-      repos: repos.map(({ record }) => this.#options.register?.ruled(record) ?? record),
+      repos: this.#shown.records,
     });
     // All at once: they may be thousands.
     this.#setUnmapped(refused.filter(({ fault }) => fault === 'unmapped'));
@@ -177,54 +232,14 @@ export class Served {
   }
 
   /** A shard in service although it is not known which revisions hold its docs. */
-  #findBlindShard(repos: readonly CatalogRepo[]): { shardId: string; reason: string } | undefined {
-    for (const repo of repos) {
+  #findBlindShard(): { shardId: string; reason: string } | undefined {
+    for (const repo of this.#shown.blind) {
       const table = this.#options.catalog.revisionsOf(repo);
       const shard = repo.shards.find(({ shardId }) => !this.#quarantined.has(shardId));
       if (table instanceof Error && shard !== undefined)
         return { shardId: shard.shardId, reason: `revision file: ${table.message}` };
     }
     return undefined;
-  }
-
-  /** The shards of repos, each once with the docs of those. */
-  #liveShards(repos: readonly CatalogRepo[]): LiveShard[] {
-    const found = new Map<string, { shard: CatalogShard; parts: ShardPart[] }>();
-    for (const repo of repos) {
-      const ownParts = this.#partsOf(repo);
-      for (const [index, shard] of repo.shards.entries()) {
-        const part = ownParts[index]!;
-        const known = found.get(shard.shardId);
-        if (known === undefined) found.set(shard.shardId, { shard, parts: [part] });
-        else known.parts.push(part);
-      }
-    }
-    return [...found.values()].map(({ shard, parts }) => this.#liveShard(shard, parts));
-  }
-
-  /** By the shards of a repo. */
-  #partsOf(repo: CatalogRepo): readonly ShardPart[] {
-    const known = this.#parts.get(repo);
-    if (known !== undefined) return known;
-    const table = this.#options.catalog.revisionsOf(repo);
-    const parts = repo.shards.map((shard, index) => {
-      const revisions = table instanceof RevisionTable ? table.shards[index] : undefined;
-      return { repoId: repo.record.repoId, ...docsOfRepo(shard), revisions };
-    });
-    if (!(table instanceof Error)) this.#parts.set(repo, parts);
-    return parts;
-  }
-
-  #liveShard(shard: CatalogShard, parts: ShardPart[]): LiveShard {
-    const { shardId, docCount, symbols, ...rest } = shard;
-    const isShown = symbols !== undefined && !this.#symbolless.has(shardId);
-    const shown = isShown ? shard : { shardId, docCount, ...rest };
-    return {
-      ...this.#options.catalog.shardFile(shown),
-      shardId: liveIdOf(shardId, isShown ? symbols : undefined),
-      docCount,
-      parts: parts.sort((a, b) => a.docStart - b.docStart),
-    };
   }
 
   /** Shards that the system gives no mapping for: they are sound, and building them again would not help. */
@@ -261,7 +276,7 @@ export class Served {
   noteShardFailure(liveId: string, reason: string, fault?: ShardFault): void {
     const shardId = shardIdOf(liveId);
     // It went meanwhile, or was built on demand: there is nothing to build again.
-    if (this.#options.catalog.reposOfShard(shardId).length === 0) {
+    if (!this.#options.catalog.hasShard(shardId)) {
       this.#options.log.info('a shard failed that the index does not have', { shardId, reason });
       return;
     }
@@ -289,8 +304,9 @@ export class Served {
     const isNoted = ({ shardId }: { readonly shardId: string }): boolean =>
       beginnings.includes(shardId.slice(0, SHORT_ID_SIZE));
     const { repos } = this.#options.catalog;
-    const holders = repos.filter(({ shards }) => shards.some(isNoted));
-    const noted = this.#liveShards(holders).filter(isNoted);
+    const shown = this.#newShown();
+    shown.showAll(repos.filter(({ shards }) => shards.some(isNoted)));
+    const noted = shown.shards.filter(isNoted);
     if (noted.length === 0) return;
     const fields = { shardIds: noted.map(({ shardId }) => shardId) };
     this.#options.log.warn(
@@ -378,14 +394,8 @@ export class Served {
   }
 }
 
-/** Id of a shard as searches know it: a shard with other symbols is another one to them. */
-function liveIdOf(shardId: string, symbols: CatalogSymbols | undefined): string {
-  return symbols === undefined ? shardId : `${shardId}+${symbols.symbolsId}`;
-}
-
-/** The catalog's id of a live shard. */
-export function shardIdOf(liveId: string): string {
-  return liveId.split('+', 1)[0]!;
+function isSame(basis: readonly unknown[], before: readonly unknown[] | undefined): boolean {
+  return basis.length === before?.length && basis.every((one, index) => one === before[index]);
 }
 
 /** Whether an error says that the git of a source, or what lies at its path, is that of another one. */
