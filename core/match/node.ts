@@ -42,6 +42,8 @@ export const STATE_YES: u32 = 2;
 /** A leaf that finds ranges, one behind the other, as addresses in the shard. */
 @unmanaged
 export class Atom extends MatchNode {
+  // Of the request:
+  slot: u32; // of an atom in content: its place among them, for the score (doc-score.ts)
   // Of the current doc, or of all docs with the current blob:
   state: u32; // STATE_*: whether it holds
   cursor: u32; // next address to look at
@@ -68,7 +70,10 @@ export class ContentAtom extends Atom {
 }
 
 /** Room of a node: that of the largest record. */
-export const NODE_SIZE: usize = 104;
+export const NODE_SIZE: usize = 112;
+
+/** Atoms in content that a score tells apart; those behind them share the last slot. */
+export const SLOT_COUNT: i32 = 8;
 
 let nodes: usize = 0;
 let nodeCount: u32 = 0;
@@ -110,6 +115,12 @@ function makeList(arena: Arena, list: AtomList): void {
   list.count = 0;
   list.atoms = <u32>arenaAlloc(arena, <usize>nodeCount * 4, 8);
   if (list.atoms == 0) failCompiling(STATUS_OUT_OF_MEMORY);
+}
+
+/** Adds an atom that compiling has made. */
+export function addContentAtom(atom: ContentAtom): void {
+  atom.slot = min(contentAtoms.count, SLOT_COUNT - 1);
+  addAtom(contentAtoms, atom);
 }
 
 export function addAtom(list: AtomList, atom: Atom): void {

@@ -87,6 +87,11 @@ function findSymbol(start: usize, end: usize): bool {
   return walk.start < end;
 }
 
+/** Puts the walk on the first symbol that the range [start, end) overlaps; false if none does. Starts must not descend. */
+export function meetsSymbol(start: usize, end: usize): bool {
+  return findSymbol(start, end);
+}
+
 /**
  * Points that the range [start, end) has for the first symbol that it overlaps; starts must not
  * descend.

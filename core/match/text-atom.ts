@@ -28,9 +28,8 @@ import { current } from './current.ts';
 import { Grams, keyAt, makeGrams } from './grams.ts';
 import { probeGram } from './lookups.ts';
 import {
-  addAtom,
+  addContentAtom,
   ContentAtom,
-  contentAtoms,
   failCompiling,
   makeNeedle,
   NODE_SIZE,
@@ -53,7 +52,7 @@ export function compileText(arena: Arena, node: TextAtom): void {
   if (node.dataSize == 0) return failCompiling(STATUS_BAD_PLAN);
   node.needle = makeNeedle(arena, node);
   node.grams = makeGrams(arena, node);
-  addAtom(contentAtoms, node);
+  addContentAtom(node);
 }
 
 /**
