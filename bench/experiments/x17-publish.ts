@@ -1,6 +1,6 @@
 // Experiment X17: what does it cost to put one changed repository into service, of thousands? Its record in the catalog,
 // synced, the snapshot that searches see, and telling threads; its shards apart. The daemon of the index must not run; the
-// data directory is not changed but for the catalog's file of changes.
+// data directory is not changed but for the files of the catalog, which say what they said before.
 //   node build/bench/experiments/x17-publish.js DATA_DIR
 
 import { readFileSync } from 'node:fs';

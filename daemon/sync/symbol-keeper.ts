@@ -7,6 +7,7 @@ import path from 'node:path';
 import { ShardError } from '../engine/host/space.ts';
 import { isDiskFull, messageOf, systemCodeOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
+import { unlessAborted } from '../base/shared-work.ts';
 import { enginesHere } from '../symbols/extractor.ts';
 import { SymbolPasses } from '../symbols/pass.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
@@ -52,16 +53,19 @@ export class SymbolKeeper {
   /** Errors: none; what goes wrong is logged. */
   async #work(): Promise<void> {
     const { indexer, log } = this.#options;
+    const { signal } = this.#stop;
     try {
       await this.#engines();
-      while (this.#isWoken && !this.#stop.signal.aborted) {
+      while (this.#isWoken && !signal.aborted) {
         this.#isWoken = false;
-        await indexer.jobs.whenIdle();
+        // Why no longer: jobs are stopped behind this, and one may wait for its host for minutes.
+        await unlessAborted(indexer.jobs.whenIdle(), signal);
         // What is merged first needs one pass instead of many.
-        await indexer.merger.whenIdle();
+        await unlessAborted(indexer.merger.whenIdle(), signal);
         await this.#findNext();
       }
     } catch (error) {
+      if (signal.aborted) return;
       log.error('symbols could not be found', { error: messageOf(error) });
     } finally {
       // Why here: whoever wakes it from now on starts it anew.

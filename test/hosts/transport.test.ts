@@ -175,7 +175,9 @@ test('a host that says nothing is told of while it is waited for, and since when
   assert.match(awaitedSentence(first), /has not answered since 20.*GET \/orgs\/acme is waited for/);
   for (let look = 0; look < 20; look++) {
     await sleep(3);
-    assert.equal(awaitedOf('acme')?.since, first.since, 'the same at each look');
+    const now = awaitedOf('acme');
+    // On a machine that is busy it may have been given up meanwhile.
+    if (now !== undefined) assert.equal(now.since, first.since, 'the same at each look');
   }
   await failed;
   assert.equal(awaitedOf('acme'), undefined);

@@ -60,10 +60,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/sources/languages',
   ],
   'daemon/engine/host': [BASE, 'daemon/base'],
-  'daemon/engine/regex': [BASE],
+  'daemon/engine/regex': [BASE, 'daemon/base'],
   'daemon/engine/shards': [BASE, 'daemon/engine/host'],
   'daemon/engine/query': [
     BASE,
+    'daemon/base',
     'daemon/repos',
     'daemon/sources/languages',
     'daemon/engine/host',

@@ -5,11 +5,17 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { indexerOf } from '../../daemon/instance.ts';
 import type { CatalogShard } from '../../daemon/sync/catalog/catalog-records.ts';
+import { fetchMirror } from '../../daemon/sources/mirrors/fetch-mirror.ts';
 import { enginesHere } from '../../daemon/symbols/extractor.ts';
+import { eventually } from '../http/harness.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { GitServer } from '../sources/mirrors/git-server.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
+import { openConnected } from './connections/connected-index.ts';
+import { hostedRepo, localHost, settingsOf } from './connections/local-host.ts';
 import { EAGER, NEVER } from './merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
 
@@ -165,4 +171,26 @@ void test('symbols that are found while a job or a merge goes on stay', TIMEOUT,
   assert.equal(afterMerge(), 'third');
   await checkFiles(last);
   await last.close();
+});
+
+void test('who closes does not wait for a host that symbols wait for', TIMEOUT, async (t) => {
+  const server = await GitServer.start(t, { root: temporaryFolder() });
+  server.answer = () => true; // It does not.
+  const host = localHost(new URL(server.url).host);
+  host.repos = [hostedRepo('one', '', { cloneUrl: `${server.url}/one.git` })];
+  const index = await openConnected(
+    temporaryFolder(),
+    host,
+    { c: settingsOf({}) },
+    { fetchClone: fetchMirror, findsSymbols: true },
+  );
+  await eventually(() => server.requests.length > 0);
+  const { symbols } = index.instance;
+  void symbols!.run();
+  // It waits for the job by then.
+  await sleep(100);
+  await symbols!.close();
+  assert.equal(indexerOf(index.instance).jobs.open.length, 1, 'the job still waits');
+  assert.deepEqual(index.warnings, []);
+  await index.close();
 });

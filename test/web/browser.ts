@@ -95,9 +95,13 @@ const COUNT_WAIT_MS = 10_000;
 /** There are so many of it, soon: what the page says of its results may be there a frame before their rows. */
 export async function hasCount(found: Locator, count: number): Promise<void> {
   const until = Date.now() + COUNT_WAIT_MS;
-  while ((await found.count()) !== count && Date.now() < until)
+  // Why not counted again behind it: rows of a search before may be there, and go.
+  let seen = await found.count();
+  while (seen !== count && Date.now() < until) {
     await found.page().waitForTimeout(20);
-  assert.equal(await found.count(), count);
+    seen = await found.count();
+  }
+  assert.equal(seen, count);
 }
 
 /** Waits until an expression holds; the policy of the page lets no text be run in it in other ways. */

@@ -154,6 +154,7 @@ void test(
     await page.waitForURL(/query=context%3Aboth\+medlar$/);
     await choice.selectOption('ours');
     await page.waitForURL(/query=context%3Aours\+medlar$/);
+    await page.getByText('that is all').waitFor();
     await hasCount(page.getByRole('article'), 6);
     assert.equal(await choice.inputValue(), 'ours');
     assert.deepEqual(await findingsOf(page), []);

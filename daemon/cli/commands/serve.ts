@@ -15,6 +15,7 @@ import {
   readBoolean,
   repoChange,
 } from '../options.ts';
+import type { StatusReport } from '../../http/operator/status-report.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
 import type { ProgressView } from '../progress.ts';
@@ -148,25 +149,27 @@ async function reportConnections(serving: Serving, { stderr }: CliContext): Prom
   const told = new Set<string>();
   for (let last = ''; ;) {
     const report = await serving.status().catch(() => undefined);
-    // A store that is busy or a daemon that closes: the process does not wait for the next look.
-    if (report === undefined) {
-      await sleep(ROUND_MS, undefined, { ref: false });
-      continue;
+    if (report?.connections.length === 0) return;
+    // It could not be asked: the store is busy, or the daemon closes, for which the process does not wait.
+    if (report !== undefined) {
+      for (const line of troublesOf(report)) {
+        if (!told.has(line)) stderr.write(line);
+        told.add(line);
+      }
+      const line = describeRound(report);
+      if (line !== last) stderr.write(`${line}\n`);
+      last = line;
+      if (isRoundOver(report)) return;
     }
-    if (report.connections.length === 0) return;
-    for (const { name, state, failure } of report.connections) {
-      if (failure === null) continue;
-      const what = state === 'incomplete' ? 'is listed in part' : 'cannot be listed';
-      const line = `${name} ${what}: ${escapeControls(failure)}\n`;
-      if (!told.has(line)) stderr.write(line);
-      told.add(line);
-    }
-    const line = describeRound(report);
-    if (line !== last) stderr.write(`${line}\n`);
-    last = line;
-    if (isRoundOver(report)) return;
     await sleep(ROUND_MS, undefined, { ref: false });
   }
+}
+
+function troublesOf({ connections }: StatusReport): string[] {
+  return connections.flatMap(({ name, state, failure }) => {
+    const what = state === 'incomplete' ? 'is listed in part' : 'cannot be listed';
+    return failure === null ? [] : [`${name} ${what}: ${escapeControls(failure)}\n`];
+  });
 }
 
 async function runServe(options: ServeOptions, context: CliContext): Promise<void> {

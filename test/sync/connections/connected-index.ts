@@ -30,6 +30,8 @@ export interface ConnectedOptions extends Partial<ConnectionLimits> {
   readonly fetchClone?: FetchClone;
   /** Default: attempts of jobs. */
   readonly attemptsMax?: number;
+  /** Default: no. */
+  readonly findsSymbols?: boolean;
 }
 
 export const GRACE_MS = 5;
@@ -40,7 +42,12 @@ export async function openConnected(
   dataDir: string,
   host: Opener | ((name: string, settings: ConnectionSettings) => Opener),
   settings: Readonly<Record<string, ConnectionSettings>>,
-  { fetchClone = fetchLocal, attemptsMax = 1, ...more }: ConnectedOptions = {},
+  {
+    fetchClone = fetchLocal,
+    attemptsMax = 1,
+    findsSymbols = false,
+    ...more
+  }: ConnectedOptions = {},
 ): Promise<ConnectedIndex> {
   const jobs = { runningMax: 4, timeoutMs: 60_000, attemptsMax };
   const limits: ConnectionLimits = {
@@ -53,7 +60,7 @@ export async function openConnected(
     ...more,
   };
   const index = await openIndexOf(dataDir, {
-    findsSymbols: false,
+    findsSymbols,
     hosts: {
       openHost: (name, given) =>
         Promise.resolve((typeof host === 'function' ? host(name, given) : host).open(name)),
