@@ -25,6 +25,9 @@ import type { BuildFigures, RunningDaemon, SymbolFigures } from './daemon.ts';
 import { describeReport, runDifferential } from './differential.ts';
 import { findExpected } from './expected.ts';
 import { readLinks } from './links.ts';
+import { measureRanking } from './ranking/measure.ts';
+import { formatRanking } from './ranking/report.ts';
+import { openTrees } from './ranking/trees.ts';
 import { formatReading, measureReading } from './reading.ts';
 import { measureLoad } from './load.ts';
 import type { LoadFigure } from './load.ts';
@@ -58,7 +61,10 @@ interface Flags {
   readonly explain?: true;
   readonly reading?: true;
   readonly attacks?: true;
+  readonly ranking?: true;
   readonly build?: string;
+  readonly data?: string;
+  readonly zoekt?: string;
   readonly samples: number;
   readonly patterns: number;
   readonly seed: number;
@@ -319,7 +325,19 @@ async function attack(flags: Flags): Promise<void> {
     writeFileSync(flags.out, `${JSON.stringify(results, undefined, 2)}\n`);
 }
 
+/** Where the files that are meant stand in answers. */
+async function rank({ cache, only = '', path: linux, build, data, zoekt, out }: Flags) {
+  const trees = await openTrees(cacheFolder(cache), only, linux);
+  const report = await measureRanking(trees, { build, data, zoekt });
+  process.stdout.write(formatRanking(report));
+  if (out !== undefined) writeFileSync(out, `${JSON.stringify(report, undefined, 2)}\n`);
+}
+
 async function main(flags: Flags): Promise<void> {
+  if (flags.ranking) {
+    await rank(flags);
+    return;
+  }
   if (flags.attacks) {
     await attack(flags);
     return;
@@ -351,7 +369,13 @@ await new Command('bench')
   .option('--differential', 'compare random searches with ripgrep instead of timing')
   .option('--reading', 'time the endpoints that read repositories instead, on one made for it')
   .option('--attacks', 'attack the daemon instead, and see how it serves others meanwhile')
-  .option('--build <dir>', 'folder of another build to attack, such as that of an older commit')
+  .option('--ranking', 'see where the files that are meant stand in answers instead')
+  .option(
+    '--build <dir>',
+    'folder of another build to attack or rank, such as that of an older commit',
+  )
+  .option('--data <dir>', 'data directory of --ranking, kept for the next run')
+  .option('--zoekt <url>', "address of Zoekt's webserver, to be asked beside --ranking")
   .option('--explain', 'show under each row how the daemon answers its first page')
   .option('--print-expected', 'work out the expected counts with ripgrep and print them')
   .option('--samples <count>', 'literals of the differential test', wholeNumber, 1000)

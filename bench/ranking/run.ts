@@ -1,0 +1,101 @@
+// Asks search engines the queries and notes the place of the first file that was meant. The daemon is asked for more and more
+// matches, because how soon it stops decides which files it ranks; Zoekt with its default score and with BM25. Times do not
+// count here, so a busy machine does no harm.
+
+import { createClient, ask, send } from '../client.ts';
+import type { SearchClient } from '../client.ts';
+import { quoteLiteral } from '../cases.ts';
+import { escapeLiteral } from '../dialect.ts';
+import type { RankingQuery } from './queries.ts';
+
+/** What is asked for at once. */
+export const MATCHES = [100, 1000, 10_000, 100_000] as const;
+
+/** A way to have queries answered. */
+export interface System {
+  readonly name: string;
+  /** Paths of the files found, the best first. Errors: rejects if the query is refused. */
+  find(query: RankingQuery): Promise<readonly string[]>;
+}
+
+export interface RankedQuery extends RankingQuery {
+  /** By the name of the system: the place of the first file that was meant, 1 for the best; 0: it was not found. */
+  readonly places: Readonly<Record<string, number>>;
+}
+
+/** Why no beginning: a folder is a repo `local/NAME` of ours, and `NAME` of Zoekt's. */
+function scopeOf(query: RankingQuery): string {
+  return `repo:\\b${escapeLiteral(query.tree)}$`;
+}
+
+function daemonSystem(client: SearchClient, matches: number): System {
+  return {
+    name: String(matches),
+    async find(query) {
+      const text = query.isPhrase ? quoteLiteral(query.text) : query.text;
+      const body = JSON.stringify({ query: `${scopeOf(query)} ${text}`, matches });
+      const { files } = await ask(client, body);
+      return files.map(({ fileName }) => fileName.text);
+    },
+  };
+}
+
+/** The daemon at `url`, once for each number of matches, and what ends its connection. */
+export function daemonSystems(url: string): { systems: System[]; close: () => void } {
+  const client = createClient(url, 1);
+  return {
+    systems: MATCHES.map((matches) => daemonSystem(client, matches)),
+    close: () => client.close(),
+  };
+}
+
+const ZOEKT_FILES_MAX = 10_000;
+
+interface ZoektAnswer {
+  readonly Result: { readonly Files: readonly { readonly FileName: string }[] | null };
+}
+
+function zoektSystem(url: string, useBm25: boolean): System {
+  const address = new URL('/api/search', url);
+  const options = { method: 'POST', headers: { 'content-type': 'application/json' } };
+  return {
+    name: useBm25 ? 'Zoekt BM25' : 'Zoekt',
+    async find(query) {
+      // Its quoted texts are regular expressions.
+      const text = query.isPhrase ? quoteLiteral(escapeLiteral(query.text)) : query.text;
+      const body = JSON.stringify({
+        Q: `${scopeOf(query)} ${text}`,
+        Opts: { ChunkMatches: true, MaxDocDisplayCount: ZOEKT_FILES_MAX, UseBM25Scoring: useBm25 },
+      });
+      const answer = await send(address, options, body);
+      if (answer.status !== 200) throw new Error(`Zoekt: ${answer.body.toString()}`);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own contract
+      const { Result: result } = JSON.parse(answer.body.toString()) as ZoektAnswer;
+      return (result.Files ?? []).map(({ FileName: file }) => file);
+    },
+  };
+}
+
+/** Zoekt's webserver at `url`, started with `-rpc`, in both modes. */
+export function zoektSystems(url: string): System[] {
+  return [zoektSystem(url, false), zoektSystem(url, true)];
+}
+
+async function rankQuery(query: RankingQuery, systems: readonly System[]): Promise<RankedQuery> {
+  const places: Record<string, number> = {};
+  for (const system of systems) {
+    const files = await system.find(query);
+    places[system.name] = 1 + files.findIndex((file) => query.meant.includes(file));
+  }
+  return { ...query, places };
+}
+
+/** The queries with their places in the answers of all systems. Errors: rejects if one refuses a query. */
+export async function rankQueries(
+  queries: readonly RankingQuery[],
+  systems: readonly System[],
+): Promise<RankedQuery[]> {
+  const ranked: RankedQuery[] = [];
+  for (const query of queries) ranked.push(await rankQuery(query, systems));
+  return ranked;
+}

@@ -1,0 +1,229 @@
+// What the rules of queries look at in a tree: its text files, what they define, with the words of the comment there, and
+// the headings of documents. Found by patterns of a line or two, on purpose neither by ctags nor by a grammar: what a search
+// engine calls a symbol shall not decide what it is asked for.
+
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Tree } from './trees.ts';
+
+export interface SourceDoc {
+  readonly path: string;
+  readonly text: string;
+  /** It may be the one that is meant: no test, example, benchmark, or other people's or generated code. */
+  readonly isOwn: boolean;
+}
+
+export interface Definition {
+  readonly doc: SourceDoc;
+  readonly name: string;
+  readonly kind: 'type' | 'function';
+  /** From the name to the end of its line. */
+  readonly rest: string;
+  /** Plain words of the first sentence of its comment, small, each once. */
+  readonly commentWords: readonly string[];
+}
+
+export interface Heading {
+  readonly doc: SourceDoc;
+  readonly words: readonly string[];
+}
+
+export interface Source {
+  readonly tree: Tree;
+  readonly docs: readonly SourceDoc[];
+  readonly definitions: readonly Definition[];
+  readonly headings: readonly Heading[];
+}
+
+const FILE_SIZE_MAX = 1_000_000;
+const FOREIGN_FOLDER =
+  /(?:^|\/)(?:\w*tests?|test[-\w]*|specs?|examples?|samples?|bench(?:es|marks?)|vendor|third[-_]party|node_modules|fixtures|deps|dist|generated)\//i;
+const FOREIGN_NAME =
+  /^test|(?:^|[._-])(?:tests?|spec)[._]|Tests?\.java$|\.pb\.|_pb2|[._]generated\.|\.min\.|\.d\.ts$/;
+
+interface Patterns {
+  readonly type: RegExp;
+  readonly function: RegExp;
+}
+
+const C: Patterns = {
+  type: /^(?:typedef\s+)?(?:struct|union|enum)\s+(?<name>[A-Za-z_]\w*)\s*\{/dgm,
+  function:
+    /^(?!return|else|typedef)[A-Za-z_][\w \t*]*?[ \t*\n](?<name>[A-Za-z_]\w*)\([^;{}()]*(?:\([^()]*\)[^;{}()]*)*\)\s*\{/dgm,
+};
+const GO: Patterns = {
+  type: /^type (?<name>\w+)[ [=]/dgm,
+  function: /^func (?:\([^)\n]*\) )?(?<name>\w+)[[(]/dgm,
+};
+const JAVA: Patterns = {
+  type: /^[ \t]*(?:(?:public|protected|private|static|final|abstract|sealed) )*(?:class|interface|enum|record|@interface) (?<name>\w+)/dgm,
+  function:
+    /^[ \t]+(?:(?:public|protected|private|static|final|abstract|synchronized|native|default) )+(?:<[^>\n]*> )?[\w<>[\], .?]+ (?<name>\w+)\(/dgm,
+};
+const JAVASCRIPT: Patterns = {
+  type: /^[ \t]*(?:export )?(?:default )?(?:declare )?(?:abstract )?(?:class|interface|enum|type) (?<name>\w+)/dgm,
+  function:
+    /^(?:[ \t]*(?:export )?(?:default )?(?:async )?function\*? ?|export const )(?<name>\w+)/dgm,
+};
+const PYTHON: Patterns = {
+  type: /^[ \t]*class (?<name>\w+)\s*[(:]/dgm,
+  function: /^[ \t]*(?:async )?def (?<name>\w+)\(/dgm,
+};
+const RUST: Patterns = {
+  type: /^[ \t]*(?:pub(?:\([\w: ]+\))? )?(?:struct|enum|trait|union|type) (?<name>\w+)/dgm,
+  function:
+    /^[ \t]*(?:pub(?:\([\w: ]+\))? )?(?:const |async |unsafe |extern "C" )*fn (?<name>\w+)/dgm,
+};
+
+const PATTERNS: Readonly<Record<string, Patterns>> = {
+  '.c': C,
+  '.h': C,
+  '.go': GO,
+  '.java': JAVA,
+  '.js': JAVASCRIPT,
+  '.ts': JAVASCRIPT,
+  '.py': PYTHON,
+  '.rs': RUST,
+};
+const DOCUMENT_ENDINGS: ReadonlySet<string> = new Set(['.md', '.rst', '.txt', '.adoc']);
+
+/** It may have definitions. */
+function isCode(file: string): boolean {
+  return path.extname(file) in PATTERNS;
+}
+
+/** It may have definitions or headings. */
+export function isSource(file: string): boolean {
+  return isCode(file) || DOCUMENT_ENDINGS.has(path.extname(file));
+}
+
+/** It may have calls; those in headers would be declarations. */
+export function mayCall(file: string): boolean {
+  return isCode(file) && !file.endsWith('.h');
+}
+
+/** Common words that say nothing of what is looked for. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    'about after also been before being both cannot could does each else every from given have here into itself just like ' +
+    'make many more most much must only other over return returned returns same should some such than that their them then ' +
+    'there these they this those through under until upon used uses using very want well were what when where whether which ' +
+    'while will with within without would your'
+  ).split(' '),
+);
+
+/** Paths below `folder` in the order of their names, without hidden folders and links. */
+function* pathsBelow(folder: string, prefix = ''): Generator<string> {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    if (entry.isFile()) yield prefix + entry.name;
+    else if (entry.isDirectory() && !entry.name.startsWith('.'))
+      yield* pathsBelow(path.join(folder, entry.name), `${prefix}${entry.name}/`);
+  }
+}
+
+function* readDocs(root: string): Generator<SourceDoc> {
+  for (const file of pathsBelow(root)) {
+    const full = path.join(root, file);
+    if (lstatSync(full).size > FILE_SIZE_MAX) continue;
+    const bytes = readFileSync(full);
+    if (bytes.includes(0)) continue;
+    const isOwn = !FOREIGN_FOLDER.test(file) && !FOREIGN_NAME.test(path.basename(file));
+    yield { path: file, text: bytes.toString(), isOwn };
+  }
+}
+
+/** The plain words of a sentence: four letters or more, no names of code, no common ones. */
+function plainWords(sentence: string): string[] {
+  const pieces = sentence.split(/\s+/).map((piece) => piece.replace(/^["'(]+|["'.,;:!?)]+$/g, ''));
+  const words = pieces.filter((piece) => /^[A-Za-z][a-z]{3,}$/.test(piece));
+  return [...new Set(words.map((word) => word.toLowerCase()))].filter(
+    (word) => !STOP_WORDS.has(word),
+  );
+}
+
+function firstSentence(lines: readonly string[]): string {
+  const from = lines.findIndex((line) => line.trim() !== '');
+  if (from < 0) return '';
+  const end = lines.findIndex((line, i) => i > from && /^\s*(?:$|@)/.test(line));
+  const text = lines.slice(from, end < 0 ? undefined : end).join(' ');
+  return /^.*?[.:](?=\s|$)/.exec(text)?.[0] ?? text;
+}
+
+const COMMENT_LINE = /^\s*(?:\/\/[/!]?|\/?\*+\/?)(.*?)(?:\*\/)?$/;
+const ATTRIBUTE_LINE = /^\s*(?:#\[|@\w)/;
+const COMMENT_LINES_MAX = 60;
+
+/** The lines of the comment above line `index`, without what marks them. */
+function commentAbove(lines: readonly string[], index: number): string[] {
+  const found: string[] = [];
+  let at = index - 1;
+  while (at >= 0 && ATTRIBUTE_LINE.test(lines[at] ?? '')) at--;
+  for (; at >= 0 && found.length < COMMENT_LINES_MAX; at--) {
+    const line = lines[at] ?? '';
+    const text = COMMENT_LINE.exec(line)?.[1];
+    if (text === undefined) break;
+    found.unshift(text);
+    if (/^\s*\/\*/.test(line)) break;
+  }
+  return found;
+}
+
+const SIGNATURE_LINES_MAX = 12;
+const LINE_SIZE_MAX = 200;
+
+/** The lines of the text behind a definition of Python that begins on line `index`. */
+function docstringBelow(lines: readonly string[], index: number): string[] {
+  let at = index;
+  while (at < index + SIGNATURE_LINES_MAX && !/:\s*(?:#.*)?$/.test(lines[at] ?? '')) at++;
+  const opening = /^\s*[rub]*("""|''')(.*)$/i.exec(lines[at + 1] ?? '');
+  if (opening === null) return [];
+  const [, quote = '', first = ''] = opening;
+  const rest = [first, ...lines.slice(at + 2, at + 2 + COMMENT_LINES_MAX)].join('\n');
+  return (rest.split(quote, 1)[0] ?? '').split('\n');
+}
+
+function* definitionsOf(doc: SourceDoc): Generator<Definition> {
+  const ending = path.extname(doc.path);
+  const patterns = PATTERNS[ending];
+  if (patterns === undefined) return;
+  const lines = doc.text.split('\n');
+  const comment = ending === '.py' ? docstringBelow : commentAbove;
+  for (const kind of ['type', 'function'] as const) {
+    let offset = 0;
+    let index = 0;
+    for (const match of doc.text.matchAll(patterns[kind])) {
+      const [start = 0] = match.indices?.groups?.['name'] ?? [];
+      const rest = doc.text.slice(start, start + LINE_SIZE_MAX).split('\n', 1)[0] ?? '';
+      for (; offset + (lines[index]?.length ?? 0) < match.index; index++)
+        offset += (lines[index]?.length ?? 0) + 1;
+      const commentWords = plainWords(firstSentence(comment(lines, index)));
+      yield { doc, name: match.groups?.['name'] ?? '', kind, rest, commentWords };
+    }
+  }
+}
+
+const HEADING = /^#{1,4} (?<text>.+)$|^(?<title>\S.*)\n(?:={4,}|-{4,}|~{4,}|\^{4,})$/gm;
+/** Of a link of Markdown, or in plain text. */
+const ADDRESS = /\]\([^)]*\)|\bhttps?:\S+/g;
+const LOG_OF_CHANGES = /change|licen[cs]e|copying|news|history|authors|release/i;
+
+function* headingsOf(doc: SourceDoc): Generator<Heading> {
+  if (!DOCUMENT_ENDINGS.has(path.extname(doc.path)) || LOG_OF_CHANGES.test(doc.path)) return;
+  for (const { groups } of doc.text.matchAll(HEADING)) {
+    const text = groups?.['text'] ?? groups?.['title'] ?? '';
+    yield { doc, words: text.replaceAll(ADDRESS, ' ').match(/\w+/g) ?? [] };
+  }
+}
+
+/** Reads a tree. Errors: throws if a file cannot be read. Cost: all text of the tree in memory. */
+export function readSource(tree: Tree): Source {
+  const docs = [...readDocs(tree.root)];
+  return {
+    tree,
+    docs,
+    definitions: docs.flatMap((doc) => [...definitionsOf(doc)]),
+    headings: docs.flatMap((doc) => [...headingsOf(doc)]),
+  };
+}

@@ -1,0 +1,14 @@
+// The order of files in answers is that which was agreed on.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { ORDER_FILE, orderListing } from './golden-order.ts';
+
+test('answers about a small tree are in the order that was agreed on', async () => {
+  assert.equal(
+    await orderListing(),
+    readFileSync(ORDER_FILE, 'utf8'),
+    'the order of answers has changed; if that is meant, run `npm run golden` and look at the difference',
+  );
+});
