@@ -4,7 +4,9 @@
 // ASCII folds.
 
 import { NODE_SYMBOL, NODE_TEXT } from '../shared/plan.ts';
+import { isWordByte } from '../text/words.ts';
 import { current } from './current.ts';
+import { slotBit } from './near.ts';
 import { activeInContent, Atom, atomAt } from './node.ts';
 
 /** Bytes of a base name that are looked at: a bit each. */
@@ -57,7 +59,7 @@ function coverBy(atom: Atom): u64 {
     if (!isFoldedAlike(ptr, atom.data, size)) continue;
     const bits: u64 = size == NAME_SIZE_MAX ? <u64>-1 : ((<u64>1) << size) - 1;
     covered |= bits << (ptr - nameStart);
-    if (isNameWord(ptr, ptr + size)) nameWords |= 1 << atom.slot;
+    if (isNameWord(ptr, ptr + size)) nameWords |= slotBit(atom.slot);
   }
   return covered;
 }
@@ -91,9 +93,8 @@ function lowered(byte: u32): u32 {
   return isLarge(byte) ? byte | 0x20 : byte;
 }
 
-/** Whether a byte is a letter or digit, or of one beyond ASCII. */
+/** Whether a byte is a letter or digit, or part of a code point beyond ASCII. */
 @inline
 export function isNamePart(byte: u32): bool {
-  const lower = byte | 0x20;
-  return (lower >= 97 && lower <= 122) || (byte >= 48 && byte <= 57) || byte >= 128;
+  return byte != 95 && (byte >= 128 || isWordByte(byte));
 }

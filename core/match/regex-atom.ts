@@ -22,7 +22,7 @@ import { fillBlocks } from './conditions.ts';
 import { blockStart, countContentRuns, current, markRead, needCurrentContent } from './current.ts';
 import { Expression, isGiven, makeExpression } from './expression.ts';
 import { hasByte } from './foreign.ts';
-import { addContentAtom, compileStatus, ContentAtom, NODE_SIZE } from './node.ts';
+import { addAtom, compileStatus, ContentAtom, contentAtoms, NODE_SIZE } from './node.ts';
 import { enterRun, nextRun, NO_RUN } from './runs.ts';
 
 /** Regex and spansLines stand here too: looking for a match reads them each time. */
@@ -45,7 +45,7 @@ export function compileRegexAtom(arena: Arena, node: RegexAtom, index: u32): voi
   if (compileStatus != STATUS_OK) return;
   node.regex = node.expression.regex;
   node.spansLines = node.expression.spansLines;
-  addContentAtom(node);
+  addAtom(contentAtoms, node);
 }
 
 /** Finds its candidate blocks and cost; returns the docs that it may hold for (bound.ts). */

@@ -52,8 +52,9 @@ import { blockStart, countContentRuns, current, markRead } from './current.ts';
 import { Expression, isGiven, makeExpression } from './expression.ts';
 import { Grams, makeGrams } from './grams.ts';
 import {
-  addContentAtom,
+  addAtom,
   ContentAtom,
+  contentAtoms,
   failCompiling,
   isCaseSensitive,
   makeNeedle,
@@ -99,7 +100,7 @@ export function compileSymbol(arena: Arena, node: SymbolAtom, index: u32): void 
     node.needle = makeNeedle(arena, node);
     node.grams = makeGrams(arena, node);
   }
-  addContentAtom(node);
+  addAtom(contentAtoms, node);
 }
 
 /** Finds its candidate blocks and cost; returns the docs that it may hold for (bound.ts). */

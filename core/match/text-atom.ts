@@ -28,8 +28,9 @@ import { current } from './current.ts';
 import { Grams, keyAt, makeGrams } from './grams.ts';
 import { probeGram } from './lookups.ts';
 import {
-  addContentAtom,
+  addAtom,
   ContentAtom,
+  contentAtoms,
   failCompiling,
   makeNeedle,
   NODE_SIZE,
@@ -52,7 +53,7 @@ export function compileText(arena: Arena, node: TextAtom): void {
   if (node.dataSize == 0) return failCompiling(STATUS_BAD_PLAN);
   node.needle = makeNeedle(arena, node);
   node.grams = makeGrams(arena, node);
-  addContentAtom(node);
+  addAtom(contentAtoms, node);
 }
 
 /**
