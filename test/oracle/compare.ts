@@ -6,20 +6,15 @@ import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 import { hashOf } from '../engine/host/harness.ts';
 import type { FileResult, Range, SearchAnswer } from '../engine/host/harness.ts';
 import {
-  type BruteDoc,
   type BruteMatch,
   bruteSearch,
-  type BruteSymbol,
   type ByteRange,
   chunksOf,
   expressionRanges,
   locate,
   textOf,
 } from './brute-force.ts';
-
-export interface OracleDoc extends BruteDoc {
-  readonly tier: number;
-}
+import { bestPoints, KINDS, type OracleDoc, scoreOf, symbolAt } from './scores.ts';
 
 export interface Asked {
   readonly query: QueryNode;
@@ -78,12 +73,13 @@ function checkLoaded(docs: readonly OracleDoc[], { stats }: SearchAnswer): void 
 function areAtoms(node: QueryNode): boolean {
   if (node.kind === 'not') return areAtoms(node.child);
   if (node.kind === 'and' || node.kind === 'or') return node.children.every(areAtoms);
-  if (node.kind === 'pattern' && node.prefix === 'sym') return true;
+  if (node.kind === 'pattern' && node.prefix === 'sym')
+    return isOneAtom(node.pattern.replaceAll(/^\\b|\\b$/g, ''));
   if (node.kind === 'pattern') return node.prefix === 'file' && isOneAtom(node.pattern);
   return node.kind === 'text' || (node.kind === 'regex' && isOneAtom(node.pattern));
 }
 
-/** Whether a pattern is a literal, or far from a choice of some. */
+/** Whether a pattern is a literal, or far from a choice of some; a name may be held to begin or end there. */
 function isOneAtom(pattern: string): boolean {
   // What holds for any name is none.
   if (expressionRanges(Buffer.alloc(0), pattern, true).holdsForName) return false;
@@ -143,54 +139,6 @@ function checkFields(file: FileResult, match: BruteMatch, { query }: Asked): voi
   assert.equal(file.blobSha, expected, 'blobSha');
 }
 
-const isWordByte = (byte: number | undefined): boolean =>
-  byte !== undefined && /\w/.test(String.fromCharCode(byte));
-
-function contentPoints(bytes: Uint8Array, [start, end]: ByteRange): number {
-  const borders = [start, end].filter(
-    (at) => isWordByte(bytes[at - 1]) !== isWordByte(bytes[at]),
-  ).length;
-  return [0, 50, 500][borders]!;
-}
-
-const KINDS = [
-  ['class', 1000],
-  ['struct', 950],
-  ['enum', 900],
-  ['enumMember', 500],
-  ['interface', 900],
-  ['trait', 900],
-  ['type', 800],
-  ['union', 800],
-  ['function', 800],
-  ['method', 700],
-  ['constructor', 700],
-  ['property', 550],
-  ['field', 550],
-  ['constant', 500],
-  ['variable', 400],
-  ['macro', 550],
-  ['module', 550],
-  ['namespace', 550],
-  ['package', 100],
-  ['object', 800],
-  ['section', 100],
-  ['label', 100],
-  ['other', 100],
-] as const;
-
-/** The first symbol that overlaps the range. */
-function symbolAt({ symbols = [] }: BruteDoc, [start, end]: ByteRange): BruteSymbol | undefined {
-  return symbols.find((one) => one.start < end && one.start + one.size > start);
-}
-
-function symbolPoints(doc: BruteDoc, range: ByteRange): number {
-  const symbol = symbolAt(doc, range);
-  if (symbol === undefined) return 0;
-  const edges = Number(symbol.start === range[0]) + Number(symbol.start + symbol.size === range[1]);
-  return [4000, 5500, 7000][edges]! + KINDS[symbol.kind]![1];
-}
-
 /** What a chunk with these ranges says of symbols. */
 function symbolsOf({ doc, symbolRanges }: BruteMatch, ranges: readonly ByteRange[]): object[] {
   const isAsked = (range: ByteRange): boolean => symbolRanges.has(range.join('-'));
@@ -207,32 +155,6 @@ function symbolsOf({ doc, symbolRanges }: BruteMatch, ranges: readonly ByteRange
         : { parent: { symbol: parent.name, kind: KINDS[parent.kind]![0] } }),
     };
   });
-}
-
-function bestPoints(doc: BruteDoc, ranges: readonly ByteRange[]): number {
-  return Math.max(
-    ...ranges.map((range) => contentPoints(doc.bytes, range) + symbolPoints(doc, range)),
-  );
-}
-
-function pathPoints(path: Buffer, [start, end]: ByteRange): number {
-  const base = path.lastIndexOf('/') + 1;
-  const points = contentPoints(path, [start, end]);
-  if (start < base) return points;
-  const edges = (start === base ? 1 : 0) + (end === path.length ? 1 : 0);
-  return points + [4000, 5500, 7000][edges]!;
-}
-
-function scoreOf({ doc, ranges, isByName, isWholePath, share }: BruteMatch): number {
-  const [active, all] = share;
-  const path = Buffer.from(doc.path);
-  const best = isByName
-    ? Math.max(...ranges.map((range) => pathPoints(path, range)))
-    : bestPoints(doc, ranges);
-  return (
-    // What shows the whole path for want of anything else says nothing about it.
-    best * Number(!isWholePath) + (all === 0 ? 0 : Math.floor((400 * active) / all))
-  );
 }
 
 /** By score, ordinary docs first, repo name, path; then one doc of another kind may move to place 3. */
