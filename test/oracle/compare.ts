@@ -160,9 +160,11 @@ function symbolsOf({ doc, symbolRanges }: BruteMatch, ranges: readonly ByteRange
 /** By score, ordinary docs first, repo name, path; then one doc of another kind may move to place 3. */
 function checkOrder(answer: SearchAnswer, found: readonly BruteMatch[]): void {
   const tierOf = (match: BruteMatch): number => (match.doc as OracleDoc).tier;
+  const scores = new Map(found.map((match) => [match, scoreOf(match)]));
+  const scoreIn = (match: BruteMatch): number => scores.get(match)!;
   const sorted = [...found].sort(
     (a, b) =>
-      scoreOf(b) - scoreOf(a) ||
+      scoreIn(b) - scoreIn(a) ||
       tierOf(a) - tierOf(b) ||
       Buffer.compare(Buffer.from(a.doc.repo), Buffer.from(b.doc.repo)) ||
       Buffer.compare(Buffer.from(a.doc.path), Buffer.from(b.doc.path)),
@@ -170,7 +172,7 @@ function checkOrder(answer: SearchAnswer, found: readonly BruteMatch[]): void {
   const extension = ({ doc }: BruteMatch): string => /\.[^./]*$/.exec(doc.path)?.[0] ?? '';
   const taken = sorted.slice(0, 2).map(extension);
   const moved = sorted.findIndex((match, place) => place >= 2 && !taken.includes(extension(match)));
-  if (moved >= 2 && scoreOf(sorted[moved]!) >= 0.9 * scoreOf(sorted[2]!))
+  if (moved >= 2 && scoreIn(sorted[moved]!) >= 0.9 * scoreIn(sorted[2]!))
     sorted.splice(2, 0, ...sorted.splice(moved, 1));
   assert.deepEqual(
     answer.files.map((file) => keyOf(file.repository, file.fileName.text)),

@@ -160,30 +160,33 @@ function textAndSymbol(
   return { text: sums.reduce((all, sum) => all + sum / (sum + half), 0) / n, symbol: best };
 }
 
+/** How many atoms the last of the ranges have, from the end back as long as each but the last `belongs` to the next. */
+function atomsWhile(
+  ranges: readonly Placed[],
+  end: number,
+  belongs: (range: Placed, next: Placed) => boolean,
+): number {
+  const slots = new Set<number>();
+  for (let i = end; i >= 0 && (i === end || belongs(ranges[i]!, ranges[i + 1]!)); i--)
+    slots.add(ranges[i]!.slot);
+  return slots.size;
+}
+
 /** Most atoms on one line, within the window, and in a row. */
 function nearPart({ bytes }: BruteDoc, ranges: readonly Placed[], n: number): number {
   if (n === 1) return 3;
+  const isNear = (a: Placed, b: Placed): boolean => b.start - a.start <= WINDOW;
+  const isOnLine = (a: Placed, b: Placed): boolean =>
+    isNear(a, b) && !bytes.subarray(a.start, b.start).includes(10);
+  const follows = (a: Placed, b: Placed): boolean => b.slot === a.slot + 1 && b.start - a.end <= 1;
   let [line, window, row] = [0, 0, 0];
-  for (const [index, { start }] of ranges.entries()) {
-    const before = ranges.slice(0, index + 1).reverse();
-    const slotsWhile = (holds: (one: Placed, next: Placed) => boolean): number => {
-      const end = before.findIndex((one, i) => i > 0 && !holds(one, before[i - 1]!));
-      return new Set(before.slice(0, end < 0 ? undefined : end).map(({ slot }) => slot)).size;
-    };
-    const isSameLine = (from: number, to: number): boolean =>
-      !bytes.subarray(from, to).includes(10);
-    line = Math.max(
-      line,
-      slotsWhile((a, b) => b.start - a.start <= WINDOW && isSameLine(a.start, b.start)),
-    );
+  for (const [index, last] of ranges.entries()) {
+    line = Math.max(line, atomsWhile(ranges, index, isOnLine));
     window = Math.max(
       window,
-      slotsWhile((a) => start - a.start <= WINDOW),
+      atomsWhile(ranges, index, (range) => isNear(range, last)),
     );
-    row = Math.max(
-      row,
-      slotsWhile((a, b) => b.slot === a.slot + 1 && b.start - a.end <= 1),
-    );
+    row = Math.max(row, atomsWhile(ranges, index, follows));
   }
   return (line + window + row) / n;
 }
