@@ -13,7 +13,7 @@
 // Atoms are counted by slots: those of the plan in content, under no negation. Atoms that the doc
 // does not have (sides of an `or`) count as not there.
 
-import { NODE_SYMBOL, NODE_TEXT } from '../shared/plan.ts';
+import { NODE_SYMBOL, NODE_TEXT, PLAN_FLAG_FOLDED } from '../shared/plan.ts';
 import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';
 import { hasSymbols } from '../shard/symbols.ts';
@@ -146,12 +146,18 @@ function countLetters(start: usize, end: usize): u32 {
   return letters;
 }
 
-/** Whether a literal stands there letter for letter; what an expression matched never does. */
+/** Whether a literal stands there as it was typed; what an expression matched never does. */
 function isSpelledExactly(range: Range): bool {
   const atom = changetype<Atom>(range.atom);
-  if (atom.kind != NODE_TEXT && atom.kind != NODE_SYMBOL) return false;
+  if (!isTyped(atom)) return false;
   const size = range.end - range.start;
   return size == atom.dataSize && memory.compare(range.start, atom.data, size) == 0;
+}
+
+function isTyped(atom: Atom): bool {
+  return (
+    (atom.kind == NODE_TEXT || atom.kind == NODE_SYMBOL) && (atom.flags & PLAN_FLAG_FOLDED) == 0
+  );
 }
 
 /** The score of the current doc, whose ranges have all been looked at or counted. */

@@ -3,6 +3,7 @@
 // Knows text, regular expressions (expressions.ts), sym:, file:, lang:, repo:. Ranges are in bytes.
 
 import { findPoints, type Point, REPLACEMENT } from '../core/oracle.ts';
+import { foldCodePoint, foldVariants } from '../../daemon/engine/regex/fold.ts';
 import { expressionOf, holdsAnywhere, matchesOf } from './expressions.ts';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 
@@ -35,12 +36,19 @@ export interface BruteMatch {
   /** Its leaves about content, under no negation, in the order of the query; inactive ones have no ranges. */
   readonly atoms: readonly BruteAtom[];
 }
+export interface BruteMode {
+  readonly isCaseSensitive: boolean;
+  /** The leaves that are texts were given as patterns. */
+  readonly isRegexEnabled?: boolean;
+}
 export interface BruteAtom {
   readonly ranges: readonly ByteRange[];
   readonly isActive: boolean;
   readonly isSymbol: boolean;
-  /** What it looks for letter for letter; nothing: it is an expression. */
+  /** What it looks for; nothing: it is an expression. */
   readonly literal: Buffer | undefined;
+  /** The literal is spelled as in the query. */
+  readonly isTyped: boolean;
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -188,19 +196,35 @@ const isInContent = ({ kind, ...node }: QueryNode): boolean =>
   kind === 'text' || kind === 'regex' || ('prefix' in node && node.prefix === 'sym');
 
 /** The text that a pattern stands for, if it is a literal; a name's may be held to begin or end there. */
-function literalOf(node: QueryNode): Buffer | undefined {
-  if (node.kind === 'text') return Buffer.from(node.text);
+function literalOf(node: QueryNode): string | undefined {
+  if (node.kind === 'text') return node.text;
   if (node.kind !== 'regex' && node.kind !== 'pattern') return undefined;
   const literal = String.raw`((?:\\\W|[^\\^$.*+?()[\]{}|])+)`;
   const shape = node.kind === 'regex' ? literal : String.raw`(?:\^|\\b)?${literal}(?:\$|\\b)?`;
   const text = new RegExp(`^${shape}$`, 'u').exec(node.pattern)?.[1];
-  return text === undefined ? undefined : Buffer.from(text.replaceAll(/\\(\W)/gu, '$1'));
+  return text?.replaceAll(/\\(\W)/gu, '$1');
 }
 
-function atomOf({ node, found, isActive }: Asked): BruteAtom {
+/** Of a pattern whose letter case does not count nobody knows any more how it was typed: its letters are folded. */
+function atomOf({ node, found, isActive }: Asked, mode: BruteMode): BruteAtom {
   const ranges = isActive ? (found.text ?? []) : [];
-  return { ranges, isActive, isSymbol: found.isSymbol === true, literal: literalOf(node) };
+  const typed = literalOf(node);
+  const isPattern = node.kind === 'pattern' || mode.isRegexEnabled;
+  const isFolded = isPattern && !mode.isCaseSensitive;
+  const literal = isFolded && typed !== undefined ? foldText(typed) : typed;
+  return {
+    ranges,
+    isActive,
+    isSymbol: found.isSymbol === true,
+    literal: literal === undefined ? undefined : Buffer.from(literal),
+    isTyped: literal !== undefined && !(isFolded && hasCase(literal)),
+  };
 }
+
+const foldText = (text: string): string =>
+  String.fromCodePoint(...toPoints(text).map(foldCodePoint));
+const hasCase = (text: string): boolean =>
+  toPoints(text).some((point) => foldVariants(point).length > 1);
 
 /** Sorted by start, at equal start the longest first; what overlaps a kept range is dropped. */
 export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {
@@ -214,13 +238,13 @@ export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {
 export function bruteSearch(
   docs: readonly BruteDoc[],
   query: QueryNode,
-  isExact: boolean,
+  mode: BruteMode,
 ): BruteMatch[] {
   return docs.flatMap((doc) => {
-    const { holds, leaves } = evaluate(query, doc, isExact);
+    const { holds, leaves } = evaluate(query, doc, mode.isCaseSensitive);
     if (!holds) return [];
     const active = leaves.flatMap((leaf) => (leaf.isActive ? [leaf.found] : []));
-    const atoms = leaves.filter(({ node }) => isInContent(node)).map(atomOf);
+    const atoms = leaves.filter(({ node }) => isInContent(node)).map((leaf) => atomOf(leaf, mode));
     const texts = mergeRanges(active.flatMap(({ text = [] }) => text));
     const paths = mergeRanges(active.flatMap(({ path = [] }) => path));
     const whole: ByteRange = [0, Buffer.byteLength(doc.path)];

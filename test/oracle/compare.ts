@@ -7,6 +7,7 @@ import { hashOf } from '../engine/host/harness.ts';
 import type { FileResult, Range, SearchAnswer } from '../engine/host/harness.ts';
 import {
   type BruteMatch,
+  type BruteMode,
   bruteSearch,
   type ByteRange,
   chunksOf,
@@ -16,11 +17,10 @@ import {
 } from './brute-force.ts';
 import { bestPoints, KINDS, type OracleDoc, scoreOf, symbolAt } from './scores.ts';
 
-export interface Asked {
+export interface Asked extends BruteMode {
   readonly query: QueryNode;
   readonly matches: number;
   readonly contextLines: number;
-  readonly isCaseSensitive: boolean;
   /** Were the members asked for that are left out else? */
   readonly hasFields?: boolean;
 }
@@ -29,7 +29,7 @@ const keyOf = (repo: string, path: string): string => `${repo}\0${path}`;
 
 /** Checks the whole answer. */
 export function checkAnswer(docs: readonly OracleDoc[], asked: Asked, answer: SearchAnswer): void {
-  const found = bruteSearch(docs, asked.query, asked.isCaseSensitive);
+  const found = bruteSearch(docs, asked.query, asked);
   const wanted = new Map(found.map((match) => [keyOf(match.doc.repo, match.doc.path), match]));
   const total = found.reduce((sum, { ranges }) => sum + ranges.length, 0);
   checkLoaded(docs, answer);

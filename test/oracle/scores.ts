@@ -124,7 +124,8 @@ function symbolPart(
   );
   const covered = parts.reduce((sum, part) => sum + countLetters(part), 0);
   const isExact = ranges.every(
-    ({ start, end: to, atom }) => atom.literal?.equals(bytes.subarray(start, to)) === true,
+    ({ start, end: to, atom }) =>
+      atom.isTyped && atom.literal?.equals(bytes.subarray(start, to)) === true,
   );
   const kind = (n === 1 ? 0.8 : 0.2) * (KINDS[symbol.kind]![1] / 1000);
   const atoms = new Set(ranges.map(({ slot }) => slot)).size / n;
