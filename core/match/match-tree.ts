@@ -13,8 +13,10 @@ import { beginRegexes } from '../regex/regex.ts';
 import { compileGrams, GramsNode } from './conditions.ts';
 import { beginLookups, expectNone } from './lookups.ts';
 import {
+  Atom,
   compileStatus,
   failCompiling,
+  isInContent,
   makeNodes,
   MatchNode,
   nodeAt,
@@ -31,6 +33,8 @@ import { compileText, TextAtom } from './text-atom.ts';
 export let matchRoot: MatchNode = changetype<MatchNode>(0);
 /** Leaves that a doc's share is counted over: those under no negation, DOCS and CONST aside. */
 export let positiveLeafCount: u32 = 0;
+/** Those of them that are atoms in content: their slots are numbered in the order of the plan. */
+export let slotCount: u32 = 0;
 
 /** The plan: rows, children, data; how many, and bytes of the data. */
 let planRows: usize = 0;
@@ -62,6 +66,7 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   if (!beginLookups(arena)) return STATUS_OUT_OF_MEMORY;
   matchRoot = nodeOf(rowCount - 1);
   positiveLeafCount = 0;
+  slotCount = 0;
   visitCount = 0;
   return countPositive(matchRoot, true, 0) ? STATUS_OK : STATUS_BAD_PLAN;
 }
@@ -201,7 +206,10 @@ function countPositive(node: MatchNode, isPositive: bool, depth: u32): bool {
   visitCount++;
   if (depth > layout.PLAN_DEPTH_MAX || visitCount > rowCount) return false;
   // Why not DOCS: which revision a doc is in says nothing of how well it matches.
-  if (node.kind >= layout.NODE_TEXT && node.kind != layout.NODE_DOCS && isPositive) positiveLeafCount++;
+  if (node.kind >= layout.NODE_TEXT && node.kind != layout.NODE_DOCS && isPositive) {
+    positiveLeafCount++;
+    if (isInContent(node.kind)) changetype<Atom>(node).slot = slotCount++;
+  }
   for (let i: u32 = 0; i < node.childCount; i++) {
     if (!countPositive(nodeAt(node.children, i), isPositive && node.kind != layout.NODE_NOT, depth + 1))
       return false;

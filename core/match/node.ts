@@ -17,7 +17,13 @@
 // evaluating does.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
-import { PLAN_FLAG_CASE_SENSITIVE } from '../shared/plan.ts';
+import {
+  NODE_REGEX,
+  NODE_SYMBOL,
+  NODE_SYMBOL_REGEX,
+  NODE_TEXT,
+  PLAN_FLAG_CASE_SENSITIVE,
+} from '../shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { compileNeedle, needleSizeMax } from '../scan/literal.ts';
 
@@ -42,6 +48,8 @@ export const STATE_YES: u32 = 2;
 /** A leaf that finds ranges, one behind the other, as addresses in the shard. */
 @unmanaged
 export class Atom extends MatchNode {
+  // Of the request:
+  slot: u32; // of an atom in content, under no negation: its place among them (doc-score.ts)
   // Of the current doc, or of all docs with the current blob:
   state: u32; // STATE_*: whether it holds
   cursor: u32; // next address to look at
@@ -68,7 +76,7 @@ export class ContentAtom extends Atom {
 }
 
 /** Room of a node: that of the largest record. */
-export const NODE_SIZE: usize = 104;
+export const NODE_SIZE: usize = 112;
 
 let nodes: usize = 0;
 let nodeCount: u32 = 0;
@@ -152,6 +160,13 @@ export function nodeAt(list: usize, index: u32): MatchNode {
 @inline
 export function setNode(list: usize, index: u32, node: MatchNode): void {
   store<u32>(list + (<usize>index << 2), changetype<usize>(node));
+}
+
+/** Whether nodes of a kind are atoms in content. */
+export function isInContent(kind: u32): bool {
+  return (
+    kind == NODE_TEXT || kind == NODE_REGEX || kind == NODE_SYMBOL || kind == NODE_SYMBOL_REGEX
+  );
 }
 
 /** Whether case counts for the node's literal. */

@@ -6,19 +6,12 @@
 //   or(none, regex in 7 blocks, from 4, 2 of them at the end)     matches begin in 4: regex-atom.ts
 //   text:"e" in all blocks
 
-import {
-  NODE_LANGUAGE,
-  NODE_PATH,
-  NODE_REGEX,
-  NODE_SYMBOL,
-  NODE_SYMBOL_REGEX,
-  NODE_TEXT,
-} from '../shared/plan.ts';
+import { NODE_LANGUAGE, NODE_PATH, NODE_SYMBOL, NODE_TEXT } from '../shared/plan.ts';
 import { writeAsciiText, writeDecimal, writeJsonString } from '../scan/json.ts';
 import { countBits } from './block-sets.ts';
 import { blockBitmapSize } from './bound.ts';
 import { matchRoot } from './match-tree.ts';
-import { ContentAtom, MatchNode, nodeAt } from './node.ts';
+import { ContentAtom, isInContent, MatchNode, nodeAt } from './node.ts';
 
 /** By kind of node. */
 // prettier-ignore
@@ -63,12 +56,6 @@ function printChildren(node: MatchNode): void {
 
 function hasLiteral(kind: u32): bool {
   return kind == NODE_TEXT || kind == NODE_PATH || kind == NODE_LANGUAGE || kind == NODE_SYMBOL;
-}
-
-function isInContent(kind: u32): bool {
-  return (
-    kind == NODE_TEXT || kind == NODE_REGEX || kind == NODE_SYMBOL || kind == NODE_SYMBOL_REGEX
-  );
 }
 
 function printBlocks(node: ContentAtom): void {

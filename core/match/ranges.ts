@@ -11,13 +11,15 @@ import { isSymbolAtom } from './symbol-atom.ts';
 
 /** The range that nextRange found last; addresses. */
 @unmanaged
-class Range {
+export class Range {
   start: usize;
   end: usize;
   isSymbol: bool; // it is part of the name of a symbol that the query asks for
+  atom: u32; // address of the Atom whose match it is
+  slot: u32; // of that atom
 }
-export const range = changetype<Range>(memory.data(12, 4));
-if (offsetof<Range>() > 12) ERROR('Range: size');
+export const range = changetype<Range>(memory.data(20, 4));
+if (offsetof<Range>() > 20) ERROR('Range: size');
 
 /**
  * The atoms that are walked; those that have another match stand first, as a heap (isBefore), if
@@ -54,7 +56,7 @@ export function nextRange(): bool {
     if (atom.matchStart == 0) return false;
     range.start = atom.matchStart;
     range.end = atom.matchEnd;
-    range.isSymbol = isSymbolAtom(atom);
+    setAtomOfRange(atom);
     advanceAtom(atom);
     return true;
   }
@@ -68,15 +70,17 @@ export function nextRange(): bool {
     if (start < range.end) continue;
     range.start = start;
     range.end = end;
-    range.isSymbol = isSymbolAtom(atom);
+    setAtomOfRange(atom);
     return true;
   }
   return false;
 }
 
-/** Whether the content ranges of the current doc are the matches of one atom. */
-export function isSingleAtom(): bool {
-  return activeInContent.count == 1;
+@inline
+function setAtomOfRange(atom: Atom): void {
+  range.isSymbol = isSymbolAtom(atom);
+  range.atom = <u32>changetype<usize>(atom);
+  range.slot = atom.slot;
 }
 
 /** Number of ranges that nextRange has not given yet, if they are those of one atom in content. */
@@ -86,12 +90,13 @@ export function countRest(): u32 {
 
 /**
  * Whether the match of `a` comes first: it starts first, or ends last among those; of equal ones
- * that of a symbol.
+ * that of a symbol, then that of the atom which the query has first.
  */
 function isBefore(a: Atom, b: Atom): bool {
   if (a.matchStart != b.matchStart) return a.matchStart < b.matchStart;
   if (a.matchEnd != b.matchEnd) return a.matchEnd > b.matchEnd;
-  return isSymbolAtom(a) && !isSymbolAtom(b);
+  if (isSymbolAtom(a) != isSymbolAtom(b)) return isSymbolAtom(a);
+  return changetype<usize>(a) < changetype<usize>(b);
 }
 
 function setAtom(list: AtomList, index: u32, atom: Atom): void {

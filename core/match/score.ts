@@ -12,10 +12,6 @@ const POINTS_NAME_EDGE: u32 = 5500;
 const POINTS_NAME_INSIDE: u32 = 4000;
 const POINTS_SHARE: u32 = 400;
 
-/** The most points that a range in content can have without symbols, with them. */
-export const POINTS_CONTENT_MAX: u32 = POINTS_WORD;
-export const POINTS_SYMBOL_MAX: u32 = POINTS_WORD + POINTS_NAME + 1000;
-
 /** Points of the range [rangeStart, rangeEnd) in the content [start, end). */
 export function contentPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
   const borders =

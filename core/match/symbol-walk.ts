@@ -75,7 +75,7 @@ function nextSymbol(): bool {
  * Puts the walk on the first symbol that ends behind `start` and begins before `end`; false if
  * there is none. `start` is at or behind that of the call before.
  */
-function findSymbol(start: usize, end: usize): bool {
+export function findSymbol(start: usize, end: usize): bool {
   if (walk.isAtEnd) return false;
   if (start >= walk.blockEnd) enterBlock(blockOf(start, walk.block));
   while (!walk.isOnSymbol || walk.end <= start) {

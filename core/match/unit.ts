@@ -10,7 +10,6 @@ import { forgetRegexTexts } from '../regex/regex.ts';
 import * as layout from '../shared/plan.ts';
 import { STATUS_STOPPED } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
-import { hasSymbols } from '../shard/symbols.ts';
 import { boundView } from './bound.ts';
 import { candidateDocs, prefetchUnits, unitStarts } from './candidates.ts';
 import { canKeepRanges } from './atoms.ts';
@@ -22,18 +21,12 @@ import {
   beginPathRanges,
   beginRanges,
   countRest,
-  isSingleAtom,
   nextRange,
   range,
 } from './ranges.ts';
-import {
-  contentPoints,
-  pathPoints,
-  POINTS_CONTENT_MAX,
-  POINTS_SYMBOL_MAX,
-  sharePoints,
-} from './score.ts';
-import { beginSymbolWalk, walkPoints } from './symbol-walk.ts';
+import { beginScore, docScore, isScoreSettled, scoreRange, scoreRest } from './doc-score.ts';
+import { pathPoints, sharePoints } from './score.ts';
+import { beginSymbolWalk } from './symbol-walk.ts';
 
 /**
  * Steps of work that one range counts for. Measured: 2026-11-22: 2 us where a range takes two
@@ -51,7 +44,8 @@ class MatchRow {
 }
 if (offsetof<MatchRow>() != layout.MATCH_ROW_SIZE) ERROR('MatchRow: size');
 
-let bestPoints: u32 = 0;
+/** Of the current doc, its share of the leaves aside. */
+let docPoints: u32 = 0;
 /**
  * Whether there is room to keep ranges; where the record of the current doc starts, and its next
  * range goes.
@@ -92,7 +86,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
     const isMatch = evaluateDoc(docId);
     if (isMatch) {
       beginKept();
-      const count = countRanges();
+      const count = countRanges(docAt(boundView, docId).tier);
       if (isStopped) break;
       endKept();
       writeRow(out + <usize>rowCount * layout.MATCH_ROW_SIZE, docId, count);
@@ -122,7 +116,7 @@ function writeRow(ptr: usize, docId: u32, count: u32): void {
   row.docId = docId;
   row.count = count;
   row.scoreAndTier =
-    (bestPoints + sharePoints(activeLeafCount, positiveLeafCount)) |
+    (docPoints + sharePoints(activeLeafCount, positiveLeafCount)) |
     (<u32>doc.tier << layout.MATCH_TIER_SHIFT);
   row.pathRank = doc.pathRank;
 }
@@ -153,34 +147,48 @@ function keepRange(): void {
 
 /**
  * Number of ranges of the current doc: those of its content, else those of its path, else one over
- * the path; the points of the best one go to bestPoints. Once no range can have more points, and
- * ranges need not be kept, those of a single atom are only counted. If isStopped the number means
- * nothing.
+ * the path; its points go to docPoints. If isStopped the number means nothing.
  */
-function countRanges(): u32 {
-  bestPoints = 0;
+function countRanges(tier: u32): u32 {
+  const count = activeInContent.count > 0 ? countInContent(tier) : 0;
+  return count > 0 || isStopped ? count : countInPath();
+}
+
+/**
+ * Once further ranges say nothing, and need not be kept, those of a single atom are only counted.
+ */
+function countInContent(tier: u32): u32 {
+  beginRanges();
+  beginSymbolWalk();
+  beginScore();
   let count: u32 = 0;
-  if (activeInContent.count > 0) {
-    beginRanges();
-    beginSymbolWalk();
-    const pointsMax = hasSymbols(boundView) ? POINTS_SYMBOL_MAX : POINTS_CONTENT_MAX;
-    while (nextRange()) {
-      count++;
-      countWork(RANGE_STEPS);
-      if (isStopped) return count;
-      if (isKeeping) keepRange();
-      if (bestPoints < pointsMax) {
-        const atBorders = contentPoints(range.start, range.end, current.start, current.end);
-        bestPoints = max(bestPoints, atBorders + walkPoints(range.start, range.end));
-      } else if (!isKeeping && isSingleAtom()) return count + countRest();
+  while (nextRange()) {
+    count++;
+    countWork(RANGE_STEPS);
+    if (isStopped) return count;
+    if (isKeeping) keepRange();
+    if (!isScoreSettled()) scoreRange(range);
+    else if (isKeeping) scoreRest(1);
+    else {
+      const rest = countRest();
+      scoreRest(1 + rest);
+      count += rest;
+      break;
     }
-    if (count > 0) return count;
   }
+  docPoints = docScore(tier);
+  return count;
+}
+
+/** The points of a path are those of its best range. */
+function countInPath(): u32 {
+  docPoints = 0;
+  let count: u32 = 0;
   beginPathRanges();
   while (nextRange()) {
     count++;
     const points = pathPoints(range.start, range.end, current.pathStart, current.pathEnd);
-    bestPoints = max(bestPoints, points);
+    docPoints = max(docPoints, points);
   }
   return max(count, 1);
 }

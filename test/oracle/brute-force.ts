@@ -3,6 +3,7 @@
 // Knows text, regular expressions (expressions.ts), sym:, file:, lang:, repo:. Ranges are in bytes.
 
 import { findPoints, type Point, REPLACEMENT } from '../core/oracle.ts';
+import { foldCodePoint, foldVariants } from '../../daemon/engine/regex/fold.ts';
 import { expressionOf, holdsAnywhere, matchesOf } from './expressions.ts';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 
@@ -32,6 +33,22 @@ export interface BruteMatch {
   readonly symbolRanges: ReadonlySet<string>;
   /** Leaves that hold, and all leaves, under no negation. */
   readonly share: readonly [active: number, all: number];
+  /** Its leaves about content, under no negation, in the order of the query; inactive ones have no ranges. */
+  readonly atoms: readonly BruteAtom[];
+}
+export interface BruteMode {
+  readonly isCaseSensitive: boolean;
+  /** The leaves that are texts were given as patterns. */
+  readonly isRegexEnabled?: boolean;
+}
+export interface BruteAtom {
+  readonly ranges: readonly ByteRange[];
+  readonly isActive: boolean;
+  readonly isSymbol: boolean;
+  /** What it looks for; nothing: it is an expression. */
+  readonly literal: Buffer | undefined;
+  /** The literal is spelled as in the query. */
+  readonly isTyped: boolean;
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -108,10 +125,13 @@ export function expressionRanges(
   return { ranges, holdsForName: ranges.length > 0 || holdsAnywhere(expression, points) };
 }
 
-type Leaf = (
-  doc: BruteDoc,
-  isExact: boolean,
-) => { holds: boolean; text?: ByteRange[]; path?: ByteRange[]; isSymbol?: boolean };
+interface Found {
+  readonly holds: boolean;
+  readonly text?: ByteRange[];
+  readonly path?: ByteRange[];
+  readonly isSymbol?: boolean;
+}
+type Leaf = (doc: BruteDoc, isExact: boolean) => Found;
 
 /** What a leaf says of a doc. */
 function leafOf(node: QueryNode): Leaf {
@@ -141,30 +161,70 @@ function leafOf(node: QueryNode): Leaf {
   });
 }
 
-const some = (kind: 'text' | 'path', ranges: ByteRange[]): ReturnType<Leaf> => ({
+const some = (kind: 'text' | 'path', ranges: ByteRange[]): Found => ({
   holds: ranges.length > 0,
   [kind]: ranges,
 });
 
-/** Whether the tree holds, and what its active leaves found: they and all above them hold, un-negated. */
+/** A leaf under no negation; it is active if it and all above it hold. */
+interface Asked {
+  readonly node: QueryNode;
+  readonly found: Found;
+  readonly isActive: boolean;
+}
+
+/** Whether the tree holds, and its leaves under no negation. */
 function evaluate(
   node: QueryNode,
   doc: BruteDoc,
   isExact: boolean,
-): { holds: boolean; active: ReturnType<Leaf>[]; all: number } {
-  if (node.kind === 'const') return { holds: node.value, active: [], all: 0 };
-  if (node.kind === 'not')
-    return { holds: !evaluate(node.child, doc, isExact).holds, active: [], all: 0 };
+): { holds: boolean; leaves: Asked[] } {
+  if (node.kind === 'const') return { holds: node.value, leaves: [] };
+  if (node.kind === 'not') return { holds: !evaluate(node.child, doc, isExact).holds, leaves: [] };
   if (node.kind !== 'and' && node.kind !== 'or') {
-    const leaf = leafOf(node)(doc, isExact);
-    return { holds: leaf.holds, active: leaf.holds ? [leaf] : [], all: 1 };
+    const found = leafOf(node)(doc, isExact);
+    return { holds: found.holds, leaves: [{ node, found, isActive: found.holds }] };
   }
   const parts = node.children.map((child) => evaluate(child, doc, isExact));
   const holds =
     node.kind === 'and' ? parts.every((part) => part.holds) : parts.some((part) => part.holds);
-  const active = holds ? parts.flatMap((part) => (part.holds ? part.active : [])) : [];
-  return { holds, active, all: parts.reduce((sum, part) => sum + part.all, 0) };
+  const leaves = parts.flatMap((part) => part.leaves);
+  return { holds, leaves: leaves.map((leaf) => ({ ...leaf, isActive: holds && leaf.isActive })) };
 }
+
+const isInContent = ({ kind, ...node }: QueryNode): boolean =>
+  kind === 'text' || kind === 'regex' || ('prefix' in node && node.prefix === 'sym');
+
+/** The text that a pattern stands for, if it is a literal; a name's may be held to begin or end there. */
+function literalOf(node: QueryNode): string | undefined {
+  if (node.kind === 'text') return node.text;
+  if (node.kind !== 'regex' && node.kind !== 'pattern') return undefined;
+  const literal = String.raw`((?:\\\W|[^\\^$.*+?()[\]{}|])+)`;
+  const shape = node.kind === 'regex' ? literal : String.raw`(?:\^|\\b)?${literal}(?:\$|\\b)?`;
+  const text = new RegExp(`^${shape}$`, 'u').exec(node.pattern)?.[1];
+  return text?.replaceAll(/\\(\W)/gu, '$1');
+}
+
+/** Of a pattern whose letter case does not count nobody knows any more how it was typed: its letters are folded. */
+function atomOf({ node, found, isActive }: Asked, mode: BruteMode): BruteAtom {
+  const ranges = isActive ? (found.text ?? []) : [];
+  const typed = literalOf(node);
+  const isPattern = node.kind === 'pattern' || mode.isRegexEnabled;
+  const isFolded = isPattern && !mode.isCaseSensitive;
+  const literal = isFolded && typed !== undefined ? foldText(typed) : typed;
+  return {
+    ranges,
+    isActive,
+    isSymbol: found.isSymbol === true,
+    literal: literal === undefined ? undefined : Buffer.from(literal),
+    isTyped: literal !== undefined && !(isFolded && hasCase(literal)),
+  };
+}
+
+const foldText = (text: string): string =>
+  String.fromCodePoint(...toPoints(text).map(foldCodePoint));
+const hasCase = (text: string): boolean =>
+  toPoints(text).some((point) => foldVariants(point).length > 1);
 
 /** Sorted by start, at equal start the longest first; what overlaps a kept range is dropped. */
 export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {
@@ -178,22 +238,24 @@ export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {
 export function bruteSearch(
   docs: readonly BruteDoc[],
   query: QueryNode,
-  isExact: boolean,
+  mode: BruteMode,
 ): BruteMatch[] {
   return docs.flatMap((doc) => {
-    const { holds, active, all } = evaluate(query, doc, isExact);
+    const { holds, leaves } = evaluate(query, doc, mode.isCaseSensitive);
     if (!holds) return [];
+    const active = leaves.flatMap((leaf) => (leaf.isActive ? [leaf.found] : []));
+    const atoms = leaves.filter(({ node }) => isInContent(node)).map((leaf) => atomOf(leaf, mode));
     const texts = mergeRanges(active.flatMap(({ text = [] }) => text));
     const paths = mergeRanges(active.flatMap(({ path = [] }) => path));
     const whole: ByteRange = [0, Buffer.byteLength(doc.path)];
     const byName = paths.length > 0 ? paths : [whole];
     const isByName = texts.length === 0;
-    const share = [active.length, all] as const;
+    const share = [active.length, leaves.length] as const;
     const isWholePath = isByName && paths.length === 0;
     const asked = active.flatMap(({ isSymbol, text = [] }) => (isSymbol === true ? text : []));
     const symbolRanges = new Set(asked.map((range) => range.join('-')));
     const ranges = isByName ? byName : texts;
-    return [{ doc, ranges, isByName, isWholePath, share, symbolRanges }];
+    return [{ doc, ranges, isByName, isWholePath, share, symbolRanges, atoms }];
   });
 }
 

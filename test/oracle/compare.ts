@@ -6,26 +6,21 @@ import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 import { hashOf } from '../engine/host/harness.ts';
 import type { FileResult, Range, SearchAnswer } from '../engine/host/harness.ts';
 import {
-  type BruteDoc,
   type BruteMatch,
+  type BruteMode,
   bruteSearch,
-  type BruteSymbol,
   type ByteRange,
   chunksOf,
   expressionRanges,
   locate,
   textOf,
 } from './brute-force.ts';
+import { bestPoints, KINDS, type OracleDoc, scoreOf, symbolAt } from './scores.ts';
 
-export interface OracleDoc extends BruteDoc {
-  readonly tier: number;
-}
-
-export interface Asked {
+export interface Asked extends BruteMode {
   readonly query: QueryNode;
   readonly matches: number;
   readonly contextLines: number;
-  readonly isCaseSensitive: boolean;
   /** Were the members asked for that are left out else? */
   readonly hasFields?: boolean;
 }
@@ -34,7 +29,7 @@ const keyOf = (repo: string, path: string): string => `${repo}\0${path}`;
 
 /** Checks the whole answer. */
 export function checkAnswer(docs: readonly OracleDoc[], asked: Asked, answer: SearchAnswer): void {
-  const found = bruteSearch(docs, asked.query, asked.isCaseSensitive);
+  const found = bruteSearch(docs, asked.query, asked);
   const wanted = new Map(found.map((match) => [keyOf(match.doc.repo, match.doc.path), match]));
   const total = found.reduce((sum, { ranges }) => sum + ranges.length, 0);
   checkLoaded(docs, answer);
@@ -78,12 +73,13 @@ function checkLoaded(docs: readonly OracleDoc[], { stats }: SearchAnswer): void 
 function areAtoms(node: QueryNode): boolean {
   if (node.kind === 'not') return areAtoms(node.child);
   if (node.kind === 'and' || node.kind === 'or') return node.children.every(areAtoms);
-  if (node.kind === 'pattern' && node.prefix === 'sym') return true;
+  if (node.kind === 'pattern' && node.prefix === 'sym')
+    return isOneAtom(node.pattern.replaceAll(/^\\b|\\b$/g, ''));
   if (node.kind === 'pattern') return node.prefix === 'file' && isOneAtom(node.pattern);
   return node.kind === 'text' || (node.kind === 'regex' && isOneAtom(node.pattern));
 }
 
-/** Whether a pattern is a literal, or far from a choice of some. */
+/** Whether a pattern is a literal, or far from a choice of some; a name may be held to begin or end there. */
 function isOneAtom(pattern: string): boolean {
   // What holds for any name is none.
   if (expressionRanges(Buffer.alloc(0), pattern, true).holdsForName) return false;
@@ -143,54 +139,6 @@ function checkFields(file: FileResult, match: BruteMatch, { query }: Asked): voi
   assert.equal(file.blobSha, expected, 'blobSha');
 }
 
-const isWordByte = (byte: number | undefined): boolean =>
-  byte !== undefined && /\w/.test(String.fromCharCode(byte));
-
-function contentPoints(bytes: Uint8Array, [start, end]: ByteRange): number {
-  const borders = [start, end].filter(
-    (at) => isWordByte(bytes[at - 1]) !== isWordByte(bytes[at]),
-  ).length;
-  return [0, 50, 500][borders]!;
-}
-
-const KINDS = [
-  ['class', 1000],
-  ['struct', 950],
-  ['enum', 900],
-  ['enumMember', 500],
-  ['interface', 900],
-  ['trait', 900],
-  ['type', 800],
-  ['union', 800],
-  ['function', 800],
-  ['method', 700],
-  ['constructor', 700],
-  ['property', 550],
-  ['field', 550],
-  ['constant', 500],
-  ['variable', 400],
-  ['macro', 550],
-  ['module', 550],
-  ['namespace', 550],
-  ['package', 100],
-  ['object', 800],
-  ['section', 100],
-  ['label', 100],
-  ['other', 100],
-] as const;
-
-/** The first symbol that overlaps the range. */
-function symbolAt({ symbols = [] }: BruteDoc, [start, end]: ByteRange): BruteSymbol | undefined {
-  return symbols.find((one) => one.start < end && one.start + one.size > start);
-}
-
-function symbolPoints(doc: BruteDoc, range: ByteRange): number {
-  const symbol = symbolAt(doc, range);
-  if (symbol === undefined) return 0;
-  const edges = Number(symbol.start === range[0]) + Number(symbol.start + symbol.size === range[1]);
-  return [4000, 5500, 7000][edges]! + KINDS[symbol.kind]![1];
-}
-
 /** What a chunk with these ranges says of symbols. */
 function symbolsOf({ doc, symbolRanges }: BruteMatch, ranges: readonly ByteRange[]): object[] {
   const isAsked = (range: ByteRange): boolean => symbolRanges.has(range.join('-'));
@@ -209,38 +157,14 @@ function symbolsOf({ doc, symbolRanges }: BruteMatch, ranges: readonly ByteRange
   });
 }
 
-function bestPoints(doc: BruteDoc, ranges: readonly ByteRange[]): number {
-  return Math.max(
-    ...ranges.map((range) => contentPoints(doc.bytes, range) + symbolPoints(doc, range)),
-  );
-}
-
-function pathPoints(path: Buffer, [start, end]: ByteRange): number {
-  const base = path.lastIndexOf('/') + 1;
-  const points = contentPoints(path, [start, end]);
-  if (start < base) return points;
-  const edges = (start === base ? 1 : 0) + (end === path.length ? 1 : 0);
-  return points + [4000, 5500, 7000][edges]!;
-}
-
-function scoreOf({ doc, ranges, isByName, isWholePath, share }: BruteMatch): number {
-  const [active, all] = share;
-  const path = Buffer.from(doc.path);
-  const best = isByName
-    ? Math.max(...ranges.map((range) => pathPoints(path, range)))
-    : bestPoints(doc, ranges);
-  return (
-    // What shows the whole path for want of anything else says nothing about it.
-    best * Number(!isWholePath) + (all === 0 ? 0 : Math.floor((400 * active) / all))
-  );
-}
-
 /** By score, ordinary docs first, repo name, path; then one doc of another kind may move to place 3. */
 function checkOrder(answer: SearchAnswer, found: readonly BruteMatch[]): void {
   const tierOf = (match: BruteMatch): number => (match.doc as OracleDoc).tier;
+  const scores = new Map(found.map((match) => [match, scoreOf(match)]));
+  const scoreIn = (match: BruteMatch): number => scores.get(match)!;
   const sorted = [...found].sort(
     (a, b) =>
-      scoreOf(b) - scoreOf(a) ||
+      scoreIn(b) - scoreIn(a) ||
       tierOf(a) - tierOf(b) ||
       Buffer.compare(Buffer.from(a.doc.repo), Buffer.from(b.doc.repo)) ||
       Buffer.compare(Buffer.from(a.doc.path), Buffer.from(b.doc.path)),
@@ -248,7 +172,7 @@ function checkOrder(answer: SearchAnswer, found: readonly BruteMatch[]): void {
   const extension = ({ doc }: BruteMatch): string => /\.[^./]*$/.exec(doc.path)?.[0] ?? '';
   const taken = sorted.slice(0, 2).map(extension);
   const moved = sorted.findIndex((match, place) => place >= 2 && !taken.includes(extension(match)));
-  if (moved >= 2 && scoreOf(sorted[moved]!) >= 0.9 * scoreOf(sorted[2]!))
+  if (moved >= 2 && scoreIn(sorted[moved]!) >= 0.9 * scoreIn(sorted[2]!))
     sorted.splice(2, 0, ...sorted.splice(moved, 1));
   assert.deepEqual(
     answer.files.map((file) => keyOf(file.repository, file.fileName.text)),

@@ -8,7 +8,7 @@ import { seededRandom } from '../../bench/samples.ts';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
 import { type BruteSymbol, offsetsOf } from './brute-force.ts';
-import type { OracleDoc } from './compare.ts';
+import type { OracleDoc } from './scores.ts';
 
 const ALPHABETS: readonly (readonly string[])[] = [
   ['a', 'b', 'B', '\n', 'ab'],

@@ -87,7 +87,16 @@ export async function checkCase(
       isCaseSensitivityEnabled: isCaseSensitive,
     });
     try {
-      checkAnswer(corpus.docs, { query: query.tree, hasFields, ...options }, answer);
+      checkAnswer(
+        corpus.docs,
+        {
+          query: query.tree,
+          isRegexEnabled: query.isRegexEnabled,
+          hasFields,
+          ...options,
+        },
+        answer,
+      );
       if (!hasFields)
         for (const file of answer.files) assert.ok(!('score' in file) && !('blobSha' in file));
       regexRunCount += answer.stats['regexpsConsidered']!;

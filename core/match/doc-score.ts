@@ -1,0 +1,187 @@
+// The score of a doc whose content matched (API.md 6.7), from one walk over its ranges: how often
+// and how well its atoms match, the symbol that they cover best, how near together they stand, and
+// what they cover of the base name of its path. All is worked out in f64 in a fixed order, so that
+// it is the same wherever the doc lies.
+//
+//   text    mean over the atoms of sum / (sum + HALF); the sum has something for each range, more
+//           for a whole word and in a symbol
+//   symbol  of the best one: share of the atoms in it x share of its letters that they cover
+//           x (1 + points of its kind + EXACT if all are spelled as in the query)
+//   name    share of the base name's letters that atoms cover, share of atoms that are words of it
+//   near    most atoms on one line, near together, and in a row (near.ts)
+//
+// Atoms are counted by slots: those of the plan in content, under no negation. Atoms that the doc
+// does not have (sides of an `or`) count as not there.
+
+import { NODE_SYMBOL, NODE_TEXT, PLAN_FLAG_FOLDED } from '../shared/plan.ts';
+import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
+import { SYMBOL_OTHER } from '../shared/symbols.ts';
+import { hasSymbols } from '../shard/symbols.ts';
+import { isWordBorder } from '../text/words.ts';
+import { boundView } from './bound.ts';
+import { current } from './current.ts';
+import { slotCount } from './match-tree.ts';
+import { coverName, isNamePart, nameShare, nameWords } from './name-cover.ts';
+import { atomsInRow, atomsInWindow, atomsOnLine, beginNear, nearRange, slotBit, slotOf, SLOTS_MAX } from './near.ts';
+import { activeInContent, Atom, atomAt } from './node.ts';
+import { Range } from './ranges.ts';
+import { findSymbol, walk } from './symbol-walk.ts';
+
+/** Points of 1. */
+const UNIT: f64 = 10_000;
+
+const SUM_RANGE: f64 = 1;
+const SUM_WORD: f64 = 1;
+const SUM_SYMBOL: f64 = 4;
+/** HALF: of every doc, and for each byte. */
+const SUM_HALF: f64 = 0.3;
+const SUM_HALF_BYTE: f64 = 0.9 / 10_000;
+
+const TEXT_LONE: f64 = 0.4;
+const TEXT_SEVERAL: f64 = 0.75;
+const KIND_LONE: f64 = 0.8;
+const KIND_SEVERAL: f64 = 0.2;
+const EXACT: f64 = 0.2;
+const NAME_LETTERS: f64 = 0.5;
+const NAME_WORDS: f64 = 0.3;
+const NEAR: f64 = 0.3;
+/** Of docs in tests, vendored and generated ones. */
+const TIER: f64 = 0.7;
+
+/** No symbol gives a lone atom much more. */
+const SYMBOL_ENOUGH: f64 = 1.8;
+/** Ranges of a lone atom that are looked at where there are no symbols: its sum says no more then. */
+const RANGES_ENOUGH: u32 = 64;
+
+/** Slots that are told apart. */
+let count: u32 = 0;
+/** Ranges of the current doc that were looked at. */
+let rangeCount: u32 = 0;
+/** Points of its best symbol so far. */
+let bestSymbol: f64 = 0;
+/** By slot: the sum, f64. */
+const sums = memory.data(128, 8);
+if (SLOTS_MAX * 8 > 128) ERROR('sums: size');
+
+/** What the symbol that the last range overlaps has so far. */
+@unmanaged
+class SymbolCover {
+  start: usize; // address; 0: there is none yet
+  slots: u32; // those in it, a bit each
+  letters: u32; // letters and digits of its name
+  covered: u32; // those of them in ranges
+  isExact: bool; // all these are spelled as in the query
+}
+const cover = changetype<SymbolCover>(memory.data(24, 8));
+if (offsetof<SymbolCover>() > 24) ERROR('SymbolCover: size');
+
+/** Begins the score of the current doc, whose active atoms are known (evaluate.ts). */
+export function beginScore(): void {
+  count = min(slotCount, SLOTS_MAX);
+  rangeCount = 0;
+  bestSymbol = 0;
+  cover.start = 0;
+  memory.fill(sums, 0, SLOTS_MAX * 8);
+  beginNear();
+}
+
+/** Whether further ranges of a lone atom say nothing but that they are there. */
+export function isScoreSettled(): bool {
+  if (activeInContent.count > 1) return false;
+  return hasSymbols(boundView) ? bestSymbol >= SYMBOL_ENOUGH : rangeCount >= RANGES_ENOUGH;
+}
+
+/** Counts ranges of a lone atom beyond those that were looked at. */
+export function scoreRest(rest: u32): void {
+  addSum(atomAt(activeInContent, 0).slot, <f64>rest * SUM_RANGE);
+}
+
+@inline
+function addSum(slot: u32, points: f64): void {
+  const sum = sums + (<usize>slotOf(slot) << 3);
+  store<f64>(sum, load<f64>(sum) + points);
+}
+
+/** Looks at the next range; their starts ascend. A symbol walk goes along (symbol-walk.ts). */
+export function scoreRange(range: Range): void {
+  const isWord =
+    isWordBorder(range.start, current.start, current.end) &&
+    isWordBorder(range.end, current.start, current.end);
+  const isInSymbol = findSymbol(range.start, range.end);
+  rangeCount++;
+  addSum(range.slot, SUM_RANGE + (isWord ? SUM_WORD : 0) + (isInSymbol ? SUM_SYMBOL : 0));
+  if (isInSymbol) scoreSymbol(range);
+  if (count > 1) nearRange(range, count);
+}
+
+/** Counts a range for the symbol that it overlaps, the one that the walk stands on. */
+function scoreSymbol(range: Range): void {
+  if (walk.start != cover.start) beginCover();
+  cover.slots |= slotBit(range.slot);
+  cover.covered += countLetters(max(range.start, walk.start), min(range.end, walk.end));
+  cover.isExact = cover.isExact && isSpelledExactly(range);
+  if (cover.letters > 0) bestSymbol = max(bestSymbol, symbolPart());
+}
+
+function beginCover(): void {
+  cover.start = walk.start;
+  cover.slots = 0;
+  cover.letters = countLetters(walk.start, walk.end);
+  cover.covered = 0;
+  cover.isExact = true;
+}
+
+function symbolPart(): f64 {
+  // Safety: there are points for each kind up to SYMBOL_OTHER.
+  const points = <f64>unchecked(SYMBOL_KIND_POINTS[min(walk.kind, SYMBOL_OTHER)]) / 1000;
+  const kind = (count == 1 ? KIND_LONE : KIND_SEVERAL) * points;
+  const atoms = <f64>popcnt(cover.slots) / count;
+  const covered = <f64>cover.covered / cover.letters;
+  return atoms * covered * (1 + kind + (cover.isExact ? EXACT : 0));
+}
+
+function countLetters(start: usize, end: usize): u32 {
+  let letters: u32 = 0;
+  for (let ptr = start; ptr < end; ptr++) if (isNamePart(load<u8>(ptr))) letters++;
+  return letters;
+}
+
+/** Whether a literal stands there as it was typed; what an expression matched never does. */
+function isSpelledExactly(range: Range): bool {
+  const atom = changetype<Atom>(range.atom);
+  if (!isTyped(atom)) return false;
+  const size = range.end - range.start;
+  return size == atom.dataSize && memory.compare(range.start, atom.data, size) == 0;
+}
+
+function isTyped(atom: Atom): bool {
+  return (
+    (atom.kind == NODE_TEXT || atom.kind == NODE_SYMBOL) && (atom.flags & PLAN_FLAG_FOLDED) == 0
+  );
+}
+
+/** The score of the current doc, whose ranges have all been looked at or counted. */
+export function docScore(tier: u32): u32 {
+  const text = (count == 1 ? TEXT_LONE : TEXT_SEVERAL) * textPart();
+  const parts = bestSymbol + namePart() + text + NEAR * nearPart();
+  return <u32>(UNIT * parts * (tier == 0 ? 1 : TIER));
+}
+
+function namePart(): f64 {
+  coverName();
+  return NAME_LETTERS * nameShare + (NAME_WORDS * <f64>popcnt(nameWords)) / count;
+}
+
+function textPart(): f64 {
+  const half = SUM_HALF + SUM_HALF_BYTE * <f64>(current.end - current.start);
+  let total: f64 = 0;
+  for (let slot: u32 = 0; slot < count; slot++) {
+    const sum = load<f64>(sums + (<usize>slot << 3));
+    total += sum / (sum + half);
+  }
+  return total / count;
+}
+
+function nearPart(): f64 {
+  return count == 1 ? 3 : <f64>(atomsOnLine + atomsInWindow + atomsInRow) / count;
+}

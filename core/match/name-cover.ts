@@ -1,0 +1,100 @@
+// What the literals of the active atoms cover of the base name of the current doc's path, without
+// its extension: which of its letters and digits, and how many of the atoms are whole words of it.
+// A word also ends at an underscore, and where small letters are followed by a large one. Only
+// ASCII folds.
+
+import { NODE_SYMBOL, NODE_TEXT } from '../shared/plan.ts';
+import { isWordByte } from '../text/words.ts';
+import { current } from './current.ts';
+import { slotBit } from './near.ts';
+import { activeInContent, Atom, atomAt } from './node.ts';
+
+/** Bytes of a base name that are looked at: a bit each. */
+const NAME_SIZE_MAX: usize = 64;
+
+/** What coverName found: share of the letters, and the atoms (by slot) that are words. */
+export let nameShare: f64 = 0;
+export let nameWords: u32 = 0;
+
+let nameStart: usize = 0;
+let nameEnd: usize = 0;
+
+export function coverName(): void {
+  findName();
+  nameWords = 0;
+  let covered: u64 = 0;
+  for (let i: u32 = 0; i < activeInContent.count; i++) {
+    const atom = atomAt(activeInContent, i);
+    if (atom.kind == NODE_TEXT || atom.kind == NODE_SYMBOL) covered |= coverBy(atom);
+  }
+  const letters = lettersOfName();
+  nameShare = letters == 0 ? 0 : <f64>popcnt(covered & letters) / <f64>popcnt(letters);
+}
+
+/** The base name, up to its last dot, if that is not its first byte. */
+function findName(): void {
+  nameStart = current.pathEnd;
+  nameEnd = current.pathEnd;
+  while (nameStart > current.pathStart && load<u8>(nameStart - 1) != 47) nameStart--;
+  for (let ptr = current.pathEnd; ptr > nameStart + 1; ptr--) {
+    if (load<u8>(ptr - 1) != 46) continue;
+    nameEnd = ptr - 1;
+    break;
+  }
+  nameEnd = min(nameEnd, nameStart + NAME_SIZE_MAX);
+}
+
+function lettersOfName(): u64 {
+  let letters: u64 = 0;
+  for (let ptr = nameStart; ptr < nameEnd; ptr++)
+    if (isNamePart(load<u8>(ptr))) letters |= (<u64>1) << (ptr - nameStart);
+  return letters;
+}
+
+/** The bytes of the name that the atom's literal covers. */
+function coverBy(atom: Atom): u64 {
+  const size = <usize>atom.dataSize;
+  let covered: u64 = 0;
+  for (let ptr = nameStart; ptr + size <= nameEnd; ptr++) {
+    if (!isFoldedAlike(ptr, atom.data, size)) continue;
+    const bits: u64 = size == NAME_SIZE_MAX ? <u64>-1 : ((<u64>1) << size) - 1;
+    covered |= bits << (ptr - nameStart);
+    if (isNameWord(ptr, ptr + size)) nameWords |= slotBit(atom.slot);
+  }
+  return covered;
+}
+
+function isFoldedAlike(a: usize, b: usize, size: usize): bool {
+  for (let i: usize = 0; i < size; i++)
+    if (lowered(load<u8>(a + i)) != lowered(load<u8>(b + i))) return false;
+  return true;
+}
+
+function isNameWord(start: usize, end: usize): bool {
+  return (
+    (start == nameStart || isNameBorder(start)) && (end == nameEnd || isNameBorder(end))
+  );
+}
+
+/** Safety: it is in the midst of the name. */
+function isNameBorder(ptr: usize): bool {
+  const before = load<u8>(ptr - 1);
+  const after = load<u8>(ptr);
+  return !isNamePart(before) || !isNamePart(after) || (isLarge(after) && !isLarge(before));
+}
+
+@inline
+function isLarge(byte: u32): bool {
+  return byte >= 65 && byte <= 90;
+}
+
+@inline
+function lowered(byte: u32): u32 {
+  return isLarge(byte) ? byte | 0x20 : byte;
+}
+
+/** Whether a byte is a letter or digit, or part of a code point beyond ASCII. */
+@inline
+export function isNamePart(byte: u32): bool {
+  return byte != 95 && (byte >= 128 || isWordByte(byte));
+}

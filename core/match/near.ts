@@ -1,0 +1,70 @@
+// How near together the ranges of several atoms of a doc stand: most atoms on one line, most of them
+// within WINDOW bytes, and most in a row, one right behind the other, in the order of the query.
+
+import { findByte } from '../scan/newlines.ts';
+import { Range } from './ranges.ts';
+
+/** Slots (node.ts) that are told apart; those behind them share the last one. */
+export const SLOTS_MAX: u32 = 16;
+const WINDOW: usize = 600;
+
+/** Most atoms so far, of the current doc. */
+export let atomsOnLine: u32 = 0;
+export let atomsInWindow: u32 = 0;
+export let atomsInRow: u32 = 0;
+
+/** The last range: its start, 0: there was none; its end and slot. */
+let lastStart: usize = 0;
+let lastEnd: usize = 0;
+let lastSlot: u32 = 0;
+/** The slots on its line up to it, a bit each; how long the row is that ends with it. */
+let lineSlots: u32 = 0;
+let row: u32 = 0;
+/** By slot: where its last range starts. */
+const starts = memory.data(64, 4);
+if (SLOTS_MAX * 4 > 64) ERROR('starts: size');
+
+export function beginNear(): void {
+  atomsOnLine = 0;
+  atomsInWindow = 0;
+  atomsInRow = 0;
+  lastStart = 0;
+  lineSlots = 0;
+  memory.fill(starts, 0, SLOTS_MAX * 4);
+}
+
+@inline
+export function slotOf(slot: u32): u32 {
+  return min(slot, SLOTS_MAX - 1);
+}
+@inline
+export function slotBit(slot: u32): u32 {
+  return 1 << slotOf(slot);
+}
+
+/** Looks at the next range, of the doc's `slotCount` slots; starts ascend, ranges do not overlap. */
+export function nearRange(range: Range, slotCount: u32): void {
+  const isFirst = lastStart == 0;
+  const isNear = !isFirst && range.start - lastStart <= WINDOW;
+  if (!isNear || findByte(lastStart, range.start, 10) < range.start) lineSlots = 0;
+  lineSlots |= slotBit(range.slot);
+  atomsOnLine = max(atomsOnLine, popcnt(lineSlots));
+  const follows = !isFirst && range.slot == lastSlot + 1 && range.start - lastEnd <= 1;
+  row = follows ? row + 1 : 1;
+  atomsInRow = max(atomsInRow, row);
+  store<u32>(starts + (<usize>slotOf(range.slot) << 2), <u32>range.start);
+  atomsInWindow = max(atomsInWindow, countInWindow(range.start, slotCount));
+  lastStart = range.start;
+  lastEnd = range.end;
+  lastSlot = range.slot;
+}
+
+/** Slots whose last range starts within the window that ends at `start`. */
+function countInWindow(start: usize, slotCount: u32): u32 {
+  let count: u32 = 0;
+  for (let slot: u32 = 0; slot < slotCount; slot++) {
+    const last = <usize>load<u32>(starts + (<usize>slot << 2));
+    if (last != 0 && start - last <= WINDOW) count++;
+  }
+  return count;
+}

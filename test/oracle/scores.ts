@@ -1,0 +1,243 @@
+// The score of a doc (API.md 6.7) as simply as it can be worked out, and the points that put its chunks in order.
+// Made from API.md and what brute-force.ts finds.
+
+import type { BruteAtom, BruteDoc, BruteMatch, BruteSymbol, ByteRange } from './brute-force.ts';
+
+export interface OracleDoc extends BruteDoc {
+  readonly tier: number;
+}
+
+const isWordByte = (byte: number | undefined): boolean =>
+  byte !== undefined && /\w/.test(String.fromCharCode(byte));
+
+function contentPoints(bytes: Uint8Array, [start, end]: ByteRange): number {
+  const borders = [start, end].filter(
+    (at) => isWordByte(bytes[at - 1]) !== isWordByte(bytes[at]),
+  ).length;
+  return [0, 50, 500][borders]!;
+}
+
+export const KINDS = [
+  ['class', 1000],
+  ['struct', 950],
+  ['enum', 900],
+  ['enumMember', 500],
+  ['interface', 900],
+  ['trait', 900],
+  ['type', 800],
+  ['union', 800],
+  ['function', 800],
+  ['method', 700],
+  ['constructor', 700],
+  ['property', 550],
+  ['field', 550],
+  ['constant', 500],
+  ['variable', 400],
+  ['macro', 550],
+  ['module', 550],
+  ['namespace', 550],
+  ['package', 100],
+  ['object', 800],
+  ['section', 100],
+  ['label', 100],
+  ['other', 100],
+] as const;
+
+/** The first symbol that overlaps the range. */
+export function symbolAt(
+  { symbols = [] }: BruteDoc,
+  [start, end]: ByteRange,
+): BruteSymbol | undefined {
+  return symbols.find((one) => one.start < end && one.start + one.size > start);
+}
+
+function symbolPoints(doc: BruteDoc, range: ByteRange): number {
+  const symbol = symbolAt(doc, range);
+  if (symbol === undefined) return 0;
+  const edges = Number(symbol.start === range[0]) + Number(symbol.start + symbol.size === range[1]);
+  return [4000, 5500, 7000][edges]! + KINDS[symbol.kind]![1];
+}
+
+export function bestPoints(doc: BruteDoc, ranges: readonly ByteRange[]): number {
+  return Math.max(
+    ...ranges.map((range) => contentPoints(doc.bytes, range) + symbolPoints(doc, range)),
+  );
+}
+
+function pathPoints(path: Buffer, [start, end]: ByteRange): number {
+  const base = path.lastIndexOf('/') + 1;
+  const points = contentPoints(path, [start, end]);
+  if (start < base) return points;
+  const edges = (start === base ? 1 : 0) + (end === path.length ? 1 : 0);
+  return points + [4000, 5500, 7000][edges]!;
+}
+
+const SLOTS_MAX = 16;
+const WINDOW = 600;
+
+/** A range with the number of its atom. */
+interface Placed {
+  readonly start: number;
+  readonly end: number;
+  readonly slot: number;
+  readonly atom: BruteAtom;
+}
+
+/** The ranges of a doc, each with the atom that it is of: of equal ones that of a symbol, then the first. */
+function placedRanges(atoms: readonly BruteAtom[]): Placed[] {
+  let last = 0;
+  return atoms
+    .flatMap((atom, slot) =>
+      atom.ranges.map(([start, end]) => ({
+        start,
+        end,
+        slot: Math.min(slot, SLOTS_MAX - 1),
+        atom,
+      })),
+    )
+    .sort(
+      (a, b) =>
+        a.start - b.start ||
+        b.end - a.end ||
+        Number(b.atom.isSymbol) - Number(a.atom.isSymbol) ||
+        a.slot - b.slot,
+    )
+    .filter(({ start, end }) => start >= last && ((last = end), true));
+}
+
+const isLetter = (byte: number): boolean =>
+  byte >= 128 || /[a-z\d]/i.test(String.fromCharCode(byte));
+const countLetters = (bytes: Uint8Array): number => bytes.filter(isLetter).length;
+
+/** What the ranges in a symbol, the best so far of which is the last, give. */
+function symbolPart(
+  bytes: Uint8Array,
+  symbol: BruteSymbol,
+  ranges: readonly Placed[],
+  n: number,
+): number {
+  const end = symbol.start + symbol.size;
+  const letters = countLetters(bytes.subarray(symbol.start, end));
+  if (letters === 0) return 0;
+  const parts = ranges.map((range) =>
+    bytes.subarray(Math.max(range.start, symbol.start), Math.min(range.end, end)),
+  );
+  const covered = parts.reduce((sum, part) => sum + countLetters(part), 0);
+  const isExact = ranges.every(
+    ({ start, end: to, atom }) =>
+      atom.isTyped && atom.literal?.equals(bytes.subarray(start, to)) === true,
+  );
+  const kind = (n === 1 ? 0.8 : 0.2) * (KINDS[symbol.kind]![1] / 1000);
+  const atoms = new Set(ranges.map(({ slot }) => slot)).size / n;
+  return atoms * (covered / letters) * (1 + kind + (isExact ? 0.2 : 0));
+}
+
+/** By atom the sum of what its ranges say, and the best symbol. */
+function textAndSymbol(
+  doc: BruteDoc,
+  atoms: readonly BruteAtom[],
+  ranges: readonly Placed[],
+  n: number,
+): { text: number; symbol: number } {
+  const sums = Array.from({ length: n }, () => 0);
+  const isAlone = atoms.filter(({ isActive }) => isActive).length === 1;
+  const inSymbol: Placed[] = [];
+  let symbolOfLast: BruteSymbol | undefined;
+  let best = 0;
+  for (const [index, range] of ranges.entries()) {
+    const span = [range.start, range.end] as const;
+    // A lone atom is settled by then: what follows counts as one range each.
+    const isSettled = isAlone && (doc.symbols === undefined ? index >= 64 : best >= 1.8);
+    const symbol = isSettled ? undefined : symbolAt(doc, span);
+    const isWord = !isSettled && contentPoints(doc.bytes, span) === 500;
+    sums[range.slot]! += 1 + (isWord ? 1 : 0) + (symbol === undefined ? 0 : 4);
+    if (symbol === undefined) continue;
+    if (symbol !== symbolOfLast) inSymbol.length = 0;
+    symbolOfLast = symbol;
+    inSymbol.push(range);
+    best = Math.max(best, symbolPart(doc.bytes, symbol, inSymbol, n));
+  }
+  const half = 0.3 + (0.9 / 10_000) * doc.bytes.length;
+  return { text: sums.reduce((all, sum) => all + sum / (sum + half), 0) / n, symbol: best };
+}
+
+/** How many atoms the last of the ranges have, from the end back as long as each but the last `belongs` to the next. */
+function atomsWhile(
+  ranges: readonly Placed[],
+  end: number,
+  belongs: (range: Placed, next: Placed) => boolean,
+): number {
+  const slots = new Set<number>();
+  for (let i = end; i >= 0 && (i === end || belongs(ranges[i]!, ranges[i + 1]!)); i--)
+    slots.add(ranges[i]!.slot);
+  return slots.size;
+}
+
+/** Most atoms on one line, within the window, and in a row. */
+function nearPart({ bytes }: BruteDoc, ranges: readonly Placed[], n: number): number {
+  if (n === 1) return 3;
+  const isNear = (a: Placed, b: Placed): boolean => b.start - a.start <= WINDOW;
+  const isOnLine = (a: Placed, b: Placed): boolean =>
+    isNear(a, b) && !bytes.subarray(a.start, b.start).includes(10);
+  const follows = (a: Placed, b: Placed): boolean => b.slot === a.slot + 1 && b.start - a.end <= 1;
+  let [line, window, row] = [0, 0, 0];
+  for (const [index, last] of ranges.entries()) {
+    line = Math.max(line, atomsWhile(ranges, index, isOnLine));
+    window = Math.max(
+      window,
+      atomsWhile(ranges, index, (range) => isNear(range, last)),
+    );
+    row = Math.max(row, atomsWhile(ranges, index, follows));
+  }
+  return (line + window + row) / n;
+}
+
+/** What the literals of active atoms cover of the base name without its extension. */
+function namePart({ path }: BruteDoc, atoms: readonly BruteAtom[], n: number): number {
+  const base = Buffer.from(path.slice(path.lastIndexOf('/') + 1)).toString('latin1');
+  const name = base.replace(/(?<=.)\.[^.]*$/s, '').slice(0, 64);
+  const small = name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const covered = new Set<number>();
+  const wholeWords = new Set<number>();
+  for (const [slot, { literal, isActive }] of atoms.entries()) {
+    if (literal === undefined || !isActive) continue;
+    const wanted = literal
+      .toString('latin1')
+      .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+    for (let at = small.indexOf(wanted); at >= 0; at = small.indexOf(wanted, at + 1)) {
+      for (let i = 0; i < wanted.length; i++) covered.add(at + i);
+      if (isNameBorder(name, at) && isNameBorder(name, at + wanted.length))
+        wholeWords.add(Math.min(slot, SLOTS_MAX - 1));
+    }
+  }
+  const letters = [...name].flatMap((one, at) => (isLetter(one.charCodeAt(0)) ? [at] : []));
+  const share = letters.filter((at) => covered.has(at)).length / Math.max(1, letters.length);
+  return 0.5 * share + (0.3 * wholeWords.size) / n;
+}
+
+function isNameBorder(name: string, at: number): boolean {
+  const isPart = (index: number): boolean =>
+    index >= 0 && index < name.length && isLetter(name.charCodeAt(index));
+  return !isPart(at - 1) || !isPart(at) || /^[^A-Z][A-Z]$/s.test(name.slice(at - 1, at + 1));
+}
+
+function contentScore({ doc, atoms }: BruteMatch): number {
+  const n = Math.min(atoms.length, SLOTS_MAX);
+  const ranges = placedRanges(atoms);
+  const { text, symbol } = textAndSymbol(doc, atoms, ranges, n);
+  const near = nearPart(doc, ranges, n);
+  const parts = symbol + namePart(doc, atoms, n) + (n === 1 ? 0.4 : 0.75) * text + 0.3 * near;
+  return Math.floor(10_000 * parts * ((doc as OracleDoc).tier === 0 ? 1 : 0.7));
+}
+
+function pathScore({ doc, ranges, isWholePath }: BruteMatch): number {
+  // What shows the whole path for want of anything else says nothing about it.
+  if (isWholePath) return 0;
+  return Math.max(...ranges.map((range) => pathPoints(Buffer.from(doc.path), range)));
+}
+
+export function scoreOf(match: BruteMatch): number {
+  const [active, all] = match.share;
+  const best = match.isByName ? pathScore(match) : contentScore(match);
+  return best + (all === 0 ? 0 : Math.floor((400 * active) / all));
+}
