@@ -4,16 +4,15 @@
 // it is the same wherever the doc lies.
 //
 //   text    mean over the atoms of sum / (sum + HALF); the sum has something for each range, more
-//           for a whole word and in a symbol
-//   symbol  of the best one: share of the atoms in it x share of its letters that they cover
-//           x (1 + points of its kind + EXACT if all are spelled as in the query)
+//           for a whole word
+//   symbol  of the best one: share of the atoms in it x share of its letters that they cover,
+//           for a lone atom x (1 + points of its kind)
 //   name    share of the base name's letters that atoms cover, share of atoms that are words of it
 //   near    most atoms on one line, near together, and in a row (near.ts)
 //
 // Atoms are counted by slots: those of the plan in content, under no negation. Atoms that the doc
 // does not have (sides of an `or`) count as not there.
 
-import { NODE_SYMBOL, NODE_TEXT, PLAN_FLAG_FOLDED } from '../shared/plan.ts';
 import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';
 import { hasSymbols } from '../shard/symbols.ts';
@@ -23,7 +22,7 @@ import { current } from './current.ts';
 import { slotCount } from './match-tree.ts';
 import { coverName, isNamePart, nameShare, nameWords } from './name-cover.ts';
 import { atomsInRow, atomsInWindow, atomsOnLine, beginNear, nearRange, slotBit, slotOf, SLOTS_MAX } from './near.ts';
-import { activeInContent, Atom, atomAt } from './node.ts';
+import { activeInContent, atomAt } from './node.ts';
 import { Range } from './ranges.ts';
 import { findSymbol, walk } from './symbol-walk.ts';
 
@@ -32,7 +31,6 @@ const UNIT: f64 = 10_000;
 
 const SUM_RANGE: f64 = 1;
 const SUM_WORD: f64 = 1;
-const SUM_SYMBOL: f64 = 4;
 /** HALF: of every doc, and for each byte. */
 const SUM_HALF: f64 = 0.3;
 const SUM_HALF_BYTE: f64 = 0.9 / 10_000;
@@ -40,16 +38,14 @@ const SUM_HALF_BYTE: f64 = 0.9 / 10_000;
 const TEXT_LONE: f64 = 0.4;
 const TEXT_SEVERAL: f64 = 0.75;
 const KIND_LONE: f64 = 0.8;
-const KIND_SEVERAL: f64 = 0.2;
-const EXACT: f64 = 0.2;
 const NAME_LETTERS: f64 = 0.5;
 const NAME_WORDS: f64 = 0.3;
-const NEAR: f64 = 0.3;
+const NEAR: f64 = 0.9;
 /** Of docs in tests, vendored and generated ones. */
 const TIER: f64 = 0.7;
 
 /** No symbol gives a lone atom much more. */
-const SYMBOL_ENOUGH: f64 = 1.8;
+const SYMBOL_ENOUGH: f64 = 1.6;
 /** Ranges of a lone atom that are looked at where there are no symbols: its sum says no more then. */
 const RANGES_ENOUGH: u32 = 64;
 
@@ -70,10 +66,9 @@ class SymbolCover {
   slots: u32; // those in it, a bit each
   letters: u32; // letters and digits of its name
   covered: u32; // those of them in ranges
-  isExact: bool; // all these are spelled as in the query
 }
-const cover = changetype<SymbolCover>(memory.data(24, 8));
-if (offsetof<SymbolCover>() > 24) ERROR('SymbolCover: size');
+const cover = changetype<SymbolCover>(memory.data(16, 8));
+if (offsetof<SymbolCover>() > 16) ERROR('SymbolCover: size');
 
 /** Begins the score of the current doc, whose active atoms are known (evaluate.ts). */
 export function beginScore(): void {
@@ -107,10 +102,9 @@ export function scoreRange(range: Range): void {
   const isWord =
     isWordBorder(range.start, current.start, current.end) &&
     isWordBorder(range.end, current.start, current.end);
-  const isInSymbol = findSymbol(range.start, range.end);
   rangeCount++;
-  addSum(range.slot, SUM_RANGE + (isWord ? SUM_WORD : 0) + (isInSymbol ? SUM_SYMBOL : 0));
-  if (isInSymbol) scoreSymbol(range);
+  addSum(range.slot, SUM_RANGE + (isWord ? SUM_WORD : 0));
+  if (findSymbol(range.start, range.end)) scoreSymbol(range);
   if (count > 1) nearRange(range, count);
 }
 
@@ -119,7 +113,6 @@ function scoreSymbol(range: Range): void {
   if (walk.start != cover.start) beginCover();
   cover.slots |= slotBit(range.slot);
   cover.covered += countLetters(max(range.start, walk.start), min(range.end, walk.end));
-  cover.isExact = cover.isExact && isSpelledExactly(range);
   if (cover.letters > 0) bestSymbol = max(bestSymbol, symbolPart());
 }
 
@@ -128,36 +121,21 @@ function beginCover(): void {
   cover.slots = 0;
   cover.letters = countLetters(walk.start, walk.end);
   cover.covered = 0;
-  cover.isExact = true;
 }
 
 function symbolPart(): f64 {
-  // Safety: there are points for each kind up to SYMBOL_OTHER.
-  const points = <f64>unchecked(SYMBOL_KIND_POINTS[min(walk.kind, SYMBOL_OTHER)]) / 1000;
-  const kind = (count == 1 ? KIND_LONE : KIND_SEVERAL) * points;
   const atoms = <f64>popcnt(cover.slots) / count;
   const covered = <f64>cover.covered / cover.letters;
-  return atoms * covered * (1 + kind + (cover.isExact ? EXACT : 0));
+  if (count > 1) return atoms * covered;
+  // Safety: there are points for each kind up to SYMBOL_OTHER.
+  const points = <f64>unchecked(SYMBOL_KIND_POINTS[min(walk.kind, SYMBOL_OTHER)]) / 1000;
+  return atoms * covered * (1 + KIND_LONE * points);
 }
 
 function countLetters(start: usize, end: usize): u32 {
   let letters: u32 = 0;
   for (let ptr = start; ptr < end; ptr++) if (isNamePart(load<u8>(ptr))) letters++;
   return letters;
-}
-
-/** Whether a literal stands there as it was typed; what an expression matched never does. */
-function isSpelledExactly(range: Range): bool {
-  const atom = changetype<Atom>(range.atom);
-  if (!isTyped(atom)) return false;
-  const size = range.end - range.start;
-  return size == atom.dataSize && memory.compare(range.start, atom.data, size) == 0;
-}
-
-function isTyped(atom: Atom): bool {
-  return (
-    (atom.kind == NODE_TEXT || atom.kind == NODE_SYMBOL) && (atom.flags & PLAN_FLAG_FOLDED) == 0
-  );
 }
 
 /** The score of the current doc, whose ranges have all been looked at or counted. */
@@ -183,5 +161,5 @@ function textPart(): f64 {
 }
 
 function nearPart(): f64 {
-  return count == 1 ? 3 : <f64>(atomsOnLine + atomsInWindow + atomsInRow) / count;
+  return count == 1 ? 1 : <f64>(atomsOnLine + atomsInWindow + atomsInRow) / count;
 }

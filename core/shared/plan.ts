@@ -75,8 +75,6 @@ export const PLAN_FLAG_ALWAYS: u32 = 16;
 /** SYMBOL: a word must begin or end where the literal begins, where it ends. */
 export const PLAN_FLAG_WORD_START: u32 = 32;
 export const PLAN_FLAG_WORD_END: u32 = 64;
-/** TEXT, PATH, SYMBOL: the literal is not as it was typed: its letters are folded. */
-export const PLAN_FLAG_FOLDED: u32 = 128;
 
 export const PLAN_NODES_MAX: u32 = 20000;
 export const PLAN_DEPTH_MAX: u32 = 600;

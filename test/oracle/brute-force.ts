@@ -3,7 +3,7 @@
 // Knows text, regular expressions (expressions.ts), sym:, file:, lang:, repo:. Ranges are in bytes.
 
 import { findPoints, type Point, REPLACEMENT } from '../core/oracle.ts';
-import { foldCodePoint, foldVariants } from '../../daemon/engine/regex/fold.ts';
+import { foldCodePoint } from '../../daemon/engine/regex/fold.ts';
 import { expressionOf, holdsAnywhere, matchesOf } from './expressions.ts';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 
@@ -47,8 +47,6 @@ export interface BruteAtom {
   readonly isSymbol: boolean;
   /** What it looks for; nothing: it is an expression. */
   readonly literal: Buffer | undefined;
-  /** The literal is spelled as in the query. */
-  readonly isTyped: boolean;
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -217,14 +215,11 @@ function atomOf({ node, found, isActive }: Asked, mode: BruteMode): BruteAtom {
     isActive,
     isSymbol: found.isSymbol === true,
     literal: literal === undefined ? undefined : Buffer.from(literal),
-    isTyped: literal !== undefined && !(isFolded && hasCase(literal)),
   };
 }
 
 const foldText = (text: string): string =>
   String.fromCodePoint(...toPoints(text).map(foldCodePoint));
-const hasCase = (text: string): boolean =>
-  toPoints(text).some((point) => foldVariants(point).length > 1);
 
 /** Sorted by start, at equal start the longest first; what overlaps a kept range is dropped. */
 export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {

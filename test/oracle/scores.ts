@@ -123,13 +123,9 @@ function symbolPart(
     bytes.subarray(Math.max(range.start, symbol.start), Math.min(range.end, end)),
   );
   const covered = parts.reduce((sum, part) => sum + countLetters(part), 0);
-  const isExact = ranges.every(
-    ({ start, end: to, atom }) =>
-      atom.isTyped && atom.literal?.equals(bytes.subarray(start, to)) === true,
-  );
-  const kind = (n === 1 ? 0.8 : 0.2) * (KINDS[symbol.kind]![1] / 1000);
+  const kind = n === 1 ? 0.8 * (KINDS[symbol.kind]![1] / 1000) : 0;
   const atoms = new Set(ranges.map(({ slot }) => slot)).size / n;
-  return atoms * (covered / letters) * (1 + kind + (isExact ? 0.2 : 0));
+  return atoms * (covered / letters) * (1 + kind);
 }
 
 /** By atom the sum of what its ranges say, and the best symbol. */
@@ -147,10 +143,10 @@ function textAndSymbol(
   for (const [index, range] of ranges.entries()) {
     const span = [range.start, range.end] as const;
     // A lone atom is settled by then: what follows counts as one range each.
-    const isSettled = isAlone && (doc.symbols === undefined ? index >= 64 : best >= 1.8);
+    const isSettled = isAlone && (doc.symbols === undefined ? index >= 64 : best >= 1.6);
     const symbol = isSettled ? undefined : symbolAt(doc, span);
     const isWord = !isSettled && contentPoints(doc.bytes, span) === 500;
-    sums[range.slot]! += 1 + (isWord ? 1 : 0) + (symbol === undefined ? 0 : 4);
+    sums[range.slot]! += isWord ? 2 : 1;
     if (symbol === undefined) continue;
     if (symbol !== symbolOfLast) inSymbol.length = 0;
     symbolOfLast = symbol;
@@ -175,7 +171,7 @@ function atomsWhile(
 
 /** Most atoms on one line, within the window, and in a row. */
 function nearPart({ bytes }: BruteDoc, ranges: readonly Placed[], n: number): number {
-  if (n === 1) return 3;
+  if (n === 1) return 1;
   const isNear = (a: Placed, b: Placed): boolean => b.start - a.start <= WINDOW;
   const isOnLine = (a: Placed, b: Placed): boolean =>
     isNear(a, b) && !bytes.subarray(a.start, b.start).includes(10);
@@ -226,7 +222,7 @@ function contentScore({ doc, atoms }: BruteMatch): number {
   const ranges = placedRanges(atoms);
   const { text, symbol } = textAndSymbol(doc, atoms, ranges, n);
   const near = nearPart(doc, ranges, n);
-  const parts = symbol + namePart(doc, atoms, n) + (n === 1 ? 0.4 : 0.75) * text + 0.3 * near;
+  const parts = symbol + namePart(doc, atoms, n) + (n === 1 ? 0.4 : 0.75) * text + 0.9 * near;
   return Math.floor(10_000 * parts * ((doc as OracleDoc).tier === 0 ? 1 : 0.7));
 }
 

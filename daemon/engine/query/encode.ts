@@ -126,7 +126,7 @@ class PlanEncoder {
   /** `undefined`: as the request says. Of a literal without letters either would do. */
   #flagOf(letterCase: LetterCase | undefined): number {
     if (letterCase === undefined) return this.#caseFlag;
-    return letterCase === 'folded' ? layout.PLAN_FLAG_FOLDED : layout.PLAN_FLAG_CASE_SENSITIVE;
+    return letterCase === 'folded' ? 0 : layout.PLAN_FLAG_CASE_SENSITIVE;
   }
 
   /** The head of an expression whose matches lie in one line; adds the nodes of its condition. */
