@@ -15,7 +15,7 @@ function hidingOf(language: string): Hiding {
   if (known !== undefined) return known;
   const kinds = PATTERN_LANGUAGES.get(language)?.hidden ?? [];
   const hiding = {
-    opens: new RegExp(kinds.map(({ opens }, i) => `(?<k${i}>${opens})`).join('|'), 'gm'),
+    opens: new RegExp(kinds.map(({ opens }) => `(${opens})`).join('|'), 'gm'),
     kinds: kinds.map((kind) => ({
       ...kind,
       end: typeof kind.closes === 'string' ? new RegExp(kind.closes, 'gm') : undefined,
@@ -34,8 +34,8 @@ export function hide(language: string, text: string): string {
   if (at === 1) parts.push(' ');
   opens.lastIndex = at;
   for (let match = opens.exec(text); match !== null; match = opens.exec(text)) {
-    const { groups = {}, index } = match;
-    const kind = kinds.find((_, i) => groups[`k${i}`] !== undefined)!;
+    const { index } = match;
+    const kind = kinds.find((_, i) => match![i + 1] !== undefined)!;
     const end = endOf(text, match, kind);
     parts.push(text.slice(at, index), hidden(text.slice(index, end), kind));
     at = end;
@@ -61,7 +61,13 @@ function endOf(text: string, match: RegExpExecArray, { closes, end }: Hiding['ki
 }
 
 function hidden(text: string, { as }: Hidden): string {
-  if (as === 'name' && text.length > 1)
-    return text[0]! + text.slice(1, -1).replaceAll(/[^\n]/g, '_') + text.slice(-1);
-  return as === 'joins' ? ' '.repeat(text.length) : text.replaceAll(/[^\n]/g, ' ');
+  if (as === 'joins') return ' '.repeat(text.length);
+  if (as !== 'name') return filled(text, ' ');
+  return text.length < 2 ? text : text[0]! + filled(text.slice(1, -1), '_') + text.slice(-1);
+}
+
+/** As long, and with the same lines. */
+function filled(text: string, character: string): string {
+  const lines = text.split('\n');
+  return lines.map(({ length }) => character.repeat(length)).join('\n');
 }

@@ -152,7 +152,7 @@ const PROTOBUF: PatternLanguage = {
 
 const DOCKERFILE: PatternLanguage = {
   hidden: [
-    { opens: '^[ \\t]*#', closes: '\\n' },
+    { opens: '^[ \\t]*#[^\\n]*\\n?', closes: '', as: 'joins' },
     { opens: '\\\\[ \\t]*\\r?\\n', closes: '', as: 'joins' },
     { opens: '<<-?["\']?\\w{1,100}["\']?', closes: (opening) => `\n${/\w+/.exec(opening)?.[0]}` },
     { opens: '"', closes: '\\\\\\r?\\n|\\\\.|"|\\n', as: 'joins' },
@@ -166,7 +166,14 @@ const DOCKERFILE: PatternLanguage = {
       pattern: '^[ \\t]*FROM[ \\t]+(?:--\\S+[ \\t]+)*\\S+[ \\t]+AS[ \\t]+NAME',
       within: ['top'],
     },
-    { kind: 'variable', pattern: '^[ \\t]*ARG[ \\t]+NAME', within: ['top'] },
+    {
+      kind: 'variable',
+      pattern: '^[ \\t]*ARG[ \\t]+NAME',
+      within: ['top'],
+      opens: 'arguments',
+      until: '\n',
+    },
+    { kind: 'variable', pattern: '(?<=[ \\t])NAME(?=[=\\s]|$)', within: ['arguments'] },
     {
       kind: 'variable',
       pattern: '^[ \\t]*ENV[ \\t]+NAME(?==)',
@@ -186,7 +193,6 @@ const MAKE_WORDS =
 const MAKEFILE: PatternLanguage = {
   hidden: [
     { opens: '\\\\\\r?\\n', closes: '', as: 'joins' },
-    { opens: '^\\t', closes: '\\\\\\r?\\n|\\n' },
     { opens: '(?<!\\\\)#', closes: '\\\\\\r?\\n|\\n' },
     {
       opens: '(?=\\n)(?<=^[ ]*(?:override[ \\t]+|export[ \\t]+)?define[ \\t][^\\n]{0,1000})\\n',
@@ -194,13 +200,15 @@ const MAKEFILE: PatternLanguage = {
     },
   ],
   brackets: '',
-  name: '[^\\s:#=$%(){}&|;!?+\'",]+',
+  name: '[^\\s:#=$(){}&|;!?+\'",]+',
   rules: [
     {
       kind: 'variable',
       pattern: '^[ ]*(?:(?:export|override|private)[ \\t]+){0,3}NAME(?=[ \\t]*(?:[?!]|:{1,3})?=)',
       within: ['top'],
     },
+    // Not in recipes, where these operators assign nothing.
+    { kind: 'variable', pattern: '^[ \\t]*NAME(?=[ \\t]*(?:\\?|:{1,3})=)', within: ['top'] },
     {
       kind: 'variable',
       pattern: '^[ ]*(?:(?:export|override)[ \\t]+){0,2}define[ \\t]+NAME',
@@ -233,14 +241,17 @@ function created(what: string, options: string, kind: SymbolKind, more: Partial<
 
 const TABLE_OPTIONS = 'global|local|temp|temporary|unlogged|external|foreign|virtual|transient';
 const ROUTINE_OPTIONS = 'definer\\s*=\\s*\\S{1,200}|editionable|noneditionable|aggregate';
+/** What begins a part of a table that is no column; a column may be called `key` or `fulltext` as well. */
 const NO_COLUMN =
-  'constraint|primary|unique|check|foreign|exclude|like|key|index|fulltext|spatial|period|select|with|values';
+  '(?:constraint|primary|unique|check|foreign|exclude|like|select|with|values)\\b|period\\s+for\\b|' +
+  '(?:fulltext|spatial)\\s+(?:key|index)\\b|' +
+  '(?:key|index)\\s+["`]?\\w+["`]?\\s*(?:using\\s+\\w+\\s*)?\\(\\s*[^\\d\\s]';
 
 const SQL: PatternLanguage = {
   hidden: [
     LINE_COMMENT('--'),
     BLOCK_COMMENT,
-    { opens: "'", closes: "\\\\\\\\|\\\\'(?!\\s*(?:[,;)]|$))|'" },
+    { opens: "'", closes: "\\\\\\\\|\\\\'(?!\\s*(?:[,;)]|\\|\\||escape\\b|ESCAPE\\b|$))|'" },
     { opens: '\\$\\w{0,63}\\$', closes: (mark) => mark },
     { opens: '"', closes: '"', as: 'name' },
     { opens: '`', closes: '`', as: 'name' },
@@ -265,9 +276,11 @@ const SQL: PatternLanguage = {
     created('type|domain', ROUTINE_OPTIONS, 'type'),
     created('schema|database', 'or', 'namespace'),
     created('package\\s+body|package', ROUTINE_OPTIONS, 'package'),
-    created('index', 'unique|clustered|nonclustered|fulltext|spatial|bitmap', 'other', {
-      pattern: '(?<!\\bon)',
-    }),
+    created(
+      'index(?!\\s+(?:concurrently\\s+)?on\\b)',
+      'unique|clustered|nonclustered|fulltext|spatial|bitmap',
+      'other',
+    ),
     created(
       'sequence|trigger|event|policy|synonym',
       `${TABLE_OPTIONS}|public|constraint|${ROUTINE_OPTIONS}`,
@@ -275,17 +288,17 @@ const SQL: PatternLanguage = {
     ),
     {
       kind: 'field',
-      pattern: `(?=["\`[\\w\\u0080-\\uffff])(?<=[(,]\\s*)(?!(?:${NO_COLUMN})\\b)["\`[]?NAME${SQL_END}\\s+["\`[\\w])`,
+      pattern: `(?=["\`[\\w\\u0080-\\uffff])(?<=[(,]\\s*)(?!${NO_COLUMN})["\`[]?NAME${SQL_END}\\s+["\`[\\w])`,
       within: ['columns'],
     },
   ],
   isCaseBlind: true,
 };
 
-const ELIXIR_MODULES = (word: string): string => `^[ \\t]*${word}[ \\t(]+(?:\\w+\\.)*`;
+const ELIXIR_MODULES = (word: string): string => `^[ \\t]*${word}[ \\t(]+(?![a-z_])(?:\\w+\\.)*`;
 /** Without operators, whose left side stands where a name does. */
 const ELIXIR_FUNCTIONS = (words: string): string =>
-  `^[ \\t]*(?:${words})[ \\t(]+NAME(?=[\\s(,])(?!\\s+[-<>~+*/|&^=!]{1,4}\\s)`;
+  `^[ \\t]*(?:${words})[ \\t(]+(?!unquote\\b)NAME(?=[\\s(,])(?!\\s+[-<>~+*/|&^=!]{1,4}\\s)`;
 const NOT_DEFINED =
   'moduledoc|doc|typedoc|spec|impl|behaviour|derive|dialyzer|compile|deprecated|on_load|before_compile|after_compile|' +
   'external_resource|enforce_keys|optional_callbacks|tag|moduletag|describetag|attr|shortdoc|requirements|' +
