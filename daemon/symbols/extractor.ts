@@ -99,7 +99,7 @@ export interface EngineInfo {
   readonly version: string;
 }
 
-/** Engines that there are, in the order of preference. Cost: starts processes, some 10 ms. */
+/** Engines beside the patterns that there are, in the order of preference. Cost: starts processes, some 10 ms. */
 export async function enginesHere(): Promise<EngineInfo[]> {
   const ctags = await findCtags();
   const tree = treeSitterVersion();
@@ -107,7 +107,6 @@ export async function enginesHere(): Promise<EngineInfo[]> {
   if (ctags !== undefined)
     infos.push({ name: 'ctags', version: `${ctags.version} ${ctags.command.join(' ')}` });
   if (tree !== undefined) infos.push({ name: 'tree-sitter', version: tree });
-  infos.push({ name: 'patterns', version: '' });
   return infos;
 }
 

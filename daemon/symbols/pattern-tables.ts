@@ -117,7 +117,7 @@ const PROTOBUF: PatternLanguage = {
       },
       {
         kind: 'scope',
-        pattern: '\\bextend\\s+\\.?NAME(?=\\s*\\{)',
+        pattern: '\\bextend\\s+\\.?(?:\\w+\\.)*NAME(?=\\s*\\{)',
         within: [place],
         opens: 'fields',
         body: '{',

@@ -110,14 +110,14 @@ class Walk {
   /** Ends the nearest frame that the mark ends, and those in it; nothing if there is none. */
   #close(mark: string, at: number): void {
     if ((this.#openCounts.get(mark) ?? 0) === 0) return;
-    while (this.#pop(at)?.closes.includes(mark) === false);
+    while (this.#pop(at + 1)?.closes.includes(mark) === false);
   }
 
-  #pop(at: number): Frame | undefined {
+  #pop(end: number): Frame | undefined {
     const frame = this.#frames.pop();
     for (const mark of frame?.closes ?? '')
       this.#openCounts.set(mark, this.#openCounts.get(mark)! - 1);
-    if (frame?.definition !== undefined) frame.definition.end = at + 1;
+    if (frame?.definition !== undefined) frame.definition.end = end;
     return frame;
   }
 
@@ -132,16 +132,12 @@ class Walk {
   }
 
   #define(rule: Rule, start: number, nameEnd: number, name: string): Definition {
-    const { kind, isRest, endsWith } = rule;
+    const { kind, isRest } = rule;
     const nameStart = nameEnd - name.length;
     const definition: Definition = {
       role: kind!,
       start,
-      end: isRest
-        ? this.#text.length
-        : endsWith === undefined
-          ? nameEnd
-          : this.#endOf(start, endsWith),
+      end: this.#firstEnd(rule, start, nameEnd),
       nameStart,
       nameEnd,
       name: this.#text.slice(nameStart, nameEnd),
@@ -152,8 +148,14 @@ class Walk {
     return definition;
   }
 
+  /** Its end as long as no bracket has opened. */
+  #firstEnd({ isRest, endsWith }: Rule, start: number, nameEnd: number): number {
+    if (isRest) return this.#text.length;
+    return endsWith === undefined ? nameEnd : this.#lineWith(endsWith, start);
+  }
+
   /** Where the next line begins that has the word where the line of `start` begins; the text's end if there is none. */
-  #endOf(start: number, word: string): number {
+  #lineWith(word: string, start: number): number {
     const indent = /[ \t]*/y.exec(this.#code.slice(start, start + INDENT_MAX))?.[0] ?? '';
     const line = `\n${indent}${word}`;
     // Why kept: so each line is looked for once, however many begin.
