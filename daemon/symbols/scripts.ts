@@ -9,7 +9,7 @@ const ATTRIBUTES = /(?:"[^"]*"|'[^']*'|[^'">]+){0,1000}/y;
 const LANG = /\slang\s*=\s*["']?(ts|typescript|tsx|jsx)\b/i;
 /** Data, such as JSON or the places of modules. */
 const DATA =
-  /\stype\s*=\s*["']?(?!module\b|(?:text|application)\/(?:java|type|ecma)script\b|ts\b)/i;
+  /\stype\s*=\s*["']?(?!["']|module\b|(?:text|application)\/(?:java|type|ecma)script\b|ts\b)/i;
 
 export interface Script {
   /** As linguist spells it. */
@@ -67,6 +67,8 @@ function* scriptsIn(text: string): Generator<Block> {
     // One that is never closed, and so are all behind it.
     if (text[ATTRIBUTES.lastIndex] !== '>') return;
     const start = ATTRIBUTES.lastIndex + 1;
+    OPENING.lastIndex = start;
+    if (attributes.endsWith('/')) continue;
     closing.lastIndex = start;
     const end = closing.exec(text)?.index ?? text.length;
     if (!DATA.test(attributes))
