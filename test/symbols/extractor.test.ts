@@ -45,12 +45,9 @@ test('with all engines each language has the better one', { skip: NO_CTAGS }, as
   t.after(() => both.close());
   assert.deepEqual(both.engines, ENGINE_NAMES);
   const languages = ['C', 'Perl', 'Makefile', 'Swift', 'TypeScript', 'Go', 'Vue', 'GraphQL', 'SQL'];
-  assert.deepEqual(
-    languages.map((language) => both.engineOf(language)),
-    [
-      ...['ctags', 'ctags', 'ctags', 'tree-sitter', 'tree-sitter', 'tree-sitter', 'tree-sitter'],
-      ...['patterns', 'patterns'],
-    ],
+  assert.equal(
+    languages.map((language) => both.engineOf(language)).join(' '),
+    'ctags ctags ctags tree-sitter tree-sitter tree-sitter tree-sitter patterns patterns',
   );
   for (const [name, language] of SAMPLES) {
     const content = sampleContent(name);
