@@ -407,18 +407,21 @@ const QUERIES: Readonly<Record<string, string>> = {
 (variable_declaration (identifier) @name (enum_declaration) .) @enum
 (variable_declaration (identifier) @name (union_declaration) .) @union
 (variable_declaration (identifier) @name (error_set_declaration) .) @enum
-(error_set_declaration (identifier) @name @enumMember)
+(variable_declaration (error_set_declaration (identifier) @name @enumMember))
 (variable_declaration "const" . (identifier) @name (_) @_value .
   (#not-match? @_value "^@import")) @constant
 (variable_declaration "var" . (identifier) @name) @variable
 (function_declaration name: (identifier) @name) @function
-(enum_declaration (container_field name: (identifier) @name) @enumMember)
-(container_field name: (identifier) @name) @field
+(enum_declaration (container_field name: (identifier) @name) @enumMember
+  (#not-eq? @name "_"))
+(struct_declaration (container_field name: (identifier) @name) @field)
+(union_declaration (container_field name: (identifier) @name) @field)
+(source_file (container_field name: (identifier) @name) @field)
 (function_declaration name: (identifier) @name type: (builtin_type) @_type
   body: (block (expression_statement (return_expression
     [(struct_declaration) (union_declaration) (enum_declaration) (opaque_declaration)] @scope)))
   (#eq? @_type "type"))
-(test_declaration) @local
+(block) @local
 `,
 };
 
