@@ -98,31 +98,32 @@ const PROTOBUF: PatternLanguage = {
   brackets: '{}()[]',
   name: '[A-Za-z_][\\w.]*',
   rules: [
-    { pattern: '\\boption\\b[^;{}]{0,4000}', within: ['top', 'fields', 'values', 'methods'] },
+    {
+      pattern: '\\boption\\s+[\\w(][^;{}]{0,4000}',
+      within: ['top', 'fields', 'values', 'methods'],
+    },
     { kind: 'package', pattern: '\\bpackage\\s+NAME(?=\\s*;)', within: ['top'], isRest: true },
-    ...['top', 'fields'].flatMap((place): Rule[] => [
-      {
-        kind: 'struct',
-        pattern: '\\bmessage\\s+NAME(?=\\s*\\{)',
-        within: [place],
-        opens: 'fields',
-        body: '{',
-      },
-      {
-        kind: 'enum',
-        pattern: '\\benum\\s+NAME(?=\\s*\\{)',
-        within: [place],
-        opens: 'values',
-        body: '{',
-      },
-      {
-        kind: 'scope',
-        pattern: '\\bextend\\s+\\.?(?:\\w+\\.)*NAME(?=\\s*\\{)',
-        within: [place],
-        opens: 'fields',
-        body: '{',
-      },
-    ]),
+    {
+      kind: 'struct',
+      pattern: '\\bmessage\\s+NAME(?=\\s*\\{)',
+      within: ['top', 'fields'],
+      opens: 'fields',
+      body: '{',
+    },
+    {
+      kind: 'enum',
+      pattern: '\\benum\\s+NAME(?=\\s*\\{)',
+      within: ['top', 'fields'],
+      opens: 'values',
+      body: '{',
+    },
+    {
+      kind: 'scope',
+      pattern: '\\bextend\\s+\\.?(?:\\w+\\.)*NAME(?=\\s*\\{)',
+      within: ['top', 'fields'],
+      opens: 'fields',
+      body: '{',
+    },
     {
       kind: 'interface',
       pattern: '\\bservice\\s+NAME(?=\\s*\\{)',
