@@ -7,12 +7,12 @@ import { NONE_ID } from '../shared/format.ts';
 import { NODE_TEXT } from '../shared/plan.ts';
 import { blobAt, docAt } from '../shard/open.ts';
 import { getBit } from '../shard/piece.ts';
-import { boundView } from './bound.ts';
+import { blockBitmapSize, boundView, intersectBitmaps } from './bound.ts';
 import { isFoldedAlike } from './name-cover.ts';
 import { atomAt, ContentAtom, slotAtoms } from './node.ts';
 
-/** Bound: more are left as they are; 0.3 us each, and where there are so many order is by chance. */
-const ORDERED_MAX: u32 = 4096;
+/** Bound: 0.2 us each; more are left as they are. */
+const ORDERED_MAX: u32 = 2048;
 
 /** Classes of docs, the best is 0. */
 const CLASS_COUNT: u32 = 4;
@@ -33,7 +33,7 @@ export function orderCandidates(arena: Arena, docs: usize, count: u32): void {
   const mark = arenaMark(arena);
   const ordered = arenaAlloc(arena, <usize>first * 4, 8);
   const classes = arenaAlloc(arena, first, 8);
-  if (ordered != 0 && classes != 0) {
+  if (ordered != 0 && classes != 0 && findCommon(arena)) {
     memory.fill(places, 0, CLASS_COUNT * 4);
     classify(docs, first, classes);
     placeByClass(docs, first, classes, ordered);
@@ -92,21 +92,31 @@ function classOf(docId: u32, blobId: u32): u32 {
   return (haveCommonBlock(blobId) ? 0 : APART) | (isNamed(docId) ? 0 : UNNAMED);
 }
 
-/** Whether a block of the blob may hold all atoms. */
-function haveCommonBlock(blobId: u32): bool {
-  const blob = blobAt(boundView, blobId);
-  for (let block = blob.firstBlock; block < blob.firstBlock + blob.blockCount; block++)
-    if (isCommon(block)) return true;
-  return false;
-}
+/** Blocks that may hold all atoms; 0: every block. */
+let common: usize = 0;
 
-function isCommon(block: u32): bool {
+/** False: the arena is full. */
+function findCommon(arena: Arena): bool {
+  common = 0;
   for (let i: u32 = 0; i < slotAtoms.count; i++) {
     const atom = changetype<ContentAtom>(atomAt(slotAtoms, i));
     if (atom.isRuledOut || atom.bitmap == 0) continue;
-    if (getBit(atom.bitmap, block) == 0) return false;
+    if (common != 0) intersectBitmaps(common, atom.bitmap, blockBitmapSize);
+    else {
+      common = arenaAlloc(arena, blockBitmapSize, 16);
+      if (common == 0) return false;
+      memory.copy(common, atom.bitmap, blockBitmapSize);
+    }
   }
   return true;
+}
+
+function haveCommonBlock(blobId: u32): bool {
+  if (common == 0) return true;
+  const blob = blobAt(boundView, blobId);
+  for (let block = blob.firstBlock; block < blob.firstBlock + blob.blockCount; block++)
+    if (getBit(common, block) != 0) return true;
+  return false;
 }
 
 /** Whether the base name holds the literal of an atom; only ASCII folds. */
@@ -124,6 +134,10 @@ function isNamed(docId: u32): bool {
 }
 
 function holds(start: usize, end: usize, text: usize, size: usize): bool {
-  for (let ptr = start; ptr + size <= end; ptr++) if (isFoldedAlike(ptr, text, size)) return true;
+  const first = load<u8>(text);
+  for (let ptr = start; ptr + size <= end; ptr++) {
+    // Letters differ from their other case by this bit alone.
+    if (((load<u8>(ptr) ^ first) & 0xdf) == 0 && isFoldedAlike(ptr, text, size)) return true;
+  }
   return false;
 }
