@@ -22,9 +22,7 @@ import {
   SCORE_TIER_OFFSET,
 } from '../shared/plan.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';
-import { hasSymbols } from '../shard/symbols.ts';
 import { isWordBorder } from '../text/words.ts';
-import { boundView } from './bound.ts';
 import { current } from './current.ts';
 import { slotCount } from './match-tree.ts';
 import { coverName, isNamePart, nameShare, nameWords } from './name-cover.ts';
@@ -102,7 +100,7 @@ export function beginScore(): void {
 /** Whether further ranges of a lone atom say nothing but that they are there. */
 export function isScoreSettled(): bool {
   if (activeInContent.count > 1) return false;
-  return hasSymbols(boundView) ? bestSymbol >= SYMBOL_ENOUGH : rangeCount >= RANGES_ENOUGH;
+  return walk.isAtEnd ? rangeCount >= RANGES_ENOUGH : bestSymbol >= SYMBOL_ENOUGH;
 }
 
 /** Counts ranges of a lone atom beyond those that were looked at. */

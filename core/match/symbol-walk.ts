@@ -4,6 +4,7 @@
 import { SYMBOL_KIND_NAMES } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';
 import {
+  blockHasSymbols,
   hasSymbols,
   needSymbolRows,
   NO_PARENT,
@@ -39,8 +40,15 @@ if (offsetof<SymbolWalk>() > 40) ERROR('SymbolWalk: size');
 export function beginSymbolWalk(): void {
   walk.isOnSymbol = false;
   walk.blockEnd = 0;
-  walk.isAtEnd = !hasSymbols(boundView) || current.firstBlock == current.endBlock;
+  walk.isAtEnd = !hasSymbols(boundView) || !isAnyBlockWithSymbols();
   if (!walk.isAtEnd) enterBlock(current.firstBlock);
+}
+
+/** Blocks hold one blob. Safety: hasSymbols. */
+function isAnyBlockWithSymbols(): bool {
+  for (let block = current.firstBlock; block < current.endBlock; block++)
+    if (blockHasSymbols(boundView, block)) return true;
+  return false;
 }
 
 function enterBlock(block: u32): void {

@@ -90,8 +90,8 @@ void test('every field of an answer, on text of many bytes a character and CRLF'
     language: 'Markdown',
     branches: ['HEAD'],
     fileKind: 'docs',
-    // A whole word, and all of the query.
-    score: 900,
+    // 9,000 of a lone atom, 3,853 of its 4 ranges that are whole words (0.4 x 8 / 8.3), 400 of all of the query.
+    score: 13_253,
   });
   const [first, second] = byLine(chunks);
   assert.deepEqual(first, {
@@ -114,8 +114,8 @@ void test('members of results: all, or those that the request names', async () =
   const fields = ['score', 'blobSha'];
   const bare = await only('plum file:unicode', { fields: [] });
   const { score, ...rest } = await only('plum file:unicode');
-  // A whole word, and all of the query.
-  assert.equal(score, 900);
+  // 9,000 of a lone atom, 3,853 of its 4 ranges that are whole words (0.4 x 8 / 8.3), 400 of all of the query.
+  assert.equal(score, 13_253);
   assert.deepEqual(rest, bare, 'files on disk have no id in git');
   assert.deepEqual(await only('plum file:unicode', { fields }), { score, ...rest });
   assert.deepEqual(await only('plum file:unicode', { fields: ['blobSha'] }), bare);

@@ -143,7 +143,7 @@ function textAndSymbol(
   for (const [index, range] of ranges.entries()) {
     const span = [range.start, range.end] as const;
     // A lone atom is settled by then: what follows counts as one range each.
-    const isSettled = isAlone && (doc.symbols === undefined ? index >= 64 : best >= 1.6);
+    const isSettled = isAlone && ((doc.symbols ?? []).length === 0 ? index >= 64 : best >= 1.6);
     const symbol = isSettled ? undefined : symbolAt(doc, span);
     const isWord = !isSettled && contentPoints(doc.bytes, span) === 500;
     sums[range.slot]! += isWord ? 2 : 1;

@@ -115,6 +115,9 @@ void test(
     await page.keyboard.type('row 299');
     await page.keyboard.press('Enter');
     await page.locator('.cm-searchMatch-selected').waitFor();
+    const outline = `getComputedStyle(document.querySelector('.cm-searchMatch-selected')).outlineStyle`;
+    // Told by more than its colour.
+    assert.equal(await page.evaluate(outline), 'solid');
     assert.deepEqual(await findingsOf(page), []);
     assert.equal(await isTaken('Control+f'), false);
     await content.focus();

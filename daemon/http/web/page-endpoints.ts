@@ -94,6 +94,7 @@ function documentOf(base: string, nonce: string): string {
     '<head>',
     '<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="description" content="Code search in git repositories.">',
     `<meta name="trawl-base" content="${base}">`,
     `<meta name="trawl-nonce" content="${nonce}">`,
     '<title>Trawl</title>',

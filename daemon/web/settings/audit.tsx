@@ -4,17 +4,15 @@ import { useQuery } from '@tanstack/react-query';
 import type { listAuditRecords } from '../../http/api/accounts/audit-endpoints.ts';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
-import { ApiFailure, callPage } from '../data/api.ts';
+import { callPage } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
-import { Notice } from '../parts/notice.tsx';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
-import { Link } from 'wouter';
 
 type AuditRecord = AnswerOf<typeof listAuditRecords>[number];
 
@@ -100,12 +98,6 @@ export function Audit() {
   const address = useAddressParameters(PARAMETERS);
   const { page, valueOf, change, go } = address;
   const { data, error, refetch } = useAudit(address);
-  if (error instanceof ApiFailure && error.statusCode === 403)
-    return (
-      <Notice kind="info" title="This needs the audit licence.">
-        <Link href="/settings/license">Licence</Link>
-      </Notice>
-    );
   const field = (name: string, label: string, type = 'search') => (
     <Field
       label={label}

@@ -2,14 +2,13 @@
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import type {
   createUser,
   deleteUser,
   listUsers,
   updateUser,
 } from '../../http/api/accounts/member-endpoints.ts';
-import { ApiFailure, call } from '../data/api.ts';
+import { call } from '../data/api.ts';
 import type { AnswerOf, BodyOf } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { queryClient } from '../data/session.ts';
@@ -190,12 +189,6 @@ export function Members() {
     queryFn: ({ signal }) => call<typeof listUsers>('/api/ee/users', { base: BASE_PATH, signal }),
   });
   const { refusal, ...changes } = useMemberChanges();
-  if (error instanceof ApiFailure && error.statusCode === 403)
-    return (
-      <Notice kind="info" title="This needs the org-management licence.">
-        <Link href="/settings/license">Licence</Link>
-      </Notice>
-    );
   return (
     <>
       <Invite />

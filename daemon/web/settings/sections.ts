@@ -4,6 +4,8 @@ interface SectionName {
   readonly id: string;
   readonly title: string;
   readonly isForOwners?: boolean;
+  /** What the licence must allow. */
+  readonly entitlement?: string;
 }
 
 export const SECTIONS = [
@@ -13,10 +15,10 @@ export const SECTIONS = [
   { id: 'mcp', title: 'Agents and editors' },
   { id: 'usage', title: 'Usage' },
   { id: 'security', title: 'Security', isForOwners: true },
-  { id: 'members', title: 'Members', isForOwners: true },
+  { id: 'members', title: 'Members', isForOwners: true, entitlement: 'org-management' },
   { id: 'connections', title: 'Connections', isForOwners: true },
   { id: 'license', title: 'Licence', isForOwners: true },
-  { id: 'audit', title: 'Audit log', isForOwners: true },
+  { id: 'audit', title: 'Audit log', isForOwners: true, entitlement: 'audit' },
   { id: 'health', title: 'Health', isForOwners: true },
 ] as const satisfies readonly SectionName[];
 

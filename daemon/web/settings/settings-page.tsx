@@ -49,6 +49,12 @@ function SectionBody({ section }: { readonly section: Section }) {
     );
   if ('isForOwners' in section && account.user?.role !== 'OWNER')
     return <Notice kind="info" title="Only owners can do this." />;
+  if ('entitlement' in section && !account.entitlements.includes(section.entitlement))
+    return (
+      <Notice kind="info" title={`This needs the ${section.entitlement} licence.`}>
+        <Link href="/settings/license">Licence</Link>
+      </Notice>
+    );
   const Body = BODIES[section.id];
   return <Body />;
 }

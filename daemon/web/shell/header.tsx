@@ -63,7 +63,7 @@ function Person() {
       title={visibleName(email)}
       aria-label={`Settings of ${visibleName(email)}`}
     >
-      {initialsOf(name ?? email)}
+      <span aria-hidden="true">{initialsOf(name ?? email)}</span>
     </Link>
   );
 }
