@@ -12,7 +12,7 @@
 //            -> mergeStep* -> mergeFinish for each shard
 //   symbols: coreInit -> openShard -> symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the
 //            sections
-// The host also gives isStopWanted (base/work.ts), which planBind, searchUnit, renderDocs and
+// The host also gives isStopWanted (base/work.ts), which planBind, searchUnit, scoreDoc, renderDocs and
 // testNames ask, and bringIn, refusePage and willNeed (shard/pages.ts), which whatever reads an
 // open shard calls. They must not call the core. Statuses are in shared/status.ts. A u32 reaches
 // the host as a signed number: it applies `>>> 0`. Some exports are variables, which it reads.
@@ -28,7 +28,7 @@ export {
   planCompile,
   requestArenaInit,
 } from './match/request';
-export { searchUnit } from './match/unit';
+export { scoreDoc, searchUnit } from './match/unit';
 export {
   builderAddBlob,
   builderBegin,

@@ -8,6 +8,7 @@ import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blobAt, docAt } from '../shard/open.ts';
 import { prefetch } from '../shard/pages.ts';
 import { getBit, setBit } from '../shard/piece.ts';
+import { orderCandidates } from './candidate-order.ts';
 import { ALL_DOCS, boundView, docBitmapSize, newDocBitmap, NO_DOCS } from './bound.ts';
 import { contentAtomAt, contentAtoms } from './node.ts';
 
@@ -57,8 +58,8 @@ export function restoreCandidates(saved: Candidates): void {
 }
 
 /**
- * Lists the candidate docs, those of one blob together, in the order of their first. Errors:
- * STATUS_OUT_OF_MEMORY.
+ * Lists the candidate docs, those of one blob together, in the order of their first, but those that
+ * may score best first (candidate-order.ts). Errors: STATUS_OUT_OF_MEMORY.
  *
  * @param verdict  NO_DOCS, ALL_DOCS, or a bitmap of docs, which stays as it is
  */
@@ -83,6 +84,7 @@ export function collectCandidates(arena: Arena, verdict: usize): i32 {
       addBrothers(left, docId);
     }
   }
+  orderCandidates(arena, candidateDocs, candidateDocCount);
   return STATUS_OK;
 }
 

@@ -14,6 +14,13 @@
 // does not have (sides of an `or`) count as not there.
 
 import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
+import {
+  SCORE_NAME_OFFSET,
+  SCORE_NEAR_OFFSET,
+  SCORE_SYMBOL_OFFSET,
+  SCORE_TEXT_OFFSET,
+  SCORE_TIER_OFFSET,
+} from '../shared/plan.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';
 import { isWordBorder } from '../text/words.ts';
 import { current } from './current.ts';
@@ -67,6 +74,18 @@ class SymbolCover {
 }
 const cover = changetype<SymbolCover>(memory.data(16, 8));
 if (offsetof<SymbolCover>() > 16) ERROR('SymbolCover: size');
+
+/** The parts of the last score. */
+@unmanaged
+class ScoreParts {
+  symbol: f64;
+  name: f64;
+  text: f64;
+  near: f64;
+  tier: f64; // what they are multiplied by
+}
+const scoreParts = changetype<ScoreParts>(memory.data(40, 8));
+if (offsetof<ScoreParts>() > 40) ERROR('ScoreParts: size');
 
 /** Begins the score of the current doc, whose active atoms are known (evaluate.ts). */
 export function beginScore(): void {
@@ -138,9 +157,22 @@ function countLetters(start: usize, end: usize): u32 {
 
 /** The score of the current doc, whose ranges have all been looked at or counted. */
 export function docScore(tier: u32): u32 {
-  const text = (count == 1 ? TEXT_LONE : TEXT_SEVERAL) * textPart();
-  const parts = bestSymbol + namePart() + text + NEAR * nearPart();
-  return <u32>(UNIT * parts * (tier == 0 ? 1 : TIER));
+  const parts = scoreParts;
+  parts.symbol = bestSymbol;
+  parts.name = namePart();
+  parts.text = (count == 1 ? TEXT_LONE : TEXT_SEVERAL) * textPart();
+  parts.near = NEAR * nearPart();
+  parts.tier = tier == 0 ? 1 : TIER;
+  return <u32>(UNIT * (parts.symbol + parts.name + parts.text + parts.near) * parts.tier);
+}
+
+/** Writes the parts of the score that docScore made last, in points (SCORE_*, up to the tier). */
+export function writeScoreParts(out: usize): void {
+  store<f64>(out, UNIT * scoreParts.symbol, SCORE_SYMBOL_OFFSET);
+  store<f64>(out, UNIT * scoreParts.name, SCORE_NAME_OFFSET);
+  store<f64>(out, UNIT * scoreParts.text, SCORE_TEXT_OFFSET);
+  store<f64>(out, UNIT * scoreParts.near, SCORE_NEAR_OFFSET);
+  store<f64>(out, scoreParts.tier, SCORE_TIER_OFFSET);
 }
 
 function namePart(): f64 {

@@ -13,6 +13,7 @@ import { beginRegexes } from '../regex/regex.ts';
 import { compileGrams, GramsNode } from './conditions.ts';
 import { beginLookups, expectNone } from './lookups.ts';
 import {
+  addAtom,
   Atom,
   compileStatus,
   failCompiling,
@@ -23,6 +24,7 @@ import {
   nodeOf,
   nodesSize,
   setNode,
+  slotAtoms,
 } from './node.ts';
 import { compilePath, PathAtom } from './path-atom.ts';
 import { compileRegexAtom, RegexAtom } from './regex-atom.ts';
@@ -198,6 +200,11 @@ function linkChildren(node: MatchNode, first: u32, count: u32, index: u32): void
 /** Nodes that countPositive came to. */
 let visitCount: u32 = 0;
 
+function giveSlot(atom: Atom): void {
+  atom.slot = slotCount++;
+  addAtom(slotAtoms, atom);
+}
+
 /**
  * Counts the leaves under no negation; false if the tree is too deep, or none: nodes with several
  * parents would be more active leaves than there is room for.
@@ -208,7 +215,7 @@ function countPositive(node: MatchNode, isPositive: bool, depth: u32): bool {
   // Why not DOCS: which revision a doc is in says nothing of how well it matches.
   if (node.kind >= layout.NODE_TEXT && node.kind != layout.NODE_DOCS && isPositive) {
     positiveLeafCount++;
-    if (isInContent(node.kind)) changetype<Atom>(node).slot = slotCount++;
+    if (isInContent(node.kind)) giveSlot(changetype<Atom>(node));
   }
   for (let i: u32 = 0; i < node.childCount; i++) {
     if (!countPositive(nodeAt(node.children, i), isPositive && node.kind != layout.NODE_NOT, depth + 1))

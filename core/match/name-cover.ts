@@ -64,7 +64,7 @@ function coverBy(atom: Atom): u64 {
   return covered;
 }
 
-function isFoldedAlike(a: usize, b: usize, size: usize): bool {
+export function isFoldedAlike(a: usize, b: usize, size: usize): bool {
   for (let i: usize = 0; i < size; i++)
     if (lowered(load<u8>(a + i)) != lowered(load<u8>(b + i))) return false;
   return true;

@@ -94,6 +94,8 @@ const LIST_SIZE: i32 = 8;
 /** All atoms of the plan, in its order: those in content, those in paths. */
 export const contentAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 export const pathAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
+/** Those in content under no negation, in the order of their slots. */
+export const slotAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 /** Those of them that are active in the current doc (evaluate.ts). */
 export const activeInContent = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 export const activeInPath = changetype<AtomList>(memory.data(LIST_SIZE, 4));
@@ -110,6 +112,7 @@ export function makeNodes(arena: Arena, count: u32): void {
   memory.fill(nodes, 0, nodesSize());
   makeList(arena, contentAtoms);
   makeList(arena, pathAtoms);
+  makeList(arena, slotAtoms);
   makeList(arena, activeInContent);
   makeList(arena, activeInPath);
 }

@@ -2,6 +2,7 @@
 // matches hold: of one within a line all in one block; of one that spans lines see beginnings.ts.
 
 import { Arena } from '../base/arena.ts';
+import { isStopped } from '../base/work.ts';
 import { PLAN_FLAG_LITERALS } from '../shared/plan.ts';
 import { STATUS_OK } from '../shared/status.ts';
 import {
@@ -109,7 +110,7 @@ export function countRestOfRegex(node: RegexAtom): u32 {
     markReach(node);
     // The next run goes on behind the last match.
     node.cursor = <u32>max(<usize>node.cursor, regexCountEnd);
-  } while (nextRegexRun(node));
+  } while (!isStopped && nextRegexRun(node));
   return count;
 }
 

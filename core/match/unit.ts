@@ -8,7 +8,7 @@
 import { beginWork, countWork, isStopped } from '../base/work.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
 import * as layout from '../shared/plan.ts';
-import { STATUS_STOPPED } from '../shared/status.ts';
+import { STATUS_OK, STATUS_STOPPED } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { boundView } from './bound.ts';
 import { candidateDocs, prefetchUnits, unitStarts } from './candidates.ts';
@@ -24,7 +24,14 @@ import {
   nextRange,
   range,
 } from './ranges.ts';
-import { beginScore, docScore, isScoreSettled, scoreRange, scoreRest } from './doc-score.ts';
+import {
+  beginScore,
+  docScore,
+  isScoreSettled,
+  scoreRange,
+  scoreRest,
+  writeScoreParts,
+} from './doc-score.ts';
 import { pathPoints, sharePoints } from './score.ts';
 import { beginSymbolWalk } from './symbol-walk.ts';
 
@@ -108,6 +115,33 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
   store<f64>(stats, regexRunsInContent - regexpsBefore, layout.UNIT_REGEXPS_OFFSET);
   store<f64>(stats, <f64>((keptDoc - kept) >> 2), layout.UNIT_KEPT_OFFSET);
   return <i32>rowCount;
+}
+
+/**
+ * Evaluates a doc of the bound shard that matches once more, and writes the parts of its score to
+ * `out` (SCORE_*). Returns STATUS_OK or STATUS_STOPPED.
+ */
+export function scoreDoc(docId: u32, out: usize): i32 {
+  beginWork();
+  forgetReads();
+  isKeeping = false;
+  memory.fill(out, 0, layout.SCORE_SIZE);
+  evaluateDoc(docId);
+  const tier = docAt(boundView, docId).tier;
+  const count = activeInContent.count > 0 ? countInContent(tier) : 0;
+  if (isStopped) {
+    forgetReads();
+    forgetRegexTexts();
+    return STATUS_STOPPED;
+  }
+  if (count > 0) writeScoreParts(out);
+  else {
+    countInPath();
+    store<f64>(out, docPoints, layout.SCORE_PATH_OFFSET);
+  }
+  const leaves = sharePoints(activeLeafCount, positiveLeafCount);
+  store<f64>(out, leaves, layout.SCORE_LEAVES_OFFSET);
+  return STATUS_OK;
 }
 
 function writeRow(ptr: usize, docId: u32, count: u32): void {

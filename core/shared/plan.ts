@@ -122,5 +122,17 @@ export const UNIT_REGEXPS_OFFSET: u32 = 32;
  */
 export const UNIT_KEPT_OFFSET: u32 = 40;
 
+// The parts of a doc's score (core/match/doc-score.ts), f64 each.
+export const SCORE_SIZE: u32 = 56;
+export const SCORE_SYMBOL_OFFSET: u32 = 0;
+export const SCORE_NAME_OFFSET: u32 = 8;
+export const SCORE_TEXT_OFFSET: u32 = 16;
+export const SCORE_NEAR_OFFSET: u32 = 24;
+/** What the parts up to here are multiplied by. */
+export const SCORE_TIER_OFFSET: u32 = 32;
+/** Of a doc without ranges in its content. */
+export const SCORE_PATH_OFFSET: u32 = 40;
+export const SCORE_LEAVES_OFFSET: u32 = 48;
+
 /** A range that was kept: start and end, bytes from the start of the doc's content. */
 export const KEPT_RANGE_SIZE: u32 = 8;

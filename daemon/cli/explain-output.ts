@@ -1,5 +1,5 @@
-// Prints the explanation of a search: the query, the tree of its plan with counts, how expressions are run, a row
-// for each shard, the totals, and whether the rows add up to them. Pure: explanation in, text out.
+// Prints the explanation of a search: the query, the tree of its plan with counts, how expressions are run, what
+// the scores of the best files are made of, a row for each shard, the totals, and whether the rows add up to them. Pure: explanation in, text out.
 
 import type { ConditionNode, GramNode } from '../engine/search/explain-plan.ts';
 import type { Explanation, ShardRow } from '../http/api/search/explain-schemas.ts';
@@ -155,13 +155,28 @@ function formatHead({
   );
 }
 
+const PARTS = ['symbol', 'name', 'text', 'near', 'tier', 'path', 'leaves'] as const;
+
+function formatBest(best: Explanation['best']): string {
+  return formatColumns([
+    ['best', 'repository', 'score', ...PARTS],
+    ...best.map(({ repository, fileName, score, parts }) => [
+      escapeControls(fileName),
+      escapeControls(repository),
+      formatCount(score),
+      ...PARTS.map((part) => parts?.[part].toLocaleString('en-US') ?? ''),
+    ]),
+  ]);
+}
+
 /** The explanation as text, sections apart by blank lines. */
 export function formatExplanation(explained: Explanation): string {
-  const { plan, shards = [], totals } = explained;
+  const { plan, best, shards = [], totals } = explained;
   const sections = [
     formatHead(explained),
     `plan\n${formatTree(conditionLines(plan.conditions, 1))}`,
     ...(plan.regexps.length === 0 ? [] : [`expressions\n${formatRegexps(plan.regexps)}`]),
+    ...(best.length === 0 ? [] : [formatBest(best)]),
     ...(shards.length === 0 ? [] : [formatShards(shards)]),
     formatStats(totals),
     ...(explained.shards === undefined ? [] : [formatCheck(explained)]),

@@ -23,6 +23,10 @@ expressions
   regex:/x+/     DFA                          requires ALL    begins in "x"
   regex:/a.foo/  inner needles by line + DFA  requires "foo"  needles "foo"
 
+best         repository  score   symbol  name  text   near   tier  path  leaves
+src/pear.go  r/a         20,134  16,400     0  3,334  9,000   0.7     0     400
+x.go         r/a            400
+
 shard  repository  class           docs   totalMatchCount  filesSkipped  filesConsidered  reason
 aa     r/a         scanned         1,000                2             0                2  candidate docs: 2
 bb     r/a         skipped_filter  1,000                0             0                0  trigram "pea" absent

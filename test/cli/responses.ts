@@ -108,6 +108,15 @@ export function explanation(more: Partial<Explanation> = {}): Explanation {
       ...nothing,
       totalMatchCount: 2,
     },
+    best: [
+      {
+        repository: 'r/a',
+        fileName: 'src/pear.go',
+        score: 20_134,
+        parts: { symbol: 16_400, name: 0, text: 3334, near: 9000, tier: 0.7, path: 0, leaves: 400 },
+      },
+      { repository: 'r/a', fileName: 'x.go', score: 400 },
+    ],
     shards: [
       {
         ...row,

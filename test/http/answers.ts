@@ -79,6 +79,7 @@ export function explanationOf(canonical: string): object {
       verifiedBytes: 0,
     },
     totals: { shardsEligible: 0, shardsOutOfScope: 0, docsInScope: 0, bytesInScope: 0, ...numbers },
+    best: [],
     stats: statsOf(),
     isSearchExhaustive: true,
   };

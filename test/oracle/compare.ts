@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
+import type { Explanation } from '../../daemon/engine/search/explain.ts';
 import { hashOf } from '../engine/host/harness.ts';
 import type { FileResult, Range, SearchAnswer } from '../engine/host/harness.ts';
 import {
@@ -15,7 +16,7 @@ import {
   locate,
   textOf,
 } from './brute-force.ts';
-import { bestPoints, KINDS, type OracleDoc, scoreOf, symbolAt } from './scores.ts';
+import { bestPoints, KINDS, type OracleDoc, roundedParts, scoreOf, symbolAt } from './scores.ts';
 
 export interface Asked extends BruteMode {
   readonly query: QueryNode;
@@ -137,6 +138,27 @@ function checkFields(file: FileResult, match: BruteMatch, { query }: Asked): voi
     ? hashOf(Buffer.from(bytes).toString('latin1')).toString('hex')
     : undefined;
   assert.equal(file.blobSha, expected, 'blobSha');
+}
+
+/** Checks what the scores of the best files are made of. */
+export function checkBest(
+  docs: readonly OracleDoc[],
+  asked: Asked,
+  { files }: SearchAnswer,
+  { best }: Explanation,
+): void {
+  const found = bruteSearch(docs, asked.query, asked);
+  const matches = new Map(found.map((match) => [keyOf(match.doc.repo, match.doc.path), match]));
+  assert.deepEqual(
+    best.map(({ repository, fileName }) => keyOf(repository, fileName)),
+    files.slice(0, 10).map(({ repository, fileName }) => keyOf(repository, fileName.text)),
+  );
+  if (!areAtoms(asked.query)) return;
+  for (const { repository, fileName, score, parts } of best) {
+    const match = matches.get(keyOf(repository, fileName))!;
+    assert.equal(score, scoreOf(match));
+    assert.deepEqual(parts, roundedParts(match));
+  }
 }
 
 /** What a chunk with these ranges says of symbols. */

@@ -9,7 +9,7 @@ import { atOnce } from '../../daemon/base/steps.ts';
 import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
 import { type Expression, expressionOf } from '../../daemon/engine/query/expressions.ts';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
-import { checkAnswer } from './compare.ts';
+import { checkAnswer, checkBest } from './compare.ts';
 import {
   type Corpus,
   corpusArbitrary,
@@ -79,24 +79,24 @@ export async function checkCase(
     const { matches, contextLines, isCaseSensitive } = options;
     // Every other answer has all members.
     const hasFields = contextLines % 2 === 0;
-    const answer = await engine.search(query.text, {
+    const request = {
       ...(hasFields ? {} : { fields: [] }),
       matches,
       contextLines,
       isRegexEnabled: query.isRegexEnabled,
       isCaseSensitivityEnabled: isCaseSensitive,
-    });
+    };
+    const asked = {
+      query: query.tree,
+      isRegexEnabled: query.isRegexEnabled,
+      hasFields,
+      ...options,
+    };
+    const answer = await engine.search(query.text, request);
     try {
-      checkAnswer(
-        corpus.docs,
-        {
-          query: query.tree,
-          isRegexEnabled: query.isRegexEnabled,
-          hasFields,
-          ...options,
-        },
-        answer,
-      );
+      checkAnswer(corpus.docs, asked, answer);
+      if (contextLines === 1)
+        checkBest(corpus.docs, asked, answer, await engine.explain(query.text, request));
       if (!hasFields)
         for (const file of answer.files) assert.ok(!('score' in file) && !('blobSha' in file));
       regexRunCount += answer.stats['regexpsConsidered']!;

@@ -217,13 +217,28 @@ function isNameBorder(name: string, at: number): boolean {
   return !isPart(at - 1) || !isPart(at) || /^[^A-Z][A-Z]$/s.test(name.slice(at - 1, at + 1));
 }
 
-function contentScore({ doc, atoms }: BruteMatch): number {
+/** In points; the tier is what those before it are multiplied by. */
+export interface OracleParts {
+  readonly symbol: number;
+  readonly name: number;
+  readonly text: number;
+  readonly near: number;
+  readonly tier: number;
+  readonly path: number;
+  readonly leaves: number;
+}
+
+function contentParts({ doc, atoms }: BruteMatch): Omit<OracleParts, 'path' | 'leaves'> {
   const n = Math.min(atoms.length, SLOTS_MAX);
   const ranges = placedRanges(atoms);
   const { text, symbol } = textAndSymbol(doc, atoms, ranges, n);
-  const near = nearPart(doc, ranges, n);
-  const parts = symbol + namePart(doc, atoms, n) + (n === 1 ? 0.4 : 0.75) * text + 0.9 * near;
-  return Math.floor(10_000 * parts * ((doc as OracleDoc).tier === 0 ? 1 : 0.7));
+  return {
+    symbol,
+    name: namePart(doc, atoms, n),
+    text: (n === 1 ? 0.4 : 0.75) * text,
+    near: 0.9 * nearPart(doc, ranges, n),
+    tier: (doc as OracleDoc).tier === 0 ? 1 : 0.7,
+  };
 }
 
 function pathScore({ doc, ranges, isWholePath }: BruteMatch): number {
@@ -232,8 +247,28 @@ function pathScore({ doc, ranges, isWholePath }: BruteMatch): number {
   return Math.max(...ranges.map((range) => pathPoints(Buffer.from(doc.path), range)));
 }
 
-export function scoreOf(match: BruteMatch): number {
+const NOTHING = { symbol: 0, name: 0, text: 0, near: 0, tier: 0 };
+
+function partsOf(match: BruteMatch): OracleParts {
   const [active, all] = match.share;
-  const best = match.isByName ? pathScore(match) : contentScore(match);
-  return best + (all === 0 ? 0 : Math.floor((400 * active) / all));
+  const content = match.isByName ? NOTHING : contentParts(match);
+  const path = match.isByName ? pathScore(match) : 0;
+  return { ...content, path, leaves: all === 0 ? 0 : Math.floor((400 * active) / all) };
+}
+
+export function scoreOf(match: BruteMatch): number {
+  const { symbol, name, text, near, tier, path, leaves } = partsOf(match);
+  return Math.floor(10_000 * (symbol + name + text + near) * tier) + path + leaves;
+}
+
+/** As explain tells them. */
+export function roundedParts(match: BruteMatch): OracleParts {
+  const { symbol, name, text, near, ...rest } = partsOf(match);
+  return {
+    symbol: Math.round(10_000 * symbol),
+    name: Math.round(10_000 * name),
+    text: Math.round(10_000 * text),
+    near: Math.round(10_000 * near),
+    ...rest,
+  };
 }

@@ -34,6 +34,7 @@ export interface CoreExports {
   docSetsInit(view: number, count: number, bitmapCount: number): number;
   planBind(view: number, stats: number): number;
   searchUnit(unit: number, out: number, stats: number, keptSize: number): number;
+  scoreDoc(docId: number, out: number): number;
   renderDocs(
     requests: number,
     count: number,

@@ -54,6 +54,22 @@ export interface UnitResult {
  */
 export type KeptRanges = Uint32Array;
 
+/**
+ * What the score of a doc is made of, in points: (symbol + name + text + near) x tier + path + leaves, rounded down behind the
+ * tier (core/match/doc-score.ts).
+ */
+export interface ScoreParts {
+  readonly symbol: number;
+  readonly name: number;
+  readonly text: number;
+  readonly near: number;
+  readonly tier: number;
+  /** Of a doc without ranges in its content, of which the parts before are 0. */
+  readonly path: number;
+  /** For the share of the query's leaves that hold. */
+  readonly leaves: number;
+}
+
 /** Texts that the links of docs share, ready as JSON (core/match/file-results.ts). */
 export interface LinkTexts {
   /** Page of a doc here up to its path, with the opening quote. */
@@ -377,6 +393,25 @@ export class Searcher {
       contentBytes: stats.getFloat64(layout.UNIT_CONTENT_BYTES_OFFSET, true),
       matches: stats.getFloat64(layout.UNIT_MATCHES_OFFSET, true),
       regexps: stats.getFloat64(layout.UNIT_REGEXPS_OFFSET, true),
+    };
+  }
+
+  /** The parts of the score of a doc of the bound shard that matches. Undefined: it was stopped. */
+  scoreDoc(docId: number, isStopWanted: StopTest): ScoreParts | undefined {
+    const { core, outputStart } = this.#boundSpace();
+    const status = whileWanted(core, isStopWanted, ({ exports }) =>
+      exports.scoreDoc(docId, outputStart),
+    );
+    if (status === STATUS_STOPPED) return undefined;
+    const parts = new DataView(core.memory.buffer, outputStart, layout.SCORE_SIZE);
+    return {
+      symbol: parts.getFloat64(layout.SCORE_SYMBOL_OFFSET, true),
+      name: parts.getFloat64(layout.SCORE_NAME_OFFSET, true),
+      text: parts.getFloat64(layout.SCORE_TEXT_OFFSET, true),
+      near: parts.getFloat64(layout.SCORE_NEAR_OFFSET, true),
+      tier: parts.getFloat64(layout.SCORE_TIER_OFFSET, true),
+      path: parts.getFloat64(layout.SCORE_PATH_OFFSET, true),
+      leaves: parts.getFloat64(layout.SCORE_LEAVES_OFFSET, true),
     };
   }
 

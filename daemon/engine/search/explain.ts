@@ -1,5 +1,5 @@
 // Explains a search (API.md 7.5): runs it as the blocking search does, then tells how it was planned, what became
-// of each shard and why, and what each added to the numbers. The shares are counted shard by shard, apart from
+// of each shard and why, what each added to the numbers, and why the best files are. The shares are counted shard by shard, apart from
 // the totals, so that a difference between them shows.
 
 import { given } from '../../base/given.ts';
@@ -12,6 +12,7 @@ import {
   explainRegexps,
   type RegexReport,
 } from './explain-plan.ts';
+import { type BestDoc, explainBest } from './explain-best.ts';
 import { reasonOf } from './explain-reason.ts';
 import { bytesOf } from './docs-in-scope.ts';
 import { inTurns } from './in-turns.ts';
@@ -59,6 +60,7 @@ export interface Explanation extends Exhaustiveness {
     readonly verifiedBytes: number;
   };
   readonly totals: Readonly<Record<string, number>>;
+  readonly best: readonly BestDoc[];
   /** In search order, those out of service last; absent where the explanation is for its caller's own scope alone. */
   readonly shards?: readonly ShardRow[];
   readonly stats: object;
@@ -97,6 +99,7 @@ export function explain(
       environment.signal,
       isWhole || scope.shards.every(({ hidesDocs }) => hidesDocs !== true),
     );
+    const best = await explainBest(completed, probe);
     const shards = isWhole ? await explainShards(completed, rendered, snapshot, probe) : undefined;
     const implicitRevision = `rev:${quoteText(DEFAULT_REVISION)}`;
     return {
@@ -111,6 +114,7 @@ export function explain(
         verifiedBytes: tally.counts.contentBytesLoaded,
       },
       totals: { ...(await scopeTotals(completed, snapshot, environment)), ...numbers },
+      best,
       ...given({ shards }),
       stats: statsObject(numbers, 'UNKNOWN_UNSPECIFIED'),
       ...exhaustiveness(reasons),

@@ -1,9 +1,10 @@
-// Asks shards about parts of a plan, for explain: what a part alone would leave of a shard, and how often a gram
-// occurs. Works on the main thread and lets other searches in between shards. A shard that fails is not asked
+// Asks shards about parts of a plan, for explain: what a part alone would leave of a shard, how often a gram
+// occurs, and what the score of a doc is made of. Works on the main thread and lets other searches in between shards. A shard that fails is not asked
 // again and says nothing; searches are what finds damage.
 
 import { isTrap } from '../host/core.ts';
-import { type Binding, type Searcher } from '../host/searcher.ts';
+import type { Binding, ScoreParts, Searcher } from '../host/searcher.ts';
+import type { SearchPlan } from '../host/search-plan.ts';
 import { ShardError } from '../host/space.ts';
 import { encodePlan } from '../query/encode.ts';
 import type { PlanNode } from '../query/plan-tree.ts';
@@ -48,6 +49,18 @@ export class Probe {
       const binding = searcher.bind(shard.shardId, () => process.hrtime.bigint() > end);
       if (binding === undefined) this.#questionsLeft = 0;
       return binding;
+    });
+  }
+
+  /** What the score of a doc is made of that `plan` finds; undefined: the shard has failed, or it takes too long. */
+  scoreDoc(plan: SearchPlan, shard: LiveShard, docId: number): ScoreParts | undefined {
+    const end = process.hrtime.bigint() + BIND_NS;
+    const isLate = (): boolean => process.hrtime.bigint() > end;
+    return this.#ask(shard, (searcher) => {
+      searcher.setPlan(plan);
+      if (!searcher.isBound(shard.shardId) && searcher.bind(shard.shardId, isLate) === undefined)
+        return undefined;
+      return searcher.scoreDoc(docId, isLate);
     });
   }
 

@@ -301,6 +301,7 @@ void test('the query in canonical form, and its implicit revision', async () => 
     'query',
     'plan',
     'totals',
+    'best',
     'shards',
     'stats',
     'isSearchExhaustive',

@@ -3,6 +3,7 @@
 
 import type { Extractor } from '../../../daemon/symbols/extractor.ts';
 import { docTier } from '../../../daemon/engine/build/rank.ts';
+import type { BestDoc } from '../../../daemon/engine/search/explain-best.ts';
 import { detectLanguage } from '../../../daemon/sources/languages/languages.ts';
 import { openTestExtractor, symbolsIn } from '../../symbols/harness.ts';
 import { Engine, type TestDoc } from '../host/harness.ts';
@@ -143,7 +144,17 @@ async function docOf(extractor: Extractor, path: string, text: string): Promise<
   return { path, bytes, language, tier: docTier(path), symbols };
 }
 
-/** Each query with the paths of its answer, the best first. */
+/** A path with what its score is made of, if that is told. */
+function lineOf(path: string, doc: BestDoc | undefined): string {
+  const { tier = 1, ...parts } = doc?.parts ?? {};
+  const sum = Object.entries(parts).flatMap(([name, points]) =>
+    points === 0 ? [] : [`${name} ${points}`],
+  );
+  const times = tier === 1 || tier === 0 ? '' : `; x ${tier}`;
+  return `  ${path.padEnd(28)}${doc?.score ?? ''}: ${sum.join(', ')}${times}`;
+}
+
+/** Each query with the paths of its answer, the best first, and what the scores of the first ones are made of. */
 export async function orderListing(): Promise<string> {
   // Why not ctags: it is not everywhere, and not of one version.
   const extractor = await openTestExtractor('tree-sitter');
@@ -154,7 +165,9 @@ export async function orderListing(): Promise<string> {
   const parts: string[] = [];
   for (const query of QUERIES) {
     const { files: found } = await engine.search(query);
-    parts.push([query, ...found.map(({ fileName }) => `  ${fileName.text}`)].join('\n'));
+    const { best } = await engine.explain(query);
+    const lines = found.map(({ fileName }, place) => lineOf(fileName.text, best[place]));
+    parts.push([query, ...lines].join('\n'));
   }
   await engine.close();
   return `${parts.join('\n\n')}\n`;

@@ -133,14 +133,12 @@ void test('an expression that takes long on names of repos is refused', async ()
 });
 
 void test('a unit of very many ranges asks whether it is still wanted', async () => {
-  // Few states, which are soon made: only its ranges are work. Why two: those of one would be counted, in one scan.
-  const { matchCount, questionCount } = await drained(
-    'x'.repeat(1_000_000),
-    '[^a]{2}[^b]{2} or [^a][^b]{3}',
-    true,
-  );
-  assert.equal(matchCount, 250_000);
-  assert.ok(questionCount >= 100, `${questionCount} questions`);
+  // Few states, which are soon made: only its ranges are work. Those of an expression alone are counted in one go.
+  for (const query of ['[^a]{2}[^b]{2}', '[^a]{2}[^b]{2} or [^a][^b]{3}']) {
+    const { matchCount, questionCount } = await drained('x'.repeat(1_000_000), query, true);
+    assert.equal(matchCount, 250_000);
+    assert.ok(questionCount >= 100, `${questionCount} questions`);
+  }
 });
 
 void test('many atoms that are dense ask whether they are still wanted, and are walked in one pass', async () => {

@@ -72,6 +72,31 @@ const shardReport = z
   })
   .meta({ id: 'ShardReport', description: 'What became of an eligible shard.' });
 
+const bestDoc = z
+  .object({
+    repository: text('Name of its repository.'),
+    fileName: text('Path of the file.'),
+    score: integer('What it is ordered by.'),
+    parts: z
+      .object({
+        symbol: integer('For the symbol that the words cover best.'),
+        name: integer('For what they cover of the base name.'),
+        text: integer('For how often and how well they match.'),
+        near: integer('For how near together they stand.'),
+        tier: z.number().meta({
+          description:
+            'What these are multiplied by: less than 1 in tests, vendored and generated files.',
+        }),
+        path: integer('For the path, of a file whose content has no range.'),
+        leaves: integer('For the share of the words that match.'),
+      })
+      .exactOptional()
+      .meta({
+        description: 'What the score is made of, rounded; absent where it was not found again.',
+      }),
+  })
+  .meta({ id: 'BestFile', description: 'One of the best files, and why.' });
+
 export type { ConditionNode };
 
 export type ShardRow = z.infer<typeof shardReport>;
@@ -97,6 +122,7 @@ export const explanation = z
       ),
       ...statsNumbers,
     }),
+    best: z.array(bestDoc).meta({ description: 'The first files of the answer, 10 at most.' }),
     shards: z.array(shardReport).optional().meta({ description: 'For owners only.' }),
     stats,
     ...exhaustiveness,

@@ -1,0 +1,50 @@
+// The best files of an answer with what their scores are made of (API.md 7.5), in the order of the answer.
+
+import { given } from '../../base/given.ts';
+import type { ScoreParts } from '../host/searcher.ts';
+import type { Probe } from './probe.ts';
+import type { Completed } from './service.ts';
+
+/** A file of the answer. */
+export interface BestDoc {
+  readonly repository: string;
+  readonly fileName: string;
+  /** What it is ordered by. */
+  readonly score: number;
+  /** Rounded but for the tier; absent where the shard has failed since, or finding them again takes too long. */
+  readonly parts?: ScoreParts;
+}
+
+const BEST_MAX = 10;
+
+/** Errors: AbortError. */
+export async function explainBest(
+  { shown, prepared: { scope, run, view } }: Completed,
+  probe: Probe,
+): Promise<BestDoc[]> {
+  const best: BestDoc[] = [];
+  for (const { shard, docId, score } of shown.slice(0, BEST_MAX)) {
+    const parts = probe.scoreDoc(run.plan, scope.shards[shard]!, docId);
+    best.push({
+      repository: view.repoOf(shard, docId).name,
+      fileName: Buffer.from(view.pathOf(shard, docId)).toString(),
+      score,
+      ...given({ parts: parts && rounded(parts) }),
+    });
+    await probe.breathe();
+  }
+  return best;
+}
+
+function rounded({ tier, leaves, ...parts }: ScoreParts): ScoreParts {
+  const { symbol, name, text, near, path } = parts;
+  return {
+    symbol: Math.round(symbol),
+    name: Math.round(name),
+    text: Math.round(text),
+    near: Math.round(near),
+    tier,
+    path: Math.round(path),
+    leaves,
+  };
+}
