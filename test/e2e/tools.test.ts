@@ -182,7 +182,14 @@ void test('glob: paths by repository, cut with the next call', async () => {
   );
   const cut = await textOf('glob', { pattern: '*', limit: 2, repo: 'local/open' });
   assert.match(cut, /^Found 2 files\n.*\(cut at limit 2 of at least \d+ files: call again with/s);
-  assert.match(await textOf('glob', { pattern: '*.go' }), /^Found 0 files\n/);
+  assert.equal(
+    await textOf('glob', { pattern: '*.go' }),
+    'Found 0 files\nNo indexed file fits pattern; list_tree shows which files there are.',
+  );
+  assert.equal(
+    await textOf('glob', { pattern: '*.c', path: 'doc' }),
+    'Found 0 files\nNo indexed file fits path and pattern together; list_tree shows which files there are.',
+  );
   assert.equal(
     await textOf('glob', { pattern: 'm*.*', path: 'src', limit: 1, repo: 'local/open' }),
     'Found 1 files\n[local/open]\n  src/main.c',

@@ -211,6 +211,28 @@ onBothAdapters('tool server', (kind) => {
     assert.equal(unknown?.error?.code, -32601);
   });
 
+  test('arguments that are no object are a failure of the tool; null is as none', async () => {
+    const world = await startWorld({ kind, env: GUESTS });
+    const client = await open(world, undefined);
+    const asked = async (args: unknown) => {
+      const params = { name: 'list_repos', arguments: args };
+      const [answer] = await client.answers({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params,
+      });
+      return String(textOf(answer!));
+    };
+    for (const bad of [[], 'x', 5, true])
+      assert.match(await asked(bad), /^Tool "list_repos" failed: arguments: .*expected object/);
+    assert.match(await asked({ x: 1 }), /^Tool "list_repos" failed: arguments: .*"x"/);
+    assert.match(await asked(null), /^\{"repos":/);
+    const params = { name: 5 };
+    const [wrong] = await client.answers({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    assert.equal(wrong?.error?.code, -32602);
+  });
+
   test('calls of tools count, each alone; other messages and headers do not', async () => {
     const settings = { rateLimit: { requestsPerDay: 3 } };
     const world = await startWorld({ kind, env: OWNER, settings });

@@ -3,8 +3,10 @@
 import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
 import { addToList } from '../../../base/lists.ts';
+import { patternNode } from '../../../engine/query/nodes.ts';
 import { jsonInteger } from '../../api/shapes/input.ts';
 import { BoundedText } from './bounded-text.ts';
+import { globPattern } from './glob-pattern.ts';
 import {
   conditionsOf,
   gapsOf,
@@ -32,13 +34,13 @@ export const glob = tool(
   },
   async ({ pattern, limit, ...rest }, context) => {
     context.accounts.trail.note(context.actor, 'user.performed_code_search', ORG);
-    const conditions = conditionsOf({ ...rest, include: pattern }, context);
-    const [first, ...more] = conditions.values();
+    const node = patternNode('file', globPattern(pattern));
+    const scope = conditionsOf(rest, context);
+    const conditions = new Map([...scope, ['pattern', node] as const]);
     const most = Math.min(limit, LIMIT_MAX);
     // A match is a range: the folder and the glob may be one each.
     const matches = rest.path === undefined ? most : 2 * most;
-    // Safety: the pattern is a condition.
-    const answer = await searchFor([first!, ...more], { matches }, context);
+    const answer = await searchFor([node, ...scope.values()], { matches }, context);
     if (answer.files.length > 0) return listOf(answer, most);
     const reasons = await whyNothing(undefined, conditions, answer, context);
     return ['Found 0 files', ...reasons, ...gapsOf(answer)].join('\n');
