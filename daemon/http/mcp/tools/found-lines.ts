@@ -1,6 +1,7 @@
 // Lines with matches, file by file, as tools show them.
 
 import type { BoundedText } from './bounded-text.ts';
+import { shownName } from './shown-name.ts';
 
 export interface FoundLine {
   readonly number: number;
@@ -83,5 +84,5 @@ function writeFile({ repository, path, lines }: FoundLines): string[] {
     const isGap = hasContext && before !== undefined && before.number < number - 1;
     return isGap ? ['  --', line] : [line];
   });
-  return [`[${repository}] ${path}:`, ...written];
+  return [`[${repository}] ${shownName(path)}:`, ...written];
 }

@@ -15,6 +15,7 @@ import {
   searchFor,
   type ToolAnswer,
 } from './search-scope.ts';
+import { shownName } from './shown-name.ts';
 import { tool } from './tool.ts';
 import { whyNothing } from './why-nothing.ts';
 
@@ -56,7 +57,7 @@ function listOf(answer: ToolAnswer, limit: number): string {
   let shown = 0;
   for (const [repository, paths] of byRepo) {
     if (!text.add(`[${repository}]`)) break;
-    for (const path of paths.sort()) if (text.add(`  ${path}`)) shown++;
+    for (const path of paths.sort()) if (text.add(`  ${shownName(path)}`)) shown++;
   }
   for (const line of endLines(answer, shown, limit)) text.end(line);
   return text.toString();

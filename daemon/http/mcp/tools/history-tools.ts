@@ -8,6 +8,7 @@ import { diffOf, type FileDiff } from '../../api/history/diff-endpoints.ts';
 import { expressionText } from '../../api/history/expression-input.ts';
 import { BoundedText } from './bounded-text.ts';
 import { pageArguments, partOf } from './pages.ts';
+import { shownName } from './shown-name.ts';
 import { tool } from './tool.ts';
 
 const repo = z.string().meta({ description: 'Name of the repository.' });
@@ -108,17 +109,18 @@ function startOf(file: FileDiff): string {
 const NAMES_MAX = 50;
 
 function changeOf({ oldPath, newPath, additions, deletions }: FileDiff): string {
-  return `  ${newPath ?? oldPath ?? ''} +${additions} -${deletions}`;
+  return `  ${shownName(newPath ?? oldPath ?? '')} +${additions} -${deletions}`;
 }
 
 function linesOf({ oldPath, newPath, isBinary, hunks }: FileDiff): string[] {
   const [before, after] = [oldPath ?? newPath ?? '', newPath ?? oldPath ?? ''];
-  const renamed = before === after ? [] : [`rename from ${before}`, `rename to ${after}`];
-  const head = [`diff --git a/${before} b/${after}`, ...renamed];
+  const renamed =
+    before === after ? [] : [`rename from ${shownName(before)}`, `rename to ${shownName(after)}`];
+  const head = [`diff --git ${shownName(`a/${before}`)} ${shownName(`b/${after}`)}`, ...renamed];
   if (isBinary) return [...head, 'Binary files differ'];
   const names = [
-    `--- ${oldPath === null ? '/dev/null' : `a/${oldPath}`}`,
-    `+++ ${newPath === null ? '/dev/null' : `b/${newPath}`}`,
+    `--- ${oldPath === null ? '/dev/null' : shownName(`a/${oldPath}`)}`,
+    `+++ ${newPath === null ? '/dev/null' : shownName(`b/${newPath}`)}`,
   ];
   const body = hunks.flatMap(({ oldRange, newRange, heading, body }) => [
     `@@ -${spanOf(oldRange)} +${spanOf(newRange)} @@${heading === undefined ? '' : ` ${heading}`}`,
