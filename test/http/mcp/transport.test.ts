@@ -6,7 +6,7 @@ import test from 'node:test';
 import type { SearchEnvironment } from '../../../daemon/engine/search/prepare.ts';
 import { ask } from '../ask.ts';
 import type { RawReply } from '../ask.ts';
-import { answerOf } from '../answers.ts';
+import { answerOf, resultOf } from '../answers.ts';
 import { PROTOCOL_VERSIONS } from '../../../daemon/http/mcp/tool-server.ts';
 import { onBothAdapters } from '../adapters.ts';
 import {
@@ -249,6 +249,48 @@ onBothAdapters('tool server', (kind) => {
     const refused = results.filter(({ result }) => result?.['isError'] === true);
     assert.equal(refused.length, 1);
     assert.match(String(textOf(refused[0]!)), /^Tool "list_repos" failed: .*3 requests per day/);
+  });
+
+  test('a cut result advises a limit only where a larger one gives more', async () => {
+    const chunk = {
+      content: `${'y'.repeat(1000)}\n`,
+      contentStart: { byteOffset: 0, lineNumber: 1, column: 1 },
+      matchRanges: [{ start: { lineNumber: 1, column: 1 }, end: { lineNumber: 1, column: 2 } }],
+    };
+    const found = (fileCount: number) => {
+      const files = Array.from({ length: fileCount }, (_, i) =>
+        resultOf('', { fileName: { text: `${i}.txt`, matchRanges: [] }, chunks: [chunk] }),
+      );
+      const stats = { actualMatchCount: fileCount, totalMatchCount: 400, fileCount: 300 };
+      const cut = { isSearchExhaustive: false, incompleteReasons: ['match_limit'] };
+      return { ...answerOf(files, stats), ...cut };
+    };
+    const settings = { maxMatchCount: 200 };
+    const search = async (request: unknown) => found((request as { matches: number }).matches);
+    const world = await startWorld({ kind, env: GUESTS, settings, search });
+    const client = await open(world, undefined);
+    const lastOf = async (name: string, args: object) => {
+      const [answer] = await client.answers(call(1, name, args));
+      return String(textOf(answer!)).split('\n').at(-1);
+    };
+    const of400 = 'of at least 400 matches in 300 files';
+    assert.equal(
+      await lastOf('grep', { ...GREP, limit: 10 }),
+      `(cut at limit 10 ${of400}: call again with limit 200, or narrow by path, include or repo)`,
+    );
+    // The text is full.
+    assert.equal(
+      await lastOf('grep', { ...GREP, limit: 100 }),
+      `(cut at limit 100 ${of400}: narrow by path, include or repo)`,
+    );
+    assert.equal(
+      await lastOf('grep', { ...GREP, groupByRepo: true }),
+      `(cut at limit 200 ${of400}: this is the largest limit; narrow by path, include or repo)`,
+    );
+    assert.equal(
+      await lastOf('glob', { pattern: '*', limit: 1000 }),
+      '(cut at limit 200 of at least 300 files: this is the largest limit; narrow by path or repo)',
+    );
   });
 
   test('a search without a place is a failed result', async () => {

@@ -46,6 +46,24 @@ export function conditionsOf(
 
 /** Ranges that a tool asks for at most. */
 export const LIMIT_MAX = 10_000;
+
+/** The same where the settings have less. */
+export function limitMaxOf({ settings }: Pick<ToolContext, 'settings'>): number {
+  return Math.min(LIMIT_MAX, settings.maxMatchCount);
+}
+
+/**
+ * What to do about a result that is cut.
+ *
+ * @param limit     at which it is
+ * @param limitMax  a larger one is none
+ * @param count     what there is at least
+ */
+export function beyondLimit(limit: number, limitMax: number, count: number): string {
+  if (limit >= limitMax) return 'this is the largest limit; narrow';
+  return `call again with limit ${Math.min(limitMax, Math.max(count, 4 * limit))}, or narrow`;
+}
+
 /** Bytes of a line that results show. */
 const LINE_SIZE_MAX = 2000;
 
