@@ -265,7 +265,7 @@ onBothAdapters('tool server', (kind) => {
       const cut = { isSearchExhaustive: false, incompleteReasons: ['match_limit'] };
       return { ...answerOf(files, stats), ...cut };
     };
-    const settings = { maxMatchCount: 200 };
+    const settings = { maxMatchCount: 250 };
     const search = async (request: unknown) => found((request as { matches: number }).matches);
     const world = await startWorld({ kind, env: GUESTS, settings, search });
     const client = await open(world, undefined);
@@ -276,7 +276,7 @@ onBothAdapters('tool server', (kind) => {
     const of400 = 'of at least 400 matches in 300 files';
     assert.equal(
       await lastOf('grep', { ...GREP, limit: 10 }),
-      `(cut at limit 10 ${of400}: call again with limit 200, or narrow by path, include or repo)`,
+      `(cut at limit 10 ${of400}: call again with limit 250, or narrow by path, include or repo)`,
     );
     // The text is full.
     assert.equal(
@@ -285,12 +285,36 @@ onBothAdapters('tool server', (kind) => {
     );
     assert.equal(
       await lastOf('grep', { ...GREP, groupByRepo: true }),
-      `(cut at limit 200 ${of400}: this is the largest limit; narrow by path, include or repo)`,
+      `(cut at limit 250 ${of400}: this is the largest limit; narrow by path, include or repo)`,
     );
     assert.equal(
       await lastOf('glob', { pattern: '*', limit: 1000 }),
-      '(cut at limit 200 of at least 300 files: this is the largest limit; narrow by path or repo)',
+      '(cut at limit 250 of at least 300 files: this is the largest limit; narrow by path or repo)',
     );
+    // More lines around matches than a text has room for are not asked for.
+    assert.equal(
+      await lastOf('grep', { ...GREP, limit: 10_000, contextLines: 20 }),
+      `(cut at limit 244 ${of400}: narrow by path, include or repo)`,
+    );
+  });
+
+  test('an answer without room for its first file is no answer that nothing was found', async () => {
+    const asked: { readonly maxBytes?: number }[] = [];
+    const search = async (request: unknown) => {
+      asked.push(request as { readonly maxBytes?: number });
+      const cut = { isSearchExhaustive: false, incompleteReasons: ['size_limit'] };
+      return { ...answerOf([], { totalMatchCount: 1, fileCount: 1 }), ...cut };
+    };
+    const world = await startWorld({ kind, env: GUESTS, search });
+    const client = await open(world, undefined);
+    const [byFile] = await client.answers(call(1, 'grep', GREP));
+    assert.match(
+      String(textOf(byFile!)),
+      /^Found 0 matches in 0 files\n\(cut: the text is full, at least 1 more files are not shown; narrow/,
+    );
+    const [byRepo] = await client.answers(call(1, 'grep', { ...GREP, groupByRepo: true }));
+    assert.match(String(textOf(byRepo!)), /\n\(cut: matches of the first files alone were counted/);
+    assert.ok(asked.every(({ maxBytes = Infinity }) => maxBytes <= 8_000_000));
   });
 
   test('a search without a place is a failed result', async () => {

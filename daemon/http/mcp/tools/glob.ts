@@ -11,6 +11,7 @@ import {
   beyondLimit,
   conditionsOf,
   gapsOf,
+  isAnswerFull,
   limitMaxOf,
   scopeFields,
   searchFor,
@@ -76,8 +77,10 @@ function endLines(
   if (unshown > 0)
     lines.push(`(cut: the text is full, ${unshown} more files; narrow by path, repo or pattern)`);
   lines.push(...gapsOf(answer));
-  if (files.length <= limit && !incompleteReasons.includes('match_limit')) return lines;
-  const how = unshown > 0 ? 'narrow' : beyondLimit(limit, limitMax, stats.fileCount);
+  const isFull = isAnswerFull(answer);
+  const isCut = isFull || files.length > limit || incompleteReasons.includes('match_limit');
+  if (!isCut) return lines;
+  const how = isFull || unshown > 0 ? 'narrow' : beyondLimit(limit, limitMax, stats.fileCount);
   return [
     ...lines,
     `(cut at limit ${limit} of at least ${stats.fileCount} files: ${how} by path or repo)`,

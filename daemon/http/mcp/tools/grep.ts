@@ -12,6 +12,7 @@ import {
   beyondLimit,
   conditionsOf,
   gapsOf,
+  isAnswerFull,
   LIMIT_MAX,
   limitMaxOf,
   scopeFields,
@@ -58,7 +59,8 @@ export const grep = tool(
     const conditions = conditionsOf(args, context);
     const limits = limitsOf(args, context);
     const answer = await searchFor([pattern, ...conditions.values()], limits, context);
-    if (answer.files.length === 0) return await nothing(args, conditions, answer, context);
+    if (answer.files.length === 0 && !isAnswerFull(answer))
+      return await nothing(args, conditions, answer, context);
     return (args.groupByRepo ? byRepo : byFile)(answer, limits);
   },
 );
@@ -73,11 +75,13 @@ function limitsOf(
   { limit, groupByRepo, contextLines }: GrepArguments,
   context: ToolContext,
 ): Limits {
-  const limitMax = limitMaxOf(context);
+  const linesAround = groupByRepo ? 0 : Math.min(contextLines, CONTEXT_LINES_MAX);
+  // So many lines have room in a text, if each is as short as can be.
+  const limitMax = Math.min(limitMaxOf(context), Math.ceil(LIMIT_MAX / (2 * linesAround + 1)));
   return {
     matches: Math.min(limit ?? (groupByRepo ? LIMIT_MAX : LIMIT), limitMax),
     limitMax,
-    contextLines: groupByRepo ? 0 : Math.min(contextLines, CONTEXT_LINES_MAX),
+    contextLines: linesAround,
   };
 }
 
@@ -96,11 +100,13 @@ function byFile(answer: ToolAnswer, limits: Limits): string {
   const { files } = answer;
   const text = new BoundedText();
   text.add(`Found ${matchCount} matches in ${files.length} files`);
-  const shown = addFiles(text, files.map(linesOf));
-  const isFull = shown < files.length;
+  const shown = addFiles(text, files, linesOf);
+  const isFull = shown < files.length || isAnswerFull(answer);
+  const least = isAnswerFull(answer) ? 'at least ' : '';
+  const unshown = files.length - shown + (isAnswerFull(answer) ? 1 : 0);
   if (isFull)
     text.end(
-      `(cut: the text is full, ${files.length - shown} more files are not shown; narrow by path, include or repo, or set a smaller limit)`,
+      `(cut: the text is full, ${least}${unshown} more files are not shown; narrow by path, include or repo, or set a smaller limit)`,
     );
   for (const line of endLines(answer, limits, isFull)) text.end(line);
   return text.toString();
@@ -145,7 +151,11 @@ function byRepo(answer: ToolAnswer, limits: Limits): string {
     if (!text.add(`${name}: ${matches} matches in ${files} files`)) break;
     left--;
   }
+  if (isAnswerFull(answer))
+    text.end(
+      '(cut: matches of the first files alone were counted; narrow by path, include or repo)',
+    );
   if (left > 0) text.end(`(cut: ${left} more repositories; narrow by path, include or pattern)`);
-  for (const line of endLines(answer, limits, left > 0)) text.end(line);
+  for (const line of endLines(answer, limits, left > 0 || isAnswerFull(answer))) text.end(line);
   return text.toString();
 }

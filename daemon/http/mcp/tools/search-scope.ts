@@ -66,6 +66,13 @@ export function beyondLimit(limit: number, limitMax: number, count: number): str
 
 /** Bytes of a line that results show. */
 const LINE_SIZE_MAX = 2000;
+/** Bytes of an answer, which the thread that serves reads as a whole: more than a text has room for. */
+const ANSWER_SIZE_MAX = 8_000_000;
+
+/** Are there results that the answer had no room for? */
+export function isAnswerFull({ incompleteReasons = [] }: ToolAnswer): boolean {
+  return incompleteReasons.includes('size_limit');
+}
 
 export interface ToolSearch {
   readonly matches: number;
@@ -89,6 +96,7 @@ export async function searchFor(
       isRegexEnabled: true,
       isCaseSensitivityEnabled: true,
       maxLineBytes: LINE_SIZE_MAX,
+      maxBytes: ANSWER_SIZE_MAX,
     },
     environmentOf(context),
   );
@@ -131,7 +139,7 @@ export function gapsOf({ incompleteReasons = [] }: ToolAnswer): string[] {
   ];
 }
 
-const TOLD_APART: readonly string[] = ['match_limit', SCANNED];
+const TOLD_APART: readonly string[] = ['match_limit', 'size_limit', SCANNED];
 
 const SCAN_TEXT =
   '(not all is indexed yet: files were looked through instead, in the order of paths, each line by itself)';
