@@ -56,7 +56,7 @@ before(async () => {
   }
   writeFiles(open, { 'README.md': '# Open\n\nPlums.\n', 'new.txt': 'new\n' });
   commitAll(open, 'second');
-  writeFiles(hidden, { [HOSTILE_NAME]: 'cherry\n' });
+  writeFiles(hidden, { [HOSTILE_NAME]: 'cherry\n', 'a.txt': 'long\n'.repeat(20_000) });
   commitAll(hidden, 'second');
   commits = git(open, 'log', '--format=%H').split('\n');
   const dataDir = path.join(temporaryFolder(), 'data');
@@ -260,6 +260,7 @@ void test('a name that would be lines of its own is shown as JSON, and read by w
     await textOf('list_tree', { repo, path: path.dirname(HOSTILE_NAME) }),
     await textOf('read_file', { repo, path: JSON.parse(shown) as string }),
     await textOf('get_diff', { repo, base: 'HEAD^', head: 'HEAD' }),
+    await textOf('get_diff', { repo, base: 'HEAD^', head: 'HEAD', path: HOSTILE_NAME }),
   ];
   for (const text of texts) {
     assert.doesNotMatch(text, /^\[local\/open|^open\]/m);
@@ -343,6 +344,10 @@ void test('get_diff: a unified diff that git takes', async () => {
       'diff --git a/new.txt b/new.txt\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new',
   );
   assert.equal(await textOf('get_diff', { ...asked, head: commits[1] }), 'No differences');
+  assert.match(
+    await textOf('get_diff', { repo: 'local/hidden', base: 'HEAD^', head: 'HEAD' }),
+    /\(cut: \d+ more lines of this file; .*\)\n\(cut: 1 more files; call again with path:\n  "odd.*\+1 -0\)$/,
+  );
 });
 
 /** A token of the owner's key for one repository. */

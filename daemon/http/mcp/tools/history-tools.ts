@@ -79,11 +79,12 @@ export const getDiff = tool(
 function diffText(files: readonly FileDiff[], total: number, page: number): string {
   const text = new BoundedText();
   const left: FileDiff[] = [];
-  for (const [index, file] of files.entries()) {
-    const isWhole = left.length === 0 && text.add(...linesOf(file));
-    if (isWhole) continue;
-    if (index === 0) return startOf(file);
-    left.push(file);
+  let isFull = false;
+  for (const file of files) {
+    if (!isFull && text.add(...linesOf(file))) continue;
+    if (file === files[0]) addStart(text, file);
+    else left.push(file);
+    isFull = true;
   }
   if (left.length > 0) {
     text.end(`(cut: ${left.length} more files; call again with path:`);
@@ -94,15 +95,13 @@ function diffText(files: readonly FileDiff[], total: number, page: number): stri
   return text.toString();
 }
 
-/** As much of a long file as there is room for. */
-function startOf(file: FileDiff): string {
-  const text = new BoundedText();
+/** Adds as much of a long file as there is room for. */
+function addStart(text: BoundedText, file: FileDiff): void {
   const lines = linesOf(file).flatMap((part) => part.split('\n'));
   const shown = lines.findIndex((line) => !text.add(line));
   text.end(
     `(cut: ${lines.length - shown} more lines of this file; read_file shows it at both commits)`,
   );
-  return text.toString();
 }
 
 /** Files that a cut diff names. */
