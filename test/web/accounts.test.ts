@@ -362,6 +362,7 @@ void test('what an agent takes leads to the tools', { skip: NO_BROWSER }, async 
   await page.getByRole('heading', { name: 'Address' }).waitFor();
   const address = `${served.url}/api/mcp`;
   assert.equal(await page.getByLabel('Address', { exact: true }).innerText(), address);
+  await page.getByText('An agent that knows OAuth needs no key').waitFor();
   const claude = await copied(page, 'Claude Code');
   const shown = JSON.parse(claude) as {
     mcpServers: { trawl: { url: string; headers: { Authorization: string } } };

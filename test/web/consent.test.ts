@@ -12,6 +12,8 @@ import { NO_BROWSER, findingsOf, visit } from './browser.ts';
 
 const OWNER = { email: 'owner@example.com', password: 'correct horse battery' };
 const NAME = 'Tool <img src=x>\u202eevil';
+/** What an application wants to have back, as it is. */
+const STATE = 'a+b/c= &d=#e%26%41\u00e9';
 
 /** The application that waits for its answer, and a page that frames others. */
 const waiting = createServer((request, response) => {
@@ -54,7 +56,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
       redirect_uri: `${back}/cb`,
       code_challenge: 'x'.repeat(43),
       code_challenge_method: 'S256',
-      state: 's',
+      state: STATE,
       ...more,
     }).toString()}`;
 
@@ -75,14 +77,16 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   assert.deepEqual(await findingsOf(page), []);
 
   await page.getByRole('button', { name: 'Deny' }).click();
-  await page.waitForURL(`${back}/cb?error=access_denied&state=s&iss=${encodeURIComponent(url)}`);
+  const denied = new URLSearchParams({ error: 'access_denied', state: STATE, iss: url });
+  await page.waitForURL(`${back}/cb?${denied.toString()}`);
   // The way back leads to a request that is answered.
   await page.goBack();
   await page.getByText('This request was answered already, or is too old.').waitFor();
   await page.goto(asked({ resource: `${url}/api/mcp` }));
   await page.getByText(`It could search and read what ${OWNER.email} may`).waitFor();
   await page.getByRole('button', { name: 'Allow' }).click();
-  await page.waitForURL(/\/cb\?code=[0-9a-f]{64}&state=s&iss=/);
+  await page.waitForURL(/\/cb\?code=[0-9a-f]{64}&state=[^&]+&iss=/);
+  assert.equal(new URL(page.url()).searchParams.get('state'), STATE);
 
   // What is wrong is told, and leads nowhere.
   await page.goto(asked({ redirect_uri: 'https://evil.example/' }));

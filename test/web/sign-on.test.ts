@@ -34,7 +34,9 @@ void test('continue with a provider, and come back', { skip: NO_BROWSER }, async
   assert.equal(added.code, 0, added.stderr);
 
   const { page, context, complaints } = await visit({ url: served.url });
-  await page.goto('/login?return=/search?query=plumtree');
+  const query = new URLSearchParams({ query: 'plumtree -"&%41#"' }).toString();
+  const wanted = new URLSearchParams({ return: `/search?${query}` }).toString();
+  await page.goto(`/login?${wanted}`);
   const acmeLink = page.getByRole('link', { name: 'Continue with Acme' });
   await acmeLink.waitFor();
   assert.deepEqual(await findingsOf(page), []);
@@ -59,7 +61,11 @@ void test('continue with a provider, and come back', { skip: NO_BROWSER }, async
   issuer.account = { sub: 'a', email: 'ada@example.com', email_verified: true };
   // It still knows where to go on.
   await acmeLink.click();
-  await page.waitForURL(/\/search\?query=plumtree/);
+  await page.waitForURL(`${served.url}/search?${query}`);
+  assert.equal(
+    await page.getByRole('combobox', { name: 'Query' }).inputValue(),
+    'plumtree -"&%41#"',
+  );
   await page.getByRole('link', { name: 'Settings of ada@example.com' }).waitFor();
   await page.goto('/settings/general');
   await page.getByRole('button', { name: 'Sign out' }).click();

@@ -14,15 +14,23 @@ export interface SessionLimits {
   readonly countMax: number;
   /** Of a caller: with one more the one ends that was used least lately. */
   readonly ownCountMax: number;
+  /** Of all callers of one user, who may make any number of tokens: with one more the same. */
+  readonly userCountMax: number;
   readonly idleMs: number;
 }
 
-const LIMITS: SessionLimits = { countMax: 5000, ownCountMax: 100, idleMs: HOUR_MS };
+const LIMITS: SessionLimits = {
+  countMax: 5000,
+  ownCountMax: 100,
+  userCountMax: 1000,
+  idleMs: HOUR_MS,
+};
 
 export type Transport = WebStandardStreamableHTTPServerTransport;
 
 export interface Session {
   readonly owner: string;
+  readonly holder: string;
   readonly server: Server;
   readonly transport: Transport;
 }
@@ -49,24 +57,27 @@ export class Sessions {
    * Errors: SERVER_OVERLOADED.
    */
   async open(caller: Caller, makeServer: (transport: Transport) => Server): Promise<Session> {
+    const { holder } = caller;
     const owner = ownerOf(caller);
-    this.#makeRoom(owner);
+    this.#makeRoom(owner, holder);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, session),
     });
     const server = makeServer(transport);
-    const session = { owner, server, transport };
+    const session = { owner, holder, server, transport };
     await server.connect(transport);
     return session;
   }
 
-  #makeRoom(owner: string): void {
+  #makeRoom(owner: string, holder: string): void {
+    const { countMax, ownCountMax, userCountMax } = this.#limits;
     this.#sessions.purgeStale();
-    const own = [...this.#sessions.rvalues()].filter((session) => session?.owner === owner);
-    const [oldest] = own;
-    if (oldest !== undefined && own.length >= this.#limits.ownCountMax) this.end(oldest);
-    else if (this.#sessions.size >= this.#limits.countMax)
+    const ofUser = [...this.#sessions.rvalues()].filter((session) => session?.holder === holder);
+    const own = ofUser.filter((session) => session?.owner === owner);
+    const [oldest] = own.length >= ownCountMax ? own : ofUser.length >= userCountMax ? ofUser : [];
+    if (oldest !== undefined) this.end(oldest);
+    else if (this.#sessions.size >= countMax)
       throw new ApiError('SERVER_OVERLOADED', 'Too many sessions are open.');
   }
 

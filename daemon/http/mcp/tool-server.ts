@@ -3,7 +3,11 @@
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ErrorCode as RpcCode,
+  ListToolsRequestSchema,
+  McpError,
+} from '@modelcontextprotocol/sdk/types.js';
 import type {
   CallToolResult,
   ListToolsResult,
@@ -62,9 +66,14 @@ export function makeToolServer(mount: ToolMount): Server {
     },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => LIST);
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
-    call(mount, params.name, params.arguments, extra),
-  );
+  // Why not by a handler: the library lets no arguments through that are no object, and those are failures of the tool.
+  server.fallbackRequestHandler = async ({ method, params }, extra) => {
+    if (method !== 'tools/call') throw new McpError(RpcCode.MethodNotFound, 'Method not found');
+    const name = params?.['name'];
+    if (typeof name !== 'string')
+      throw new McpError(RpcCode.InvalidParams, 'name: expected a text');
+    return await call(mount, name, params?.['arguments'], extra);
+  };
   return server;
 }
 

@@ -1,7 +1,7 @@
 // The parameters of an address as pages with lists use them: what is chosen is in the address, defaults are left out, and a
 // choice begins at the first page.
 
-import { useSearchParams } from 'wouter';
+import { changeParameters, useParameters } from './parameters.ts';
 
 /** `step`: one can go back to what was before; `note`: what is typed, or opened and closed, takes its place. */
 export type ChangeKind = 'step' | 'note';
@@ -37,9 +37,9 @@ function changed(before: URLSearchParams, order: readonly string[], changes: Cha
 
 /** @param order  names of the parameters of the page; those before `page` choose what is listed */
 export function useAddressParameters(order: readonly string[]): AddressParameters {
-  const [parameters, setParameters] = useSearchParams();
+  const parameters = useParameters();
   const change = (changes: Changes, kind: ChangeKind = 'note'): void =>
-    setParameters((before) => changed(before, order, changes), { replace: kind === 'note' });
+    changeParameters((before) => changed(before, order, changes), { replace: kind === 'note' });
   return {
     page: Math.max(1, Math.trunc(Number(parameters.get('page') ?? 1)) || 1),
     valueOf: (name) => parameters.get(name) ?? undefined,

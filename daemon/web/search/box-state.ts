@@ -2,7 +2,8 @@
 // the results. On the search page it asks while one types; `return` asks for all.
 
 import { useEffect, useState } from 'react';
-import { useLocation, useSearchParams } from 'wouter';
+import { useLocation } from 'wouter';
+import { useParameters } from '../data/parameters.ts';
 import { useRemembered } from '../data/remembered.ts';
 import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
 import { chosenOf } from './facet-choice.ts';
@@ -24,7 +25,7 @@ export interface Switches {
 
 /** The query of the address, and the way to write another one there. */
 function useAskedSearch() {
-  const [parameters] = useSearchParams();
+  const parameters = useParameters();
   const [path, navigate] = useLocation();
   const contextLines = useRemembered((state) => state.contextLines);
   const noteQuery = useRemembered((state) => state.noteQuery);

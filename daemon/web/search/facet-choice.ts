@@ -1,6 +1,6 @@
 // Facets: what results can be narrowed to, how many there are of each, and what is chosen, which lives in the address.
 
-import { useSearchParams } from 'wouter';
+import { changeParameters, useParameters } from '../data/parameters.ts';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
 import { folderOf } from './folders.ts';
@@ -103,22 +103,22 @@ export function chosenOf(parameters: URLSearchParams): Chosen {
 
 /** The choice of the address. Each change is a step of the history. */
 export function useFacetChoice(): FacetChoice {
-  const [parameters, setParameters] = useSearchParams();
+  const parameters = useParameters();
   const chosen = chosenOf(parameters);
   const before = useBefore();
   return {
     chosen,
     before,
     toggle: (facet, value) =>
-      setParameters((before) => {
+      changeParameters((before) => {
         const after = new URLSearchParams(before);
         if (chosen[facet].has(value)) after.delete(facet, value);
         else after.append(facet, value);
         return after;
       }),
-    clear: () => setParameters(withoutFacets),
+    clear: () => changeParameters(withoutFacets),
     replaceBy: (query) =>
-      setParameters((before) => {
+      changeParameters((before) => {
         const after = withoutFacets(before);
         after.set('query', query);
         return after;

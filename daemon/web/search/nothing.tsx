@@ -1,7 +1,8 @@
 // Where there is nothing to show: what the query may have meant, and what might find more. Nothing was found, nothing is left
 // by the filters, or the query could not be read.
 
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
+import { useParameters } from '../data/parameters.ts';
 import { showOverlay } from '../parts/overlay.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { count } from '../parts/words.ts';
@@ -12,7 +13,7 @@ import { useSearch } from './search-store.ts';
 
 /** The address of the same search but for what is changed. */
 function useChanged(search: Search | undefined): (changed: Partial<Search>) => string {
-  const [parameters] = useSearchParams();
+  const parameters = useParameters();
   return (changed) =>
     search === undefined
       ? ''

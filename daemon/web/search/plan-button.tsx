@@ -1,15 +1,15 @@
 // Opens and closes the plan, which lives in the address (`plan=1`).
 
 import { lazy, Suspense } from 'react';
-import { useSearchParams } from 'wouter';
+import { changeParameters, useParameters } from '../data/parameters.ts';
 
 const PlanPanel = lazy(() => import('./plan-panel.tsx'));
 
 function usePlan() {
-  const [parameters, setParameters] = useSearchParams();
+  const parameters = useParameters();
   const isOpen = parameters.get('plan') === '1';
   const toggle = (): void =>
-    setParameters(
+    changeParameters(
       (before) => {
         const after = new URLSearchParams(before);
         if (isOpen) after.delete('plan');

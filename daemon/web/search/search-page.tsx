@@ -1,7 +1,8 @@
 // The page of results: the search of the address, its summary, filters, the list, and a look into the file beside it.
 
 import { lazy, Suspense, useEffect, useRef } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { Link, useLocation } from 'wouter';
+import { changeParameters, useParameters } from '../data/parameters.ts';
 import { useRemembered } from '../data/remembered.ts';
 import { useKey } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
@@ -43,35 +44,38 @@ function useAskedSearch(search: Search | undefined): void {
   }, [key]);
 }
 
+/** @param wanted  undefined: none */
+function showPreview(wanted: string | undefined): void {
+  changeParameters(
+    (before) => {
+      const after = new URLSearchParams(before);
+      if (wanted === undefined) after.delete('preview');
+      else after.set('preview', wanted);
+      return after;
+    },
+    { replace: true },
+  );
+}
+
 /** The file that the address names for the preview; undefined: none, or it is not among the results. */
 function usePreview(files: readonly ResultFile[]) {
-  const [parameters, setParameters] = useSearchParams();
+  const parameters = useParameters();
   const name = parameters.get('preview');
   const focused = useRef<Focused>(undefined);
-  const show = (wanted: string | undefined): void =>
-    setParameters(
-      (before) => {
-        const after = new URLSearchParams(before);
-        if (wanted === undefined) after.delete('preview');
-        else after.set('preview', wanted);
-        return after;
-      },
-      { replace: true },
-    );
   const file = name === null ? undefined : files.find((one) => previewName(one) === name);
   const follow = (now: Focused): void => {
     focused.current = now;
-    if (name !== null && previewName(now.file) !== name) show(previewName(now.file));
+    if (name !== null && previewName(now.file) !== name) showPreview(previewName(now.file));
   };
   const close = (): void => {
-    show(undefined);
+    showPreview(undefined);
     focused.current?.element.focus();
   };
   useKey('preview', () => {
     const wanted = focused.current?.file ?? files[0];
     if (name === null && wanted === undefined) return false;
     if (name !== null) close();
-    else if (wanted !== undefined) show(previewName(wanted));
+    else if (wanted !== undefined) showPreview(previewName(wanted));
     return true;
   });
   return { file, follow, close, line: focused.current?.line };
@@ -123,7 +127,7 @@ function PreviewBeside({ isNarrow, ...rest }: PreviewBesideProps) {
 }
 
 export function SearchPage() {
-  const [parameters] = useSearchParams();
+  const parameters = useParameters();
   const [, navigate] = useLocation();
   const contextLines = useRemembered((state) => state.contextLines);
   const choice = useFacetChoice();

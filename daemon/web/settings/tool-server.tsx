@@ -43,6 +43,13 @@ function Credential() {
         each call of a tool is one of your requests of the day. A scoped token in its place sees the
         repositories that it was made for, for an hour.
       </p>
+      {account?.entitlements.includes('oauth') === true && (
+        <p>
+          An agent that knows OAuth needs no key: leave out what names the variable, and it opens a
+          page here, on which you let it in. Your{' '}
+          <Link href="/settings/tokens">tokens and applications</Link> list it, and end it.
+        </p>
+      )}
       {account?.anonymousAccess === true && (
         <p>Guests may search here: without a key an agent sees what guests see.</p>
       )}

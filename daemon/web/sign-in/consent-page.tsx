@@ -2,13 +2,14 @@
 // proves nothing, and by where the answer goes, which does. The answer is sent by the page; then the browser goes back.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useLocation, useSearchParams } from 'wouter';
+import { useLocation } from 'wouter';
 import type {
   answerConsentRequest,
   getConsentRequest,
 } from '../../http/api/accounts/consent-endpoints.ts';
 import { call, fetchApi } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
+import { useParameters } from '../data/parameters.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { useAccount } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
@@ -136,7 +137,7 @@ function Refusal() {
 
 export default function ConsentPage() {
   useTitle('Let an application in');
-  const [parameters] = useSearchParams();
+  const parameters = useParameters();
   const id = parameters.get('request');
   return <div className="card-page">{id === null ? <Refusal /> : <Request id={id} />}</div>;
 }

@@ -1,9 +1,9 @@
 // Signing in, with e-mail and password or by an identity provider.
 
 import { useState } from 'react';
-import { useSearchParams } from 'wouter';
 import type { logIn } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
+import { useParameters } from '../data/parameters.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { useTitle } from '../parts/title.ts';
 import { AccountForm, goOnTo } from './account-form.tsx';
@@ -42,7 +42,7 @@ function SignOnCard({ returnTo }: { readonly returnTo: string }) {
 
 export default function LoginPage() {
   useTitle('Sign in');
-  const [parameters] = useSearchParams();
+  const parameters = useParameters();
   const ways = useWaysIn();
   const returnTo = parameters.get('return') ?? '/';
   return (

@@ -7,7 +7,12 @@ import type { Caller } from '../../../daemon/accounts/caller.ts';
 import { Sessions } from '../../../daemon/http/mcp/sessions.ts';
 import { SEES_NOTHING } from '../../../daemon/repos/sight.ts';
 
-function guest(holder: string): { caller: Caller; holder: string } {
+interface Who {
+  readonly caller: Caller;
+  readonly holder: string;
+}
+
+function guest(holder: string): Who {
   return { caller: { source: 'guest', sight: SEES_NOTHING }, holder };
 }
 
@@ -23,7 +28,7 @@ const INITIALIZE = {
 };
 
 /** Opens a session by its first message; its id. */
-async function openOne(sessions: Sessions, who: ReturnType<typeof guest>): Promise<string> {
+async function openOne(sessions: Sessions, who: Who): Promise<string> {
   const make = () => new Server({ name: 'test', version: '1' }, { capabilities: {} });
   const { transport } = await sessions.open(who, make);
   const headers = {
@@ -48,6 +53,20 @@ void test('of one caller the session goes that was used least lately, others are
   const other = await openOne(sessions, b);
   await assert.rejects(openOne(sessions, guest('c')), /Too many sessions/);
   assert.throws(() => sessions.find(other, a), /another caller/);
+});
+
+void test('of one user with many tokens, too, and others still find room', async () => {
+  const sessions = new Sessions({ countMax: 4, ownCountMax: 2, userCountMax: 3 });
+  const token = (credentialId: string): Who => ({
+    caller: { source: 'scoped_access_token', credentialId, sight: SEES_NOTHING },
+    holder: 'a',
+  });
+  const first = await openOne(sessions, token('1'));
+  for (let i = 2; i <= 9; i++) await openOne(sessions, token(String(i)));
+  assert.throws(() => sessions.find(first, token('1')), /no such session/);
+  const other = await openOne(sessions, guest('b'));
+  await openOne(sessions, token('10'));
+  sessions.find(other, guest('b'));
 });
 
 void test('one that is idle for long is over', async () => {

@@ -6,7 +6,7 @@ import test from 'node:test';
 import type { SearchEnvironment } from '../../../daemon/engine/search/prepare.ts';
 import { ask } from '../ask.ts';
 import type { RawReply } from '../ask.ts';
-import { answerOf } from '../answers.ts';
+import { answerOf, resultOf } from '../answers.ts';
 import { PROTOCOL_VERSIONS } from '../../../daemon/http/mcp/tool-server.ts';
 import { onBothAdapters } from '../adapters.ts';
 import {
@@ -211,6 +211,28 @@ onBothAdapters('tool server', (kind) => {
     assert.equal(unknown?.error?.code, -32601);
   });
 
+  test('arguments that are no object are a failure of the tool; null is as none', async () => {
+    const world = await startWorld({ kind, env: GUESTS });
+    const client = await open(world, undefined);
+    const asked = async (args: unknown) => {
+      const params = { name: 'list_repos', arguments: args };
+      const [answer] = await client.answers({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params,
+      });
+      return String(textOf(answer!));
+    };
+    for (const bad of [[], 'x', 5, true])
+      assert.match(await asked(bad), /^Tool "list_repos" failed: arguments: .*expected object/);
+    assert.match(await asked({ x: 1 }), /^Tool "list_repos" failed: arguments: .*"x"/);
+    assert.match(await asked(null), /^\{"repos":/);
+    const params = { name: 5 };
+    const [wrong] = await client.answers({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    assert.equal(wrong?.error?.code, -32602);
+  });
+
   test('calls of tools count, each alone; other messages and headers do not', async () => {
     const settings = { rateLimit: { requestsPerDay: 3 } };
     const world = await startWorld({ kind, env: OWNER, settings });
@@ -227,6 +249,72 @@ onBothAdapters('tool server', (kind) => {
     const refused = results.filter(({ result }) => result?.['isError'] === true);
     assert.equal(refused.length, 1);
     assert.match(String(textOf(refused[0]!)), /^Tool "list_repos" failed: .*3 requests per day/);
+  });
+
+  test('a cut result advises a limit only where a larger one gives more', async () => {
+    const chunk = {
+      content: `${'y'.repeat(1000)}\n`,
+      contentStart: { byteOffset: 0, lineNumber: 1, column: 1 },
+      matchRanges: [{ start: { lineNumber: 1, column: 1 }, end: { lineNumber: 1, column: 2 } }],
+    };
+    const found = (fileCount: number) => {
+      const files = Array.from({ length: fileCount }, (_, i) =>
+        resultOf('', { fileName: { text: `${i}.txt`, matchRanges: [] }, chunks: [chunk] }),
+      );
+      const stats = { actualMatchCount: fileCount, totalMatchCount: 400, fileCount: 300 };
+      const cut = { isSearchExhaustive: false, incompleteReasons: ['match_limit'] };
+      return { ...answerOf(files, stats), ...cut };
+    };
+    const settings = { maxMatchCount: 250 };
+    const search = async (request: unknown) => found((request as { matches: number }).matches);
+    const world = await startWorld({ kind, env: GUESTS, settings, search });
+    const client = await open(world, undefined);
+    const lastOf = async (name: string, args: object) => {
+      const [answer] = await client.answers(call(1, name, args));
+      return String(textOf(answer!)).split('\n').at(-1);
+    };
+    const of400 = 'of at least 400 matches in 300 files';
+    assert.equal(
+      await lastOf('grep', { ...GREP, limit: 10 }),
+      `(cut at limit 10 ${of400}: call again with limit 250, or narrow by path, include or repo)`,
+    );
+    // The text is full.
+    assert.equal(
+      await lastOf('grep', { ...GREP, limit: 100 }),
+      `(cut at limit 100 ${of400}: narrow by path, include or repo)`,
+    );
+    assert.equal(
+      await lastOf('grep', { ...GREP, groupByRepo: true }),
+      `(cut at limit 250 ${of400}: this is the largest limit; narrow by path, include or repo)`,
+    );
+    assert.equal(
+      await lastOf('glob', { pattern: '*', limit: 1000 }),
+      '(cut at limit 250 of at least 300 files: this is the largest limit; narrow by path or repo)',
+    );
+    // More lines around matches than a text has room for are not asked for.
+    assert.equal(
+      await lastOf('grep', { ...GREP, limit: 10_000, contextLines: 20 }),
+      `(cut at limit 244 ${of400}: narrow by path, include or repo)`,
+    );
+  });
+
+  test('an answer without room for its first file is no answer that nothing was found', async () => {
+    const asked: { readonly maxBytes?: number }[] = [];
+    const search = async (request: unknown) => {
+      asked.push(request as { readonly maxBytes?: number });
+      const cut = { isSearchExhaustive: false, incompleteReasons: ['size_limit'] };
+      return { ...answerOf([], { totalMatchCount: 1, fileCount: 1 }), ...cut };
+    };
+    const world = await startWorld({ kind, env: GUESTS, search });
+    const client = await open(world, undefined);
+    const [byFile] = await client.answers(call(1, 'grep', GREP));
+    assert.match(
+      String(textOf(byFile!)),
+      /^Found 0 matches in 0 files\n\(cut: the text is full, at least 1 more files are not shown; narrow/,
+    );
+    const [byRepo] = await client.answers(call(1, 'grep', { ...GREP, groupByRepo: true }));
+    assert.match(String(textOf(byRepo!)), /\n\(cut: matches of the first files alone were counted/);
+    assert.ok(asked.every(({ maxBytes = Infinity }) => maxBytes <= 8_000_000));
   });
 
   test('a search without a place is a failed result', async () => {

@@ -8,15 +8,18 @@ import type { ErrorCode } from './api-error.ts';
 
 /**
  * The body as its schema sees it; unknown keys are dropped unless the schema refuses them.
+ *
+ * @param name  what the whole is called where it is wrong
  * Errors: INVALID_REQUEST_BODY.
  */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   json: unknown,
+  name = 'body',
 ): z.output<Schema> {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
-  throw refusal('INVALID_REQUEST_BODY', result.error, 'body');
+  throw refusal('INVALID_REQUEST_BODY', result.error, name);
 }
 
 /**

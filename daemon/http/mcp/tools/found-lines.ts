@@ -1,6 +1,7 @@
 // Lines with matches, file by file, as tools show them.
 
 import type { BoundedText } from './bounded-text.ts';
+import { shownName } from './shown-name.ts';
 
 export interface FoundLine {
   readonly number: number;
@@ -32,14 +33,20 @@ function lastLineOf({ start, end }: Range): number {
   return isAtStart ? end.lineNumber - 1 : end.lineNumber;
 }
 
-/** The lines of a text that begins at a line, and which of them the ranges are on. */
+/** Lines that no text has room for, however short they are. */
+const LINES_MAX = 10_000;
+
+/** The lines of a text that begins at a line, the first of them, and which of them the ranges are on. */
 export function linesWith(text: string, first: number, ranges: readonly Range[]): FoundLine[] {
-  const texts = text.replace(/\n$/, '').split('\n');
-  const spans = ranges.map((range) => [range.start.lineNumber, lastLineOf(range)] as const);
+  const texts = text.replace(/\n$/, '').split('\n', LINES_MAX);
+  const end = first + texts.length;
+  const matched = new Set<number>();
+  for (const range of ranges)
+    for (let line = range.start.lineNumber; line < end && line <= lastLineOf(range); line++)
+      matched.add(line);
   return texts.map((line, index) => {
     const number = first + index;
-    const isMatch = spans.some(([from, to]) => from <= number && number <= to);
-    return { number, text: line.replace(/\r$/, ''), isMatch };
+    return { number, text: line.replace(/\r$/, ''), isMatch: matched.has(number) };
   });
 }
 
@@ -67,10 +74,19 @@ export function firstPlaces(files: readonly FoundLines[], countMax: number): Fou
 /** Characters of a line that are shown. */
 const LINE_SIZE_MAX = 2000;
 
-/** Adds files as long as there is room; returns how many were added whole. */
-export function addFiles(text: BoundedText, files: readonly FoundLines[]): number {
+/**
+ * Adds files as long as there is room.
+ *
+ * @param linesOf  is asked for those alone that are added
+ * @returns        how many were added whole
+ */
+export function addFiles<File>(
+  text: BoundedText,
+  files: readonly File[],
+  linesOf: (file: File) => FoundLines,
+): number {
   for (const [index, file] of files.entries())
-    for (const line of writeFile(file)) if (!text.add(line)) return index;
+    for (const line of writeFile(linesOf(file))) if (!text.add(line)) return index;
   return files.length;
 }
 
@@ -83,5 +99,5 @@ function writeFile({ repository, path, lines }: FoundLines): string[] {
     const isGap = hasContext && before !== undefined && before.number < number - 1;
     return isGap ? ['  --', line] : [line];
   });
-  return [`[${repository}] ${path}:`, ...written];
+  return [`[${repository}] ${shownName(path)}:`, ...written];
 }

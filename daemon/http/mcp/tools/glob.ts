@@ -3,16 +3,21 @@
 import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
 import { addToList } from '../../../base/lists.ts';
+import { patternNode } from '../../../engine/query/nodes.ts';
 import { jsonInteger } from '../../api/shapes/input.ts';
 import { BoundedText } from './bounded-text.ts';
+import { globPattern } from './glob-pattern.ts';
 import {
+  beyondLimit,
   conditionsOf,
   gapsOf,
-  LIMIT_MAX,
+  isAnswerFull,
+  limitMaxOf,
   scopeFields,
   searchFor,
   type ToolAnswer,
 } from './search-scope.ts';
+import { shownName } from './shown-name.ts';
 import { tool } from './tool.ts';
 import { whyNothing } from './why-nothing.ts';
 
@@ -32,20 +37,21 @@ export const glob = tool(
   },
   async ({ pattern, limit, ...rest }, context) => {
     context.accounts.trail.note(context.actor, 'user.performed_code_search', ORG);
-    const conditions = conditionsOf({ ...rest, include: pattern }, context);
-    const [first, ...more] = conditions.values();
-    const most = Math.min(limit, LIMIT_MAX);
+    const node = patternNode('file', globPattern(pattern));
+    const scope = conditionsOf(rest, context);
+    const conditions = new Map([...scope, ['pattern', node] as const]);
+    const limitMax = limitMaxOf(context);
+    const most = Math.min(limit, limitMax);
     // A match is a range: the folder and the glob may be one each.
     const matches = rest.path === undefined ? most : 2 * most;
-    // Safety: the pattern is a condition.
-    const answer = await searchFor([first!, ...more], { matches }, context);
-    if (answer.files.length > 0) return listOf(answer, most);
+    const answer = await searchFor([node, ...scope.values()], { matches }, context);
+    if (answer.files.length > 0) return listOf(answer, most, limitMax);
     const reasons = await whyNothing(undefined, conditions, answer, context);
     return ['Found 0 files', ...reasons, ...gapsOf(answer)].join('\n');
   },
 );
 
-function listOf(answer: ToolAnswer, limit: number): string {
+function listOf(answer: ToolAnswer, limit: number, limitMax: number): string {
   const files = answer.files.slice(0, limit);
   const byRepo = new Map<string, string[]>();
   for (const { repository, fileName } of files) addToList(byRepo, repository, fileName.text);
@@ -54,23 +60,27 @@ function listOf(answer: ToolAnswer, limit: number): string {
   let shown = 0;
   for (const [repository, paths] of byRepo) {
     if (!text.add(`[${repository}]`)) break;
-    for (const path of paths.sort()) if (text.add(`  ${path}`)) shown++;
+    for (const path of paths.sort()) if (text.add(`  ${shownName(path)}`)) shown++;
   }
-  for (const line of endLines(answer, shown, limit)) text.end(line);
+  for (const line of endLines(answer, files.length - shown, [limit, limitMax])) text.end(line);
   return text.toString();
 }
 
 /** What is missing, and how to get it. */
-function endLines(answer: ToolAnswer, shown: number, limit: number): string[] {
+function endLines(
+  answer: ToolAnswer,
+  unshown: number,
+  [limit, limitMax]: readonly [number, number],
+): string[] {
   const { files, incompleteReasons = [], stats } = answer;
   const lines: string[] = [];
-  const unshown = Math.min(files.length, limit) - shown;
   if (unshown > 0)
     lines.push(`(cut: the text is full, ${unshown} more files; narrow by path, repo or pattern)`);
   lines.push(...gapsOf(answer));
-  if (files.length <= limit && !incompleteReasons.includes('match_limit')) return lines;
-  const next = Math.min(LIMIT_MAX, Math.max(4 * limit, stats.fileCount));
-  const how = limit < LIMIT_MAX ? `call again with limit ${next}, or narrow` : 'narrow';
+  const isFull = isAnswerFull(answer);
+  const isCut = isFull || files.length > limit || incompleteReasons.includes('match_limit');
+  if (!isCut) return lines;
+  const how = isFull || unshown > 0 ? 'narrow' : beyondLimit(limit, limitMax, stats.fileCount);
   return [
     ...lines,
     `(cut at limit ${limit} of at least ${stats.fileCount} files: ${how} by path or repo)`,

@@ -9,9 +9,12 @@ import type { FileResult } from '../../api/search/search-schemas.ts';
 import { BoundedText } from './bounded-text.ts';
 import { addFiles, type FoundLines, inOrder, linesWith } from './found-lines.ts';
 import {
+  beyondLimit,
   conditionsOf,
   gapsOf,
+  isAnswerFull,
   LIMIT_MAX,
+  limitMaxOf,
   scopeFields,
   searchFor,
   type ToolAnswer,
@@ -54,15 +57,32 @@ export const grep = tool(
     context.accounts.trail.note(context.actor, 'user.performed_code_search', ORG);
     const pattern = regexNode(args.pattern);
     const conditions = conditionsOf(args, context);
-    const answer = await searchFor([pattern, ...conditions.values()], limitsOf(args), context);
-    if (answer.files.length === 0) return await nothing(args, conditions, answer, context);
-    return args.groupByRepo ? byRepo(answer) : byFile(answer, limitsOf(args).matches);
+    const limits = limitsOf(args, context);
+    const answer = await searchFor([pattern, ...conditions.values()], limits, context);
+    if (answer.files.length === 0 && !isAnswerFull(answer))
+      return await nothing(args, conditions, answer, context);
+    return (args.groupByRepo ? byRepo : byFile)(answer, limits);
   },
 );
 
-function limitsOf({ limit, groupByRepo, contextLines }: GrepArguments) {
-  const matches = Math.min(limit ?? (groupByRepo ? LIMIT_MAX : LIMIT), LIMIT_MAX);
-  return { matches, contextLines: groupByRepo ? 0 : Math.min(contextLines, CONTEXT_LINES_MAX) };
+interface Limits {
+  readonly matches: number;
+  readonly limitMax: number;
+  readonly contextLines: number;
+}
+
+function limitsOf(
+  { limit, groupByRepo, contextLines }: GrepArguments,
+  context: ToolContext,
+): Limits {
+  const linesAround = groupByRepo ? 0 : Math.min(contextLines, CONTEXT_LINES_MAX);
+  // So many lines have room in a text, if each is as short as can be.
+  const limitMax = Math.min(limitMaxOf(context), Math.ceil(LIMIT_MAX / (2 * linesAround + 1)));
+  return {
+    matches: Math.min(limit ?? (groupByRepo ? LIMIT_MAX : LIMIT), limitMax),
+    limitMax,
+    contextLines: linesAround,
+  };
 }
 
 async function nothing(
@@ -75,17 +95,20 @@ async function nothing(
   return ['No matches found', ...reasons, ...gapsOf(answer)].join('\n');
 }
 
-function byFile(answer: ToolAnswer, limit: number): string {
+function byFile(answer: ToolAnswer, limits: Limits): string {
   const { actualMatchCount: matchCount } = answer.stats;
   const { files } = answer;
   const text = new BoundedText();
   text.add(`Found ${matchCount} matches in ${files.length} files`);
-  const shown = addFiles(text, files.map(linesOf));
-  if (shown < files.length)
+  const shown = addFiles(text, files, linesOf);
+  const isFull = shown < files.length || isAnswerFull(answer);
+  const least = isAnswerFull(answer) ? 'at least ' : '';
+  const unshown = files.length - shown + (isAnswerFull(answer) ? 1 : 0);
+  if (isFull)
     text.end(
-      `(cut: the text is full, ${files.length - shown} more files are not shown; narrow by path, include or repo, or set a smaller limit)`,
+      `(cut: the text is full, ${least}${unshown} more files are not shown; narrow by path, include or repo, or set a smaller limit)`,
     );
-  for (const line of endLines(answer, limit)) text.end(line);
+  for (const line of endLines(answer, limits, isFull)) text.end(line);
   return text.toString();
 }
 
@@ -96,21 +119,22 @@ function linesOf({ repository, fileName, chunks }: FileResult): FoundLines {
   return { repository, path: fileName.text, lines: inOrder(lines) };
 }
 
-/** What is missing, and how to get it. */
-function endLines(answer: ToolAnswer, limit: number): string[] {
-  const { stats, incompleteReasons = [] } = answer;
+/**
+ * What is missing, and how to get it.
+ *
+ * @param isFull  no more has room, whatever the limit
+ */
+function endLines(answer: ToolAnswer, { matches, limitMax }: Limits, isFull: boolean): string[] {
+  const { incompleteReasons = [] } = answer;
+  const { totalMatchCount, fileCount } = answer.stats;
   const lines = gapsOf(answer);
   if (!incompleteReasons.includes('match_limit')) return lines;
-  const next = Math.min(LIMIT_MAX, Math.max(stats.totalMatchCount, 4 * limit));
-  const more =
-    limit < LIMIT_MAX
-      ? `call again with limit ${next}, or narrow`
-      : 'this is the largest limit; narrow';
-  const found = `at least ${stats.totalMatchCount} matches in ${stats.fileCount} files`;
-  return [...lines, `(cut at limit ${limit} of ${found}: ${more} by path, include or repo)`];
+  const more = isFull ? 'narrow' : beyondLimit(matches, limitMax, totalMatchCount);
+  const found = `at least ${totalMatchCount} matches in ${fileCount} files`;
+  return [...lines, `(cut at limit ${matches} of ${found}: ${more} by path, include or repo)`];
 }
 
-function byRepo(answer: ToolAnswer): string {
+function byRepo(answer: ToolAnswer, limits: Limits): string {
   const repos = new Map<string, { matches: number; files: number }>();
   for (const { repository, chunks } of answer.files) {
     const sums = repos.get(repository) ?? { matches: 0, files: 0 };
@@ -127,7 +151,11 @@ function byRepo(answer: ToolAnswer): string {
     if (!text.add(`${name}: ${matches} matches in ${files} files`)) break;
     left--;
   }
+  if (isAnswerFull(answer))
+    text.end(
+      '(cut: matches of the first files alone were counted; narrow by path, include or repo)',
+    );
   if (left > 0) text.end(`(cut: ${left} more repositories; narrow by path, include or pattern)`);
-  for (const line of endLines(answer, actualMatchCount)) text.end(line);
+  for (const line of endLines(answer, limits, left > 0 || isAnswerFull(answer))) text.end(line);
   return text.toString();
 }

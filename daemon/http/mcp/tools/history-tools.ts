@@ -8,6 +8,7 @@ import { diffOf, type FileDiff } from '../../api/history/diff-endpoints.ts';
 import { expressionText } from '../../api/history/expression-input.ts';
 import { BoundedText } from './bounded-text.ts';
 import { pageArguments, partOf } from './pages.ts';
+import { shownName } from './shown-name.ts';
 import { tool } from './tool.ts';
 
 const repo = z.string().meta({ description: 'Name of the repository.' });
@@ -78,11 +79,12 @@ export const getDiff = tool(
 function diffText(files: readonly FileDiff[], total: number, page: number): string {
   const text = new BoundedText();
   const left: FileDiff[] = [];
-  for (const [index, file] of files.entries()) {
-    const isWhole = left.length === 0 && text.add(...linesOf(file));
-    if (isWhole) continue;
-    if (index === 0) return startOf(file);
-    left.push(file);
+  let isFull = false;
+  for (const file of files) {
+    if (!isFull && text.add(...linesOf(file))) continue;
+    if (file === files[0]) addStart(text, file);
+    else left.push(file);
+    isFull = true;
   }
   if (left.length > 0) {
     text.end(`(cut: ${left.length} more files; call again with path:`);
@@ -93,32 +95,31 @@ function diffText(files: readonly FileDiff[], total: number, page: number): stri
   return text.toString();
 }
 
-/** As much of a long file as there is room for. */
-function startOf(file: FileDiff): string {
-  const text = new BoundedText();
+/** Adds as much of a long file as there is room for. */
+function addStart(text: BoundedText, file: FileDiff): void {
   const lines = linesOf(file).flatMap((part) => part.split('\n'));
   const shown = lines.findIndex((line) => !text.add(line));
   text.end(
     `(cut: ${lines.length - shown} more lines of this file; read_file shows it at both commits)`,
   );
-  return text.toString();
 }
 
 /** Files that a cut diff names. */
 const NAMES_MAX = 50;
 
 function changeOf({ oldPath, newPath, additions, deletions }: FileDiff): string {
-  return `  ${newPath ?? oldPath ?? ''} +${additions} -${deletions}`;
+  return `  ${shownName(newPath ?? oldPath ?? '')} +${additions} -${deletions}`;
 }
 
 function linesOf({ oldPath, newPath, isBinary, hunks }: FileDiff): string[] {
   const [before, after] = [oldPath ?? newPath ?? '', newPath ?? oldPath ?? ''];
-  const renamed = before === after ? [] : [`rename from ${before}`, `rename to ${after}`];
-  const head = [`diff --git a/${before} b/${after}`, ...renamed];
+  const renamed =
+    before === after ? [] : [`rename from ${shownName(before)}`, `rename to ${shownName(after)}`];
+  const head = [`diff --git ${shownName(`a/${before}`)} ${shownName(`b/${after}`)}`, ...renamed];
   if (isBinary) return [...head, 'Binary files differ'];
   const names = [
-    `--- ${oldPath === null ? '/dev/null' : `a/${oldPath}`}`,
-    `+++ ${newPath === null ? '/dev/null' : `b/${newPath}`}`,
+    `--- ${oldPath === null ? '/dev/null' : shownName(`a/${oldPath}`)}`,
+    `+++ ${newPath === null ? '/dev/null' : shownName(`b/${newPath}`)}`,
   ];
   const body = hunks.flatMap(({ oldRange, newRange, heading, body }) => [
     `@@ -${spanOf(oldRange)} +${spanOf(newRange)} @@${heading === undefined ? '' : ` ${heading}`}`,

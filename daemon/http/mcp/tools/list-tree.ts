@@ -6,6 +6,7 @@ import type { FolderChild, Folders } from '../../../sources/git/tree-paths.ts';
 import { ApiError } from '../../api/shapes/api-error.ts';
 import { jsonInteger } from '../../api/shapes/input.ts';
 import { findRepo, readFolders } from '../../api/sources/git-calls.ts';
+import { shownName } from './shown-name.ts';
 import { tool, type ToolContext } from './tool.ts';
 
 const DEPTH_MAX = 10;
@@ -45,7 +46,7 @@ export const listTree = tool(
         ? [`(cut at ${shown.length} entries; list a folder below, or set maxEntries up to 10000)`]
         : [];
     const empty = lines.length === 0 ? ['(empty)'] : [];
-    return [`[${repo.name}] ${root}/`, ...shown, ...empty, ...end].join('\n');
+    return [`[${repo.name}] ${shownName(root)}/`, ...shown, ...empty, ...end].join('\n');
   },
 );
 
@@ -105,7 +106,7 @@ function linesBelow(
       const isFolder = type !== 'blob';
       if (isFolder ? includeDirectories : includeFiles)
         lines.push(
-          `${indent}${includeDirectories ? name : below(folder, name)}${isFolder ? '/' : ''}`,
+          `${indent}${shownName(includeDirectories ? name : below(folder, name))}${isFolder ? '/' : ''}`,
         );
       if (type === 'tree') walk(below(folder, name), includeDirectories ? `${indent}  ` : indent);
     }

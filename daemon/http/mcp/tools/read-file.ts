@@ -7,6 +7,7 @@ import { ApiError } from '../../api/shapes/api-error.ts';
 import { jsonInteger } from '../../api/shapes/input.ts';
 import { lineCountOf, linesOf } from '../../api/sources/content-lines.ts';
 import { noteFile, readFile } from '../../api/sources/file-reading.ts';
+import { shownName } from './shown-name.ts';
 import { tool } from './tool.ts';
 
 const LINES_MAX = 500;
@@ -35,7 +36,7 @@ export const readFileTool = tool(
     const { bytes } = content;
     const head = [
       `<repo>${repo.name}</repo>`,
-      `<path>${asked.path}</path>`,
+      `<path>${shownName(asked.path)}</path>`,
       `<url>${blobPageUrl(context.baseUrl, repo.name, ref, asked.path)}</url>`,
     ];
     if (bytes.includes(NUL)) return [...head, `(binary file of ${bytes.length} bytes)`].join('\n');

@@ -46,8 +46,33 @@ export function conditionsOf(
 
 /** Ranges that a tool asks for at most. */
 export const LIMIT_MAX = 10_000;
+
+/** The same where the settings have less. */
+export function limitMaxOf({ settings }: Pick<ToolContext, 'settings'>): number {
+  return Math.min(LIMIT_MAX, settings.maxMatchCount);
+}
+
+/**
+ * What to do about a result that is cut.
+ *
+ * @param limit     at which it is
+ * @param limitMax  a larger one is none
+ * @param count     what there is at least
+ */
+export function beyondLimit(limit: number, limitMax: number, count: number): string {
+  if (limit >= limitMax) return 'this is the largest limit; narrow';
+  return `call again with limit ${Math.min(limitMax, Math.max(count, 4 * limit))}, or narrow`;
+}
+
 /** Bytes of a line that results show. */
 const LINE_SIZE_MAX = 2000;
+/** Bytes of an answer, which the thread that serves reads as a whole: more than a text has room for. */
+const ANSWER_SIZE_MAX = 8_000_000;
+
+/** Are there results that the answer had no room for? */
+export function isAnswerFull({ incompleteReasons = [] }: ToolAnswer): boolean {
+  return incompleteReasons.includes('size_limit');
+}
 
 export interface ToolSearch {
   readonly matches: number;
@@ -71,6 +96,7 @@ export async function searchFor(
       isRegexEnabled: true,
       isCaseSensitivityEnabled: true,
       maxLineBytes: LINE_SIZE_MAX,
+      maxBytes: ANSWER_SIZE_MAX,
     },
     environmentOf(context),
   );
@@ -113,7 +139,7 @@ export function gapsOf({ incompleteReasons = [] }: ToolAnswer): string[] {
   ];
 }
 
-const TOLD_APART: readonly string[] = ['match_limit', SCANNED];
+const TOLD_APART: readonly string[] = ['match_limit', 'size_limit', SCANNED];
 
 const SCAN_TEXT =
   '(not all is indexed yet: files were looked through instead, in the order of paths, each line by itself)';

@@ -55,7 +55,7 @@ function placesOf(symbol: string, found: NavigationResponse): string {
   const text = new BoundedText();
   text.add(`Found ${stats.matchCount} places in ${files.length} files`);
   const first = firstPlaces(files.map(linesOf), PLACES_SHOWN);
-  const shownCount = addFiles(text, first);
+  const shownCount = addFiles(text, first, (file) => file);
   if (shownCount < files.length || stats.matchCount > PLACES_SHOWN)
     text.end(
       `(cut: places in ${shownCount} of ${files.length} files are shown; grep for \\b${quotePattern(symbol)}\\b with path, include or a larger limit gets others)`,

@@ -65,7 +65,7 @@ export function tool<Schema extends z.ZodObject>(
     inputSchema: jsonSchemaOf(input),
     async run(args, context) {
       checkSizes(args);
-      return await answer(parseBody(input, args ?? {}), context);
+      return await answer(parseBody(input, args ?? {}, 'arguments'), context);
     },
   };
 }

@@ -9,7 +9,12 @@ import type { ToolContext } from './tool.ts';
 
 type Conditions = ReadonlyMap<string, QueryNode>;
 
-/** Lines for the result, the likeliest reason first. Errors: those of a search. */
+/**
+ * Lines for the result, the likeliest reason first.
+ *
+ * @param pattern  what the content has to match; undefined: files were looked for by their paths
+ * Errors: those of a search.
+ */
 export async function whyNothing(
   pattern: string | undefined,
   conditions: Conditions,
@@ -19,7 +24,8 @@ export async function whyNothing(
   // Looking through all files once more for each reason would take too long.
   if (incompleteReasons.includes(SCANNED)) return [];
   const unindexed = whatIsUnindexed(context);
-  const filters = await emptyFilters(conditions, context);
+  const lister = pattern === undefined ? 'list_tree' : 'glob';
+  const filters = await emptyFilters(conditions, lister, context);
   const near =
     pattern === undefined || filters.length > 0
       ? []
@@ -51,8 +57,16 @@ async function isFound(
   return files.length > 0;
 }
 
-/** Filters that leave no file, alone or together. */
-async function emptyFilters(conditions: Conditions, context: ToolContext): Promise<string[]> {
+/**
+ * Filters that leave no file, alone or together.
+ *
+ * @param lister  the tool that shows which there are
+ */
+async function emptyFilters(
+  conditions: Conditions,
+  lister: string,
+  context: ToolContext,
+): Promise<string[]> {
   const [first, ...rest] = conditions.values();
   if (first === undefined || (await isFound([first, ...rest], context))) return [];
   const empty: string[] = [];
@@ -64,7 +78,7 @@ async function emptyFilters(conditions: Conditions, context: ToolContext): Promi
   const names = empty.length > 0 ? empty : [...conditions.keys()];
   const together = empty.length > 0 ? '' : ' together';
   return [
-    `No indexed file fits ${names.join(' and ')}${together}; glob shows which files there are.`,
+    `No indexed file fits ${names.join(' and ')}${together}; ${lister} shows which files there are.`,
   ];
 }
 
