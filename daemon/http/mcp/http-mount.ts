@@ -4,7 +4,7 @@
 import type { Log } from '../../base/log.ts';
 import { ApiError, type ErrorCode } from '../api/shapes/api-error.ts';
 import { type Answer, type CallContext, fetched } from '../api/shapes/endpoint.ts';
-import { type Session, type SessionLimits, Sessions, type Transport } from './sessions.ts';
+import { type Connection, type Session, type SessionLimits, Sessions } from './sessions.ts';
 import { type CallExtra, makeToolServer, progressOf, PROTOCOL_VERSIONS } from './tool-server.ts';
 import type { Tool } from './tools/tool.ts';
 
@@ -51,12 +51,12 @@ export class HttpMount {
 
   #open(context: CallContext): Promise<Session> {
     const [version, log] = [this.#version, this.#log];
-    return this.#sessions.open(context, (transport) =>
+    return this.#sessions.open(context, (connection) =>
       makeToolServer({
         version,
         log,
         run: (tool, args, extra) => {
-          endWhenCancelled(transport, extra);
+          endWhenCancelled(connection, extra);
           return runTool(tool, args, extra);
         },
       }),
@@ -65,8 +65,15 @@ export class HttpMount {
 }
 
 /** A call that is cancelled has no answer, for which its response would wait. */
-function endWhenCancelled(transport: Transport, { signal, requestId }: CallExtra): void {
-  signal.addEventListener('abort', () => transport.closeSSEStream(requestId), { once: true });
+function endWhenCancelled(
+  { transport, underWay }: Connection,
+  { signal, requestId }: CallExtra,
+): void {
+  const end = (): void => {
+    underWay.end([requestId]);
+    transport.closeSSEStream(requestId);
+  };
+  signal.addEventListener('abort', end, { once: true });
 }
 
 /** Errors: INVALID_REQUEST_BODY for a version that we do not speak, and for what the version does not know. */
@@ -109,7 +116,7 @@ function negotiated(messages: unknown): unknown {
 }
 
 async function passTo(
-  { transport }: Session,
+  { transport, underWay }: Session,
   request: Request,
   messages: unknown,
   context: CallContext,
@@ -117,6 +124,7 @@ async function passTo(
   // Why another request: the body is read, and JSON is JSON whatever the content type says (API.md 2.2).
   const headers = new Headers(request.headers);
   headers.set('content-type', 'application/json');
+  const ids = underWay.begin(messages);
   const response = await transport.handleRequest(
     new Request(request.url, { method: 'POST', headers }),
     {
@@ -125,6 +133,7 @@ async function passTo(
     },
   );
   if (response.ok) return fetched(response);
+  underWay.end(ids);
   throw new ApiError(CODES[response.status] ?? 'INVALID_REQUEST_BODY', await reasonOf(response));
 }
 

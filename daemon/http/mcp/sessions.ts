@@ -8,6 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { HOUR_MS } from '../../base/durations.ts';
 import { ApiError } from '../api/shapes/api-error.ts';
 import type { CallContext } from '../api/shapes/endpoint.ts';
+import { RequestsUnderWay } from './requests-under-way.ts';
 
 export interface SessionLimits {
   /** In all. */
@@ -28,11 +29,15 @@ const LIMITS: SessionLimits = {
 
 export type Transport = WebStandardStreamableHTTPServerTransport;
 
-export interface Session {
+export interface Connection {
+  readonly transport: Transport;
+  readonly underWay: RequestsUnderWay;
+}
+
+export interface Session extends Connection {
   readonly owner: string;
   readonly holder: string;
   readonly server: Server;
-  readonly transport: Transport;
 }
 
 type Caller = Pick<CallContext, 'caller' | 'holder'>;
@@ -56,7 +61,7 @@ export class Sessions {
    *
    * Errors: SERVER_OVERLOADED.
    */
-  async open(caller: Caller, makeServer: (transport: Transport) => Server): Promise<Session> {
+  async open(caller: Caller, makeServer: (connection: Connection) => Server): Promise<Session> {
     const { holder } = caller;
     const owner = ownerOf(caller);
     this.#makeRoom(owner, holder);
@@ -64,8 +69,9 @@ export class Sessions {
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, session),
     });
-    const server = makeServer(transport);
-    const session = { owner, holder, server, transport };
+    const connection = { transport, underWay: new RequestsUnderWay(transport) };
+    const server = makeServer(connection);
+    const session = { ...connection, owner, holder, server };
     await server.connect(transport);
     return session;
   }

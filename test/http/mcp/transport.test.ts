@@ -377,8 +377,34 @@ onBothAdapters('tool server', (kind) => {
     await assert.rejects(left);
     await eventually(() => endedCount === 2);
     await eventually(() => world.server.searchCounts().running === 0);
-    const pings = await client.answers({ jsonrpc: '2.0', id: 3, method: 'ping' });
-    assert.equal(pings.length, 1);
+    // Both ids are free again.
+    for (const id of [1, 2, 3])
+      assert.equal((await client.answers({ jsonrpc: '2.0', id, method: 'ping' })).length, 1);
+  });
+
+  test('an id that is under way is refused, and free again behind the answer', async () => {
+    const release = gate();
+    const search = async () => {
+      await release.opened;
+      return answerOf();
+    };
+    const world = await startWorld({ kind, env: GUESTS, search });
+    const client = await open(world, undefined);
+    const first = client.answers(call(1, 'grep', GREP));
+    await eventually(() => world.calls.length === 1);
+    const ping = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' });
+    const refused = await client.send(ping(1));
+    assert.equal(refused.status, 400);
+    assert.match(
+      refused.body.toString(),
+      /id: 1 is of a request that is under way in this session/,
+    );
+    const batch = { 'mcp-protocol-version': '2025-03-26' };
+    assert.equal((await client.send([ping(4), ping(4)], batch)).status, 400);
+    assert.equal((await client.answers([ping(4), ping(5)], batch)).length, 2);
+    release.open();
+    assert.equal((await first).length, 1);
+    assert.equal((await client.answers(ping(1))).length, 1);
   });
 
   test('a fault of ours says nothing of itself, and is logged', async () => {
