@@ -7,16 +7,19 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
-const BUNDLED = 'c cpp c_sharp go java javascript php python ruby rust swift tsx typescript'.split(
-  ' ',
-);
+const BUNDLED =
+  'c cpp c_sharp dart go java javascript php python ruby rust solidity swift tsx typescript'.split(
+    ' ',
+  );
 
 /** Where packages keep their grammars. */
 const PLACES = {
   bash: '@lumis-sh/wasm-bash/tree-sitter-bash.wasm',
+  hcl: '@tree-sitter-grammars/tree-sitter-hcl/tree-sitter-hcl.wasm',
   kotlin: '@lumis-sh/wasm-kotlin/tree-sitter-kotlin.wasm',
   lua: '@tree-sitter-grammars/tree-sitter-lua/tree-sitter-lua.wasm',
   scala: '@lumis-sh/wasm-scala/tree-sitter-scala.wasm',
+  zig: '@tree-sitter-grammars/tree-sitter-zig/tree-sitter-zig.wasm',
   ...Object.fromEntries(
     BUNDLED.map((name) => [name, `@repomix/tree-sitter-wasms/out/tree-sitter-${name}.wasm`]),
   ),

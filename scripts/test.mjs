@@ -63,6 +63,7 @@ const SLOW = [
   'structure/test-setup',
   'symbols/faults',
   'symbols/hostile',
+  'symbols/patterns',
   String.raw`symbols/pass\.`,
   'sync/all-at-once',
   'sync/built',

@@ -8,7 +8,9 @@ const GRAMMARS: Readonly<Record<string, string>> = {
   'C++': 'cpp',
   'C#': 'c_sharp',
   Cuda: 'cpp',
+  Dart: 'dart',
   Go: 'go',
+  HCL: 'hcl',
   JSX: 'javascript',
   Java: 'java',
   JavaScript: 'javascript',
@@ -20,10 +22,12 @@ const GRAMMARS: Readonly<Record<string, string>> = {
   Rust: 'rust',
   Scala: 'scala',
   Shell: 'bash',
+  Solidity: 'solidity',
   Starlark: 'python',
   Swift: 'swift',
   TSX: 'tsx',
   TypeScript: 'typescript',
+  Zig: 'zig',
 };
 
 /** Grammar of a language as linguist spells it; undefined: none is there. */

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { ShardError } from '../engine/host/space.ts';
 import type { Log } from '../base/log.ts';
-import type { EngineName } from './extractor.ts';
+import { ENGINE_NAMES, type EngineName } from './extractor.ts';
 import type { PassProgress } from './pass-loop.ts';
 import type {
   FromPassWorker,
@@ -128,7 +128,7 @@ function orderOf(options: SymbolPassOptions): PassOrder {
     concurrency: options.concurrency ?? availableParallelism(),
     fileTimeoutMs: options.fileTimeoutMs ?? FILE_TIMEOUT_MS,
     fileMemoryMax: options.fileMemoryMax ?? FILE_MEMORY_MAX,
-    engines: options.engines ?? ['ctags', 'tree-sitter'],
+    engines: options.engines ?? ENGINE_NAMES,
   };
 }
 

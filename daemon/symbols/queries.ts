@@ -5,6 +5,7 @@
 //   @parent      names the parent, where that is not what stands around
 //   @scope       on the whole: a parent by its @name, but no definition (an implementation)
 //   @local       on the whole: variables in it are local, and no symbols
+//   @body        the whole goes on to its end
 //   @rest        anywhere: what follows in the file is in it
 //
 // Of patterns that give the same name the first counts. Parents, locals, and kinds that follow from the place
@@ -335,6 +336,92 @@ const QUERIES: Readonly<Record<string, string>> = {
   (variable_list name: [(identifier) (dot_index_expression)] @name)
   (expression_list value: (function_definition))) @function
 (field name: (identifier) @name value: (function_definition)) @function
+`,
+  dart: `
+(class_definition name: (identifier) @name) @class
+(class_definition (mixin_application_class . (identifier) @name)) @class
+(mixin_declaration (mixin) . (identifier) @name) @trait
+(extension_declaration name: (identifier) @name) @class
+(extension_type_declaration name: (identifier) @name) @class
+(enum_declaration name: (identifier) @name) @enum
+(enum_constant name: (identifier) @name) @enumMember
+(type_alias (type_identifier) @name . (formal_parameter_list)) @type
+(type_alias . (type_identifier) @name . "=") @type
+(type_alias . (type_identifier) @name . (type_parameters) . "=") @type
+((function_signature name: (identifier) @name) @function . (function_body) @body)
+((method_signature (function_signature name: (identifier) @name)) @method . (function_body) @body)
+((method_signature [
+  (getter_signature name: (identifier) @name)
+  (setter_signature name: (identifier) @name)
+]) @property . (function_body) @body)
+((method_signature (operator_signature (binary_operator) @name)) @method . (function_body) @body)
+(lambda_expression
+  parameters: (function_signature name: (identifier) @name)) @function
+(function_signature name: (identifier) @name) @function
+(getter_signature name: (identifier) @name) @property
+(setter_signature name: (identifier) @name) @property
+(constructor_signature name: (identifier) @name . (formal_parameter_list)) @constructor
+(factory_constructor_signature (identifier) @name . (formal_parameter_list)) @constructor
+(redirecting_factory_constructor_signature (identifier) @name . (formal_parameter_list)) @constructor
+(constant_constructor_signature (identifier) @name . (formal_parameter_list)) @constructor
+(declaration (initialized_identifier_list (initialized_identifier . (identifier) @name) @field))
+(static_final_declaration . (identifier) @name) @constant
+(program (initialized_identifier_list (initialized_identifier . (identifier) @name) @variable))
+`,
+  hcl: `
+(config_file (body (block . (identifier) @_word . (string_lit (template_literal) @name) .
+  (block_start)) @variable (#eq? @_word "variable")))
+(config_file (body (block . (identifier) @_word . (string_lit (template_literal) @name) .
+  (block_start)) @property (#eq? @_word "output")))
+(config_file (body (block . (identifier) @_word . (string_lit (template_literal) @name) .
+  (block_start)) @module (#eq? @_word "module")))
+(config_file (body (block . (identifier) @_word . (string_lit (template_literal) @name) .
+  (block_start)) @other (#not-eq? @_word "check")))
+(config_file (body (block (string_lit (template_literal) @parent) .
+  (string_lit (template_literal) @name) . (block_start)) @object))
+(config_file (body (block . (identifier) @_word (body (attribute . (identifier) @name) @constant))
+  (#eq? @_word "locals")))
+`,
+  solidity: `
+(contract_declaration name: (identifier) @name) @class
+(interface_declaration name: (identifier) @name) @interface
+(library_declaration name: (identifier) @name) @module
+(struct_declaration name: (identifier) @name) @struct
+(struct_member name: (identifier) @name) @field
+(enum_declaration name: (identifier) @name) @enum
+(enum_value) @name @enumMember
+(event_definition name: (identifier) @name) @type
+(error_declaration name: (identifier) @name) @type
+(user_defined_type_definition name: (identifier) @name) @type
+(modifier_definition name: (identifier) @name) @function
+(function_definition name: (identifier) @name) @function
+(constructor_definition "constructor" @name) @constructor
+(fallback_receive_definition ["fallback" "receive"] @name) @method
+(state_variable_declaration "constant" name: (identifier) @name) @constant
+(state_variable_declaration name: (identifier) @name) @variable
+(constant_variable_declaration name: (identifier) @name) @constant
+`,
+  zig: `
+(variable_declaration (identifier) @name (struct_declaration) .) @struct
+(variable_declaration (identifier) @name (opaque_declaration) .) @struct
+(variable_declaration (identifier) @name (enum_declaration) .) @enum
+(variable_declaration (identifier) @name (union_declaration) .) @union
+(variable_declaration (identifier) @name (error_set_declaration) .) @enum
+(variable_declaration (error_set_declaration (identifier) @name @enumMember))
+(variable_declaration "const" . (identifier) @name (_) @_value .
+  (#not-match? @_value "^@import")) @constant
+(variable_declaration "var" . (identifier) @name) @variable
+(function_declaration name: (identifier) @name) @function
+(enum_declaration (container_field name: (identifier) @name) @enumMember
+  (#not-eq? @name "_"))
+(struct_declaration (container_field name: (identifier) @name) @field)
+(union_declaration (container_field name: (identifier) @name) @field)
+(source_file (container_field name: (identifier) @name) @field)
+(function_declaration name: (identifier) @name type: (builtin_type) @_type
+  body: (block (expression_statement (return_expression
+    [(struct_declaration) (union_declaration) (enum_declaration) (opaque_declaration)] @scope)))
+  (#eq? @_type "type"))
+(block) @local
 `,
 };
 

@@ -2,16 +2,17 @@
 // memory is bounded; after a trap, or when much of the memory or of its time is taken, it says that it is spent. It
 // ends when the engine that started it is gone.
 
-import { isAscii, isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { argv, cpuUsage } from 'node:process';
 import { Language, Parser, Query } from 'web-tree-sitter';
 import { messageOf } from '../base/caught.ts';
+import { symbolsOfDefinitions } from './definitions.ts';
 import { orderSymbols, type PlacedSymbol } from './found.ts';
 import { grammarFile } from './grammars.ts';
 import { queryOf } from './queries.ts';
+import { readText } from './text.ts';
 import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
-import { symbolsOfMatches } from './tree-symbols.ts';
+import { definitionsOf } from './tree-symbols.ts';
 
 /** Bytes that the memory of the parser may take, microseconds that the process may run. */
 const [memoryMax = 0, cpuUsMax = 0] = argv.slice(2).map(Number);
@@ -50,18 +51,19 @@ async function answer(request: TreeRequest): Promise<TreeAnswer> {
   }
 }
 
-async function read({ language, grammar: name, content }: TreeRequest): Promise<PlacedSymbol[]> {
+async function read({
+  language,
+  grammar: name,
+  content,
+}: TreeRequest): Promise<readonly PlacedSymbol[]> {
   const grammar = grammars.get(name) ?? (await loadGrammar(name));
-  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
-  const isWide = !isAscii(bytes) && isUtf8(bytes);
-  // Why latin1 else: one character for each byte.
-  const text = bytes.toString(isWide ? 'utf8' : 'latin1');
+  const { text, inBytes } = readText(content);
   parser.setLanguage(grammar.language);
   const tree = parser.parse(text);
   if (tree === null) throw new Error('not parsed');
   try {
-    const placed = symbolsOfMatches(language, text, grammar.query.matches(tree.rootNode));
-    return isWide ? inBytes(text, placed) : placed;
+    const definitions = definitionsOf(text, grammar.query.matches(tree.rootNode));
+    return inBytes(symbolsOfDefinitions(language, definitions));
   } finally {
     tree.delete();
   }
@@ -72,18 +74,4 @@ async function loadGrammar(name: string): Promise<Grammar> {
   const grammar = { language, query: new Query(language, queryOf(name) ?? '') };
   grammars.set(name, grammar);
   return grammar;
-}
-
-/** The same places in bytes of UTF-8. */
-function inBytes(text: string, placed: readonly PlacedSymbol[]): PlacedSymbol[] {
-  let character = 0;
-  let byte = 0;
-  return [...placed]
-    .sort((a, b) => a.start - b.start)
-    .map((symbol) => {
-      byte += Buffer.byteLength(text.slice(character, symbol.start));
-      character = symbol.start;
-      const name = text.slice(symbol.start, symbol.start + symbol.size);
-      return { ...symbol, start: byte, size: Buffer.byteLength(name) };
-    });
 }

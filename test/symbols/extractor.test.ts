@@ -2,40 +2,37 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { ENGINE_NAMES } from '../../daemon/symbols/extractor.ts';
 import { CTAGS_VERSION, NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
 import { expectedSymbols, SAMPLES, sampleContent, shownSymbols } from './samples.ts';
 
-const ctags = await openTestExtractor('ctags');
-const treeSitter = await openTestExtractor('tree-sitter');
-after(() => Promise.all([ctags.close(), treeSitter.close()]));
+const extractors = {
+  ctags: await openTestExtractor('ctags'),
+  'tree-sitter': await openTestExtractor('tree-sitter'),
+  patterns: await openTestExtractor('patterns'),
+};
+after(() => Promise.all(Object.values(extractors).map((extractor) => extractor.close())));
 
-/** Languages that the ctags of the samples does not know. */
-const WITHOUT_CTAGS = new Set(['Scala', 'Swift']);
-
-for (const [name, language] of SAMPLES) {
-  test(`${language} by tree-sitter`, async () => {
-    const content = sampleContent(name);
-    assert.equal(treeSitter.engineOf(language), 'tree-sitter');
-    const found = await symbolsIn(treeSitter, language, content);
-    assert.deepEqual(shownSymbols(content, found), expectedSymbols(name, 'tree-sitter'));
-  });
-
-  test(`${language} by ctags`, { skip: NO_CTAGS || WITHOUT_CTAGS.has(language) }, async () => {
-    const content = sampleContent(name);
-    assert.equal(ctags.engineOf(language), 'ctags');
-    const found = shownSymbols(content, await symbolsIn(ctags, language, content));
-    // Other versions find more, but not less.
-    if (CTAGS_VERSION.startsWith('Universal Ctags 5.9')) {
-      assert.deepEqual(found, expectedSymbols(name, 'ctags'));
-    } else {
-      const missing = expectedSymbols(name, 'both').filter((line) => !found.includes(line));
-      assert.deepEqual(missing, []);
-    }
-  });
+for (const [name, language, engines] of SAMPLES) {
+  for (const engine of engines) {
+    const skip = engine === 'ctags' && NO_CTAGS;
+    test(`${language} by ${engine}`, { skip }, async () => {
+      const content = sampleContent(name);
+      assert.equal(extractors[engine].engineOf(language), engine);
+      const found = shownSymbols(content, await symbolsIn(extractors[engine], language, content));
+      // Other versions of ctags find more, but not less.
+      if (engine !== 'ctags' || CTAGS_VERSION.startsWith('Universal Ctags 5.9')) {
+        assert.deepEqual(found, expectedSymbols(name, engine));
+      } else {
+        const missing = expectedSymbols(name, 'both').filter((line) => !found.includes(line));
+        assert.deepEqual(missing, []);
+      }
+    });
+  }
 }
 
 test('a language without an engine has no symbols', async () => {
-  for (const extractor of [ctags, treeSitter]) {
+  for (const extractor of Object.values(extractors)) {
     assert.equal(extractor.engineOf('JSON'), undefined);
     assert.equal(extractor.engineOf(''), undefined);
     assert.deepEqual(await symbolsIn(extractor, 'JSON', Buffer.from('{"class": 1}')), []);
@@ -43,20 +40,20 @@ test('a language without an engine has no symbols', async () => {
   }
 });
 
-test('with both engines each language has the better one', { skip: NO_CTAGS }, async (t) => {
-  const both = await openTestExtractor(['ctags', 'tree-sitter']);
+test('with all engines each language has the better one', { skip: NO_CTAGS }, async (t) => {
+  const both = await openTestExtractor(ENGINE_NAMES);
   t.after(() => both.close());
-  assert.deepEqual(both.engines, ['ctags', 'tree-sitter']);
-  const languages = ['C', 'Perl', 'Swift', 'TypeScript', 'Go'];
-  assert.deepEqual(
-    languages.map((language) => both.engineOf(language)),
-    ['ctags', 'ctags', 'tree-sitter', 'tree-sitter', 'tree-sitter'],
+  assert.deepEqual(both.engines, ENGINE_NAMES);
+  const languages = ['C', 'Perl', 'Makefile', 'Swift', 'TypeScript', 'Go', 'Vue', 'GraphQL', 'SQL'];
+  assert.equal(
+    languages.map((language) => both.engineOf(language)).join(' '),
+    'ctags ctags ctags tree-sitter tree-sitter tree-sitter tree-sitter patterns patterns',
   );
   for (const [name, language] of SAMPLES) {
     const content = sampleContent(name);
     const engine = both.engineOf(language) ?? 'both';
     const found = shownSymbols(content, await symbolsIn(both, language, content));
-    if (engine === 'tree-sitter') assert.deepEqual(found, expectedSymbols(name, engine));
+    if (engine !== 'ctags') assert.deepEqual(found, expectedSymbols(name, engine));
     else assert.ok(found.length > 0);
   }
   // Too large for tree-sitter.

@@ -1,0 +1,109 @@
+// From definitions, each with its extent, to symbols: what is around each, what is local, and the kind that follows from
+// the place. Offsets are characters of the text that was read (text.ts).
+
+import type { PlacedSymbol } from './found.ts';
+import { CLASS_KINDS, isSymbolKind, kindInPlace, type SymbolKind } from './kinds.ts';
+
+export interface Definition {
+  /** The kind by its place is filled in when all around it is known. */
+  role: SymbolKind | 'scope' | 'local';
+  /** Of the whole. */
+  readonly start: number;
+  end: number;
+  readonly nameStart: number;
+  readonly nameEnd: number;
+  readonly name: string;
+  readonly parentName: string | undefined;
+  /** It is around all that follows, without brackets. */
+  readonly isRest: boolean;
+}
+
+interface Parent {
+  readonly name: string;
+  readonly kind: SymbolKind;
+}
+
+/** What holds functions and fields. */
+const HOLDERS: ReadonlySet<string> = new Set([...CLASS_KINDS, 'module', 'namespace']);
+const FUNCTIONS: ReadonlySet<string> = new Set(['function', 'method', 'constructor']);
+/** What only a class and its like can hold. */
+const MEMBERS: ReadonlySet<string> = new Set(['field', 'property', 'enumMember']);
+const VARIABLES: ReadonlySet<string> = new Set(['variable', 'constant']);
+
+/** Symbols of the definitions of a text, which come ordered by their start, outer ones first. */
+export function symbolsOfDefinitions(
+  language: string,
+  definitions: readonly Definition[],
+): PlacedSymbol[] {
+  const kinds = new Map<string, SymbolKind>();
+  for (const { role, name } of definitions) {
+    if (HOLDERS.has(role) && isSymbolKind(role) && !kinds.has(name)) kinds.set(name, role);
+  }
+  const parentNamed = (name: string): Parent => ({ name, kind: kinds.get(name) ?? 'type' });
+  const around: Definition[] = [];
+  const placed: PlacedSymbol[] = [];
+  for (const definition of definitions) {
+    while ((around.at(-1)?.end ?? Infinity) <= definition.start) around.pop();
+    const { role, nameStart, nameEnd, name, parentName } = definition;
+    const parent =
+      parentName === undefined
+        ? findParent(around, definition, parentNamed)
+        : parentNamed(parentName);
+    // Why fields: those of a local struct without a name.
+    const canBeLocal = VARIABLES.has(role) || (MEMBERS.has(role) && parent === undefined);
+    if (isKind(role) && !(canBeLocal && isLocal(around, definition))) {
+      definition.role = kindInPlace(language, role, name, parent);
+      placed.push({ start: nameStart, size: nameEnd - nameStart, kind: definition.role, parent });
+    }
+    around.push(definition);
+  }
+  return placed;
+}
+
+export function isKind(role: Definition['role']): role is SymbolKind {
+  return role !== 'scope' && role !== 'local';
+}
+
+function isAround(outer: Definition, inner: Definition): boolean {
+  return outer.end >= inner.end && outer.end - outer.start > inner.end - inner.start;
+}
+
+/** Whether a function, not a class, is the nearest thing around that counts. */
+function isLocal(around: readonly Definition[], definition: Definition): boolean {
+  for (let i = around.length - 1; i >= 0; i--) {
+    const outer = around[i]!;
+    if (!isAround(outer, definition)) continue;
+    if (outer.role === 'local' || FUNCTIONS.has(outer.role)) return true;
+    if (outer.role === 'scope' || HOLDERS.has(outer.role)) return false;
+  }
+  return false;
+}
+
+function findParent(
+  around: readonly Definition[],
+  definition: Definition,
+  parentNamed: (name: string) => Parent,
+): Parent | undefined {
+  if (definition.isRest) return undefined;
+  for (let i = around.length - 1; i >= 0; i--) {
+    const { role, name, isRest } = around[i]!;
+    if (!isAround(around[i]!, definition) || name === '') continue;
+    if (role === 'scope') return parentNamed(name);
+    if (role !== 'local' && isHolderOf(role, definition.role, isRest)) {
+      return { name, kind: role };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Whether one is the parent of the other, which it is around: a type around a field is the name of its struct, a
+ * variable around a method the name of its object.
+ */
+function isHolderOf(outer: SymbolKind, inner: string, isRest: boolean): boolean {
+  if (isRest) return !MEMBERS.has(inner);
+  if (HOLDERS.has(outer)) return true;
+  if (FUNCTIONS.has(outer)) return !MEMBERS.has(inner);
+  if (outer === 'type') return MEMBERS.has(inner) || inner === 'method';
+  return VARIABLES.has(outer) && (FUNCTIONS.has(inner) || inner === 'property');
+}

@@ -1,0 +1,73 @@
+// Hides what is no code of a language (pattern-tables.ts): comments, texts, and what goes on on the next line.
+
+import { type Hidden, PATTERN_LANGUAGES } from './pattern-tables.ts';
+
+interface Hiding {
+  /** With a group for each of the kinds. */
+  readonly opens: RegExp;
+  readonly kinds: readonly (Hidden & { readonly end: RegExp | undefined })[];
+}
+
+const hidings = new Map<string, Hiding>();
+
+function hidingOf(language: string): Hiding {
+  const known = hidings.get(language);
+  if (known !== undefined) return known;
+  const kinds = PATTERN_LANGUAGES.get(language)?.hidden ?? [];
+  const hiding = {
+    opens: new RegExp(kinds.map(({ opens }) => `(${opens})`).join('|'), 'gm'),
+    kinds: kinds.map((kind) => ({
+      ...kind,
+      end: typeof kind.closes === 'string' ? new RegExp(kind.closes, 'gm') : undefined,
+    })),
+  };
+  hidings.set(language, hiding);
+  return hiding;
+}
+
+/** The text with everything at its place, and spaces for what is hidden. */
+export function hide(language: string, text: string): string {
+  const { opens, kinds } = hidingOf(language);
+  const parts: string[] = [];
+  // A byte order mark is before the first line's start.
+  let at = text.startsWith('\ufeff') ? 1 : 0;
+  if (at === 1) parts.push(' ');
+  opens.lastIndex = at;
+  for (let match = opens.exec(text); match !== null; match = opens.exec(text)) {
+    const { index } = match;
+    const kind = kinds.find((_, i) => match![i + 1] !== undefined)!;
+    const end = endOf(text, match, kind);
+    parts.push(text.slice(at, index), hidden(text.slice(index, end), kind));
+    at = end;
+    opens.lastIndex = end;
+  }
+  return parts.join('') + text.slice(at);
+}
+
+function endOf(text: string, match: RegExpExecArray, { closes, end }: Hiding['kinds'][0]): number {
+  const from = match.index + match[0].length;
+  if (typeof closes !== 'string') {
+    const words = closes(match[0]);
+    const at = text.indexOf(words, from);
+    return at < 0 ? text.length : at + words.length;
+  }
+  if (end === undefined) return from;
+  end.lastIndex = from;
+  for (let found = end.exec(text); found !== null; found = end.exec(text)) {
+    if (found[0].startsWith('\\')) continue;
+    return found[0] === '\n' ? found.index : found.index + found[0].length;
+  }
+  return text.length;
+}
+
+function hidden(text: string, { as }: Hidden): string {
+  if (as === 'joins') return ' '.repeat(text.length);
+  if (as !== 'name') return filled(text, ' ');
+  return text.length < 2 ? text : text[0]! + filled(text.slice(1, -1), '_') + text.slice(-1);
+}
+
+/** As long, and with the same lines. */
+function filled(text: string, character: string): string {
+  const lines = text.split('\n');
+  return lines.map(({ length }) => character.repeat(length)).join('\n');
+}

@@ -1,0 +1,39 @@
+// The rules of a language (pattern-tables.ts) as one regular expression for each place in which some of them hold.
+
+import { PATTERN_LANGUAGES, type PatternLanguage, type Rule } from './pattern-tables.ts';
+
+/** What may come next in a place. */
+export interface Scanner {
+  /** A bracket, or else the name of the rule whose group it is, with which the match ends. */
+  readonly pattern: RegExp;
+  /** By group, the first one's first. */
+  readonly rules: readonly Rule[];
+}
+
+const scanners = new Map<string, Scanner>();
+
+/** The language must be one of the tables. */
+export function scannerOf(language: string, place: string): Scanner {
+  const key = `${language} ${place}`;
+  let scanner = scanners.get(key);
+  if (scanner === undefined) {
+    scanner = makeScanner(PATTERN_LANGUAGES.get(language)!, place);
+    scanners.set(key, scanner);
+  }
+  return scanner;
+}
+
+function makeScanner(
+  { rules, brackets, name, isCaseBlind }: PatternLanguage,
+  place: string,
+): Scanner {
+  const holding = rules.filter(({ within }) => within === undefined || within.includes(place));
+  const ends = rules.find(({ opens }) => opens === place)?.until ?? '';
+  const marks = [...brackets, ...ends].map((mark) => `\\${mark}`);
+  const parts = holding.map(({ pattern, kind }) =>
+    kind === undefined ? `(${pattern})` : pattern.replace('NAME', `(${name})`),
+  );
+  // Nothing matches a class of nothing.
+  parts.push(`[${marks.join('')}]`);
+  return { pattern: new RegExp(parts.join('|'), isCaseBlind ? 'gim' : 'gm'), rules: holding };
+}

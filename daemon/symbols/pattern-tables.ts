@@ -1,0 +1,345 @@
+// What a definition looks like in the languages that are read by patterns (patterns.ts): what is no code in them, their
+// brackets, and a rule for each kind of definition.
+//
+// Patterns see the text with comments and texts as spaces. So that no content can make them slow, each repetition is bounded,
+// or is followed by what it cannot hold itself, and no two that may hold the same stand together.
+
+import type { SymbolKind } from './kinds.ts';
+
+/** A part of the text that is no code. */
+export interface Hidden {
+  readonly opens: string;
+  /**
+   * What ends it; a match that begins with a backslash does not. A function gives the very words. An end that is not there is
+   * that of the text.
+   */
+  readonly closes: string | ((opening: string) => string);
+  /** `name`: what it holds is one name; `joins`: its line ends are hidden as well; default: line ends stay. */
+  readonly as?: 'name' | 'joins';
+}
+
+export interface Rule {
+  /** `scope`: what it names is the parent of what is in it, and no definition. Undefined: passed over. */
+  readonly kind?: SymbolKind | 'scope';
+  /** `NAME` is the name, with which it ends but for what it only looks at. */
+  readonly pattern: string;
+  /** Places where it holds; undefined: everywhere, and it ends all that is open. */
+  readonly within?: readonly string[];
+  /** The place that is behind it, from the next bracket `body` on, or at once, to one of the characters `until`. */
+  readonly opens?: string;
+  readonly body?: '{' | '(';
+  readonly until?: string;
+  /** It goes on to the line that begins with this word, and as far to the right as its own does. */
+  readonly endsWith?: string;
+  /** All that follows is in it. */
+  readonly isRest?: true;
+}
+
+export interface PatternLanguage {
+  readonly hidden: readonly Hidden[];
+  /** Pairs, closed behind open: `{}()`. */
+  readonly brackets: string;
+  /** A name, as a part of patterns. */
+  readonly name: string;
+  readonly rules: readonly Rule[];
+  readonly isCaseBlind?: boolean;
+}
+
+const LINE_COMMENT = (mark: string): Hidden => ({ opens: mark, closes: '\\n' });
+const BLOCK_COMMENT: Hidden = { opens: '/\\*', closes: '\\*/' };
+const QUOTED = (quote: string): Hidden => ({
+  opens: quote,
+  closes: `\\\\[^\\n]|${quote}|\\n`,
+});
+
+const GRAPHQL: PatternLanguage = {
+  hidden: [LINE_COMMENT('#'), { opens: '"""', closes: '\\\\"""|"""' }, QUOTED('"')],
+  brackets: '{}()[]',
+  name: '[A-Za-z_]\\w*',
+  rules: [
+    {
+      kind: 'scope',
+      pattern: '\\bextend\\s+(?:type|interface|input)\\s+NAME',
+      within: ['top'],
+      opens: 'fields',
+      body: '{',
+    },
+    {
+      kind: 'scope',
+      pattern: '\\bextend\\s+enum\\s+NAME',
+      within: ['top'],
+      opens: 'values',
+      body: '{',
+    },
+    { pattern: '\\bextend\\s+(?:union|scalar|schema)\\b', within: ['top'] },
+    { kind: 'class', pattern: '\\btype\\s+NAME', within: ['top'], opens: 'fields', body: '{' },
+    {
+      kind: 'interface',
+      pattern: '\\binterface\\s+NAME',
+      within: ['top'],
+      opens: 'fields',
+      body: '{',
+    },
+    { kind: 'struct', pattern: '\\binput\\s+NAME', within: ['top'], opens: 'fields', body: '{' },
+    { kind: 'enum', pattern: '\\benum\\s+NAME', within: ['top'], opens: 'values', body: '{' },
+    { kind: 'union', pattern: '\\bunion\\s+NAME', within: ['top'] },
+    { kind: 'type', pattern: '\\bscalar\\s+NAME', within: ['top'] },
+    { kind: 'macro', pattern: '\\bdirective\\s*@\\s*NAME', within: ['top'] },
+    { kind: 'function', pattern: '\\b(?:query|mutation|subscription)\\s+NAME', within: ['top'] },
+    { kind: 'object', pattern: '\\bfragment\\s+(?!on\\b)NAME', within: ['top'] },
+    { pattern: '@\\w+', within: ['fields', 'values'] },
+    { kind: 'field', pattern: '\\bNAME(?=\\s*[:(])', within: ['fields'] },
+    { kind: 'enumMember', pattern: '\\bNAME', within: ['values'] },
+  ],
+};
+
+const PROTOBUF: PatternLanguage = {
+  hidden: [LINE_COMMENT('//'), BLOCK_COMMENT, QUOTED('"'), QUOTED("'")],
+  brackets: '{}()[]',
+  name: '[A-Za-z_][\\w.]*',
+  rules: [
+    {
+      pattern: '\\boption\\s+[\\w(][^;{}]{0,4000}',
+      within: ['top', 'fields', 'values', 'methods'],
+    },
+    { kind: 'package', pattern: '\\bpackage\\s+NAME(?=\\s*;)', within: ['top'], isRest: true },
+    {
+      kind: 'struct',
+      pattern: '\\bmessage\\s+NAME(?=\\s*\\{)',
+      within: ['top', 'fields'],
+      opens: 'fields',
+      body: '{',
+    },
+    {
+      kind: 'enum',
+      pattern: '\\benum\\s+NAME(?=\\s*\\{)',
+      within: ['top', 'fields'],
+      opens: 'values',
+      body: '{',
+    },
+    {
+      kind: 'scope',
+      pattern: '\\bextend\\s+\\.?(?:\\w+\\.)*NAME(?=\\s*\\{)',
+      within: ['top', 'fields'],
+      opens: 'fields',
+      body: '{',
+    },
+    {
+      kind: 'interface',
+      pattern: '\\bservice\\s+NAME(?=\\s*\\{)',
+      within: ['top'],
+      opens: 'methods',
+      body: '{',
+    },
+    { kind: 'method', pattern: '\\brpc\\s+NAME(?=\\s*\\()', within: ['methods'] },
+    {
+      kind: 'struct',
+      pattern: '\\bgroup\\s+NAME(?=\\s*=)',
+      within: ['fields'],
+      opens: 'fields',
+      body: '{',
+    },
+    {
+      kind: 'field',
+      pattern: '\\boneof\\s+NAME(?=\\s*\\{)',
+      within: ['fields'],
+      opens: 'fields',
+      body: '{',
+    },
+    { kind: 'field', pattern: '\\bNAME(?=\\s*=\\s*\\d)', within: ['fields'] },
+    { kind: 'enumMember', pattern: '\\bNAME(?=\\s*=\\s*-?\\s*\\d)', within: ['values'] },
+  ],
+};
+
+const DOCKERFILE: PatternLanguage = {
+  hidden: [
+    { opens: '^[ \\t]*#[^\\n]*\\n?', closes: '', as: 'joins' },
+    { opens: '\\\\[ \\t]*\\r?\\n', closes: '', as: 'joins' },
+    { opens: '<<-?["\']?\\w{1,100}["\']?', closes: (opening) => `\n${/\w+/.exec(opening)?.[0]}` },
+    { opens: '"', closes: '\\\\\\r?\\n|\\\\.|"|\\n', as: 'joins' },
+    { opens: "'", closes: "\\\\\\r?\\n|'|\\n", as: 'joins' },
+  ],
+  brackets: '',
+  name: '[\\w.-]+',
+  rules: [
+    {
+      kind: 'label',
+      pattern: '^[ \\t]*FROM[ \\t]+(?:--\\S+[ \\t]+)*\\S+[ \\t]+AS[ \\t]+NAME',
+      within: ['top'],
+    },
+    {
+      kind: 'variable',
+      pattern: '^[ \\t]*ARG[ \\t]+NAME',
+      within: ['top'],
+      opens: 'arguments',
+      until: '\n',
+    },
+    { kind: 'variable', pattern: '(?<=[ \\t])NAME(?=[=\\s]|$)', within: ['arguments'] },
+    {
+      kind: 'variable',
+      pattern: '^[ \\t]*ENV[ \\t]+NAME(?==)',
+      within: ['top'],
+      opens: 'pairs',
+      until: '\n',
+    },
+    { kind: 'variable', pattern: '^[ \\t]*ENV[ \\t]+NAME', within: ['top'] },
+    { kind: 'variable', pattern: '(?<=[ \\t])NAME(?==)', within: ['pairs'] },
+  ],
+  isCaseBlind: true,
+};
+
+const MAKE_WORDS =
+  '-?include|sinclude|unexport|vpath|ifn?eq|ifn?def|else|endif|endef|load|\\.[A-Z_]+';
+
+const MAKEFILE: PatternLanguage = {
+  hidden: [
+    { opens: '\\\\\\r?\\n', closes: '', as: 'joins' },
+    { opens: '(?<!\\\\)#', closes: '\\\\\\r?\\n|\\n' },
+    {
+      opens: '(?=\\n)(?<=^[ ]*(?:override[ \\t]+|export[ \\t]+)?define[ \\t][^\\n]{0,1000})\\n',
+      closes: '^[ \\t]*endef\\b',
+    },
+  ],
+  brackets: '',
+  name: '[^\\s:#=$(){}&|;!?+\'",]+',
+  rules: [
+    {
+      kind: 'variable',
+      pattern: '^[ ]*(?:(?:export|override|private)[ \\t]+){0,3}NAME(?=[ \\t]*(?:[?!]|:{1,3})?=)',
+      within: ['top'],
+    },
+    // Not in recipes, where these operators assign nothing.
+    { kind: 'variable', pattern: '^[ \\t]*NAME(?=[ \\t]*(?:\\?|:{1,3})=)', within: ['top'] },
+    {
+      kind: 'variable',
+      pattern: '^[ ]*(?:(?:export|override)[ \\t]+){0,2}define[ \\t]+NAME',
+      within: ['top'],
+    },
+    {
+      pattern: `^[ ]*(?!(?:${MAKE_WORDS})\\b)(?=[^\\s#:=$'"][^:=\\n]{0,4000}:(?!:?:?=))`,
+      within: ['top'],
+      opens: 'targets',
+      until: ':\n',
+    },
+    { kind: 'label', pattern: '(?<![^\\s])NAME(?=[\\s:&])', within: ['targets'] },
+  ],
+};
+
+const SQL_QUALIFIER = '(?:["`[]?[\\w$#\\u0080-\\uffff]+["`\\]]?\\s*\\.\\s*){0,4}["`[]?';
+const SQL_END = '(?=["`\\]]?';
+
+/** A statement that creates. */
+function created(what: string, options: string, kind: SymbolKind, more: Partial<Rule> = {}): Rule {
+  const { pattern = '', ...rest } = more;
+  return {
+    kind,
+    pattern:
+      `\\bcreate\\s+(?:or\\s+(?:replace|alter)\\s+)?(?:(?:${options})\\s+){0,4}(?:${what})\\s+` +
+      `(?:concurrently\\s+)?(?:if\\s+not\\s+exists\\s+)?${SQL_QUALIFIER}NAME${pattern}`,
+    ...rest,
+  };
+}
+
+const TABLE_OPTIONS = 'global|local|temp|temporary|unlogged|external|foreign|virtual|transient';
+const ROUTINE_OPTIONS = 'definer\\s*=\\s*\\S{1,200}|editionable|noneditionable|aggregate';
+/** What begins a part of a table that is no column; a column may be called `key` or `fulltext` as well. */
+const NO_COLUMN =
+  '(?:constraint|primary|unique|check|foreign|exclude|like|select|with|values)\\b|period\\s+for\\b|' +
+  '(?:fulltext|spatial)\\s+(?:key|index)\\b|' +
+  '(?:key|index)\\s+["`]?\\w+["`]?\\s*(?:using\\s+\\w+\\s*)?\\(\\s*[^\\d\\s]';
+
+const SQL: PatternLanguage = {
+  hidden: [
+    LINE_COMMENT('--'),
+    BLOCK_COMMENT,
+    { opens: "'", closes: "\\\\\\\\|\\\\'(?!\\s*(?:[,;)]|\\|\\||escape\\b|ESCAPE\\b|$))|'" },
+    { opens: '\\$\\w{0,63}\\$', closes: (mark) => mark },
+    { opens: '"', closes: '"', as: 'name' },
+    { opens: '`', closes: '`', as: 'name' },
+    { opens: '\\[', closes: '\\]|\\n', as: 'name' },
+  ],
+  brackets: '()',
+  name: '[\\w$#\\u0080-\\uffff]+',
+  rules: [
+    created('table', TABLE_OPTIONS, 'struct', {
+      pattern: `${SQL_END}\\s*\\()`,
+      opens: 'columns',
+      body: '(',
+    }),
+    created('table', TABLE_OPTIONS, 'struct'),
+    created('view', `${TABLE_OPTIONS}|materialized|recursive|force|${ROUTINE_OPTIONS}`, 'struct'),
+    created('function|procedure|proc|aggregate', ROUTINE_OPTIONS, 'function'),
+    created('type', ROUTINE_OPTIONS, 'type', {
+      pattern: `${SQL_END}\\s+as\\s*\\()`,
+      opens: 'columns',
+      body: '(',
+    }),
+    created('type|domain', ROUTINE_OPTIONS, 'type'),
+    created('schema|database', 'or', 'namespace'),
+    created('package\\s+body|package', ROUTINE_OPTIONS, 'package'),
+    created(
+      'index(?!\\s+(?:concurrently\\s+)?on\\b)',
+      'unique|clustered|nonclustered|fulltext|spatial|bitmap',
+      'other',
+    ),
+    created(
+      'sequence|trigger|event|policy|synonym',
+      `${TABLE_OPTIONS}|public|constraint|${ROUTINE_OPTIONS}`,
+      'other',
+    ),
+    {
+      kind: 'field',
+      pattern: `(?=["\`[\\w\\u0080-\\uffff])(?<=[(,]\\s*)(?!${NO_COLUMN})["\`[]?NAME${SQL_END}\\s+["\`[\\w])`,
+      within: ['columns'],
+    },
+  ],
+  isCaseBlind: true,
+};
+
+const ELIXIR_MODULES = (word: string): string => `^[ \\t]*${word}[ \\t(]+(?![a-z_])(?:\\w+\\.)*`;
+/** Without operators, whose left side stands where a name does. */
+const ELIXIR_FUNCTIONS = (words: string): string =>
+  `^[ \\t]*(?:${words})[ \\t(]+(?!unquote\\b)NAME(?=[\\s(,])(?!\\s+[-<>~+*/|&^=!]{1,4}\\s)`;
+const NOT_DEFINED =
+  'moduledoc|doc|typedoc|spec|impl|behaviour|derive|dialyzer|compile|deprecated|on_load|before_compile|after_compile|' +
+  'external_resource|enforce_keys|optional_callbacks|tag|moduletag|describetag|attr|shortdoc|requirements|' +
+  'type|typep|opaque|callback|macrocallback|fallback_to_any|since|on_definition|vsn|file|for|protocol';
+
+const ELIXIR: PatternLanguage = {
+  hidden: [
+    { opens: '"""', closes: '\\\\[^\\n]|"""' },
+    { opens: "'''", closes: "\\\\[^\\n]|'''" },
+    { opens: '\\?\\\\?["\'#]', closes: '' },
+    ...['//', '||', '{}', '()', '[]', '<>'].map(([open, close]): Hidden => ({
+      opens: `~[a-zA-Z]+\\${open}`,
+      closes: `\\\\[^\\n]|\\${close}`,
+    })),
+    { opens: '"', closes: '\\\\[^\\n]|"' },
+    { opens: "(?<![\\w?!])'", closes: "\\\\[^\\n]|'" },
+    LINE_COMMENT('#'),
+  ],
+  brackets: '',
+  name: '[\\w\\u0080-\\uffff]+[?!]?',
+  rules: [
+    { kind: 'module', pattern: `${ELIXIR_MODULES('defmodule')}NAME`, endsWith: 'end' },
+    { kind: 'interface', pattern: `${ELIXIR_MODULES('defprotocol')}NAME`, endsWith: 'end' },
+    { kind: 'scope', pattern: `${ELIXIR_MODULES('defimpl')}NAME`, endsWith: 'end' },
+    { kind: 'macro', pattern: `${ELIXIR_FUNCTIONS('defmacrop?|defguardp?')}` },
+    { kind: 'function', pattern: `${ELIXIR_FUNCTIONS('defp?|defdelegate')}` },
+    { kind: 'type', pattern: '^[ \\t]*@(?:typep?|opaque)[ \\t]+NAME(?=[\\s(:])' },
+    { kind: 'method', pattern: '^[ \\t]*@(?:macro)?callback[ \\t]+NAME(?=[\\s(:])' },
+    { kind: 'constant', pattern: `^[ \\t]*@(?!(?:${NOT_DEFINED})\\b)NAME(?=[ \\t]+[^=\\s])` },
+  ],
+};
+
+const SQL_LANGUAGES = ['SQL', 'PLSQL', 'PLpgSQL', 'SQLPL', 'TSQL'] as const;
+
+/** By language as linguist spells it. */
+export const PATTERN_LANGUAGES: ReadonlyMap<string, PatternLanguage> = new Map([
+  ['Dockerfile', DOCKERFILE],
+  ['Elixir', ELIXIR],
+  ['GraphQL', GRAPHQL],
+  ['Makefile', MAKEFILE],
+  ['Protocol Buffer', PROTOBUF],
+  ...SQL_LANGUAGES.map((language) => [language, SQL] as const),
+]);
