@@ -1,5 +1,6 @@
-// Prints the explanation of a search: the query, the tree of its plan with counts, how expressions are run, what
-// the scores of the best files are made of, a row for each shard, the totals, and whether the rows add up to them. Pure: explanation in, text out.
+// Prints the explanation of a search: the query, the tree of its plan with counts, how expressions are run, what the
+// scores of the best files are made of, a row for each shard, the totals, and whether the rows add up to them. Pure:
+// explanation in, text out.
 
 import type { ConditionNode, GramNode } from '../engine/search/explain-plan.ts';
 import type { Explanation, ShardRow } from '../http/api/search/explain-schemas.ts';

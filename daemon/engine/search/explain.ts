@@ -1,6 +1,6 @@
-// Explains a search (API.md 7.5): runs it as the blocking search does, then tells how it was planned, what became
-// of each shard and why, what each added to the numbers, and why the best files are. The shares are counted shard by shard, apart from
-// the totals, so that a difference between them shows.
+// Explains a search (API.md 7.5): runs it as the blocking search does, then tells how it was planned, what became of
+// each shard and why, what each added to the numbers, and what the scores of the best files are made of. The shares are
+// counted shard by shard, apart from the totals, so that a difference between them shows.
 
 import { given } from '../../base/given.ts';
 import { printQuery, quoteText } from '../query/print.ts';

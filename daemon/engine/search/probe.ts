@@ -1,6 +1,6 @@
-// Asks shards about parts of a plan, for explain: what a part alone would leave of a shard, how often a gram
-// occurs, and what the score of a doc is made of. Works on the main thread and lets other searches in between shards. A shard that fails is not asked
-// again and says nothing; searches are what finds damage.
+// Asks shards about parts of a plan, for explain: what a part alone would leave of a shard, how often a gram occurs,
+// and what the score of a doc is made of. Works on the main thread and lets other searches in between shards. A shard
+// that fails is not asked again and says nothing; searches are what finds damage.
 
 import { isTrap } from '../host/core.ts';
 import type { Binding, ScoreParts, Searcher } from '../host/searcher.ts';
