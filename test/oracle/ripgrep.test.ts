@@ -151,8 +151,19 @@ function drawExpression(literal: string, random: Random): string {
   for (;;) {
     const drawn = generalize(literal, random);
     // Without lines `^` and `$` are the ends of what ripgrep happens to look at.
-    if (!drawn.startsWith('(?-m)')) return drawn;
+    if (drawn.startsWith('(?-m)')) continue;
+    // Behind an empty match, to ripgrep 13, a text begins, and perhaps a word.
+    if (!drawn.includes(String.raw`\b`) || !mayBeEmpty(drawn)) return drawn;
   }
+}
+
+/** Whether an expression may match nothing, its borders of words aside. */
+function mayBeEmpty(expression: string): boolean {
+  const bare = expression
+    .replaceAll(/^\(\?[-\w]+\)|\\b/g, '')
+    .replaceAll(/\(\?[-\w]+:/g, '(?:')
+    .replaceAll(/\\x\{\w+\}/g, 'x');
+  return new RegExp(`^(?:${bare})$`, 'u').test('');
 }
 
 async function compareExpressions(
