@@ -352,27 +352,44 @@ function startPair(env: Record<string, string>): Promise<Pair> {
   return Promise.all([start(true, env), start(false, env)]);
 }
 
+type Headers = readonly [Record<string, string>, Record<string, string>];
+
 /** Asks both everything, and tells what they answered differently. */
-async function differences(
-  pair: Pair,
-  headers: readonly [Record<string, string>, Record<string, string>],
-): Promise<string[]> {
+async function differences(pair: Pair, headers: Headers): Promise<string[]> {
   const found: string[] = [];
   for (const [endpoint, asks] of Object.entries(ASKED)) {
     for (const ask of asks) {
       const [method, path] = addressOf(endpoint, ask);
-      const [hiding, without] = await Promise.all(
-        pair.map((daemon, index) => sendTo(daemon, method, path, headers[index]!, ask.body)),
-      );
-      const [one, other] = [normalised(hiding!), normalised(without!)];
-      try {
-        assert.deepEqual(one, other);
-      } catch (error) {
-        found.push(`${method} ${path} ${JSON.stringify(ask.body)}: ${String(error)}`);
-      }
+      let difference = await differenceOf(pair, headers, method, path, ask.body);
+      // What has no time on a busy machine is not suggested, by either of them.
+      for (
+        let i = 0;
+        i < 20 && difference !== undefined && path.startsWith('/api/suggestions');
+        i++
+      )
+        difference = await differenceOf(pair, headers, method, path, ask.body);
+      if (difference !== undefined)
+        found.push(`${method} ${path} ${JSON.stringify(ask.body)}: ${difference}`);
     }
   }
   return found;
+}
+
+async function differenceOf(
+  pair: Pair,
+  headers: Headers,
+  ...[method, path, body]: [string, string, unknown]
+): Promise<string | undefined> {
+  const [hiding, without] = await Promise.all(
+    pair.map((daemon, index) => sendTo(daemon, method, path, headers[index]!, body)),
+  );
+  const [one, other] = [normalised(hiding!), normalised(without!)];
+  try {
+    assert.deepEqual(one, other);
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
 }
 
 async function keysOf(daemon: Daemon): Promise<{ member: string; scoped: string }> {

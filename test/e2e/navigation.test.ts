@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { call, get, search, serve, type Served, trawl } from './daemon.ts';
+import { call, get, search, serve, type Served, suggestedBy, trawl } from './daemon.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 
@@ -239,11 +239,13 @@ async function suggested(
   more: Readonly<Record<string, string>> = {},
 ): Promise<readonly { readonly value: string; readonly description?: string }[]> {
   const parameters = new URLSearchParams({ kind, prefix, ...more }).toString();
-  const { status, body } = await get<readonly { value: string }[]>(
-    `${served.url}/api/suggestions?${parameters}`,
-  );
-  assert.equal(status, 200, JSON.stringify(body));
-  return body;
+  return await suggestedBy(async () => {
+    const { status, body } = await get<readonly { value: string }[]>(
+      `${served.url}/api/suggestions?${parameters}`,
+    );
+    assert.equal(status, 200, JSON.stringify(body));
+    return body;
+  });
 }
 
 async function valuesOf(...call: Parameters<typeof suggested>): Promise<string[]> {

@@ -7,7 +7,16 @@ import path from 'node:path';
 import test from 'node:test';
 import { licenceEnvironment } from '../accounts/licences.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { call, get, jobsEnded, serve, serveIndexed, trawl, type Served } from './daemon.ts';
+import {
+  call,
+  get,
+  jobsEnded,
+  serve,
+  serveIndexed,
+  suggestedBy,
+  trawl,
+  type Served,
+} from './daemon.ts';
 
 const ENV = { TRAWL_ANONYMOUS_ACCESS: 'true', ...licenceEnvironment() };
 const TIMEOUT = { timeout: 120_000 };
@@ -90,11 +99,10 @@ async function seenBy({ url }: Served, key?: string): Promise<string[]> {
   const names = body.map(({ repoName }) => repoName).sort();
   const suggested = async (kind: string, query = ''): Promise<string[]> => {
     const parameters = new URLSearchParams({ kind, prefix: '', query }).toString();
-    const { body: found } = await get<readonly { readonly value: string }[]>(
-      `${url}/api/suggestions?${parameters}`,
-      headers,
-    );
-    return found.map(({ value }) => value).sort();
+    const address = `${url}/api/suggestions?${parameters}`;
+    const ask = async () =>
+      (await get<readonly { readonly value: string }[]>(address, headers)).body;
+    return (await suggestedBy(ask)).map(({ value }) => value).sort();
   };
   assert.deepEqual(await suggested('repo'), names);
   assert.deepEqual(await suggested('file'), files.map(({ fileName }) => fileName.text).sort());
