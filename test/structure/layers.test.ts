@@ -194,6 +194,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/repos',
     'daemon/hosts',
     'daemon/sources/git',
+    'daemon/sources/mirrors',
     'daemon/accounts/store',
     'daemon/sync/catalog',
     'daemon/sync/register',

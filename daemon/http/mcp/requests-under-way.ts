@@ -1,9 +1,9 @@
 // The requests of a session that have no answer yet, by the id that the client gave them. Why: the library gives the answers of
 // two requests with one id to the later one, and the other would wait for ever.
 
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { ApiError } from '../api/shapes/api-error.ts';
-import type { Transport } from './sessions.ts';
 
 type RequestId = string | number;
 
@@ -11,7 +11,7 @@ export class RequestsUnderWay {
   readonly #ids = new Set<RequestId>();
 
   /** Hears of the answers that a transport sends. */
-  constructor(transport: Transport) {
+  constructor(transport: Pick<Transport, 'send'>) {
     const send = transport.send.bind(transport);
     transport.send = (message, options) => {
       const id = answeredId(message);

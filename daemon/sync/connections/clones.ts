@@ -13,6 +13,7 @@ import type { GitCredential, Host } from '../../hosts/host.ts';
 import { GitError } from '../../sources/git/git.ts';
 import { isMisled } from '../../sources/git/git-place.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
+import { endStrays } from '../../sources/mirrors/strays.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { IndexContext } from '../jobs/index-repo.ts';
@@ -272,13 +273,23 @@ export class Clones {
    */
   async sweep(): Promise<void> {
     const { catalog, register } = this.#options;
+    await endStrays(catalog.cloneFolder);
     const names = await readdir(catalog.cloneFolder).catch((): string[] => []);
     for (const name of names) {
       const [, id, beside] = /^(\d+)\.(?:json|git(\.(?:new|old)-.+)?)$/.exec(name) ?? [];
       const repoId = Number(id ?? 'NaN');
       const isLeft = beside !== undefined && existsSync(catalog.clonePath(repoId));
-      if (isLeft || !hasClone(register.byId(repoId)))
-        await rm(path.join(catalog.cloneFolder, name), { recursive: true, force: true });
+      if (isLeft || !hasClone(register.byId(repoId))) await this.#removeLeft(name);
+    }
+  }
+
+  /** What cannot be removed costs disk alone: the next start tries again. */
+  async #removeLeft(name: string): Promise<void> {
+    const { catalog, log } = this.#options;
+    try {
+      await rm(path.join(catalog.cloneFolder, name), { recursive: true, force: true });
+    } catch (error) {
+      log.warn('what is left of a clone could not be removed', { name, error: messageOf(error) });
     }
   }
 

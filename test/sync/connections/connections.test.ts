@@ -2,11 +2,13 @@
 // sees them and for their clones; and what a listing that says less than the host has never means.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -803,6 +805,21 @@ test('what failed is told of the repository, not of its name, and no longer than
   await index.sync('c');
   assert.deepEqual(index.shown(), ['host/o/2 public open']);
   assert.deepEqual([told(), failedIds()], ['', []]);
+  await index.close();
+});
+
+test('a git that a killed daemon left, and that still writes, does not keep the next one from starting', async () => {
+  const dataDir = temporaryFolder();
+  const place = path.join(dataDir, 'clones/9.git.new-1-1-1');
+  mkdirSync(place, { recursive: true });
+  // As long as its data directory is there; a process of nobody, with a session of its own.
+  const writes = 'while [ -d "${1%/*}" ]; do mkdir -p "$1/a/b"; touch "$1/a/b/c" "$1/a/d"; done';
+  const words = ['sh', '-c', writes, 'sh', place, `trawl.mirror=${place}`];
+  execFileSync('sh', ['-c', 'setsid "$@" > /dev/null 2>&1 &', 'sh', ...words]);
+  while (!existsSync(path.join(place, 'a/d'))) await sleep(5);
+  const index = await openConnected(dataDir, localHost(), { c: settingsOf() });
+  await sleep(100);
+  assert.equal(existsSync(place), false);
   await index.close();
 });
 
