@@ -813,12 +813,16 @@ test('a git that a killed daemon left, and that still writes, does not keep the 
   const place = path.join(dataDir, 'clones/9.git.new-1-1-1');
   mkdirSync(place, { recursive: true });
   // As long as its data directory is there; a process of nobody, with a session of its own.
-  const writes = 'while [ -d "${1%/*}" ]; do mkdir -p "$1/a/b"; touch "$1/a/b/c" "$1/a/d"; done';
+  const writes =
+    'mkdir -p "$1/a"; echo $$ > "$1/a/pid"; while [ -d "${1%/*}" ]; do mkdir -p "$1/a/b"; touch "$1/a/b/c"; done';
   const words = ['sh', '-c', writes, 'sh', place, `trawl.mirror=${place}`];
   execFileSync('sh', ['-c', 'setsid "$@" > /dev/null 2>&1 &', 'sh', ...words]);
-  while (!existsSync(path.join(place, 'a/d'))) await sleep(5);
+  while (!existsSync(path.join(place, 'a/b/c'))) await sleep(5);
+  const stray = Number(readFileSync(path.join(place, 'a/pid'), 'latin1'));
   const index = await openConnected(dataDir, localHost(), { c: settingsOf() });
-  await sleep(100);
+  // Or a zombie, where nobody collects those of nobody.
+  const stat = path.join('/proc', String(stray), 'stat');
+  assert.match(existsSync(stat) ? readFileSync(stat, 'latin1') : ') Z', /\) Z/);
   assert.equal(existsSync(place), false);
   await index.close();
 });
