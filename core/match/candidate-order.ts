@@ -5,6 +5,7 @@
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';
 import { NODE_TEXT } from '../shared/plan.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blobAt, docAt } from '../shard/open.ts';
 import { getBit } from '../shard/piece.ts';
 import { blockBitmapSize, boundView, intersectBitmaps } from './bound.ts';
@@ -25,21 +26,22 @@ if (CLASS_COUNT * 4 > 16) ERROR('places: size');
 
 /**
  * Orders the first of `count` docs at `docs`, those of one blob together, by class and else as they
- * are. Leaves them as they are if the arena is full.
+ * are. Errors: STATUS_OUT_OF_MEMORY. Why not as they are: threads that have more room left would cut
+ * other units.
  */
-export function orderCandidates(arena: Arena, docs: usize, count: u32): void {
-  if (slotAtoms.count < 2) return;
+export function orderCandidates(arena: Arena, docs: usize, count: u32): i32 {
+  if (slotAtoms.count < 2) return STATUS_OK;
   const first = countFirst(docs, count);
   const mark = arenaMark(arena);
   const ordered = arenaAlloc(arena, <usize>first * 4, 8);
   const classes = arenaAlloc(arena, first, 8);
-  if (ordered != 0 && classes != 0 && findCommon(arena)) {
-    memory.fill(places, 0, CLASS_COUNT * 4);
-    classify(docs, first, classes);
-    placeByClass(docs, first, classes, ordered);
-    memory.copy(docs, ordered, <usize>first << 2);
-  }
+  if (ordered == 0 || classes == 0 || !findCommon(arena)) return STATUS_OUT_OF_MEMORY;
+  memory.fill(places, 0, CLASS_COUNT * 4);
+  classify(docs, first, classes);
+  placeByClass(docs, first, classes, ordered);
+  memory.copy(docs, ordered, <usize>first << 2);
   arenaReset(arena, mark);
+  return STATUS_OK;
 }
 
 /** How many docs are ordered; none stays apart from others of its blob. */

@@ -84,8 +84,7 @@ export function collectCandidates(arena: Arena, verdict: usize): i32 {
       addBrothers(left, docId);
     }
   }
-  orderCandidates(arena, candidateDocs, candidateDocCount);
-  return STATUS_OK;
+  return orderCandidates(arena, candidateDocs, candidateDocCount);
 }
 
 /** Safety: there is room for every doc of the shard. */

@@ -44,19 +44,20 @@ export function slotBit(slot: u32): u32 {
 
 /** Looks at the next range, of the doc's `slotCount` slots; starts ascend, ranges do not overlap. */
 export function nearRange(range: Range, slotCount: u32): void {
+  const slot = slotOf(range.slot);
   const isFirst = lastStart == 0;
   const isNear = !isFirst && range.start - lastStart <= WINDOW;
   if (!isNear || findByte(lastStart, range.start, 10) < range.start) lineSlots = 0;
-  lineSlots |= slotBit(range.slot);
+  lineSlots |= 1 << slot;
   atomsOnLine = max(atomsOnLine, popcnt(lineSlots));
-  const follows = !isFirst && range.slot == lastSlot + 1 && range.start - lastEnd <= 1;
+  const follows = !isFirst && slot == lastSlot + 1 && range.start - lastEnd <= 1;
   row = follows ? row + 1 : 1;
   atomsInRow = max(atomsInRow, row);
-  store<u32>(starts + (<usize>slotOf(range.slot) << 2), <u32>range.start);
+  store<u32>(starts + (<usize>slot << 2), <u32>range.start);
   atomsInWindow = max(atomsInWindow, countInWindow(range.start, slotCount));
   lastStart = range.start;
   lastEnd = range.end;
-  lastSlot = range.slot;
+  lastSlot = slot;
 }
 
 /** Slots whose last range starts within the window that ends at `start`. */

@@ -68,6 +68,5 @@ function hidden(text: string, { as }: Hidden): string {
 
 /** As long, and with the same lines. */
 function filled(text: string, character: string): string {
-  const lines = text.split('\n');
-  return lines.map(({ length }) => character.repeat(length)).join('\n');
+  return text.replaceAll(/[^\n]+/g, ({ length }) => character.repeat(length));
 }

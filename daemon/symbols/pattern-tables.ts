@@ -21,7 +21,7 @@ export interface Hidden {
 export interface Rule {
   /** `scope`: what it names is the parent of what is in it, and no definition. Undefined: passed over. */
   readonly kind?: SymbolKind | 'scope';
-  /** `NAME` is the name, with which it ends but for what it only looks at. */
+  /** `NAME`, or a group of its own, is the name, with which it ends but for what it only looks at. */
   readonly pattern: string;
   /** Places where it holds; undefined: everywhere, and it ends all that is open. */
   readonly within?: readonly string[];
@@ -96,13 +96,18 @@ const GRAPHQL: PatternLanguage = {
 const PROTOBUF: PatternLanguage = {
   hidden: [LINE_COMMENT('//'), BLOCK_COMMENT, QUOTED('"'), QUOTED("'")],
   brackets: '{}()[]',
-  name: '[A-Za-z_][\\w.]*',
+  name: '[A-Za-z_]\\w*',
   rules: [
     {
       pattern: '\\boption\\s+[\\w(][^;{}]{0,4000}',
       within: ['top', 'fields', 'values', 'methods'],
     },
-    { kind: 'package', pattern: '\\bpackage\\s+NAME(?=\\s*;)', within: ['top'], isRest: true },
+    {
+      kind: 'package',
+      pattern: '\\bpackage\\s+([A-Za-z_][\\w.]*)(?=\\s*;)',
+      within: ['top'],
+      isRest: true,
+    },
     {
       kind: 'struct',
       pattern: '\\bmessage\\s+NAME(?=\\s*\\{)',

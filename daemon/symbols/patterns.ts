@@ -4,7 +4,7 @@
 import { messageOf } from '../base/caught.ts';
 import { type Definition, symbolsOfDefinitions } from './definitions.ts';
 import type { Engine } from './engine.ts';
-import { type FoundSymbol, orderSymbols } from './found.ts';
+import { type Extraction, orderSymbols } from './found.ts';
 import { PATTERN_LANGUAGES, type Rule } from './pattern-tables.ts';
 import { hide } from './pattern-hiding.ts';
 import { type Scanner, scannerOf } from './pattern-scanners.ts';
@@ -14,6 +14,8 @@ import { readText } from './text.ts';
 const CONTENT_SIZE_MAX = 16 << 20;
 /** Definitions deeper than this are not found. Why: to find a parent all that is around is looked at. */
 const DEPTH_MAX = 256;
+/** Bound: definitions, and what is open at once. Of one that has more, memory would not suffice. */
+const COUNT_MAX = 1 << 19;
 /** Most characters that tell how far to the right a line begins. */
 const INDENT_MAX = 100;
 
@@ -24,7 +26,7 @@ export function openPatternEngine(): Engine {
       if (content.length > CONTENT_SIZE_MAX)
         return { failure: 'memory', detail: `too large for patterns: ${content.length} bytes` };
       try {
-        return { symbols: symbolsByPatterns(language, content) };
+        return symbolsByPatterns(language, content);
       } catch (error) {
         // Why: V8's regular expressions have a stack that ends.
         return { failure: 'crash', detail: `patterns: ${messageOf(error)}` };
@@ -34,10 +36,24 @@ export function openPatternEngine(): Engine {
   };
 }
 
-function symbolsByPatterns(language: string, content: Uint8Array): FoundSymbol[] {
+function symbolsByPatterns(language: string, content: Uint8Array): Extraction {
   const { text, inBytes } = readText(content);
   const definitions = new Walk(language, text).definitions();
-  return orderSymbols(inBytes(symbolsOfDefinitions(language, definitions)));
+  if (definitions === undefined)
+    return { failure: 'output', detail: 'patterns: its symbols are too many or too deep' };
+  return { symbols: orderSymbols(inBytes(symbolsOfDefinitions(language, definitions))) };
+}
+
+/** By what stands before the word, where the lines begin that start with it: the last one first. */
+function linesWith(word: string, code: string): Map<string, number[]> {
+  const line = new RegExp(`\\n([ \\t]{0,${INDENT_MAX}})${word}\\b`, 'g');
+  const places = new Map<string, number[]>();
+  for (const { 1: indent = '', index } of [...code.matchAll(line)].reverse()) {
+    const alike = places.get(indent);
+    if (alike === undefined) places.set(indent, [index]);
+    else alike.push(index);
+  }
+  return places;
 }
 
 /** What is open where the walk is. */
@@ -60,8 +76,8 @@ class Walk {
   readonly #frames: Frame[] = [{ place: 'top', closes: '' }];
   /** Frames that each closing character ends. */
   readonly #openCounts = new Map<string, number>();
-  /** The next place of lines that end something. */
-  readonly #ends = new Map<string, number>();
+  /** By word, the lines that end something and were not passed yet. */
+  readonly #ends = new Map<string, ReturnType<typeof linesWith>>();
 
   constructor(language: string, text: string) {
     this.#language = language;
@@ -70,10 +86,10 @@ class Walk {
     this.#brackets = PATTERN_LANGUAGES.get(language)?.brackets ?? '';
   }
 
-  /** In the order of their starts. */
-  definitions(): Definition[] {
+  /** In the order of their starts; undefined: there are too many. */
+  definitions(): Definition[] | undefined {
     let at = 0;
-    for (;;) {
+    while (Math.max(this.#found.length, this.#frames.length) <= COUNT_MAX) {
       const { pattern, rules } = this.#scanner();
       pattern.lastIndex = at;
       const match = pattern.exec(this.#code);
@@ -83,6 +99,7 @@ class Walk {
       else this.#takeRule(rules[index]!, match, match[index + 1]!);
       at = match.index + match[0].length;
     }
+    return undefined;
   }
 
   #scanner(): Scanner {
@@ -157,14 +174,10 @@ class Walk {
   /** Where the next line begins that has the word where the line of `start` begins; the text's end if there is none. */
   #lineWith(word: string, start: number): number {
     const indent = /[ \t]*/y.exec(this.#code.slice(start, start + INDENT_MAX))?.[0] ?? '';
-    const line = `\n${indent}${word}`;
-    // Why kept: so each line is looked for once, however many begin.
-    let end = this.#ends.get(line) ?? 0;
-    if (end <= start) {
-      const at = this.#code.indexOf(line, start);
-      end = at < 0 ? this.#text.length : at;
-      this.#ends.set(line, end);
-    }
-    return end;
+    let lines = this.#ends.get(word);
+    if (lines === undefined) this.#ends.set(word, (lines = linesWith(word, this.#code)));
+    const places = lines.get(indent) ?? [];
+    while ((places.at(-1) ?? Infinity) <= start) places.pop();
+    return places.at(-1) ?? this.#text.length;
   }
 }

@@ -68,6 +68,38 @@ void test('a shard is bound in the same way whatever was bound before', async ()
   assert.deepEqual(counts, [700, 0, 0, 0]);
 });
 
+void test('where the arena ends early, candidates are in the same order or there are none', async () => {
+  const module = await coreModule('release');
+  const docs = [...Array.from({ length: 40 }, (_, i) => `d${i}`), 'plum'].map((path, i) => ({
+    path,
+    bytes: Buffer.from(`pear plum ${i}\n`),
+  }));
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  const searcher = new Searcher(module);
+  searcher.setShards([shard]);
+  const plan = planOf('pear plum');
+  const { core, outputEnd } = searcher.spaceOf(shard.shardId);
+  const rowsWithin = (arenaSize: number): string => {
+    core.exports.requestArenaInit(outputEnd, outputEnd + arenaSize);
+    searcher.beginPlan(plan);
+    searcher.bind(shard.shardId);
+    return String(searcher.searchUnit(0)?.rows);
+  };
+  const expected = rowsWithin(1 << 20);
+  let failureCount = 0;
+  let successCount = 0;
+  for (let size = 2048; successCount < 100; size += 8) {
+    try {
+      assert.equal(rowsWithin(size), expected, `${size} bytes`);
+      successCount++;
+    } catch (error) {
+      if (!/memory/.test(String(error))) throw error;
+      failureCount++;
+    }
+  }
+  assert.ok(failureCount > 0);
+});
+
 void test('blocks that hold a word in another case only are no candidates', async () => {
   const module = await coreModule('release');
   const docs = Array.from({ length: 30 }, (_, i) => ({

@@ -7,7 +7,7 @@ import test from 'node:test';
 import * as fc from 'fast-check';
 import { type Build, buildFromDisk, Engine, type TestDoc } from '../engine/host/harness.ts';
 import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
-import { checkAnswer } from './compare.ts';
+import { checkAnswer, checkBest } from './compare.ts';
 import type { OracleDoc } from './scores.ts';
 import { REPO_NAMES } from './corpora.ts';
 import { caseArbitrary, checkCase, REPOS } from './random-case.ts';
@@ -75,6 +75,24 @@ const text = (path: string, content: string): TestDoc & OracleDoc => ({
   language: '',
   repo: REPO_NAMES[0]!,
   tier: 0,
+});
+
+void test('more words in a row than the score tells apart', async () => {
+  const words = Array.from({ length: 24 }, (_, index) => `word${index}`);
+  const docs = [
+    text('a', `${words.join(' ')}\n`),
+    text('b', `${words.slice(4).join(' ')}\n\n${words.slice(0, 4).join(' ')}\n`),
+    text('c', `${words.toReversed().join(' ')}\n`),
+  ];
+  const engine = await Engine.open();
+  engine.publish([engine.shardOf(REPOS[0]!, docs)], REPOS);
+  const children = words.map((word) => ({ kind: 'text', text: word, position: 0 }) as const);
+  const asked = { matches: 1000, contextLines: 0, isCaseSensitive: false };
+  const query = { kind: 'and', children, position: 0 } as const;
+  const answer = await engine.search(words.join(' '), asked);
+  checkAnswer(docs, { query, ...asked }, answer);
+  checkBest(docs, { query, ...asked }, answer, await engine.explain(words.join(' '), asked));
+  await engine.close();
 });
 
 const FRUITS = [

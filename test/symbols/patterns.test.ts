@@ -335,6 +335,28 @@ describe('time grows with the size alone', () => {
     });
   }
 
+  const CASES: readonly (readonly [string, string, string])[] = [
+    ['Protocol Buffer', 'a field of many parts', `message A{${'a.'.repeat(SIZE / 2)}`],
+    ['Protocol Buffer', 'a value of many parts', `enum A{${'a.'.repeat(SIZE / 2)}`],
+    ['Protocol Buffer', 'an extended one of many parts', `extend ${'a.'.repeat(SIZE / 2)}`],
+    [
+      'Elixir',
+      'modules that no line ends, each as far to the right as no other',
+      Array.from({ length: SIZE / 4 }, (_, index) => {
+        const bits = index.toString(2).padStart(15, '0');
+        return `${bits.replaceAll('0', ' ').replaceAll('1', '\t')}defmodule A do\n`;
+      }).join(''),
+    ],
+  ];
+  for (const [language, title, content] of CASES) {
+    test(`${language}: ${title}`, async () => {
+      const before = cpuUsage();
+      await symbolsIn(extractor, language, Buffer.from(content));
+      const ms = cpuUsage(before).user / 1000;
+      assert.ok(ms < CPU_MS_MAX, `${ms} ms`);
+    });
+  }
+
   test('a line of 5 MB', async () => {
     const one = 'type A{a:B} message A{string b=1;} create table a(b int); ENV a=b ';
     const content = Buffer.from(one.repeat((5 << 20) / one.length));
@@ -345,6 +367,30 @@ describe('time grows with the size alone', () => {
     const extraction = await extractor.extract('SQL', Buffer.alloc((16 << 20) + 1, ' '));
     assert.ok('failure' in extraction);
   });
+});
+
+test('of too many symbols, or brackets that are open, there are none', async () => {
+  for (const content of [`type A{${'a:'.repeat(1 << 20)}`, '{'.repeat(1 << 20)]) {
+    const extraction = await extractor.extract('GraphQL', Buffer.from(content));
+    assert.equal('failure' in extraction && extraction.failure, 'output');
+  }
+});
+
+test('a word that only begins like an end ends no module', async () => {
+  const lines = [
+    'defmodule A do',
+    '  def b, do: 1',
+    'endpoint :c',
+    '  def d, do: 1',
+    'end',
+    'def e',
+  ];
+  assert.deepEqual(await found('Elixir', `${lines.join('\n')}\n`), [
+    '1 module A',
+    '2 function b in module A',
+    '4 function d in module A',
+    '6 function e',
+  ]);
 });
 
 test('random pieces of every sample', async () => {
