@@ -206,6 +206,10 @@ async function take(catalog: Catalog, served: Served, step: Step): Promise<void>
   }
 }
 
+function holdersOf({ repos }: Catalog, shardId: string): CatalogRepo[] {
+  return repos.filter(({ shards }) => shards.some((shard) => shard.shardId === shardId));
+}
+
 /** Whatever time it is. */
 function candidatesOf(holdings: Holdings): unknown[] {
   return holdings.all.map((holding) => {
@@ -230,6 +234,8 @@ void test('what is kept is what it would be anew', { timeout: 120_000 }, async (
         fresh.served.publish();
         assert.deepEqual(kept.snapshot(), fresh.snapshot());
         assert.deepEqual(holdings.all, new Holdings(catalog).all);
+        for (const { shard, repos } of holdings.all)
+          assert.deepEqual(repos, holdersOf(catalog, shard.shardId));
         assert.deepEqual(candidatesOf(holdings), candidatesOf(new Holdings(catalog)));
         const idsOf = (one: Holdings): string[] | undefined =>
           one.nextMerge(() => true, EAGER)?.map(({ shardId }) => shardId);
@@ -269,6 +275,34 @@ void test('what the connections have no more is hidden with the next change of a
   served.publishChanges();
   const seen = snapshot()!.repos.map(({ repoId }) => repoId);
   assert.deepEqual(seen, [2]);
+});
+
+void test('symbols out of service stay so as their repo changes', async () => {
+  const catalog = await openCatalog();
+  const shard = { ...shardOf(++lastShard), symbols: { ...SYMBOLS, symbolsId: idOf(++lastShard) } };
+  await catalog.commit(() => ({ put: [repoOf(1, [shard])] }));
+  const { served, snapshot } = serve(catalog);
+  served.publish();
+  const { shardId } = snapshot()!.shards[0]!;
+  for (let i = 0; i < 2; i++) served.noteShardFailure(shardId, 'for the test');
+  assert.equal(served.isSymbolless(shard.shardId), true);
+  await catalog.commit(() => ({ put: [repoOf(1, [shard, shardOf(++lastShard)])] }));
+  served.publishChanges();
+  const symbols = snapshot()!.shards.map((one) => one.symbols);
+  assert.deepEqual(symbols, [undefined, undefined]);
+});
+
+void test('a revision file that another repo brings back says which docs a repo has', async () => {
+  const catalog = await openCatalog();
+  const [lost, other] = [1, 2].map((repoId) => revisedRepoOf(repoId, 1));
+  await catalog.commit(() => ({ put: [lost!.repo, builtRepoOf(2, 1)] }));
+  const { served, snapshot } = serve(catalog);
+  served.publish();
+  assert.equal(snapshot()!.quarantined[0]!.parts[0]!.revisions, undefined);
+  await catalog.writeRevisions(other!.file);
+  await catalog.commit(() => ({ put: [other!.repo] }));
+  served.publishChanges();
+  assert.equal(snapshot()!.quarantined[0]!.parts[0]!.revisions?.docCount, DOCS);
 });
 
 void test('one repo of many that changes: nothing is asked of the others', async () => {
