@@ -18,6 +18,7 @@ import type {
 import { Holdings } from '../../daemon/sync/merge/holdings.ts';
 import { QuarantineFile } from '../../daemon/sync/served/quarantine-file.ts';
 import { Served, type ServedOptions } from '../../daemon/sync/served/served.ts';
+import { shardIdOf } from '../../daemon/sync/served/shown.ts';
 import { repoRecord } from '../repos/record.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { openIndexOf } from './index-of.ts';
@@ -236,6 +237,8 @@ void test('what is kept is what it would be anew', { timeout: 120_000 }, async (
         assert.deepEqual(holdings.all, new Holdings(catalog).all);
         for (const { shard, repos } of holdings.all)
           assert.deepEqual(repos, holdersOf(catalog, shard.shardId));
+        const { shards } = kept.snapshot()!;
+        assert.ok(!shards.some(({ shardId }) => kept.served.isOut(shardIdOf(shardId))));
         assert.deepEqual(candidatesOf(holdings), candidatesOf(new Holdings(catalog)));
         const idsOf = (one: Holdings): string[] | undefined =>
           one.nextMerge(() => true, EAGER)?.map(({ shardId }) => shardId);
