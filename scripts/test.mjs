@@ -85,6 +85,7 @@ const SLOW = [
   'sync/open-catalog',
   'sync/queued-jobs',
   'sync/same-look',
+  'sync/shown-histories',
   'sync/source-rules',
   'sync/symbol-keeper',
   'sync/watched-files',

@@ -8,6 +8,7 @@ import test from 'node:test';
 import * as fc from 'fast-check';
 import { createLog } from '../../daemon/base/log.ts';
 import type { Snapshot } from '../../daemon/engine/search/snapshot.ts';
+import { RevisionWriter, revisionFileId } from '../../daemon/engine/shards/revisions.ts';
 import { Catalog } from '../../daemon/sync/catalog/catalog.ts';
 import type {
   CatalogChange,
@@ -16,13 +17,15 @@ import type {
 } from '../../daemon/sync/catalog/catalog-records.ts';
 import { Holdings } from '../../daemon/sync/merge/holdings.ts';
 import { QuarantineFile } from '../../daemon/sync/served/quarantine-file.ts';
-import { Served } from '../../daemon/sync/served/served.ts';
+import { Served, type ServedOptions } from '../../daemon/sync/served/served.ts';
+import { shardIdOf } from '../../daemon/sync/served/shown.ts';
 import { repoRecord } from '../repos/record.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { openIndexOf } from './index-of.ts';
 import { EAGER } from './merge-limits.ts';
 
 const DOCS = 10;
+const SYMBOLS = { size: 100, symbolCount: 1, fileCount: 1, failedCount: 0, foundBy: 'x' };
 const FOLDER = temporaryFolder();
 let catalogCount = 0;
 
@@ -60,18 +63,24 @@ interface Seen {
   readonly snapshot: () => Snapshot | undefined;
 }
 
-function serve(catalog: Catalog): Seen {
+function serve(
+  catalog: Catalog,
+  rules: Pick<ServedOptions, 'isConnected' | 'connected'> = {},
+): Seen {
   let snapshot: Snapshot | undefined;
+  // What is out of service is told on purpose.
+  const log = createLog({ level: 'error', format: 'text', write: () => {} });
   const served = new Served({
     catalog,
-    log: createLog({ level: 'error', format: 'text' }),
-    quarantineFile: new QuarantineFile(FOLDER),
+    log,
+    quarantineFile: new QuarantineFile(FOLDER, log),
     publish: (next) => {
       snapshot = next;
       return [];
     },
     onDamage: () => {},
     onSymbolsLost: () => {},
+    ...rules,
   });
   return { served, snapshot: () => snapshot };
 }
@@ -85,67 +94,152 @@ function shardOf(shard: number): CatalogShard {
 }
 
 function repoOf(repoId: number, shards: readonly CatalogShard[]): CatalogRepo {
-  const indexedAt = '2026-11-01T00:00:00.000Z';
+  const indexedAt = new Date(1_800_000_000_000 + lastShard).toISOString();
   const record = { ...repoRecord(repoId, `host/${repoId}`), indexedAt };
   return { record, shards: [...shards], skipped: {} };
 }
 
-/** One thing that happens to a repo. */
-interface Step {
-  readonly kind: 'build' | 'share' | 'stray' | 'remove';
-  readonly repoId: number;
-  readonly count: number;
+/** As `repoOf`, with two revisions that a file says the docs of. */
+function revisedRepoOf(repoId: number, count: number): { repo: CatalogRepo; file: Buffer } {
+  const shards = Array.from({ length: count }, () => shardOf(++lastShard));
+  const writer = new RevisionWriter(shards.map(() => ({ docCount: DOCS, unstored: [] })));
+  for (const byte of [0b1011, 0b0110]) writer.add(shards.map(() => Uint8Array.of(byte, 1)));
+  const file = writer.bytes();
+  const repo = repoOf(repoId, shards);
+  const record = { ...repo.record, revisions: ['refs/heads/main', 'refs/heads/dev'] };
+  return { repo: { ...repo, record, revisionFile: revisionFileId(file) }, file };
 }
 
-const STEP = fc.record<Step>({
-  kind: fc.constantFrom('build', 'build', 'share', 'share', 'stray', 'remove'),
-  repoId: fc.integer({ min: 1, max: 6 }),
-  count: fc.integer({ min: 0, max: 3 }),
-});
+/** One thing that happens to a repo. */
+interface Step {
+  readonly kind: keyof typeof CHANGES | 'quarantine' | 'serve';
+  readonly repoId: number;
+  readonly count: number;
+  /** Searches see it at once, not together with what follows. */
+  readonly isShown: boolean;
+}
 
 let lastShard = 0;
 
-function changeOf(catalog: Catalog, { kind, repoId, count }: Step): CatalogChange {
-  const known = catalog.repo(repoId);
-  if (kind === 'remove') return known === undefined ? {} : { removed: [repoId] };
-  if (kind === 'stray')
-    return known === undefined || known.isStray ? {} : { put: [{ ...known, isStray: true }] };
-  if (kind === 'share') return shareOf(catalog, count + 2);
-  return {
-    put: [
-      repoOf(
-        repoId,
-        Array.from({ length: count }, () => shardOf(++lastShard)),
-      ),
-    ],
-  };
+type Change = (
+  catalog: Catalog,
+  step: Pick<Step, 'repoId' | 'count'>,
+) => Promise<CatalogChange> | CatalogChange;
+
+/** What becomes of the catalog. */
+const CHANGES: Readonly<
+  Record<'build' | 'again' | 'remove' | 'share' | 'stray' | 'revise' | 'blind' | 'symbols', Change>
+> = {
+  build: (_, { repoId, count }) => ({ put: [builtRepoOf(repoId, count)] }),
+  /** It goes, and is another one at once. */
+  again: (_, { repoId, count }) => ({ removed: [repoId], put: [builtRepoOf(repoId, count)] }),
+  remove: (_, { repoId }) => ({ removed: [repoId] }),
+  share: (catalog, { count }) => shareOf(catalog, count + 2),
+  stray: (catalog, { repoId, count }) => {
+    const known = catalog.repo(repoId);
+    if (known === undefined) return {};
+    const { isStray: _, ...rest } = known;
+    return { put: [count > 1 ? { ...rest, isStray: true } : rest] };
+  },
+  /** Repos of so many shards have the same file. */
+  revise: async (catalog, { repoId, count }) => {
+    const { repo, file } = revisedRepoOf(repoId, count);
+    await catalog.writeRevisions(file);
+    return { put: [repo] };
+  },
+  /** Its file is not there, unless another repo has the same. */
+  blind: (_, { repoId, count }) => ({ put: [revisedRepoOf(repoId, count).repo] }),
+  symbols: (catalog, { repoId }) => {
+    const shardId = catalog.repo(repoId)?.shards[0]?.shardId ?? '';
+    const symbols = { ...SYMBOLS, symbolsId: idOf(++lastShard) };
+    const put = catalog.reposOfShard(shardId).map((repo) => ({
+      ...repo,
+      shards: repo.shards.map((one) => (one.shardId === shardId ? { ...one, symbols } : one)),
+    }));
+    return { put };
+  },
+};
+
+const KINDS: readonly Step['kind'][] = [
+  ...(['build', 'build', 'build', 'share', 'share', 'again', 'remove', 'stray'] as const),
+  ...(['revise', 'blind', 'symbols', 'quarantine', 'serve'] as const),
+];
+
+const STEP = fc.record<Step>({
+  kind: fc.constantFrom(...KINDS),
+  repoId: fc.integer({ min: 1, max: 4 }),
+  count: fc.integer({ min: 0, max: 3 }),
+  isShown: fc.boolean(),
+});
+
+function builtRepoOf(repoId: number, count: number): CatalogRepo {
+  return repoOf(
+    repoId,
+    Array.from({ length: count }, () => shardOf(++lastShard)),
+  );
 }
 
 /** So many repos from now on have their docs in one shard, as after a merge. */
 function shareOf(catalog: Catalog, count: number): CatalogChange {
   const shard = shardOf(++lastShard);
-  const put = catalog.repos.slice(0, count).map((repo, index) => {
+  const plain = catalog.repos.filter(({ revisionFile }) => revisionFile === undefined);
+  const put = plain.slice(0, count).map((repo, index) => {
     const part = { docStart: index, docEnd: index + 1, contentSize: 100 };
     return { ...repo, shards: [{ ...shard, part }, ...repo.shards.slice(2)] };
   });
   return { put };
 }
 
+async function take(catalog: Catalog, served: Served, step: Step): Promise<void> {
+  const { kind, repoId, count } = step;
+  if (kind === 'serve') {
+    served.repoIds = new Set([1, 2, 3, 4].filter((id) => id % 4 !== count));
+  } else if (kind === 'quarantine') {
+    const shard = catalog.repo(repoId)?.shards[0];
+    if (shard !== undefined) served.quarantine(shard.shardId, 'for the test');
+  } else {
+    const change = await CHANGES[kind](catalog, step);
+    const former = await catalog.commit(() => change);
+    // Files that nobody has any more go.
+    await catalog.disown(
+      former.flatMap(({ revisionFile }) => catalog.revisionPath(revisionFile ?? '')),
+    );
+  }
+}
+
+function holdersOf({ repos }: Catalog, shardId: string): CatalogRepo[] {
+  return repos.filter(({ shards }) => shards.some((shard) => shard.shardId === shardId));
+}
+
+/** Whatever time it is. */
+function candidatesOf(holdings: Holdings): unknown[] {
+  return holdings.all.map((holding) => {
+    const candidate = holdings.candidateOf(holding);
+    return candidate && { ...candidate, restMs: candidate.restMs > 0 };
+  });
+}
+
 void test('what is kept is what it would be anew', { timeout: 120_000 }, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(STEP, { maxLength: 25 }), async (steps) => {
+    fc.asyncProperty(fc.array(STEP, { maxLength: 25, size: 'max' }), async (steps) => {
       const catalog = await openCatalog();
       const kept = serve(catalog);
       kept.served.publish();
       const holdings = new Holdings(catalog);
       for (const step of steps) {
-        await catalog.commit(() => changeOf(catalog, step));
-        if (step.count === 0) continue;
+        await take(catalog, kept.served, step);
+        if (!step.isShown) continue;
         kept.served.publishChanges();
         const fresh = serve(catalog);
+        fresh.served.repoIds = kept.served.repoIds;
         fresh.served.publish();
         assert.deepEqual(kept.snapshot(), fresh.snapshot());
         assert.deepEqual(holdings.all, new Holdings(catalog).all);
+        for (const { shard, repos } of holdings.all)
+          assert.deepEqual(repos, holdersOf(catalog, shard.shardId));
+        const { shards } = kept.snapshot()!;
+        assert.ok(!shards.some(({ shardId }) => kept.served.isOut(shardIdOf(shardId))));
+        assert.deepEqual(candidatesOf(holdings), candidatesOf(new Holdings(catalog)));
         const idsOf = (one: Holdings): string[] | undefined =>
           one.nextMerge(() => true, EAGER)?.map(({ shardId }) => shardId);
         assert.deepEqual(idsOf(holdings), idsOf(new Holdings(catalog)));
@@ -170,6 +264,50 @@ void test('what is hidden by something else than the catalog is hidden with the 
   assert.equal(snapshot()?.shards.length, 1);
 });
 
+void test('what the connections have no more is hidden with the next change of another repo', async () => {
+  const catalog = await openCatalog();
+  await catalog.commit(() => ({ put: [1, 2].map((id) => builtRepoOf(id, 1)) }));
+  let connected = new Set([1, 2]);
+  const { served, snapshot } = serve(catalog, {
+    isConnected: (repoId) => connected.has(repoId),
+    connected: () => connected,
+  });
+  served.publish();
+  connected = new Set([2]);
+  await catalog.commit(() => ({ put: [builtRepoOf(2, 1)] }));
+  served.publishChanges();
+  const seen = snapshot()!.repos.map(({ repoId }) => repoId);
+  assert.deepEqual(seen, [2]);
+});
+
+void test('symbols out of service stay so as their repo changes', async () => {
+  const catalog = await openCatalog();
+  const shard = { ...shardOf(++lastShard), symbols: { ...SYMBOLS, symbolsId: idOf(++lastShard) } };
+  await catalog.commit(() => ({ put: [repoOf(1, [shard])] }));
+  const { served, snapshot } = serve(catalog);
+  served.publish();
+  const { shardId } = snapshot()!.shards[0]!;
+  for (let i = 0; i < 2; i++) served.noteShardFailure(shardId, 'for the test');
+  assert.equal(served.isSymbolless(shard.shardId), true);
+  await catalog.commit(() => ({ put: [repoOf(1, [shard, shardOf(++lastShard)])] }));
+  served.publishChanges();
+  const symbols = snapshot()!.shards.map((one) => one.symbols);
+  assert.deepEqual(symbols, [undefined, undefined]);
+});
+
+void test('a revision file that another repo brings back says which docs a repo has', async () => {
+  const catalog = await openCatalog();
+  const [lost, other] = [1, 2].map((repoId) => revisedRepoOf(repoId, 1));
+  await catalog.commit(() => ({ put: [lost!.repo, builtRepoOf(2, 1)] }));
+  const { served, snapshot } = serve(catalog);
+  served.publish();
+  assert.equal(snapshot()!.quarantined[0]!.parts[0]!.revisions, undefined);
+  await catalog.writeRevisions(other!.file);
+  await catalog.commit(() => ({ put: [other!.repo] }));
+  served.publishChanges();
+  assert.equal(snapshot()!.quarantined[0]!.parts[0]!.revisions?.docCount, DOCS);
+});
+
 void test('one repo of many that changes: nothing is asked of the others', async () => {
   const catalog = await openCatalog();
   const shared = shardOf(++lastShard);
@@ -183,15 +321,17 @@ void test('one repo of many that changes: nothing is asked of the others', async
   const holdings = new Holdings(catalog);
   holdings.nextMerge(() => true, EAGER);
   const before = snapshot()!;
-  catalog.askedCount = 0;
-  await catalog.commit(() => ({ put: [repoOf(700, [shardOf(++lastShard)])] }));
-  served.publishChanges();
-  holdings.nextMerge(() => true, EAGER);
+  for (const repoId of Array.from({ length: 30 }, (_, index) => 701 + index).concat(700)) {
+    catalog.askedCount = 0;
+    await catalog.commit(() => ({ put: [builtRepoOf(repoId, 1)] }));
+    served.publishChanges();
+    holdings.nextMerge(() => true, EAGER);
+  }
   assert.ok(catalog.askedCount < 20, `asked for ${catalog.askedCount} repos`);
   assert.equal(snapshot()!.repos.length, 1000);
   // What others have is not made again.
   const known = new Set(before.shards);
-  assert.equal(snapshot()!.shards.filter((shard) => !known.has(shard)).length, 1);
+  assert.equal(snapshot()!.shards.filter((shard) => !known.has(shard)).length, 31);
 });
 
 void test('what builds leave in the heaps of threads is given back while they go on', async () => {

@@ -15,7 +15,10 @@ import {
 } from '../catalog/catalog-records.ts';
 
 export interface ShownOptions {
-  readonly catalog: Pick<Catalog, 'repo' | 'reposOfShard' | 'revisionsOf' | 'shardFile'>;
+  readonly catalog: Pick<
+    Catalog,
+    'ordinalOf' | 'repo' | 'reposOfShard' | 'revisionsOf' | 'shardFile'
+  >;
   /** The record with the rules that hold now. */
   readonly ruled: (record: RepoRecord) => RepoRecord;
   /** Whether the symbols of a shard are out of service. */
@@ -33,6 +36,8 @@ export class Shown {
   readonly #options: ShownOptions;
   #repos: CatalogRepo[] = [];
   #records: readonly RepoRecord[] = [];
+  /** Ordinal of the last repo in these lists: a higher one has come since, or has gone and come again. */
+  #lastOrdinal = 0;
   /** Of each repo in these lists, by repoId. */
   readonly #places = new Map<number, number>();
   /** By shardId. */
@@ -63,6 +68,9 @@ export class Shown {
 
   /** Shows these repos and no others. */
   showAll(repos: readonly CatalogRepo[]): void {
+    const last = repos.at(-1);
+    this.#lastOrdinal =
+      last === undefined ? 0 : this.#options.catalog.ordinalOf(last.record.repoId);
     this.#repos = [...repos];
     this.#records = repos.map(({ record }) => this.#options.ruled(record));
     for (const kept of [this.#places, this.#standings, this.#blind]) kept.clear();
@@ -87,6 +95,7 @@ export class Shown {
       const seen = repo !== undefined && isSeen(repo) ? repo : undefined;
       if (place === undefined && seen === undefined) continue;
       if (place === undefined || seen === undefined) return false;
+      if (catalog.ordinalOf(repoId) > this.#lastOrdinal) return false;
       for (const { shards } of [this.#repos[place]!, seen])
         for (const { shardId } of shards) shardIds.add(shardId);
       this.#replace(place, seen);

@@ -1,6 +1,7 @@
 // Search threads are told which shards have come and gone, not of all there are.
 
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 import { Engine, repoRecord } from './harness.ts';
 
@@ -33,5 +34,36 @@ void test('threads are told of a shard once, and know it until it goes', async (
   engine.publish([other], [REPO]);
   assert.equal((await engine.search('plum')).files.length, 0);
   assert.equal((await engine.search('pear')).files.length, 1);
+  await engine.close();
+});
+
+/** Shard files that this process has mapped, by whatever thread. */
+function mappedIn(folder: string): string[] {
+  const lines = readFileSync('/proc/self/maps', 'latin1').split('\n');
+  const files = lines.flatMap((line) => /\/.*\.shard$/.exec(line) ?? []);
+  return [...new Set(files.filter((file) => file.startsWith(folder)))];
+}
+
+void test('what has gone is mapped and open nowhere, after 300 changes', async () => {
+  const engine = await Engine.open({ inlineNs: 0n, workers: 2 });
+  const shards = Array.from({ length: 6 }, (_, index) =>
+    engine.shardOf(REPO, [{ path: `f${index}`, bytes: Buffer.from('plum\n') }]),
+  );
+  const [first] = shards;
+  const openCount = async (): Promise<number> => {
+    engine.publish([first!], [REPO]);
+    assert.equal((await engine.search('plum')).files.length, 1);
+    return readdirSync('/proc/self/fd').length;
+  };
+  const before = await openCount();
+  assert.deepEqual(mappedIn(engine.folder), [first!.path]);
+  for (let change = 0; change < 300; change++) {
+    const live = shards.filter((_, index) => (change * 7 + index * index) % 3 !== 0);
+    engine.publish(live, [REPO]);
+    if (change % 20 > 0) continue;
+    assert.equal((await engine.search('plum')).files.length, live.length);
+  }
+  assert.equal(await openCount(), before);
+  assert.deepEqual(mappedIn(engine.folder), [first!.path]);
   await engine.close();
 });

@@ -17,4 +17,6 @@ void test('a list whose records alone have changed has the order of the one befo
   assert.deepEqual([renamed.ranks.get(1), renamed.ranks.get(2)], [0, 1]);
   const others = repoOrderOf([repoRecord(3, 'host/c'), repoRecord(1, 'host/b')]);
   assert.deepEqual([others.places.get(3), others.places.get(2)], [0, undefined]);
+  const sameNames = repoOrderOf([repoRecord(5, 'host/c'), repoRecord(1, 'host/b')]);
+  assert.deepEqual([sameNames.places.get(5), sameNames.ranks.get(5)], [0, 1]);
 });
