@@ -70,7 +70,7 @@ async function symbolsFound(): Promise<void> {
   await eventually(async () => {
     const headers = { authorization: `Bearer ${OWNER_KEY}` };
     const { body } = await searchAs(served.url, { query: 'sym:sharedName' }, headers);
-    return body.isSearchExhaustive && body.files.length === 2;
+    return body.isSearchExhaustive && body.files.length === 3;
   });
 }
 
