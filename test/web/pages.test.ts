@@ -171,6 +171,13 @@ void test(
     await page.locator('.box-input[aria-haspopup]').waitFor();
     await page.keyboard.press('Control+Space');
     await option('plumtree sym:plumt').waitFor();
+    // Of what is offered nothing is chosen.
+    await box.fill('sym:plumt');
+    await option(/^plumTree function, src\/plum\.ts/).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('that is all').waitFor();
+    await page.goto('/');
+    await page.locator('.box-input[aria-haspopup]').waitFor();
     await box.fill('img');
     // A hostile name is text.
     await option(/^<img src=x onerror=alert\(1\)>\.txt/).click();

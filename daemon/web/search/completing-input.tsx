@@ -73,7 +73,8 @@ export default function CompletingInput({
     if (event.key === ' ' && event.ctrlKey) setWanted(true);
     else if (event.key === 'Escape' && isOpen) setWanted(false);
     else if (event.key !== 'Tab' || event.shiftKey || !isOpen || !takeActive()) {
-      if (event.key === 'Enter' && store.getState().activeId === null) setWanted(false);
+      // Why by the store: as long as it is open it keeps return from the form.
+      if (event.key === 'Enter' && store.getState().activeId === null) store.setOpen(false);
       onKeyDown?.(event);
       return;
     }
