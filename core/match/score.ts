@@ -11,6 +11,8 @@ const POINTS_NAME: u32 = 7000;
 const POINTS_NAME_EDGE: u32 = 5500;
 const POINTS_NAME_INSIDE: u32 = 4000;
 const POINTS_SHARE: u32 = 400;
+/** A whole base name has 30,000, a class that is all of the query 30,400 and more. */
+const PATH_SCALE: u32 = 4;
 
 /** Points of the range [rangeStart, rangeEnd) in the content [start, end). */
 export function contentPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
@@ -26,8 +28,15 @@ export function symbolPoints(edges: u32, kind: u32): u32 {
   return place + unchecked(SYMBOL_KIND_POINTS[min(kind, SYMBOL_OTHER)]);
 }
 
-/** Points of the range [rangeStart, rangeEnd) in the path [start, end). */
+/**
+ * Points of the range [rangeStart, rangeEnd) in the path [start, end): those of a base name are
+ * about those of a doc whose content has a definition (doc-score.ts).
+ */
 export function pathPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
+  return PATH_SCALE * placePoints(rangeStart, rangeEnd, start, end);
+}
+
+function placePoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
   let baseStart = end;
   while (baseStart > start && load<u8>(baseStart - 1) != 47) baseStart--;
   const points = contentPoints(rangeStart, rangeEnd, start, end);

@@ -244,7 +244,7 @@ function contentParts({ doc, atoms }: BruteMatch): Omit<OracleParts, 'path' | 'l
 function pathScore({ doc, ranges, isWholePath }: BruteMatch): number {
   // What shows the whole path for want of anything else says nothing about it.
   if (isWholePath) return 0;
-  return Math.max(...ranges.map((range) => pathPoints(Buffer.from(doc.path), range)));
+  return 4 * Math.max(...ranges.map((range) => pathPoints(Buffer.from(doc.path), range)));
 }
 
 const NOTHING = { symbol: 0, name: 0, text: 0, near: 0, tier: 0 };

@@ -135,6 +135,7 @@ const QUERIES: readonly string[] = [
   'doubles delay attempt',
   'sym:lease',
   'file:queue job',
+  'Lease or file:backoff.ts',
 ];
 
 async function docOf(extractor: Extractor, path: string, text: string): Promise<TestDoc> {
