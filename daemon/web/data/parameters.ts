@@ -4,18 +4,34 @@
 import { useMemo } from 'react';
 import { navigate, useSearch } from 'wouter/use-browser-location';
 
-type Change = (before: URLSearchParams) => URLSearchParams;
-
 export function useParameters(): URLSearchParams {
   const search = useSearch();
   return useMemo(() => new URLSearchParams(search), [search]);
 }
 
-/** @param change  gives others in place of those of the address */
+interface ChangeOptions {
+  /** Whether the address takes the place of the one before. */
+  readonly replace?: boolean;
+}
+
+/** @param change  gives others in place of those of the address, or changes them */
 export function changeParameters(
-  change: Change,
-  options: { readonly replace?: boolean } = {},
+  change: (parameters: URLSearchParams) => URLSearchParams,
+  options: ChangeOptions = {},
 ): void {
   const text = change(new URLSearchParams(location.search)).toString();
   navigate(`${location.pathname}${text === '' ? '' : `?${text}`}`, options);
+}
+
+/** @param value  undefined: none */
+export function setParameter(
+  name: string,
+  value: string | undefined,
+  options: ChangeOptions = {},
+): void {
+  changeParameters((parameters) => {
+    if (value === undefined) parameters.delete(name);
+    else parameters.set(name, value);
+    return parameters;
+  }, options);
 }

@@ -110,11 +110,10 @@ export function useFacetChoice(): FacetChoice {
     chosen,
     before,
     toggle: (facet, value) =>
-      changeParameters((before) => {
-        const after = new URLSearchParams(before);
-        if (chosen[facet].has(value)) after.delete(facet, value);
-        else after.append(facet, value);
-        return after;
+      changeParameters((parameters) => {
+        if (chosen[facet].has(value)) parameters.delete(facet, value);
+        else parameters.append(facet, value);
+        return parameters;
       }),
     clear: () => changeParameters(withoutFacets),
     replaceBy: (query) =>

@@ -1,23 +1,14 @@
 // Opens and closes the plan, which lives in the address (`plan=1`).
 
 import { lazy, Suspense } from 'react';
-import { changeParameters, useParameters } from '../data/parameters.ts';
+import { setParameter, useParameters } from '../data/parameters.ts';
 
 const PlanPanel = lazy(() => import('./plan-panel.tsx'));
 
 function usePlan() {
   const parameters = useParameters();
   const isOpen = parameters.get('plan') === '1';
-  const toggle = (): void =>
-    changeParameters(
-      (before) => {
-        const after = new URLSearchParams(before);
-        if (isOpen) after.delete('plan');
-        else after.set('plan', '1');
-        return after;
-      },
-      { replace: true },
-    );
+  const toggle = (): void => setParameter('plan', isOpen ? undefined : '1', { replace: true });
   return { isOpen, toggle };
 }
 

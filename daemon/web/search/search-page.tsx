@@ -2,7 +2,7 @@
 
 import { lazy, Suspense, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { changeParameters, useParameters } from '../data/parameters.ts';
+import { setParameter, useParameters } from '../data/parameters.ts';
 import { useRemembered } from '../data/remembered.ts';
 import { useKey } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
@@ -46,15 +46,7 @@ function useAskedSearch(search: Search | undefined): void {
 
 /** @param wanted  undefined: none */
 function showPreview(wanted: string | undefined): void {
-  changeParameters(
-    (before) => {
-      const after = new URLSearchParams(before);
-      if (wanted === undefined) after.delete('preview');
-      else after.set('preview', wanted);
-      return after;
-    },
-    { replace: true },
-  );
+  setParameter('preview', wanted, { replace: true });
 }
 
 /** The file that the address names for the preview; undefined: none, or it is not among the results. */

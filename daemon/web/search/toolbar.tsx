@@ -1,7 +1,7 @@
 // What can be done with results: order, filters, files to keep, a link.
 
 import { Download, Link as LinkIcon, SlidersHorizontal } from 'lucide-react';
-import { changeParameters, useParameters } from '../data/parameters.ts';
+import { setParameter, useParameters } from '../data/parameters.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { startDownload, useDownload } from './download-state.ts';
 import type { FacetChoice } from './facet-choice.ts';
@@ -19,15 +19,6 @@ const SORT_NAMES: readonly (readonly [SortOrder, string])[] = [
   ['path', 'Path'],
 ];
 
-function chooseOrder(wanted: string): void {
-  changeParameters((before) => {
-    const after = new URLSearchParams(before);
-    if (wanted === 'score') after.delete('sort');
-    else after.set('sort', wanted);
-    return after;
-  });
-}
-
 function SortChoice() {
   const parameters = useParameters();
   const sort = parameters.get('sort');
@@ -36,7 +27,9 @@ function SortChoice() {
       className="input toolbar-select"
       aria-label="Order"
       value={isSortOrder(sort) ? sort : 'score'}
-      onChange={(event) => chooseOrder(event.target.value)}
+      onChange={({ target: { value } }) =>
+        setParameter('sort', value === 'score' ? undefined : value)
+      }
     >
       {SORT_NAMES.map(([order, name]) => (
         <option key={order} value={order}>
