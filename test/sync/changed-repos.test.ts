@@ -249,6 +249,26 @@ void test('what is kept is what it would be anew', { timeout: 120_000 }, async (
   );
 });
 
+void test('the repos of a shard come in the order of the catalog, whichever changed last', async () => {
+  const catalog = await openCatalog();
+  const shard = shardOf(++lastShard);
+  const [first, second] = [1, 2].map((repoId, index) => {
+    const part = { docStart: index, docEnd: index + 1, contentSize: 100 };
+    return repoOf(repoId, [{ ...shard, part }]);
+  }) as [CatalogRepo, CatalogRepo];
+  await catalog.commit(() => ({ put: [first, second] }));
+  const { served, snapshot } = serve(catalog);
+  served.publish();
+  await catalog.commit(() => ({ put: [first] }));
+  served.publishChanges();
+  assert.deepEqual(catalog.reposOfShard(shard.shardId), [first, second]);
+  const { parts } = snapshot()!.shards[0]!;
+  assert.deepEqual(
+    parts.map(({ repoId }) => repoId),
+    [1, 2],
+  );
+});
+
 void test('what is hidden by something else than the catalog is hidden with the next change', async () => {
   const catalog = await openCatalog();
   await catalog.commit(() => ({ put: [1, 2].map((id) => repoOf(id, [shardOf(++lastShard)])) }));

@@ -88,6 +88,7 @@ export class Shown {
   showChanged(repoIds: Iterable<number>, isSeen: (repo: CatalogRepo) => boolean): boolean {
     const { catalog } = this.#options;
     const shardIds = new Set<string>();
+    const places: number[] = [];
     // Why the blind ones: what was wrong with a revision file may be mended by a repo that has the same.
     for (const repoId of new Set([...repoIds, ...this.#blind])) {
       const place = this.#places.get(repoId);
@@ -99,7 +100,9 @@ export class Shown {
       for (const { shards } of [this.#repos[place]!, seen])
         for (const { shardId } of shards) shardIds.add(shardId);
       this.#replace(place, seen);
+      places.push(place);
     }
+    this.#showRecords(places);
     for (const shardId of shardIds) this.#showShard(shardId);
     return true;
   }
@@ -107,8 +110,13 @@ export class Shown {
   #replace(place: number, repo: CatalogRepo): void {
     this.#repos[place] = repo;
     this.#noteBlind(repo);
-    const record = this.#options.ruled(repo.record);
-    if (record !== this.#records[place]) this.#records = this.#records.with(place, record);
+  }
+
+  /** One new array, however many have changed. */
+  #showRecords(places: readonly number[]): void {
+    const records = [...this.#records];
+    for (const place of places) records[place] = this.#options.ruled(this.#repos[place]!.record);
+    if (places.some((place) => records[place] !== this.#records[place])) this.#records = records;
   }
 
   #noteBlind(repo: CatalogRepo): void {
