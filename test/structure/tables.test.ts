@@ -92,7 +92,7 @@ test('endpoints: every path beside the file that has it', async () => {
   );
   const said = [...table].map(([, file = '', paths = '']) => [
     file,
-    [...paths.matchAll(/`([^`]+)`/g)].map(([, one]) => one).sort(),
+    [...paths.matchAll(/`([^`]+)`/g)].map(([, one = '']) => one).sort(),
   ]);
   const written: [file: string, paths: string[]][] = [];
   for (const file of filesBelow('daemon/http/api', '-endpoints.ts', '-endpoint.ts')) {
