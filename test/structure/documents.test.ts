@@ -48,7 +48,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set(['history/', 'on-demand/', 'b.md'
 
 /** Files and folders: of JSON only those with their folder, as the data directory has some. */
 const PLACE =
-  /`((?:[\w.-]+\/)*\w[\w.-]*\.(?:ts|mjs|md)|(?:[\w.-]+\/)+[\w.-]+\.json|(?:[\w.-]+\/)+)`/g;
+  /`((?:[\w.-]+\/)*\w[\w.-]*\.(?:tsx?|css|mjs|md)|(?:[\w.-]+\/)+[\w.-]+\.json|(?:[\w.-]+\/)+)`/g;
 
 test('files and folders named in documents exist, below the checkout or beside the document', () => {
   let count = 0;
@@ -66,6 +66,53 @@ test('files and folders named in documents exist, below the checkout or beside t
     }
   }
   assert.ok(count > 100);
+});
+
+/** Names in comments that are examples: files that an expression finds. */
+const EXAMPLES: ReadonlySet<string> = new Set(['test.ts', 'test.tsx', 'spec.ts', 'spec.tsx']);
+
+const SOURCES = ['bench', 'core', 'daemon', 'scripts', 'test'].flatMap((folder) =>
+  filesBelow(folder, '.ts', '.tsx', '.mjs', '.css'),
+);
+
+const COMMENT = /^ *(?:\/\/|\/?\*+) .*$/gm;
+const NAMED = /(?<![\w./-])((?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:tsx?|mjs|css))(?![\w/])/g;
+
+test('files named in comments exist, beside the file, below the checkout, or below the folder of a part', () => {
+  const missing: string[] = [];
+  let count = 0;
+  for (const source of SOURCES) {
+    const folders = [path.dirname(source), '.', 'core', 'daemon', 'daemon/web', 'test'];
+    const comments = readFileSync(source, 'utf8').match(COMMENT) ?? [];
+    for (const [, name = ''] of comments.join('\n').matchAll(NAMED)) {
+      if (EXAMPLES.has(name)) continue;
+      count++;
+      if (!folders.some((folder) => existsSync(path.join(folder, name))))
+        missing.push(`${source}: ${name}`);
+    }
+  }
+  assert.deepEqual(missing, []);
+  assert.ok(count > 200);
+});
+
+test('what documents say is defined in a file is defined there', () => {
+  let count = 0;
+  for (const document of DOCUMENTS) {
+    const text = readFileSync(document, 'utf8').replaceAll(/\s+/g, ' ');
+    for (const [, name = '', file = ''] of text.matchAll(
+      /`([A-Za-z]\w*)(?:\(\))?` (?:in|of) `([\w./-]+\.tsx?)`/g,
+    )) {
+      const place = [file, path.join(path.dirname(document), file)].find((one) => existsSync(one));
+      if (place === undefined) continue;
+      const definition = new RegExp(
+        `\\b(?:const|function\\*?|class|interface|type) ${name}\\b|^ +(?:async )?${name}\\(`,
+        'm',
+      );
+      assert.match(readFileSync(place, 'utf8'), definition, `${document}: ${name} of ${file}`);
+      count++;
+    }
+  }
+  assert.ok(count > 10);
 });
 
 test('every room of the daemon has one row in daemon/README.md', () => {

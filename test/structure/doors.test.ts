@@ -48,7 +48,8 @@ const DOORS: readonly Door[] = [
   {
     what: 'the environment',
     code: /\bprocess\.env\b/,
-    // git.ts passes named variables on to git: a proxy, a home, a certificate; confine.ts looks for ctags along PATH.
+    // sources/git/git.ts passes named variables on to git: a proxy, a home, a certificate; symbols/confine.ts looks for ctags
+    // along PATH.
     places: [
       'daemon/base/config/',
       'daemon/cli/',
@@ -59,7 +60,7 @@ const DOORS: readonly Door[] = [
   {
     what: 'starting a program',
     code: /\bstartProgram\(/,
-    // git.ts gives each git the settings that keep a repository from running programs.
+    // sources/git/git.ts gives each git the settings that keep a repository from running programs.
     places: ['daemon/base/spawn.ts', 'daemon/sources/git/git.ts', 'daemon/symbols/confine.ts'],
   },
   {

@@ -1,5 +1,5 @@
 // The tables of daemon/README.md and those in the code hold the same rows: error codes, environment
-// variables, settings.
+// variables, settings. So does the table of endpoints in daemon/http/README.md.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import {
 } from '../../daemon/http/api/shapes/api-error.ts';
 import { INTEGER_SETTINGS, OTHER_SETTINGS } from '../../daemon/base/config/settings.ts';
 import { VARIABLES } from '../../daemon/base/config/variables.ts';
+import { filesBelow } from './imports.ts';
 import type { Variable } from '../../daemon/base/config/variables.ts';
 
 const readme = readFileSync('daemon/README.md', 'utf8');
@@ -83,4 +84,24 @@ test('limits of this version: no endpoint that is said to be missing is served',
   const named = [...limits.matchAll(/`(\/api\/[^`]+)`/g)].map((match) => match[1]);
   const served = new Set(ENDPOINTS.map(({ path }) => path));
   for (const path of named) assert.ok(!served.has(path ?? ''), path);
+});
+
+test('endpoints: every path beside the file that has it', async () => {
+  const table = readFileSync('daemon/http/README.md', 'utf8').matchAll(
+    /^\| `api\/(\S+)` +\| (.*) \|$/gm,
+  );
+  const said = [...table].map(([, file = '', paths = '']) => [
+    file,
+    [...paths.matchAll(/`([^`]+)`/g)].map(([, one = '']) => one).sort(),
+  ]);
+  const written: [file: string, paths: string[]][] = [];
+  for (const file of filesBelow('daemon/http/api', '-endpoints.ts', '-endpoint.ts')) {
+    const module: unknown = await import(
+      new URL(`../../${file.replace(/\.ts$/, '.js')}`, import.meta.url).href
+    );
+    const made = new Set(Object.values(module as object).flat());
+    const paths = ENDPOINTS.filter((one) => made.has(one)).map((one) => one.path);
+    written.push([file.slice('daemon/http/api/'.length), [...new Set(paths)].sort()]);
+  }
+  assert.deepEqual(said, written);
 });

@@ -2,7 +2,7 @@
 // and with the core.
 
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { SYMBOL_KIND_NAMES, SYMBOL_KIND_POINTS } from '../../core/shared/kinds.ts';
@@ -12,6 +12,7 @@ import { CTAGS_LANGUAGES, ctagsParserOf, kindOfTag } from '../../daemon/symbols/
 import { findCtags } from '../../daemon/symbols/ctags-process.ts';
 import { kindIndex, kindInPlace, SYMBOL_KINDS } from '../../daemon/symbols/kinds.ts';
 import { grammarOf, TREE_LANGUAGES } from '../../daemon/symbols/grammars.ts';
+import { PATTERN_LANGUAGES } from '../../daemon/symbols/pattern-tables.ts';
 import { queryOf } from '../../daemon/symbols/queries.ts';
 import { NO_CTAGS } from './harness.ts';
 
@@ -23,6 +24,17 @@ test('languages are named as linguist names them', () => {
     (language) => languageId(language) === undefined && language !== 'JSX',
   );
   assert.deepEqual(unknown, []);
+});
+
+test('README.md says how many languages have symbols', () => {
+  const own = [...TREE_LANGUAGES, ...PATTERN_LANGUAGES.keys(), 'Svelte', 'Vue'];
+  const counts = [own, [...own, ...CTAGS_LANGUAGES]].map(
+    (languages) => new Set(languages.filter((language) => languageId(language) !== undefined)).size,
+  );
+  const text = readFileSync('README.md', 'utf8').replaceAll(/\s+/g, ' ');
+  const said =
+    /of (\d+) languages by what comes with Trawl.*?, of (\d+) where Universal Ctags/.exec(text);
+  assert.deepEqual(said?.slice(1).map(Number), counts);
 });
 
 test('the installed ctags has the parsers', { skip: NO_CTAGS }, async () => {

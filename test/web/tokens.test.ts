@@ -10,7 +10,7 @@ const TOKENS = readFileSync('daemon/web/styles/tokens.css', 'utf8');
 
 type Theme = 0 | 1;
 
-/** A colour of tokens.css, as three numbers from 0 to 1. */
+/** A colour of web/styles/tokens.css, as three numbers from 0 to 1. */
 function colour(name: string, theme: Theme): number[] {
   const pair = new RegExp(`--${name}: light-dark\\((#[0-9a-f]{6}), (#[0-9a-f]{6})\\);`).exec(
     TOKENS,

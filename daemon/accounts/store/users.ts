@@ -40,8 +40,8 @@ export interface NewUser {
  * What is left out stays.
  *
  * Invariant: the address is not among it. It was given by an owner, the operator or an identity provider that has verified
- * it when the user was made, and so counts as verified where a host's lists of readers are matched by it (host-lists.ts);
- * whatever lets users change it must end that.
+ * it when the user was made. So it counts as verified where a host's lists of readers are matched by it
+ * (accounts/host-lists.ts); whatever lets users change it must end that.
  */
 export interface UserChanges {
   readonly name?: string | null;

@@ -12,6 +12,9 @@ export type Prefix =
 
 type EnumPrefix = 'archived' | 'fork' | 'visibility';
 
+/** The long forms of all prefixes. */
+export type LongPrefix = PatternNode['prefix'] | ValuePrefix | 'content';
+
 const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([
   ['repo', { kind: 'pattern', name: 'repo' }],
   ['r', { kind: 'pattern', name: 'repo' }],

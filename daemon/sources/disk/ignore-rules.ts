@@ -1,7 +1,7 @@
 // Rules of `.trawlignore`, `.ignore` and `.gitignore` files, the nested ones too. All have the form of gitignore(5). Those
 // of the file named first count more, at whatever depth, as in ripgrep; `.gitignore` counts inside git repositories only,
 // each with rules of its own. This is for folders on disk: of a repository only the `.trawlignore` at its root counts
-// (docs/committed-rules.ts).
+// (sources/docs/committed-rules.ts).
 
 import { folderOf } from '../../base/paths.ts';
 import { type IgnorePattern, parsePattern } from './ignore-pattern.ts';

@@ -1,7 +1,7 @@
 // What can complete the query at the caret: which word it is, what the daemon is asked for it, and what a choice makes of the
 // text.
 
-import { findPrefix, PREFIX_NAMES } from '../../engine/query/prefixes.ts';
+import { findPrefix, type LongPrefix } from '../../engine/query/prefixes.ts';
 import { textOfWord, wordsOf } from '../../engine/query/words.ts';
 import type { QueryWord } from '../../engine/query/words.ts';
 import { quotePattern } from '../../engine/regex/quote.ts';
@@ -42,7 +42,7 @@ export interface Completable {
 /** Characters of a word without a prefix from which on names are looked for. */
 const WORD_SIZE_MIN = 3;
 
-const PREFIXES: Readonly<Record<string, string>> = {
+const PREFIXES: Readonly<Record<LongPrefix, string>> = {
   repo: 'name of the repository',
   file: 'path of the file',
   lang: 'language',
@@ -139,13 +139,13 @@ function filterOf(text: string, words: readonly QueryWord[], index: number): str
   return filters.length === 0 ? undefined : filters.join(' ');
 }
 
-/** The names of prefixes that begin with what was typed; the short ones only where nothing else does. */
+/** The long names of prefixes that begin with what was typed. */
 export function prefixChoices(at: Completable): Choice[] {
   if (!at.isBare) return [];
   const typed = at.typed.replace(/^-/, '');
   const dash = at.typed.startsWith('-') ? '-' : '';
   return Object.entries(PREFIXES)
-    .filter(([name]) => PREFIX_NAMES.includes(name) && name.startsWith(typed) && name !== typed)
+    .filter(([name]) => name.startsWith(typed) && name !== typed)
     .map(([name, description]) =>
       choiceOf(at, { group: 'Filters', label: `${dash}${name}:`, description }, `${dash}${name}:`),
     );
