@@ -210,10 +210,21 @@ const COLUMNS: readonly Column[] = [
   { title: 'p99 ms', align: 'right' },
 ];
 
+async function thenStop<Result>(
+  daemon: RunningDaemon,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } finally {
+    await daemon.stop();
+  }
+}
+
 /** On the tree, as an index of it answers. */
 async function showCalls(tree: string, dataDir: string): Promise<void> {
   const daemon = await startDaemon([tree], dataDir);
-  const { grep, search } = await compare(daemon.url).finally(() => daemon.stop());
+  const { grep, search } = await thenStop(daemon, () => compare(daemon.url));
   const rows = Object.entries({ grep, search }).map(([name, { p50Ms, p95Ms, p99Ms }]) => [
     name,
     ...[p50Ms, p95Ms, p99Ms].map(formatMs),
@@ -229,7 +240,7 @@ async function showSessions(folder: string): Promise<void> {
   writeFileSync(path.join(source, 'a.txt'), 'a\n');
   const env = { NODE_OPTIONS: `--inspect-port=127.0.0.1:${String(INSPECTOR_PORT)}` };
   const daemon = await startDaemon([source], path.join(folder, 'data'), { env });
-  const figures = await measureSessions(daemon).finally(() => daemon.stop());
+  const figures = await thenStop(daemon, () => measureSessions(daemon));
   const [heap, all] = [figures.heapOfOne, figures.allOfOne].map((size) => (size / 1024).toFixed(1));
   const [empty, idle] = [figures.emptyShare, figures.idleShare].map((share) =>
     (100 * share).toFixed(2),

@@ -21,8 +21,7 @@ export async function openTrawl(
 ): Promise<TrawlToolbox> {
   const client = new Client({ name: 'questions', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL(`${url}/api/mcp`));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undefined is left out in its types
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   const listSize = Buffer.byteLength(JSON.stringify((await client.listTools()).tools));
   const call = async (name: string, repo: string, args: object): Promise<string> => {
     const given = { ...args, repo: nameOf(repo) };

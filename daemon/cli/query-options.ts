@@ -55,6 +55,7 @@ export function openSource(
 }
 
 /** Has `command` run a query; an error is told, with its place in the query. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the flags that the command declares
 export function runWith<Flags extends QueryFlags>(
   command: Command,
   run: (query: string, flags: Flags, context: CliContext) => Promise<void>,

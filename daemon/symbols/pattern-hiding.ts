@@ -35,7 +35,7 @@ export function hide(language: string, text: string): string {
   opens.lastIndex = at;
   for (let match = opens.exec(text); match !== null; match = opens.exec(text)) {
     const { index } = match;
-    const kind = kinds.find((_, i) => match![i + 1] !== undefined)!;
+    const kind = kinds.find((_, i) => match[i + 1] !== undefined)!;
     const end = endOf(text, match, kind);
     parts.push(text.slice(at, index), hidden(text.slice(index, end), kind));
     at = end;

@@ -29,7 +29,7 @@ function makeScanner(
 ): Scanner {
   const holding = rules.filter(({ within }) => within === undefined || within.includes(place));
   const ends = rules.find(({ opens }) => opens === place)?.until ?? '';
-  const marks = [...brackets, ...ends].map((mark) => `\\${mark}`);
+  const marks = `${brackets}${ends}`.split('').map((mark) => `\\${mark}`);
   const parts = holding.map(({ pattern, kind }) =>
     kind === undefined ? `(${pattern})` : pattern.replace('NAME', `(${name})`),
   );

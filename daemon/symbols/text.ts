@@ -6,7 +6,7 @@ import type { PlacedSymbol } from './found.ts';
 export interface Text {
   readonly text: string;
   /** Symbols whose places are characters of the text: the same by bytes of the content. */
-  inBytes(placed: readonly PlacedSymbol[]): readonly PlacedSymbol[];
+  readonly inBytes: (placed: readonly PlacedSymbol[]) => readonly PlacedSymbol[];
 }
 
 export function readText(content: Uint8Array): Text {

@@ -104,9 +104,21 @@ async function compile(entry: string, build: Build): Promise<WebAssembly.Module>
   return WebAssembly.compile(binary);
 }
 
+/** What is used of the compiler. Why not its own types: they would have arrays of the whole program find any index. */
+interface Compiler {
+  main(
+    words: readonly string[],
+    io: {
+      writeFile(name: string, contents: string | Uint8Array): void;
+      readonly stderr: { write(text: unknown): void };
+    },
+  ): Promise<{ readonly error: Error | null }>;
+}
+const COMPILER = 'assemblyscript/asc';
+
 /** Errors: what asc printed. */
 async function compileNow(entry: string, build: Build): Promise<Uint8Array<ArrayBuffer>> {
-  const asc = await import('assemblyscript/asc');
+  const asc: Compiler = await import(COMPILER);
   let binary: Uint8Array | undefined;
   let messages = '';
   const { error } = await asc.main(

@@ -116,8 +116,7 @@ class Keeper implements OAuthClientProvider {
 async function connect(authProvider: OAuthClientProvider): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' });
   const transport = transportOf(authProvider);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undefined is left out in its types
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   return client;
 }
 

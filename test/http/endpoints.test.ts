@@ -122,7 +122,7 @@ onBothAdapters('endpoints', (kind) => {
       kind,
       search: ({ query }) => {
         if (query === '(') throw new QueryError('missing )', 1);
-        throw new Error(`secret at /srv/data: ${query}`);
+        throw new Error(`secret at /srv/data: ${JSON.stringify(query)}`);
       },
     });
     const bad = await world.call(searchWith({ query: '(', matches: 1 }));

@@ -82,7 +82,10 @@ async function observe(
   const world = await startWorld({
     kind,
     settings: { maxConcurrentSearches: 50, maxQueuedSearches: 200 },
-    search: (call, { signal }) => engine.search(String(call.query), call, signal),
+    search: (call, { signal }) => {
+      assert.ok(typeof call.query === 'string');
+      return engine.search(call.query, call, signal);
+    },
     stream: (call, context) =>
       startStream(parts, call, {
         ...context,

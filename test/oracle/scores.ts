@@ -206,7 +206,7 @@ function namePart({ path }: BruteDoc, atoms: readonly BruteAtom[], n: number): n
         wholeWords.add(Math.min(slot, SLOTS_MAX - 1));
     }
   }
-  const letters = [...name].flatMap((one, at) => (isLetter(one.charCodeAt(0)) ? [at] : []));
+  const letters = name.split('').flatMap((one, at) => (isLetter(one.charCodeAt(0)) ? [at] : []));
   const share = letters.filter((at) => covered.has(at)).length / Math.max(1, letters.length);
   return 0.5 * share + (0.3 * wholeWords.size) / n;
 }

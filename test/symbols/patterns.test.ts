@@ -79,7 +79,7 @@ const graphql = among(
         among(graphqlField, GRAPHQL_NOISE),
       )
       .map(([[keyword, kind], name, members]) =>
-        block(`${keyword}\n${name} @a(b: {c: "{"}) {`, kind!, name, members),
+        block(`${keyword}\n${name} @a(b: {c: "{"}) {`, kind, name, members),
       ),
     fc
       .tuple(word, among(graphqlValue, GRAPHQL_NOISE))

@@ -99,7 +99,7 @@ void test('what is damaged again and again is built after pauses', TIMEOUT, asyn
   assert.ok(await isWhole(index));
   assert.deepEqual(index.warnings, ['shard quarantined']);
   quarantine();
-  assert.match(index.warnings.at(-1), /^the repo is built again after a pause/);
+  assert.match(index.warnings.at(-1)!, /^the repo is built again after a pause/);
   // Somebody else may have it built meanwhile.
   await index.index([repo], ALL, 'commits');
   assert.ok(await isWhole(index));

@@ -85,14 +85,14 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       const { jobs, desk, attempts } = daemon;
       const next = async (outcome: Partial<IndexOutcome> | Error): Promise<void> => {
         jobs.ask(recordOf(1));
-        await attempts.at(-1).end(outcome);
+        await attempts.at(-1)!.end(outcome);
       };
       await next({ isUnchanged: true });
       assert.deepEqual(await shown(daemon), []);
       jobs.ask(recordOf(1));
-      attempts.at(-1).context.onWork();
-      attempts.at(-1).context.warn('left', { apiKey: 'x', note: `svk_${'0'.repeat(64)}` });
-      await attempts.at(-1).end();
+      attempts.at(-1)!.context.onWork();
+      attempts.at(-1)!.context.warn('left', { apiKey: 'x', note: `svk_${'0'.repeat(64)}` });
+      await attempts.at(-1)!.end();
       assert.deepEqual(await shown(daemon), ['1 COMPLETED 1']);
       const [done] = (await desk.list(ALL)).items;
       assert.equal(done!.result!['docs'], 3);
@@ -237,7 +237,7 @@ void test('a change while a failed job waits, or runs, is tried soon; what a use
   const pass = mockTimers(t);
   const { jobs, attempts } = await daemonOn(emptyRows());
   const { signal } = new AbortController();
-  const fail = (): Promise<void> => attempts.at(-1).end(new Error('no'));
+  const fail = (): Promise<void> => attempts.at(-1)!.end(new Error('no'));
   jobs.ask(recordOf(1));
   for (const seconds of [0, 30, 60]) {
     await pass(1000 * seconds);

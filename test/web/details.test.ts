@@ -60,8 +60,8 @@ void test('results are narrowed by the kind of file', { skip: NO_BROWSER }, asyn
     (
       await kinds
         .getByRole('checkbox')
-        .evaluateAll((boxes) => boxes.map((box) => box.getAttribute('aria-label')))
-    ).toSorted(),
+        .evaluateAll((boxes) => boxes.map((box) => box.getAttribute('aria-label') ?? ''))
+    ).toSorted((a, b) => (a < b ? -1 : 1)),
     [
       'code, 2 matches',
       'docs, 2 matches',

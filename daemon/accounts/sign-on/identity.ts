@@ -45,6 +45,6 @@ export function identityOf(issuer: string, said: SaidOfPerson): Identity {
   const address = verifiedEmail(said);
   if (address === undefined) throw new SignOnRefusal('unverified');
   const isName = typeof said.name === 'string' && said.name.trim() !== '';
-  const name = isName ? String(said.name).trim().slice(0, NAME_SIZE_MAX) : undefined;
+  const name = isName ? said.name.trim().slice(0, NAME_SIZE_MAX) : undefined;
   return { issuer, subject: account, email: address, name };
 }

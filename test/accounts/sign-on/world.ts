@@ -133,7 +133,7 @@ export function comeBack(
   });
   const { pathname } = new URL(address.searchParams.get('redirect_uri') ?? '');
   const kept = cookie === '' ? {} : { cookie };
-  return world.call({ path: `${pathname}?${query}`, headers: { ...kept, ...headers } });
+  return world.call({ path: `${pathname}?${query.toString()}`, headers: { ...kept, ...headers } });
 }
 
 /** How a sign-on ended. */

@@ -53,7 +53,7 @@ onBothEngines('accounts of identity providers', ({ within, withStore }) => {
       const stores = await Promise.all([place.open(), place.open()]);
       const [first] = stores;
       const ids: string[] = [];
-      for (let i = 0; i < 6; i++) ids.push((await newUser(first!)).id);
+      for (let i = 0; i < 6; i++) ids.push((await newUser(first)).id);
       const links = ids.map((id, i) => stores[i % 2]!.signOnAccounts.link(id, ONE, i));
       const won = (await Promise.all(links)).filter(Boolean);
       assert.equal(won.length, 1);

@@ -15,8 +15,7 @@ export async function toolClient(url: string, key?: string): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' });
   const address = new URL(`${url}/api/mcp`);
   const transport = new StreamableHTTPClientTransport(address, { requestInit: { headers } });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- undefined is left out in its types
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   return client;
 }
 

@@ -158,7 +158,7 @@ onBothAdapters('tool server', (kind) => {
       'INVALID_REQUEST_BODY',
     );
     assert.equal(codeOf(await client.send(pings, version('2025-06-18'))), 'INVALID_REQUEST_BODY');
-    const ids = (messages: Message[]) => messages.map(({ id }) => id).sort();
+    const ids = (messages: Message[]) => messages.map(({ id }) => Number(id)).sort((a, b) => a - b);
     assert.deepEqual(ids(await client.answers(pings, version('2025-03-26'))), [1, 2]);
     assert.deepEqual(ids(await client.answers(pings)), [1, 2]);
   });

@@ -374,7 +374,7 @@ onBothAdapters('attacks on OAuth', (kind) => {
     for (const dpop of [
       'x',
       'a.b.c',
-      `${'x'.repeat(5000)}`,
+      'x'.repeat(5000),
       await other.proof(about),
       await key.proof({ ...about, htm: 'GET' }),
       await key.proof({ ...about, htu: `${world.server.url}/api/ee/oauth/revoke` }),

@@ -36,7 +36,7 @@ function refused(error: unknown, request: Request, { baseUrl, accounts }: CallCo
     failed: reason,
     ...(returnTo === '/' ? {} : { return: returnTo }),
   });
-  return led(`${baseUrl}/login?${query}`, endedSignOnCookie(accounts.cookiePlace));
+  return led(`${baseUrl}/login?${query.toString()}`, endedSignOnCookie(accounts.cookiePlace));
 }
 
 const LED = {

@@ -14,8 +14,8 @@ export function pageArguments(perPage: number) {
 }
 
 /** A page as JSON, and which one is next. */
-export function partOf<List extends { readonly totalCount: number }>(
-  list: List,
+export function partOf(
+  list: { readonly totalCount: number; readonly [name: string]: unknown },
   { page, perPage }: PageRequest,
 ): string {
   const json = JSON.stringify(list);
