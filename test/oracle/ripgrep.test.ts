@@ -160,6 +160,8 @@ function drawExpression(literal: string, random: Random): string {
 /** Whether an expression may match nothing, its borders of words aside. */
 function mayBeEmpty(expression: string): boolean {
   const bare = expression
+    // Of those JavaScript takes some alone.
+    .replaceAll(/\\[^\w\s]/g, 'x')
     .replaceAll(/^\(\?[-\w]+\)|\\b/g, '')
     .replaceAll(/\(\?[-\w]+:/g, '(?:')
     .replaceAll(/\\x\{\w+\}/g, 'x');
