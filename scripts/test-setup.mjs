@@ -6,7 +6,6 @@
 // - Where TRAWL_TEST_COSTS names a file, each test file adds a line to it: seconds of processor, seconds, path.
 
 import { appendFileSync, readFileSync } from 'node:fs';
-import { after } from 'node:test';
 import { isMainThread } from 'node:worker_threads';
 
 /** The file's own `after` hooks run in this time. */
@@ -37,8 +36,9 @@ function noteCost(file) {
   appendFileSync(file, `${cost} ${time} ${process.argv[1]}\n`);
 }
 
-// Threads and programs that a test starts may be given the same options.
+// Threads and programs that a test starts may be given the same options. Why modules are loaded here: each thread would.
 if (isMainThread && /\.test\.m?js$/.test(process.argv[1] ?? '')) {
+  const { after } = await import('node:test');
   const { configureGlobal } = await import('fast-check');
   configureGlobal({ seed: Number(process.env['TRAWL_TEST_SEED'] ?? '1') });
   after(() => failOnceQuiet(-1));

@@ -1,7 +1,15 @@
 // Backups: made while somebody writes, restored on either engine, refused when damaged, and killed at bad moments.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -52,20 +60,44 @@ function contentOf(dataDir: string): Record<string, string> {
 
 /** Users that are added beside each other. */
 const AT_A_TIME = 25;
+const USER_COUNT = 400;
 
-/** A data directory with an index, an owner with a key, and `count` other users. */
-async function makeInstance(count: number) {
+interface InstanceMade {
+  readonly dataDir: string;
+  readonly repo: string;
+  readonly key: string;
+}
+
+/** A data directory with an index, an owner with a key, and `USER_COUNT` other users. */
+async function makeInstance(): Promise<InstanceMade> {
   const dataDir = path.join(temporaryFolder(), 'data');
   const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'pear\n' });
   const served = await serveIndexed(dataDir, [repo]);
   const options = { env: { TRAWL_DATA_DIR: dataDir } };
   await ok(['user', 'add', 'owner@x.org'], options);
   const { stdout } = await ok(['key', 'create', '--user', 'owner@x.org', '--name', 'k'], options);
-  for (let i = 0; i < count; i += AT_A_TIME) {
-    const some = Array.from({ length: Math.min(AT_A_TIME, count - i) }, (_, k) => i + k);
+  for (let i = 0; i < USER_COUNT; i += AT_A_TIME) {
+    const some = Array.from({ length: AT_A_TIME }, (_, k) => i + k);
     await Promise.all(some.map((number) => addUser(dataDir, `user${number}@x.org`)));
   }
-  return { dataDir, repo, served, options, key: stdout.trim() };
+  await served.process.stop();
+  return { dataDir, repo, key: stdout.trim() };
+}
+
+let made: Promise<InstanceMade> | undefined;
+
+/** A copy of the instance, for one test. */
+async function copyInstance() {
+  const { dataDir: source, repo, key } = await (made ??= makeInstance());
+  const dataDir = path.join(temporaryFolder(), 'data');
+  cpSync(source, dataDir, { recursive: true });
+  return { dataDir, repo, key, options: { env: { TRAWL_DATA_DIR: dataDir } } };
+}
+
+/** As `copyInstance`, and a daemon that serves it. */
+async function serveInstance() {
+  const instance = await copyInstance();
+  return { ...instance, served: await serve(instance.dataDir, [instance.repo]) };
 }
 
 function addUser(dataDir: string, email: string): Promise<unknown> {
@@ -77,7 +109,7 @@ function withPassphrase({ env }: StartOptions): StartOptions {
 }
 
 void test('while a client writes: one moment, whole, with key and index', async () => {
-  const { dataDir, repo, served, options, key } = await makeInstance(20);
+  const { dataDir, repo, served, options, key } = await serveInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   const written: string[] = [];
   const over = new AbortController();
@@ -95,7 +127,7 @@ void test('while a client writes: one moment, whole, with key and index', async 
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(path.dirname(file)), [path.basename(file)]);
   const { emails } = await usersOf(dataDir);
-  assert.ok(emails.length > 25, 'the client wrote meanwhile');
+  assert.ok(emails.length > USER_COUNT + 5, 'the client wrote meanwhile');
   await served.process.stop();
 
   const second = path.join(temporaryFolder(), 'data');
@@ -115,11 +147,10 @@ void test('while a client writes: one moment, whole, with key and index', async 
 });
 
 void test('without passphrase: no secret, said so; with the secret keys live on, else they are void', async () => {
-  const { dataDir, repo, served, options, key } = await makeInstance(1);
+  const { dataDir, options, key } = await copyInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   const { stderr } = await ok(['backup', file], options);
   assert.match(stderr, /left out/);
-  await served.process.stop();
   const secret = readFileSync(path.join(dataDir, 'secret'), 'utf8').trim();
   assert.equal(gunzipSync(readFileSync(file)).includes(secret), false);
   const secretFile = path.join(temporaryFolder(), 'secret');
@@ -139,7 +170,7 @@ void test('without passphrase: no secret, said so; with the secret keys live on,
     assert.equal(existsSync(place), false);
     const outcome = await ok(['restore', file, ...flags], target);
     assert.equal(/keys, tokens.* void/.test(outcome.stderr.replaceAll('\n', ' ')), status === 401);
-    const again = await serveIndexed(place, [repo]);
+    const again = await serve(place, []);
     const headers = { authorization: `Bearer ${key}` };
     assert.equal((await get(`${again.url}/api/repos`, headers)).status, status);
     await again.process.stop();
@@ -150,10 +181,9 @@ void test('without passphrase: no secret, said so; with the secret keys live on,
 });
 
 void test('a sealed backup without its passphrase is refused, unless a flag says so; the advice holds', async () => {
-  const { served, options, dataDir } = await makeInstance(1);
+  const { options, dataDir } = await copyInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   await ok(['backup', file], withPassphrase(options));
-  await served.process.stop();
   const place = path.join(temporaryFolder(), 'data');
   const target = { env: { TRAWL_DATA_DIR: place } };
   const text = await refused(['restore', file], target);
@@ -171,7 +201,7 @@ void test('a sealed backup without its passphrase is refused, unless a flag says
 });
 
 void test('what is not a whole backup is refused and changes nothing', async () => {
-  const { served, options, dataDir } = await makeInstance(50);
+  const { served, options, dataDir } = await serveInstance();
   const folder = temporaryFolder();
   const file = path.join(folder, 'backup.tar.gz');
   await ok(['backup', file, '--with-index'], withPassphrase(options));
@@ -234,26 +264,25 @@ async function killAt(
 }
 
 void test('killed while it backs up: no file of that name, and nothing in the way', async () => {
-  const { served, options, dataDir } = await makeInstance(200);
+  const { served, options, dataDir } = await serveInstance();
   const folder = temporaryFolder();
   const file = path.join(folder, 'backup.tar.gz');
   const hasBegun = (): boolean => readdirSync(folder).length > 0;
   await killAt(['backup', file, '--with-index'], withPassphrase(options), hasBegun);
   const left = readdirSync(folder);
   if (left.includes(path.basename(file))) assert.equal(left.length, 1, 'it was done before');
-  assert.equal((await usersOf(dataDir)).emails.length, 201);
+  assert.equal((await usersOf(dataDir)).emails.length, USER_COUNT + 1);
   await ok(['backup', file], options);
   await served.process.stop();
   const place = path.join(temporaryFolder(), 'data');
   await ok(['restore', file], { env: { TRAWL_DATA_DIR: place } });
-  assert.equal((await usersOf(place)).emails.length, 201);
+  assert.equal((await usersOf(place)).emails.length, USER_COUNT + 1);
 });
 
 void test('killed while it restores: as before or complete', async () => {
-  const { served, options, dataDir } = await makeInstance(400);
+  const { options, dataDir } = await copyInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   await ok(['backup', file, '--with-index'], options);
-  await served.process.stop();
   const wanted = (await usersOf(dataDir)).stdout;
   const place = path.join(temporaryFolder(), 'data');
   const target = { env: { TRAWL_DATA_DIR: place } };
@@ -285,7 +314,7 @@ void test('killed while it restores: as before or complete', async () => {
 });
 
 void test('the daemon ends while it makes a backup: an error and no file', async () => {
-  const { served, options } = await makeInstance(300);
+  const { served, options } = await serveInstance();
   const folder = temporaryFolder();
   const file = path.join(folder, 'backup.tar.gz');
   const backing = startTrawl(['backup', file, '--with-index'], withPassphrase(options));
@@ -301,11 +330,10 @@ void test(
   async (t) => {
     const postgres = await startPostgres();
     t.after(() => postgres.remove());
-    const { served, options, key, dataDir, repo } = await makeInstance(30);
+    const { options, key, dataDir, repo } = await copyInstance();
     const folder = temporaryFolder();
     const [there, back] = [path.join(folder, 'there'), path.join(folder, 'back')];
     await ok(['backup', there, '--with-index'], withPassphrase(options));
-    await served.process.stop();
     const wanted = (await usersOf(dataDir)).stdout;
 
     const database = { TRAWL_DATABASE_URL: await postgres.createDatabase() };
@@ -340,10 +368,9 @@ void test(
 );
 
 void test('restored without its index: a search says that nothing is indexed yet, and what does it', async () => {
-  const { served, options } = await makeInstance(0);
+  const { options } = await copyInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   await ok(['backup', file], options);
-  await served.process.stop();
   const target = { env: { TRAWL_DATA_DIR: path.join(temporaryFolder(), 'data') } };
   await ok(['restore', file], target);
   for (const command of ['search', 'explain'])

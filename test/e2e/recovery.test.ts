@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import {
   closeSync,
+  cpSync,
   existsSync,
   openSync,
   readdirSync,
@@ -92,13 +93,28 @@ function flipByte(file: string, offset: number, bytes = readFileSync(file)): voi
   closeSync(handle);
 }
 
-/** A data directory with one repo of one file that holds "plum". */
-async function indexedPlum(): Promise<{ repo: string; dataDir: string; shard: string }> {
+interface IndexedPlum {
+  readonly repo: string;
+  readonly dataDir: string;
+  readonly shard: string;
+}
+
+async function indexPlum(): Promise<IndexedPlum> {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const dataDir = temporaryFolder();
   assert.equal((await trawl(['index', '--data-dir', dataDir, repo])).code, 0);
   const [shard = ''] = shardFiles(dataDir);
   return { repo, dataDir, shard };
+}
+
+let plum: Promise<IndexedPlum> | undefined;
+
+/** A data directory of the test's own, with one repo of one file that holds "plum". The repo is that of all tests. */
+async function indexedPlum(): Promise<IndexedPlum> {
+  const made = await (plum ??= indexPlum());
+  const dataDir = temporaryFolder();
+  cpSync(made.dataDir, dataDir, { recursive: true });
+  return { repo: made.repo, dataDir, shard: made.shard.replace(made.dataDir, dataDir) };
 }
 
 const MOMENTS: [string, RegExp][] = [
@@ -212,7 +228,7 @@ void test(
   'a damaged shard whose source is gone: out of service, reported by everything',
   { timeout: 240_000 },
   async () => {
-    const { repo, dataDir, shard } = await indexedPlum();
+    const { repo, dataDir, shard } = await indexPlum();
     damageTables(shard);
     rmSync(repo, { recursive: true });
     const served = await serve(dataDir, [], OWNED);

@@ -24,10 +24,11 @@ import type { Served } from './daemon.ts';
 
 const TIMEOUT = { timeout: 240_000 };
 
+/** Enough text that a build takes a while; the word is on each twentieth line, so that answers are small. */
 function manyFiles(word: string): Record<string, string> {
   const text = Array.from(
     { length: 200 },
-    (_, i) => `${word} ${'filler '.repeat(20)} ${String(i)}\n`,
+    (_, i) => `${i % 20 === 0 ? word : 'line'} ${'filler '.repeat(20)} ${String(i)}\n`,
   ).join('');
   return Object.fromEntries(
     Array.from({ length: 400 }, (_, i) => [
@@ -55,7 +56,7 @@ void test(
     await jobsEnded(first, 1);
     assert.equal(
       (await search(first.url, 'oldword', { matches: 100_000 })).stats['totalMatchCount'],
-      80_000,
+      4000,
     );
     await first.process.stop();
 

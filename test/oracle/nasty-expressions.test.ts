@@ -10,7 +10,7 @@ import { Engine, type SearchAnswer } from '../engine/host/harness.ts';
 import { SEED } from '../seed.ts';
 
 const raw = String.raw;
-const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 1500);
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 750);
 
 const DOCS = [
   ['a.txt', 'red plum jam\naaaaaaaaaaaaaaaaaaaaaa\n'],

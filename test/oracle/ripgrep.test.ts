@@ -31,8 +31,8 @@ const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const SCOPES = ['commander', 'picomatch', 'cli-progress', 'string-width'];
 /** What the daemon indexes: packages of plain, generated and non-ASCII text. */
 const DAEMON_SCOPES = [...SCOPES, 'msgpackr', 'fast-check'];
-const SAMPLE_COUNT = 120;
-const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 60);
+const SAMPLE_COUNT = 60;
+const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
 const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
 
@@ -87,9 +87,9 @@ function options(searchAll: SearchAll, sampleCount: number): DifferentialOptions
 }
 
 void test('ripgrep and a plain scan find the same', { skip, timeout: 120_000 }, async () => {
-  const report = await runDifferential(options(await scanner(), 120));
+  const report = await runDifferential(options(await scanner(), SAMPLE_COUNT));
   assert.equal(report.differences.length, 0, describeReport(report));
-  assert.ok(report.comparedCount >= 120, describeReport(report));
+  assert.ok(report.comparedCount >= SAMPLE_COUNT, describeReport(report));
   assert.ok(report.absentCount > 0 && report.rangeCount > 1000, describeReport(report));
 });
 
@@ -160,6 +160,8 @@ function drawExpression(literal: string, random: Random): string {
 /** Whether an expression may match nothing, its borders of words aside. */
 function mayBeEmpty(expression: string): boolean {
   const bare = expression
+    // Of those JavaScript takes some alone.
+    .replaceAll(/\\[^\w\s]/g, 'x')
     .replaceAll(/^\(\?[-\w]+\)|\\b/g, '')
     .replaceAll(/\(\?[-\w]+:/g, '(?:')
     .replaceAll(/\\x\{\w+\}/g, 'x');

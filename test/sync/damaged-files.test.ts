@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { shardErrorOf } from '../../daemon/engine/host/space.ts';
 import { indexerOf } from '../../daemon/instance.ts';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
@@ -28,14 +28,28 @@ const DAMAGES: Readonly<Record<string, (file: string) => void>> = {
   },
 };
 
-/** A data directory with a repo of two branches and its symbols. */
-async function makeIndex(): Promise<{ dataDir: string; repo: string }> {
+interface Made {
+  readonly dataDir: string;
+  readonly repo: string;
+}
+
+async function indexOnce(): Promise<Made> {
   const repo = makeRepo({ 'a.c': 'int eat(void) { return 0; }\n' });
   git(repo, 'branch', 'x');
   const dataDir = temporaryFolder();
   const index = await indexOf(dataDir, repo, ALL);
   await index.instance.symbols!.run();
   await index.close();
+  return { dataDir, repo };
+}
+
+let made: Promise<Made> | undefined;
+
+/** A data directory of the test's own, with a repo of two branches and its symbols. The repo is that of all tests. */
+async function makeIndex(): Promise<Made> {
+  const { dataDir: source, repo } = await (made ??= indexOnce());
+  const dataDir = temporaryFolder();
+  cpSync(source, dataDir, { recursive: true });
   return { dataDir, repo };
 }
 

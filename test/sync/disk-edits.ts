@@ -53,7 +53,7 @@ export class DiskEdits {
 
   #content(file: string): string {
     const random = Math.floor(this.#random() * 1e6);
-    if (file === SYMBOL_PATH) return `package p\n\nfunc plum${random}() {}\n`;
+    if (file === SYMBOL_PATH) return `message plum${random} {}\n`;
     if (RULE_PATHS.includes(file) && file.endsWith('attributes')) return this.#pick(RULES);
     if (IGNORE_PATHS.includes(file)) return this.#pick(IGNORES);
     return this.#random() < 0.3 ? `plum ${random}\n` : this.#pick(CONTENTS);

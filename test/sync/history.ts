@@ -49,9 +49,9 @@ export const PATHS = [
 ];
 /**
  * Its content defines a symbol. Why no other's: files of one content share the symbols of the first of them in their
- * shard, whatever language the others are.
+ * shard, whatever language the others are. Why this language: it is read without a process.
  */
-export const SYMBOL_PATH = 'symbols.go';
+export const SYMBOL_PATH = 'symbols.proto';
 export const RULE_PATHS = [
   '.gitattributes',
   'src/.gitattributes',
@@ -129,7 +129,7 @@ export class History {
     if (path === '.trawlignore') return this.#pick(IGNORES);
     if (path.endsWith('.gitattributes')) return this.#pick(RULES);
     const random = Math.floor(this.#random() * 1e6);
-    if (path === SYMBOL_PATH) return `package p\n\nfunc plum${random}() {}\n`;
+    if (path === SYMBOL_PATH) return `message plum${random} {}\n`;
     const isOwn = this.#random() < 0.3;
     return isOwn ? `plum ${random}\n` : this.#pick(CONTENTS);
   }

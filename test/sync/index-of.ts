@@ -84,7 +84,7 @@ export async function openIndexOf(
     isOwner: options.isOwner ?? true,
     filters: options.filters ?? FILTERS,
     searchTimeoutMs: 0,
-    workers: 2,
+    workers: 1,
     log,
     findsSymbols: options.findsSymbols ?? true,
     mergeLimits: options.mergeLimits,

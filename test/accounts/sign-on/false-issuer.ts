@@ -2,6 +2,7 @@
 
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterEach } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exportJWK, exportSPKI, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { serveOnLoopback } from './loopback.ts';
@@ -18,8 +19,18 @@ interface Key {
 
 type CryptoKey = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 
-async function makeKey(kid: string): Promise<Key> {
-  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+/** Why kept: to make one takes 0.2 s of a core. */
+const pairs: ReturnType<typeof generateKeyPair>[] = [];
+let usedCount = 0;
+
+afterEach(() => {
+  usedCount = 0;
+});
+
+/** A key that nobody else has in this test. */
+async function newKey(kid: string): Promise<Key> {
+  const pair = (pairs[usedCount++] ??= generateKeyPair('RS256', { extractable: true }));
+  const { privateKey, publicKey } = await pair;
   const jwk = { ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' };
   return { kid, privateKey, publicKey, jwk };
 }
@@ -50,7 +61,7 @@ export class FalseIssuer {
 
   /** Signs with a new key, and publishes it alone. */
   async rotate(): Promise<void> {
-    this.key = await makeKey(`k${this.key.kid}`);
+    this.key = await newKey(`k${this.key.kid}`);
     this.published = [this.key];
   }
 
@@ -142,7 +153,7 @@ function send(response: ServerResponse, value: object): void {
 
 /** Starts it. It ends with the file. */
 export async function startFalseIssuer(): Promise<FalseIssuer> {
-  const issuer = new FalseIssuer(await makeKey('k'));
+  const issuer = new FalseIssuer(await newKey('k'));
   issuer.url = await serveOnLoopback((request, response) => {
     void issuer.answer(request, response).catch(() => response.destroy());
   });

@@ -18,6 +18,9 @@ const ENVIRONMENT = {
   GIT_COMMITTER_DATE: '2024-05-06T07:08:09Z',
 };
 
+/** The second: each commit would start a process that looks whether there is something to tidy up. */
+const SETTINGS = ['-c', 'protocol.file.allow=always', '-c', 'maintenance.auto=false'];
+
 const folders: string[] = [];
 // Why not `after`: called in a hook it counts for the hook, and behind a promise that tests share for the first of them.
 process.once('exit', () => {
@@ -34,7 +37,7 @@ export function temporaryFolder(): string {
 /** Runs git and returns its output without the line end; throws if it fails. */
 export function git(cwd: string, ...args: string[]): string {
   const options = { cwd, env: ENVIRONMENT, maxBuffer: 1 << 28 };
-  const result = spawnSync('git', ['-c', 'protocol.file.allow=always', ...args], options);
+  const result = spawnSync('git', [...SETTINGS, ...args], options);
   if (result.status !== 0) throw new Error(`git ${args.join(' ')}: ${result.stderr.toString()}`);
   return result.stdout.toString().trimEnd();
 }
