@@ -3,8 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Kysely, SelectQueryBuilder, Selectable, SqlBool, Transaction } from 'kysely';
-
+import type { Kysely, SelectQueryBuilder, SqlBool, Transaction } from 'kysely';
 import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Page, Window } from './page.ts';
@@ -21,21 +20,11 @@ export interface Actor {
   readonly clientSource?: string;
 }
 
-export interface NewAuditRecord {
-  readonly timestamp: number;
-  readonly action: string;
-  readonly actorId: string;
-  readonly actorType: string;
-  readonly targetId: string;
-  readonly targetType: string;
-  readonly productVersion: string;
+export interface AuditRecord extends Omit<AuditTable, 'ordinal' | 'metadata'> {
   readonly metadata: Readonly<Record<string, unknown>> | null;
-  readonly orgId: string;
 }
 
-export interface AuditRecord extends NewAuditRecord {
-  readonly id: string;
-}
+export type NewAuditRecord = Omit<AuditRecord, 'id'>;
 
 export interface AuditQuery extends Window {
   /** Milliseconds since the epoch, inclusive. */
@@ -54,8 +43,6 @@ export interface Audit {
   /** Removes records older than `before`; returns how many. */
   prune(before: number): Promise<number>;
 }
-
-type Row = Selectable<AuditTable>;
 
 /** Records that one transaction removes: 4 ms on the embedded engine. */
 const PRUNE_COUNT = 500;
@@ -88,7 +75,7 @@ export async function appendAudit(
 }
 
 /** Names one record, in the order of the list. */
-type Key = Pick<Row, 'timestamp' | 'ordinal' | 'id'>;
+type Key = Pick<AuditTable, 'timestamp' | 'ordinal' | 'id'>;
 
 interface Period {
   readonly since: number;
@@ -113,7 +100,7 @@ async function listChosen(
   query: AuditQuery,
 ): Promise<Page<AuditRecord>> {
   const { offset, limit } = query;
-  const rows: Row[] = [];
+  const rows: AuditTable[] = [];
   let total = 0;
   let after: Key | undefined;
   for (; ; await nextTurn()) {
@@ -135,7 +122,7 @@ function chosenOf(
   query: SelectQueryBuilder<Schema, 'audit', object>,
   { action, actorId }: AuditQuery,
 ): SelectQueryBuilder<Schema, 'audit', object> {
-  const ofActor = actorId === undefined ? query : query.where('actor_id', '=', actorId);
+  const ofActor = actorId === undefined ? query : query.where('actorId', '=', actorId);
   if (action === undefined) return ofActor;
   const group = `${action}.`;
   const start = sql<string>`substr(action, 1, ${sql.lit(group.length)})`;
@@ -232,33 +219,23 @@ async function pruneSome(db: Kysely<Schema>, before: number): Promise<number> {
   return Number(numDeletedRows);
 }
 
-function rowOf(record: NewAuditRecord, ordinal: number): Row {
+function rowOf(record: NewAuditRecord, ordinal: number): AuditTable {
   return {
+    ...record,
     id: randomUUID(),
-    timestamp: record.timestamp,
     ordinal,
     action: storable(record.action),
-    actor_id: storable(record.actorId),
-    actor_type: storable(record.actorType),
-    target_id: storable(record.targetId),
-    target_type: storable(record.targetType),
-    product_version: storable(record.productVersion),
+    actorId: storable(record.actorId),
+    actorType: storable(record.actorType),
+    targetId: storable(record.targetId),
+    targetType: storable(record.targetType),
+    productVersion: storable(record.productVersion),
     metadata: record.metadata === null ? null : JSON.stringify(record.metadata),
-    org_id: storable(record.orgId),
+    orgId: storable(record.orgId),
   };
 }
 
-function recordOf(row: Row): AuditRecord {
-  return {
-    id: row.id,
-    timestamp: row.timestamp,
-    action: row.action,
-    actorId: row.actor_id,
-    actorType: row.actor_type,
-    targetId: row.target_id,
-    targetType: row.target_type,
-    productVersion: row.product_version,
-    metadata: row.metadata === null ? null : JSON.parse(row.metadata),
-    orgId: row.org_id,
-  };
+function recordOf(row: AuditTable): AuditRecord {
+  const { ordinal: _, metadata, ...same } = row;
+  return { ...same, metadata: metadata === null ? null : JSON.parse(metadata) };
 }

@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
 import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Page, Window } from './page.ts';
@@ -40,19 +40,18 @@ export interface JobRows {
   prune(before: number): Promise<number>;
 }
 
-type Row = Selectable<JobTable>;
-
+/** All but the lines, which may be many, and the instance. */
 const COLUMNS = [
   'id',
   'queue',
-  'target_id',
+  'targetId',
   'priority',
   'state',
   'attempt',
   'ordinal',
-  'created_at',
-  'started_at',
-  'finished_at',
+  'createdAt',
+  'startedAt',
+  'finishedAt',
   'error',
   'result',
 ] as const satisfies (keyof JobTable)[];
@@ -97,8 +96,8 @@ async function put(db: Kysely<Schema>, instance: string, jobs: readonly JobWrite
         priority: set.ref('excluded.priority'),
         state: set.ref('excluded.state'),
         attempt: set.ref('excluded.attempt'),
-        started_at: set.ref('excluded.started_at'),
-        finished_at: set.ref('excluded.finished_at'),
+        startedAt: set.ref('excluded.startedAt'),
+        finishedAt: set.ref('excluded.finishedAt'),
         error: set.ref('excluded.error'),
         result: set.ref('excluded.result'),
         lines: set.ref('excluded.lines'),
@@ -118,7 +117,7 @@ async function latest(
     const query = db.selectFrom('jobs').select(COLUMNS).where('instance', '=', instance);
     const row = await query
       .where('queue', '=', queue)
-      .where('target_id', '=', targetId)
+      .where('targetId', '=', targetId)
       .orderBy('ordinal', 'desc')
       .limit(1)
       .executeTakeFirst();
@@ -139,7 +138,7 @@ async function open(db: Kysely<Schema>, instance: string): Promise<StoredJob[]> 
         .select('later.id')
         .where('later.instance', '=', instance)
         .whereRef('later.queue', '=', 'jobs.queue')
-        .whereRef('later.target_id', '=', 'jobs.target_id')
+        .whereRef('later.targetId', '=', 'jobs.targetId')
         .whereRef('later.ordinal', '>', 'jobs.ordinal');
       return where.or([where('state', '<>', 'FAILED'), where.not(where.exists(later))]);
     })
@@ -173,7 +172,7 @@ async function prune(database: Database, before: number): Promise<number> {
       db
         .selectFrom('jobs')
         .select('id')
-        .where('finished_at', 'is not', null)
+        .where('finishedAt', 'is not', null)
         // As the index has it.
         .where(sql<number>`coalesce(finished_at, created_at)`, '<', before)
         .limit(STEP_COUNT)
@@ -188,34 +187,16 @@ async function prune(database: Database, before: number): Promise<number> {
   }
 }
 
-function rowOf(instance: string, job: JobWrite): Row {
+function rowOf(instance: string, job: JobWrite): JobTable {
   return {
-    id: job.id,
+    ...job,
     instance,
-    queue: job.queue,
-    target_id: job.targetId,
-    priority: job.priority,
-    state: job.state,
-    attempt: job.attempt,
-    ordinal: job.ordinal,
-    created_at: job.createdAt,
-    started_at: job.startedAt,
-    finished_at: job.finishedAt,
     error: storableOrNull(job.error),
     result: job.result === null ? null : storable(JSON.stringify(job.result)),
     lines: storable(job.lines),
   };
 }
 
-function jobOf(row: Pick<Row, (typeof COLUMNS)[number]>): StoredJob {
-  const { target_id: targetId, created_at: createdAt, started_at: startedAt, ...rest } = row;
-  const { finished_at: finishedAt, result, ...same } = rest;
-  return {
-    ...same,
-    targetId,
-    createdAt,
-    startedAt,
-    finishedAt,
-    result: result === null ? null : JSON.parse(result),
-  };
+function jobOf(row: Pick<JobTable, (typeof COLUMNS)[number]>): StoredJob {
+  return { ...row, result: row.result === null ? null : JSON.parse(row.result) };
 }

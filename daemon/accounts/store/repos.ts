@@ -159,7 +159,7 @@ async function keep(
 
 async function remove(db: Transaction<Schema>, repoIds: readonly number[]): Promise<void> {
   for await (const batch of inBatches(repoIds)) {
-    await db.deleteFrom('grants').where('repo_id', 'in', batch).execute();
+    await db.deleteFrom('grants').where('repoId', 'in', batch).execute();
     await db.deleteFrom('repos').where('id', 'in', batch).execute();
   }
 }
@@ -183,15 +183,15 @@ async function readBook(db: Kysely<Schema>): Promise<RepoBook> {
 
 async function readHosts(db: Kysely<Schema>): Promise<ReadonlyMap<number, RepoHost>> {
   const hosts = new Map<number, RepoHost>();
-  for await (const rows of selectBatches(db.selectFrom('repo_hosts').selectAll(), ['repo_id']))
-    for (const { repo_id: repoId, address, host_id: hostId, facts } of rows)
+  for await (const rows of selectBatches(db.selectFrom('repo_hosts').selectAll(), ['repoId']))
+    for (const { repoId, address, hostId, facts } of rows)
       hosts.set(repoId, { address, hostId, facts: JSON.parse(facts) });
   return hosts;
 }
 
 /** A store from before it held repos has grants that name some. */
 async function lastGranted(db: Kysely<Schema>): Promise<number> {
-  const query = db.selectFrom('grants').select((select) => select.fn.max('repo_id').as('last'));
+  const query = db.selectFrom('grants').select((select) => select.fn.max('repoId').as('last'));
   return (await query.executeTakeFirst())?.last ?? 0;
 }
 
@@ -225,13 +225,13 @@ async function put(db: Transaction<Schema>, repo: StoredRepo): Promise<void> {
   const { address, hostId, facts } = repo.host;
   const host = {
     address: storable(address),
-    host_id: storable(hostId),
+    hostId: storable(hostId),
     facts: storable(JSON.stringify(facts)),
   };
   await db
     .insertInto('repo_hosts')
-    .values({ ...host, repo_id: row.id })
-    .onConflict((conflict) => conflict.column('repo_id').doUpdateSet(host))
+    .values({ ...host, repoId: row.id })
+    .onConflict((conflict) => conflict.column('repoId').doUpdateSet(host))
     .execute();
 }
 

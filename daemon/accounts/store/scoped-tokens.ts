@@ -4,17 +4,11 @@
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import { pruneExpired } from './expiry.ts';
+import type { ScopedTokenTable } from './schema.ts';
 
-export interface ScopedToken {
-  readonly id: string;
-  readonly hash: string;
-  readonly userId: string;
-  /** The key that made it. */
-  readonly apiKeyId: string;
+export interface ScopedToken extends Omit<ScopedTokenTable, 'repoIds'> {
   /** In the order they were asked for. */
   readonly repoIds: readonly number[];
-  readonly createdAt: number;
-  readonly expiresAt: number;
 }
 
 export interface ScopedTokens {
@@ -29,22 +23,12 @@ export interface ScopedTokens {
   prune(now: number): Promise<number>;
 }
 
-const COLUMNS = [
-  'id',
-  'hash',
-  'user_id as userId',
-  'api_key_id as apiKeyId',
-  'repo_ids as repoIds',
-  'created_at as createdAt',
-  'expires_at as expiresAt',
-] as const;
-
 export function scopedTokensIn(database: Database): ScopedTokens {
   return {
     create: (token) => database.write((writing) => create(writing, token)),
     byHash: (hash) =>
       database.read(async (db) => {
-        const query = db.selectFrom('scoped_tokens').select(COLUMNS).where('hash', '=', hash);
+        const query = db.selectFrom('scoped_tokens').selectAll().where('hash', '=', hash);
         const row = await query.executeTakeFirst();
         return row === undefined ? undefined : tokenFrom(row);
       }),
@@ -52,10 +36,10 @@ export function scopedTokensIn(database: Database): ScopedTokens {
       database.read(async (db) => {
         const rows = await db
           .selectFrom('scoped_tokens')
-          .select(COLUMNS)
-          .where('user_id', '=', userId)
-          .where('expires_at', '>', now)
-          .orderBy('created_at')
+          .selectAll()
+          .where('userId', '=', userId)
+          .where('expiresAt', '>', now)
+          .orderBy('createdAt')
           .orderBy('id')
           .execute();
         return rows.map(tokenFrom);
@@ -65,8 +49,8 @@ export function scopedTokensIn(database: Database): ScopedTokens {
         const result = await db
           .deleteFrom('scoped_tokens')
           .where('id', '=', id)
-          .where('user_id', '=', userId)
-          .where('expires_at', '>', now)
+          .where('userId', '=', userId)
+          .where('expiresAt', '>', now)
           .executeTakeFirst();
         if (result.numDeletedRows > 0n) changed({ userId });
         return result.numDeletedRows > 0n;
@@ -81,25 +65,13 @@ async function create({ db, holdActiveUser }: Writing, token: ScopedToken): Prom
     .selectFrom('api_keys')
     .select('id')
     .where('id', '=', token.apiKeyId)
-    .where('user_id', '=', token.userId)
+    .where('userId', '=', token.userId)
     .executeTakeFirst();
   if (key === undefined) throw new StoreError('NOT_FOUND', 'API key not found');
-  const row = {
-    id: token.id,
-    hash: token.hash,
-    user_id: token.userId,
-    api_key_id: token.apiKeyId,
-    repo_ids: JSON.stringify(token.repoIds),
-    created_at: token.createdAt,
-    expires_at: token.expiresAt,
-  };
+  const row = { ...token, repoIds: JSON.stringify(token.repoIds) };
   await db.insertInto('scoped_tokens').values(row).execute();
 }
 
-function tokenFrom({
-  repoIds,
-  ...token
-}: Omit<ScopedToken, 'repoIds'> & { repoIds: string }): ScopedToken {
-  const ids: number[] = JSON.parse(repoIds);
-  return { ...token, repoIds: ids };
+function tokenFrom(row: ScopedTokenTable): ScopedToken {
+  return { ...row, repoIds: JSON.parse(row.repoIds) };
 }

@@ -4,13 +4,9 @@
 import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
 import { pruneExpired } from './expiry.ts';
+import type { SessionTable } from './schema.ts';
 
-export interface Session {
-  readonly hash: string;
-  readonly userId: string;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-}
+export type Session = SessionTable;
 
 export interface Sessions {
   /** Errors: NOT_FOUND if there is no such active user. */
@@ -28,32 +24,23 @@ export interface Sessions {
 
 export function sessionsIn(database: Database): Sessions {
   return {
-    create: ({ hash, userId, createdAt, expiresAt }) =>
+    create: (session) =>
       database.write(async ({ db, holdActiveUser }) => {
-        if (!(await holdActiveUser(userId))) throw new StoreError('NOT_FOUND', 'user not found');
-        const row = { hash, user_id: userId, created_at: createdAt, expires_at: expiresAt };
-        await db.insertInto('sessions').values(row).execute();
+        if (!(await holdActiveUser(session.userId)))
+          throw new StoreError('NOT_FOUND', 'user not found');
+        await db.insertInto('sessions').values(session).execute();
       }),
     byHash: (hash) =>
       database.read((db) =>
-        db
-          .selectFrom('sessions')
-          .select([
-            'hash',
-            'user_id as userId',
-            'created_at as createdAt',
-            'expires_at as expiresAt',
-          ])
-          .where('hash', '=', hash)
-          .executeTakeFirst(),
+        db.selectFrom('sessions').selectAll().where('hash', '=', hash).executeTakeFirst(),
       ),
     renew: (hash, expiresAt) =>
       database.write(async ({ db, changed }) => {
         const row = await db
           .updateTable('sessions')
-          .set({ expires_at: expiresAt })
+          .set({ expiresAt })
           .where('hash', '=', hash)
-          .returning('user_id as userId')
+          .returning('userId')
           .executeTakeFirst();
         if (row !== undefined) changed(row);
         return row !== undefined;
@@ -63,7 +50,7 @@ export function sessionsIn(database: Database): Sessions {
         const row = await db
           .deleteFrom('sessions')
           .where('hash', '=', hash)
-          .returning('user_id as userId')
+          .returning('userId')
           .executeTakeFirst();
         if (row !== undefined) changed(row);
         return row !== undefined;
@@ -72,7 +59,7 @@ export function sessionsIn(database: Database): Sessions {
       database.write(async ({ db, changed }) => {
         const result = await db
           .deleteFrom('sessions')
-          .where('user_id', '=', userId)
+          .where('userId', '=', userId)
           .where('hash', '!=', exceptHash)
           .executeTakeFirst();
         if (result.numDeletedRows > 0n) changed({ userId });

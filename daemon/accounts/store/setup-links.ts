@@ -3,15 +3,9 @@
 
 import type { Database } from './database.ts';
 import { pruneExpired } from './expiry.ts';
+import type { SetupLinkTable } from './schema.ts';
 
-export interface SetupLink {
-  readonly hash: string;
-  /** Null: makes the first owner. */
-  readonly userId: string | null;
-  readonly createdAt: number;
-  /** Null: valid until it is used or removed. */
-  readonly expiresAt: number | null;
-}
+export type SetupLink = SetupLinkTable;
 
 export interface SetupLinks {
   /** Errors: NOT_FOUND if there is no such user. */
@@ -28,38 +22,40 @@ export interface SetupLinks {
 
 export function setupLinksIn(database: Database): SetupLinks {
   return {
-    create: ({ hash, userId, createdAt, expiresAt }) =>
+    create: (link) =>
       database.write(async ({ db }) => {
-        const row = { hash, user_id: userId, created_at: createdAt, expires_at: expiresAt };
-        await db.insertInto('setup_links').values(row).execute();
+        await db.insertInto('setup_links').values(link).execute();
       }),
     find: (hash, now) =>
       database.read(async (db) => {
-        const query = db
-          .selectFrom('setup_links')
-          .select(['user_id as userId', 'expires_at as expiresAt']);
-        const row = await query.where('hash', '=', hash).executeTakeFirst();
-        if (row === undefined || (row.expiresAt !== null && row.expiresAt <= now)) return undefined;
-        return { userId: row.userId };
+        const query = db.selectFrom('setup_links').select(['userId', 'expiresAt']);
+        return goodAt(now, await query.where('hash', '=', hash).executeTakeFirst());
       }),
     take: (hash, now) =>
       database.write(async ({ db }) => {
         const row = await db
           .deleteFrom('setup_links')
           .where('hash', '=', hash)
-          .returning(['user_id as userId', 'expires_at as expiresAt'])
+          .returning(['userId', 'expiresAt'])
           .executeTakeFirst();
-        if (row === undefined || (row.expiresAt !== null && row.expiresAt <= now)) return undefined;
-        return { userId: row.userId };
+        return goodAt(now, row);
       }),
     removeFirstOwnerLinks: () =>
       database.write(async ({ db }) => {
         const result = await db
           .deleteFrom('setup_links')
-          .where('user_id', 'is', null)
+          .where('userId', 'is', null)
           .executeTakeFirst();
         return Number(result.numDeletedRows);
       }),
     prune: (now) => pruneExpired(database, 'setup_links', now),
   };
+}
+
+function goodAt(
+  now: number,
+  link: Pick<SetupLink, 'userId' | 'expiresAt'> | undefined,
+): Pick<SetupLink, 'userId'> | undefined {
+  if (link === undefined || (link.expiresAt !== null && link.expiresAt <= now)) return undefined;
+  return { userId: link.userId };
 }

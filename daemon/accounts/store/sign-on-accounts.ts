@@ -30,18 +30,18 @@ export function signOnAccountsIn(database: Database): SignOnAccounts {
       database.read(async (db) => {
         const row = await db
           .selectFrom('sign_on_accounts')
-          .select('user_id')
+          .select('userId')
           .where('issuer', '=', storable(issuer))
           .where('subject', '=', storable(subject))
           .executeTakeFirst();
-        return row?.user_id;
+        return row?.userId;
       }),
     of: (userId) =>
       database.read((db) =>
         db
           .selectFrom('sign_on_accounts')
           .select(['issuer', 'subject'])
-          .where('user_id', '=', userId)
+          .where('userId', '=', userId)
           .orderBy('issuer')
           .execute(),
       ),
@@ -54,7 +54,7 @@ export function signOnAccountsIn(database: Database): SignOnAccounts {
       database.read((db) =>
         db
           .selectFrom('sign_on_accounts')
-          .select(['user_id as userId', 'subject'])
+          .select(['userId', 'subject'])
           .where('issuer', '=', storable(issuer))
           .execute(),
       ),
@@ -63,7 +63,7 @@ export function signOnAccountsIn(database: Database): SignOnAccounts {
       database.write(async ({ db, changed }) => {
         const { numDeletedRows } = await db
           .deleteFrom('sign_on_accounts')
-          .where('user_id', '=', userId)
+          .where('userId', '=', userId)
           .executeTakeFirst();
         if (numDeletedRows > 0n) changed({ userId });
         return Number(numDeletedRows);
@@ -82,7 +82,7 @@ async function link(
   const subject = storable(account.subject);
   const made = await db
     .insertInto('sign_on_accounts')
-    .values({ issuer, subject, user_id: userId, created_at: at })
+    .values({ issuer, subject, userId, createdAt: at })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (made.numInsertedOrUpdatedRows === 1n) {
@@ -91,10 +91,10 @@ async function link(
   }
   const same = await db
     .selectFrom('sign_on_accounts')
-    .select('user_id')
+    .select('userId')
     .where('issuer', '=', issuer)
     .where('subject', '=', subject)
-    .where('user_id', '=', userId)
+    .where('userId', '=', userId)
     .executeTakeFirst();
   return same !== undefined;
 }

@@ -62,7 +62,7 @@ export function usageIn(database: Database): Usage {
     },
     read: (userId, day) =>
       database.read(async (db) => {
-        const query = db.selectFrom('usage').select('used').where('user_id', '=', userId);
+        const query = db.selectFrom('usage').select('used').where('userId', '=', userId);
         return (await query.where('day', '=', day).executeTakeFirst())?.used ?? 0;
       }),
     prune: () => prune(database),
@@ -79,22 +79,22 @@ async function countAll(
   const userIds = requests.map(({ userId }) => userId);
   const query = db
     .selectFrom('usage')
-    .select(['user_id', 'used'])
+    .select(['userId', 'used'])
     .where('day', '=', day)
-    .where('user_id', 'in', userIds)
+    .where('userId', 'in', userIds)
     // In one order, so that no two transactions wait for each other.
-    .orderBy('user_id');
+    .orderBy('userId');
   // The embedded store has one writer at a time.
   const rows = await (database.kind === 'postgres' ? query.forUpdate() : query).execute();
   if (database.kind === 'postgres' && rows.length < requests.length) return undefined;
-  const usedBy = new Map(rows.map(({ user_id: userId, used }) => [userId, used]));
+  const usedBy = new Map(rows.map(({ userId, used }) => [userId, used]));
   const answers = requests.map((request) => answerTo(request, usedBy.get(request.userId) ?? 0));
   await db
     .insertInto('usage')
-    .values(answers.map(({ used }, index) => ({ user_id: userIds[index]!, day, used })))
+    .values(answers.map(({ used }, index) => ({ userId: userIds[index]!, day, used })))
     .onConflict((conflict) =>
       conflict
-        .columns(['user_id', 'day'])
+        .columns(['userId', 'day'])
         .doUpdateSet((set) => ({ used: set.ref('excluded.used') })),
     )
     .execute();
@@ -118,8 +118,8 @@ async function addRows(
   await database.write(async ({ db }) => {
     await db
       .insertInto('usage')
-      .values(userIds.map((userId) => ({ user_id: userId, day, used: 0 })))
-      .onConflict((conflict) => conflict.columns(['user_id', 'day']).doNothing())
+      .values(userIds.map((userId) => ({ userId, day, used: 0 })))
+      .onConflict((conflict) => conflict.columns(['userId', 'day']).doNothing())
       .execute();
   });
 }
@@ -131,16 +131,16 @@ async function prune(database: Database): Promise<void> {
     const rows = await database.read((db) =>
       db
         .selectFrom('usage')
-        .select('user_id')
+        .select('userId')
         .where('day', '<', oldest)
         .limit(PRUNED_ROW_COUNT)
         .execute(),
     );
     if (rows.length === 0) return;
-    const userIds = rows.map((row) => row.user_id);
+    const userIds = rows.map((row) => row.userId);
     await database.write(async ({ db }) => {
       const old = db.deleteFrom('usage').where('day', '<', oldest);
-      await old.where('user_id', 'in', userIds).execute();
+      await old.where('userId', 'in', userIds).execute();
     });
     await setImmediate();
   }
