@@ -2,8 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sql } from 'kysely';
-import type { Kysely, SelectQueryBuilder, SqlBool, Transaction } from 'kysely';
+import { type Kysely, type SelectQueryBuilder, sql, type SqlBool, type Transaction } from 'kysely';
 import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Page, Window } from './page.ts';

@@ -2,8 +2,7 @@
 // store have a configuration each, so a connection is of one of them, its instance; whether somebody may see a repo follows
 // from all. They are changed together with repos (repos.ts); what a listing notes of itself alone is here.
 
-import { sql } from 'kysely';
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { inBatches, selectBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { ConnectionRepoTable, ConnectionTable, Schema } from './schema.ts';

@@ -2,8 +2,7 @@
 // each, so every job is of one of them, its instance, and nobody else reads it. What jobs do is for the caller.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Page, Window } from './page.ts';

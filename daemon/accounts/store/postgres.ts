@@ -12,8 +12,7 @@ import type {
   PostgresPoolClient,
   PostgresQueryResult,
 } from 'kysely';
-import { Client, DatabaseError, Pool, types } from 'pg';
-import type { ClientConfig, PoolClient } from 'pg';
+import { Client, type ClientConfig, DatabaseError, Pool, type PoolClient, types } from 'pg';
 import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import { type Engine, type Fault, PLUGINS } from './engine.ts';

@@ -7,8 +7,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Entitlement, ReadLicence } from '../../accounts/licence.ts';
 import type { OperationOutput } from '../../http/operator/operations.ts';
 import { messageOf } from '../../base/caught.ts';
-import { EXIT_NONE, EXIT_OK } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { parseExpiry } from '../expiry.ts';
 import {

@@ -4,10 +4,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { AssetFiles, FILE_TYPES } from './asset.ts';
-import type { Asset } from './asset.ts';
-import { endpoint } from './endpoint.ts';
-import type { Endpoint, HeaderShape, ResponseShape } from './endpoint.ts';
+import { type Asset, AssetFiles, FILE_TYPES } from './asset.ts';
+import { endpoint, type Endpoint, type HeaderShape, type ResponseShape } from './endpoint.ts';
 import { ApiError } from './api-error.ts';
 
 export const ASSET_HEADERS: Readonly<Record<string, HeaderShape>> = {
