@@ -11,46 +11,38 @@ export type ApiKey = Omit<ApiKeyTable, 'ordinal'>;
 
 export type NewApiKey = Pick<ApiKey, 'userId' | 'name' | 'hash'>;
 
-export interface ApiKeys {
-  /** Errors: API_KEY_ALREADY_EXISTS; NOT_FOUND if there is no such user. */
-  create(key: NewApiKey): Promise<ApiKey>;
-  byHash(hash: string): Promise<ApiKey | undefined>;
-  get(id: string): Promise<ApiKey | undefined>;
-  /** Those of a user, or all, in the order they were made. */
-  list(userId?: string): Promise<ApiKey[]>;
-  /** With `userId` only if it is the key of that user. False: there is none. */
-  remove(id: string, userId?: string): Promise<boolean>;
-  /**
-   * Makes the key with this value the one named `bootstrap` of the user, and the only one with this value.
-   * Nothing changes if it is.
-   *
-   * Errors: NOT_FOUND if there is no such user.
-   */
-  replaceBootstrap(userId: string, hash: string): Promise<ApiKey>;
-  /** Notes use; an older time than the one noted is ignored. */
-  touch(id: string, at: number): Promise<void>;
-}
-
 export const BOOTSTRAP_KEY_NAME = 'bootstrap';
 
 const COLUMNS = ['id', 'userId', 'name', 'hash', 'createdAt', 'lastUsedAt'] as const;
 
-export function apiKeysIn(database: Database): ApiKeys {
+export function apiKeysIn(database: Database) {
   return {
-    create: (key) => database.write((writing) => create(database, writing, key)),
-    byHash: (hash) =>
+    /** Errors: API_KEY_ALREADY_EXISTS; NOT_FOUND if there is no such user. */
+    create: (key: NewApiKey): Promise<ApiKey> =>
+      database.write((writing) => create(database, writing, key)),
+    byHash: (hash: string): Promise<ApiKey | undefined> =>
       database.read((db) =>
         db.selectFrom('api_keys').select(COLUMNS).where('hash', '=', hash).executeTakeFirst(),
       ),
-    get: (id) =>
+    get: (id: string): Promise<ApiKey | undefined> =>
       database.read((db) =>
         db.selectFrom('api_keys').select(COLUMNS).where('id', '=', id).executeTakeFirst(),
       ),
-    list: (userId) => list(database, userId),
-    remove: (id, userId) => database.write((writing) => remove(writing, id, userId)),
-    replaceBootstrap: (userId, hash) =>
+    /** Those of a user, or all, in the order they were made. */
+    list: (userId?: string): Promise<ApiKey[]> => list(database, userId),
+    /** With `userId` only if it is the key of that user. False: there is none. */
+    remove: (id: string, userId?: string): Promise<boolean> =>
+      database.write((writing) => remove(writing, id, userId)),
+    /**
+     * Makes the key with this value the one named `bootstrap` of the user, and the only one with this value.
+     * Nothing changes if it is.
+     *
+     * Errors: NOT_FOUND if there is no such user.
+     */
+    replaceBootstrap: (userId: string, hash: string): Promise<ApiKey> =>
       database.write((writing) => replaceBootstrap(database, writing, userId, hash)),
-    touch: (id, at) =>
+    /** Notes use; an older time than the one noted is ignored. */
+    touch: (id: string, at: number): Promise<void> =>
       database.write(async ({ db }) => {
         await db
           .updateTable('api_keys')

@@ -35,26 +35,20 @@ export interface AuditQuery extends Window {
   readonly actorId?: string | undefined;
 }
 
-export interface Audit {
-  append(records: readonly NewAuditRecord[]): Promise<void>;
-  /** Newest first; of one millisecond those that were appended later. */
-  list(query: AuditQuery): Promise<Page<AuditRecord>>;
-  /** Removes records older than `before`; returns how many. */
-  prune(before: number): Promise<number>;
-}
-
 /** Records that one transaction removes: 4 ms on the embedded engine. */
 const PRUNE_COUNT = 500;
 
 /** Records that one statement passes: 1 ms on the embedded engine. */
 const STEP_COUNT = 10_000;
 
-export function auditIn(database: Database): Audit {
+export function auditIn(database: Database) {
   return {
-    append: (records) =>
+    append: (records: readonly NewAuditRecord[]): Promise<void> =>
       database.write(({ db }) => appendAudit(db, records, () => database.nextOrdinal())),
-    list: (query) => database.read((db) => list(db, query)),
-    prune: (before) => prune(database, before),
+    /** Newest first; of one millisecond those that were appended later. */
+    list: (query: AuditQuery): Promise<Page<AuditRecord>> => database.read((db) => list(db, query)),
+    /** Removes records older than `before`; returns how many. */
+    prune: (before: number): Promise<number> => prune(database, before),
   };
 }
 

@@ -28,37 +28,33 @@ export interface StoredConnection extends Omit<ConnectionTable, 'id' | 'rules' |
 
 export type StoredLink = ConnectionRepoTable;
 
-export interface Connections {
-  /** How far the listing is that is under way, as JSON can hold it; undefined: none is. */
-  listingOf(connectionId: number): Promise<unknown>;
-  /** @param state  undefined: none is under way any more. A connection that is gone is passed over. */
-  noteListing(connectionId: number, state: unknown): Promise<void>;
-  /** Repos of which nothing changed were in a listing. */
-  noteSeen(connectionId: number, listing: number, repoIds: readonly number[]): Promise<void>;
-}
-
 /** Connections of the configuration have ids from here on, so that none is that of a source, which is its repo's. */
 const CONNECTION_ID_MIN = 1_000_000_001;
 const COUNTER = 'connection';
 /** Repos of one statement. */
 const STEP_COUNT = 250;
 
-export function connectionsIn(database: Database): Connections {
+export type Connections = ReturnType<typeof connectionsIn>;
+
+export function connectionsIn(database: Database) {
   return {
-    listingOf: (connectionId) =>
+    /** How far the listing is that is under way, as JSON can hold it; undefined: none is. */
+    listingOf: (connectionId: number): Promise<unknown> =>
       database.read(async (db) => {
         const query = db.selectFrom('connections').select('listing').where('id', '=', connectionId);
         const text = (await query.executeTakeFirst())?.listing ?? null;
         const state: unknown = text === null ? undefined : JSON.parse(text);
         return state;
       }),
-    noteListing: (connectionId, state) =>
+    /** @param state  undefined: none is under way any more. A connection that is gone is passed over. */
+    noteListing: (connectionId: number, state: unknown): Promise<void> =>
       database.write(async ({ db }) => {
         const listing = state === undefined ? null : storable(JSON.stringify(state));
         const update = db.updateTable('connections').set({ listing });
         await update.where('id', '=', connectionId).execute();
       }),
-    noteSeen: (connectionId, listing, repoIds) =>
+    /** Repos of which nothing changed were in a listing. */
+    noteSeen: (connectionId: number, listing: number, repoIds: readonly number[]): Promise<void> =>
       database.write(async ({ db }) => {
         for await (const batch of inBatches(repoIds, STEP_COUNT))
           await db

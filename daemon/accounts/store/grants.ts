@@ -15,48 +15,42 @@ export interface Grant {
   readonly repoId: number;
 }
 
-export interface Grants {
-  /**
-   * Returns how many there were not yet.
-   *
-   * @param records  what the audit says of it, kept with it
-   *
-   * Errors: NOT_FOUND if there is no such user; nothing is added.
-   */
-  add(
-    userId: string,
-    repoIds: readonly number[],
-    records?: readonly NewAuditRecord[],
-  ): Promise<number>;
-  /** Returns how many there were. */
-  remove(
-    userId: string,
-    repoIds: readonly number[],
-    records?: readonly NewAuditRecord[],
-  ): Promise<number>;
-  /** Ascending. */
-  repoIdsOf(userId: string): Promise<number[]>;
-  /** By repoId. */
-  listOfUser(userId: string, window: Window): Promise<Page<Grant>>;
-  /** By userId. */
-  listOfRepo(repoId: number, window: Window): Promise<Page<Grant>>;
-}
-
-export function grantsIn(database: Database): Grants {
+export function grantsIn(database: Database) {
   return {
-    add: (userId, repoIds, records = []) =>
+    /**
+     * Returns how many there were not yet.
+     *
+     * @param records  what the audit says of it, kept with it
+     *
+     * Errors: NOT_FOUND if there is no such user; nothing is added.
+     */
+    add: (
+      userId: string,
+      repoIds: readonly number[],
+      records: readonly NewAuditRecord[] = [],
+    ): Promise<number> =>
       database.write(async (writing) => {
         await appendAudit(writing.db, records, () => database.nextOrdinal());
         return add(writing, userId, repoIds);
       }),
-    remove: (userId, repoIds, records = []) =>
+    /** Returns how many there were. */
+    remove: (
+      userId: string,
+      repoIds: readonly number[],
+      records: readonly NewAuditRecord[] = [],
+    ): Promise<number> =>
       database.write(async (writing) => {
         await appendAudit(writing.db, records, () => database.nextOrdinal());
         return remove(writing, userId, repoIds);
       }),
-    repoIdsOf: (userId) => database.read((db) => repoIdsOf(db, userId)),
-    listOfUser: (userId, window) => list(database, 'userId', userId, window),
-    listOfRepo: (repoId, window) => list(database, 'repoId', repoId, window),
+    /** Ascending. */
+    repoIdsOf: (userId: string): Promise<number[]> => database.read((db) => repoIdsOf(db, userId)),
+    /** By repoId. */
+    listOfUser: (userId: string, window: Window): Promise<Page<Grant>> =>
+      list(database, 'userId', userId, window),
+    /** By userId. */
+    listOfRepo: (repoId: number, window: Window): Promise<Page<Grant>> =>
+      list(database, 'repoId', repoId, window),
   };
 }
 

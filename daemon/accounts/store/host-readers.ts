@@ -42,39 +42,6 @@ export interface HostAccount {
 /** Names a list. */
 export type ListKey = Pick<ListStamp, 'repoId' | 'connection'>;
 
-export interface HostReaders {
-  /** All lists, in the order they were first taken. */
-  lists(): Promise<HostReaderList[]>;
-  /**
-   * Replaces a list as a whole: whoever asks sees the former one or this one. The transaction may be long.
-   *
-   * @param takenAt    when the host was asked, or rather earlier; milliseconds since the epoch
-   * @param recordsOf  what the audit says of it, kept with it; asked for only if a reader changed
-   *
-   * Errors: NOT_FOUND if there is no such repo.
-   */
-  replace(
-    key: ListKey,
-    readers: ReaderSet,
-    takenAt: number,
-    recordsOf?: (changes: ReaderChanges) => readonly NewAuditRecord[],
-  ): Promise<ReaderChanges>;
-  /** Removes a list; returns its readers, 0 also if there is none. */
-  remove(
-    key: ListKey,
-    recordsOf?: (changes: ReaderChanges) => readonly NewAuditRecord[],
-  ): Promise<number>;
-  /** Repos whose lists hold the address, as users have it, or one of the accounts. */
-  reposOf(email: string, accounts?: readonly HostAccount[]): Promise<HostedRepos[]>;
-  /** Which accounts of a connection are in its list of a repo. */
-  accountsAmong(repoId: number, connection: string, ids: readonly string[]): Promise<string[]>;
-  /** Which of the addresses are in lists of a repo, once for each list. */
-  readersAmong(
-    repoId: number,
-    emails: readonly string[],
-  ): Promise<{ readonly email: string; readonly connection: string }[]>;
-}
-
 const EMAIL_SIZE_MAX = 320;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const EMAILS_MAX = 20;
@@ -131,19 +98,39 @@ interface ReaderRow {
   readonly email: string;
 }
 
-export function hostReadersIn(database: Database): HostReaders {
+export type HostReaders = ReturnType<typeof hostReadersIn>;
+
+export function hostReadersIn(database: Database) {
   const inOneGo = <Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> =>
     database.write(run, { isLong: true });
   return {
-    lists: () => database.read(lists),
-    replace: (key, readers, takenAt, recordsOf = () => []) =>
+    /** All lists, in the order they were first taken. */
+    lists: (): Promise<HostReaderList[]> => database.read(lists),
+    /**
+     * Replaces a list as a whole: whoever asks sees the former one or this one. The transaction may be long.
+     *
+     * @param takenAt    when the host was asked, or rather earlier; milliseconds since the epoch
+     * @param recordsOf  what the audit says of it, kept with it; asked for only if a reader changed
+     *
+     * Errors: NOT_FOUND if there is no such repo.
+     */
+    replace: (
+      key: ListKey,
+      readers: ReaderSet,
+      takenAt: number,
+      recordsOf: (changes: ReaderChanges) => readonly NewAuditRecord[] = () => [],
+    ): Promise<ReaderChanges> =>
       inOneGo(async (writing) => {
         const changes = await replace(writing, key, readers, takenAt);
         if (changes.added + changes.removed + changes.altered > 0)
           await appendAudit(writing.db, recordsOf(changes), () => database.nextOrdinal());
         return changes;
       }),
-    remove: (key, recordsOf = () => []) =>
+    /** Removes a list; returns its readers, 0 also if there is none. */
+    remove: (
+      key: ListKey,
+      recordsOf: (changes: ReaderChanges) => readonly NewAuditRecord[] = () => [],
+    ): Promise<number> =>
       inOneGo(async (writing) => {
         const removed = await remove(writing, key);
         if (removed > 0) {
@@ -152,10 +139,21 @@ export function hostReadersIn(database: Database): HostReaders {
         }
         return removed;
       }),
-    reposOf: (email, accounts = []) => database.read((db) => reposOf(db, email, accounts)),
-    accountsAmong: (repoId, connection, ids) =>
-      database.read((db) => accountsAmong(db, repoId, connection, ids)),
-    readersAmong: (repoId, emails) => database.read((db) => readersAmong(db, repoId, emails)),
+    /** Repos whose lists hold the address, as users have it, or one of the accounts. */
+    reposOf: (email: string, accounts: readonly HostAccount[] = []): Promise<HostedRepos[]> =>
+      database.read((db) => reposOf(db, email, accounts)),
+    /** Which accounts of a connection are in its list of a repo. */
+    accountsAmong: (
+      repoId: number,
+      connection: string,
+      ids: readonly string[],
+    ): Promise<string[]> => database.read((db) => accountsAmong(db, repoId, connection, ids)),
+    /** Which of the addresses are in lists of a repo, once for each list. */
+    readersAmong: (
+      repoId: number,
+      emails: readonly string[],
+    ): Promise<{ readonly email: string; readonly connection: string }[]> =>
+      database.read((db) => readersAmong(db, repoId, emails)),
   };
 }
 

@@ -23,22 +23,6 @@ export interface JobQuery extends Window {
   readonly states: readonly JobState[];
 }
 
-export interface JobRows {
-  /** Adds jobs, or takes over what they are now; those of `gone` are removed. One transaction. */
-  write(instance: string, jobs: readonly JobWrite[], gone: readonly string[]): Promise<void>;
-  byId(instance: string, id: string): Promise<StoredJob | undefined>;
-  /** JSON array of log lines; undefined: there is no such job in the queue. */
-  linesOf(instance: string, queue: string, id: string): Promise<string | undefined>;
-  /** The last job of each of these targets, as far as there is one. */
-  latest(instance: string, queue: string, targetIds: readonly number[]): Promise<StoredJob[]>;
-  /** Those that have not ended, and the last job of each target where that has failed; oldest first. */
-  open(instance: string): Promise<StoredJob[]>;
-  /** Newest first. */
-  list(instance: string, query: JobQuery): Promise<Page<StoredJob>>;
-  /** Removes jobs of all instances that ended before; returns how many. Open ones stay, whatever a clock says. */
-  prune(before: number): Promise<number>;
-}
-
 /** All but the lines, which may be many, and the instance. */
 const COLUMNS = [
   'id',
@@ -58,31 +42,40 @@ const COLUMNS = [
 /** Jobs that one statement of `write` and `prune` takes. */
 const STEP_COUNT = 100;
 
-export function jobsIn(database: Database): JobRows {
+export type JobRows = ReturnType<typeof jobsIn>;
+
+export function jobsIn(database: Database) {
   return {
-    write: (instance, jobs, gone) =>
+    /** Adds jobs, or takes over what they are now; those of `gone` are removed. One transaction. */
+    write: (instance: string, jobs: readonly JobWrite[], gone: readonly string[]): Promise<void> =>
       database.write(async ({ db }) => {
         for await (const ids of inBatches(gone, STEP_COUNT))
           await db.deleteFrom('jobs').where('id', 'in', ids).execute();
         for await (const batch of inBatches(jobs, STEP_COUNT)) await put(db, instance, batch);
       }),
-    byId: (instance, id) =>
+    byId: (instance: string, id: string): Promise<StoredJob | undefined> =>
       database.read(async (db) => {
         const query = db.selectFrom('jobs').select(COLUMNS).where('id', '=', storable(id));
         const row = await query.where('instance', '=', instance).executeTakeFirst();
         return row === undefined ? undefined : jobOf(row);
       }),
-    linesOf: (instance, queue, id) =>
+    /** JSON array of log lines; undefined: there is no such job in the queue. */
+    linesOf: (instance: string, queue: string, id: string): Promise<string | undefined> =>
       database.read(async (db) => {
         const query = db.selectFrom('jobs').select('lines').where('id', '=', storable(id));
         const mine = query.where('instance', '=', instance).where('queue', '=', queue);
         return (await mine.executeTakeFirst())?.lines;
       }),
-    latest: (instance, queue, targetIds) =>
+    /** The last job of each of these targets, as far as there is one. */
+    latest: (instance: string, queue: string, targetIds: readonly number[]): Promise<StoredJob[]> =>
       database.read((db) => latest(db, instance, queue, targetIds)),
-    open: (instance) => database.read((db) => open(db, instance)),
-    list: (instance, query) => database.read((db) => list(db, instance, query)),
-    prune: (before) => prune(database, before),
+    /** Those that have not ended, and the last job of each target where that has failed; oldest first. */
+    open: (instance: string): Promise<StoredJob[]> => database.read((db) => open(db, instance)),
+    /** Newest first. */
+    list: (instance: string, query: JobQuery): Promise<Page<StoredJob>> =>
+      database.read((db) => list(db, instance, query)),
+    /** Removes jobs of all instances that ended before; returns how many. Open ones stay, whatever a clock says. */
+    prune: (before: number): Promise<number> => prune(database, before),
   };
 }
 

@@ -15,25 +15,22 @@ export interface OAuthClient {
   readonly createdAt: number;
 }
 
-export interface OAuthClients {
-  /**
-   * @param unusedMax  so many that no user has allowed anything stay, the newest
-   * @param records    what the audit says of it, kept with it
-   */
-  create(client: OAuthClient, unusedMax: number, records: readonly NewAuditRecord[]): Promise<void>;
-  get(id: string): Promise<OAuthClient | undefined>;
-  /** Removes those that may do nothing and were used last at `before` or earlier; returns how many. */
-  prune(before: number): Promise<number>;
-}
-
-export function oauthClientsIn(database: Database): OAuthClients {
+export function oauthClientsIn(database: Database) {
   return {
-    create: (client, unusedMax, records) =>
+    /**
+     * @param unusedMax  so many that no user has allowed anything stay, the newest
+     * @param records    what the audit says of it, kept with it
+     */
+    create: (
+      client: OAuthClient,
+      unusedMax: number,
+      records: readonly NewAuditRecord[],
+    ): Promise<void> =>
       database.write(async (writing) => {
         await appendAudit(writing.db, records, () => database.nextOrdinal());
         await create(writing, client, unusedMax);
       }),
-    get: (id) =>
+    get: (id: string): Promise<OAuthClient | undefined> =>
       database.read(async (db) => {
         const row = await db
           .selectFrom('oauth_clients')
@@ -44,7 +41,8 @@ export function oauthClientsIn(database: Database): OAuthClients {
         const redirectUris: string[] = JSON.parse(row.redirectUris);
         return { ...row, redirectUris };
       }),
-    prune: (before) =>
+    /** Removes those that may do nothing and were used last at `before` or earlier; returns how many. */
+    prune: (before: number): Promise<number> =>
       database.write(async ({ db }) => {
         const result = await db
           .deleteFrom('oauth_clients')

@@ -38,36 +38,10 @@ export interface ShownConsent extends Pick<
   readonly clientName: string;
 }
 
-export interface OAuthConsents {
-  /** Errors: NOT_FOUND if there is no such active user or no such client. */
-  ask(request: OAuthRequest, perUserMax: number): Promise<void>;
-  /** Undefined: this user has no such request that expires after `now`. */
-  request(hash: string, userId: string, now: number): Promise<OAuthRequest | undefined>;
-  /** Uses a request up. False: it is not there any more. */
-  deny(hash: string, userId: string): Promise<boolean>;
-  /** The same, and makes a consent of it; of more than `perUserMax` the least recently used go. */
-  allow(hash: string, consent: NewOAuthConsent, perUserMax: number): Promise<boolean>;
-  byCode(codeHash: string): Promise<OAuthConsent | undefined>;
-  byFamily(familyHash: string): Promise<OAuthConsent | undefined>;
-  /** Gives the first tokens. False: somebody else was given them, or the consent is gone. */
-  redeem(id: string, familyHash: string, next: NextTokens): Promise<boolean>;
-  /** Gives tokens for a refresh token. False: it is not the good one any more. */
-  rotate(id: string, refreshHash: string, next: NextTokens): Promise<boolean>;
-  token(hash: string): Promise<HeldOAuthToken | undefined>;
-  /** False: there is none. */
-  removeToken(hash: string, records: readonly NewAuditRecord[]): Promise<boolean>;
-  /** Those of a user whose code was used, that expire after `now`: the last used first. */
-  list(userId: string, now: number): Promise<ShownConsent[]>;
-  /** Ends a consent with all its tokens. False: the user has none of this id. */
-  remove(id: string, userId: string, records: readonly NewAuditRecord[]): Promise<boolean>;
-  /** Removes what expired at `now` or before; returns how many rows. */
-  prune(now: number): Promise<number>;
-}
-
 /** Access tokens that a consent may have at once: those of requests that are still under way. */
 const TOKENS_MAX = 5;
 
-export function oauthConsentsIn(database: Database): OAuthConsents {
+export function oauthConsentsIn(database: Database) {
   /** A change that is kept with its records, if it is one. */
   const recorded = (
     records: readonly NewAuditRecord[],
@@ -83,9 +57,11 @@ export function oauthConsentsIn(database: Database): OAuthConsents {
       db.selectFrom('oauth_consents').selectAll().where(column, '=', hash).executeTakeFirst(),
     );
   return {
-    ask: (request, perUserMax) =>
+    /** Errors: NOT_FOUND if there is no such active user or no such client. */
+    ask: (request: OAuthRequest, perUserMax: number): Promise<void> =>
       database.write((writing) => addRequest(writing, request, perUserMax)),
-    request: (hash, userId, now) =>
+    /** Undefined: this user has no such request that expires after `now`. */
+    request: (hash: string, userId: string, now: number): Promise<OAuthRequest | undefined> =>
       database.read((db) =>
         db
           .selectFrom('oauth_requests')
@@ -95,20 +71,35 @@ export function oauthConsentsIn(database: Database): OAuthConsents {
           .where('expiresAt', '>', now)
           .executeTakeFirst(),
       ),
-    deny: (hash, userId) => database.write(({ db }) => takeRequest(db, hash, userId)),
-    allow: (hash, consent, perUserMax) =>
+    /** Uses a request up. False: it is not there any more. */
+    deny: (hash: string, userId: string): Promise<boolean> =>
+      database.write(({ db }) => takeRequest(db, hash, userId)),
+    /** The same, and makes a consent of it; of more than `perUserMax` the least recently used go. */
+    allow: (hash: string, consent: NewOAuthConsent, perUserMax: number): Promise<boolean> =>
       database.write((writing) => allow(writing, hash, consent, perUserMax)),
-    byCode: (codeHash) => consentBy('codeHash', codeHash),
-    byFamily: (familyHash) => consentBy('familyHash', familyHash),
-    redeem: (id, familyHash, next) =>
+    byCode: (codeHash: string): Promise<OAuthConsent | undefined> =>
+      consentBy('codeHash', codeHash),
+    byFamily: (familyHash: string): Promise<OAuthConsent | undefined> =>
+      consentBy('familyHash', familyHash),
+    /** Gives the first tokens. False: somebody else was given them, or the consent is gone. */
+    redeem: (id: string, familyHash: string, next: NextTokens): Promise<boolean> =>
       recorded(next.records, (writing) => redeem(writing, id, familyHash, next)),
-    rotate: (id, refreshHash, next) =>
+    /** Gives tokens for a refresh token. False: it is not the good one any more. */
+    rotate: (id: string, refreshHash: string, next: NextTokens): Promise<boolean> =>
       recorded(next.records, (writing) => rotate(writing, id, refreshHash, next)),
-    token: (hash) => database.read((db) => tokenBy(db, hash)),
-    removeToken: (hash, records) => recorded(records, (writing) => removeToken(writing, hash)),
-    list: (userId, now) => database.read((db) => list(db, userId, now)),
-    remove: (id, userId, records) => recorded(records, (writing) => remove(writing, id, userId)),
-    prune: (now) => database.write(({ db }) => prune(db, now)),
+    token: (hash: string): Promise<HeldOAuthToken | undefined> =>
+      database.read((db) => tokenBy(db, hash)),
+    /** False: there is none. */
+    removeToken: (hash: string, records: readonly NewAuditRecord[]): Promise<boolean> =>
+      recorded(records, (writing) => removeToken(writing, hash)),
+    /** Those of a user whose code was used, that expire after `now`: the last used first. */
+    list: (userId: string, now: number): Promise<ShownConsent[]> =>
+      database.read((db) => list(db, userId, now)),
+    /** Ends a consent with all its tokens. False: the user has none of this id. */
+    remove: (id: string, userId: string, records: readonly NewAuditRecord[]): Promise<boolean> =>
+      recorded(records, (writing) => remove(writing, id, userId)),
+    /** Removes what expired at `now` or before; returns how many rows. */
+    prune: (now: number): Promise<number> => database.write(({ db }) => prune(db, now)),
   };
 }
 

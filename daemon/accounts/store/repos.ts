@@ -103,18 +103,15 @@ export interface RepoDecision<Result> {
   readonly result: Result;
 }
 
-export interface Repos {
-  read(): Promise<RepoBook>;
-  /** Decides on the repos as they are, and keeps what was decided; nobody else changes them meanwhile. */
-  change<Result>(decide: (book: RepoBook) => RepoDecision<Result>): Promise<Result>;
-}
-
 const COUNTER = 'repo';
 
-export function reposIn(database: Database): Repos {
+export type Repos = ReturnType<typeof reposIn>;
+
+export function reposIn(database: Database) {
   return {
-    read: () => database.read(readBook),
-    change: (decide) =>
+    read: (): Promise<RepoBook> => database.read(readBook),
+    /** Decides on the repos as they are, and keeps what was decided; nobody else changes them meanwhile. */
+    change: <Result>(decide: (book: RepoBook) => RepoDecision<Result>): Promise<Result> =>
       database.write(async ({ db, changed }) => {
         await holdCounter(db);
         const book = await readBook(db);

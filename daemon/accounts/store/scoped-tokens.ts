@@ -11,28 +11,19 @@ export interface ScopedToken extends Omit<ScopedTokenTable, 'repoIds'> {
   readonly repoIds: readonly number[];
 }
 
-export interface ScopedTokens {
-  /** Errors: NOT_FOUND if there is no such active user, or it has no such key. */
-  create(token: ScopedToken): Promise<void>;
-  byHash(hash: string): Promise<ScopedToken | undefined>;
-  /** Those of a user that expire after `now`, in the order they were made. */
-  listActive(userId: string, now: number): Promise<ScopedToken[]>;
-  /** False: there is no such token of this user that expires after `now`. */
-  revoke(id: string, userId: string, now: number): Promise<boolean>;
-  /** Removes those that expired at `now` or before; returns how many. */
-  prune(now: number): Promise<number>;
-}
-
-export function scopedTokensIn(database: Database): ScopedTokens {
+export function scopedTokensIn(database: Database) {
   return {
-    create: (token) => database.write((writing) => create(writing, token)),
-    byHash: (hash) =>
+    /** Errors: NOT_FOUND if there is no such active user, or it has no such key. */
+    create: (token: ScopedToken): Promise<void> =>
+      database.write((writing) => create(writing, token)),
+    byHash: (hash: string): Promise<ScopedToken | undefined> =>
       database.read(async (db) => {
         const query = db.selectFrom('scoped_tokens').selectAll().where('hash', '=', hash);
         const row = await query.executeTakeFirst();
         return row === undefined ? undefined : tokenFrom(row);
       }),
-    listActive: (userId, now) =>
+    /** Those of a user that expire after `now`, in the order they were made. */
+    listActive: (userId: string, now: number): Promise<ScopedToken[]> =>
       database.read(async (db) => {
         const rows = await db
           .selectFrom('scoped_tokens')
@@ -44,7 +35,8 @@ export function scopedTokensIn(database: Database): ScopedTokens {
           .execute();
         return rows.map(tokenFrom);
       }),
-    revoke: (id, userId, now) =>
+    /** False: there is no such token of this user that expires after `now`. */
+    revoke: (id: string, userId: string, now: number): Promise<boolean> =>
       database.write(async ({ db, changed }) => {
         const result = await db
           .deleteFrom('scoped_tokens')
@@ -55,7 +47,8 @@ export function scopedTokensIn(database: Database): ScopedTokens {
         if (result.numDeletedRows > 0n) changed({ userId });
         return result.numDeletedRows > 0n;
       }),
-    prune: (now) => pruneExpired(database, 'scoped_tokens', now),
+    /** Removes those that expired at `now` or before; returns how many. */
+    prune: (now: number): Promise<number> => pruneExpired(database, 'scoped_tokens', now),
   };
 }
 

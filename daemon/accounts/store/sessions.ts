@@ -8,33 +8,21 @@ import type { SessionTable } from './schema.ts';
 
 export type Session = SessionTable;
 
-export interface Sessions {
-  /** Errors: NOT_FOUND if there is no such active user. */
-  create(session: Session): Promise<void>;
-  byHash(hash: string): Promise<Session | undefined>;
-  /** False: there is no such session any more. */
-  renew(hash: string, expiresAt: number): Promise<boolean>;
-  /** False: there was none. */
-  remove(hash: string): Promise<boolean>;
-  /** Ends all sessions of a user but one; returns how many. */
-  removeAllOf(userId: string, exceptHash?: string): Promise<number>;
-  /** Removes those that expired at `now` or before; returns how many. */
-  prune(now: number): Promise<number>;
-}
-
-export function sessionsIn(database: Database): Sessions {
+export function sessionsIn(database: Database) {
   return {
-    create: (session) =>
+    /** Errors: NOT_FOUND if there is no such active user. */
+    create: (session: Session): Promise<void> =>
       database.write(async ({ db, holdActiveUser }) => {
         if (!(await holdActiveUser(session.userId)))
           throw new StoreError('NOT_FOUND', 'user not found');
         await db.insertInto('sessions').values(session).execute();
       }),
-    byHash: (hash) =>
+    byHash: (hash: string): Promise<Session | undefined> =>
       database.read((db) =>
         db.selectFrom('sessions').selectAll().where('hash', '=', hash).executeTakeFirst(),
       ),
-    renew: (hash, expiresAt) =>
+    /** False: there is no such session any more. */
+    renew: (hash: string, expiresAt: number): Promise<boolean> =>
       database.write(async ({ db, changed }) => {
         const row = await db
           .updateTable('sessions')
@@ -45,7 +33,8 @@ export function sessionsIn(database: Database): Sessions {
         if (row !== undefined) changed(row);
         return row !== undefined;
       }),
-    remove: (hash) =>
+    /** False: there was none. */
+    remove: (hash: string): Promise<boolean> =>
       database.write(async ({ db, changed }) => {
         const row = await db
           .deleteFrom('sessions')
@@ -55,7 +44,8 @@ export function sessionsIn(database: Database): Sessions {
         if (row !== undefined) changed(row);
         return row !== undefined;
       }),
-    removeAllOf: (userId, exceptHash = '') =>
+    /** Ends all sessions of a user but one; returns how many. */
+    removeAllOf: (userId: string, exceptHash: string = ''): Promise<number> =>
       database.write(async ({ db, changed }) => {
         const result = await db
           .deleteFrom('sessions')
@@ -65,6 +55,7 @@ export function sessionsIn(database: Database): Sessions {
         if (result.numDeletedRows > 0n) changed({ userId });
         return Number(result.numDeletedRows);
       }),
-    prune: (now) => pruneExpired(database, 'sessions', now),
+    /** Removes those that expired at `now` or before; returns how many. */
+    prune: (now: number): Promise<number> => pruneExpired(database, 'sessions', now),
   };
 }

@@ -7,31 +7,21 @@ import type { SetupLinkTable } from './schema.ts';
 
 export type SetupLink = SetupLinkTable;
 
-export interface SetupLinks {
-  /** Errors: NOT_FOUND if there is no such user. */
-  create(link: SetupLink): Promise<void>;
-  /** What `take` would give; the link stays. */
-  find(hash: string, now: number): Promise<{ readonly userId: string | null } | undefined>;
-  /** Uses the link up; undefined: there is none, or it expired at `now` or before. */
-  take(hash: string, now: number): Promise<{ readonly userId: string | null } | undefined>;
-  /** Removes links that make the first owner; returns how many. */
-  removeFirstOwnerLinks(): Promise<number>;
-  /** Removes those that expired at `now` or before; returns how many. */
-  prune(now: number): Promise<number>;
-}
-
-export function setupLinksIn(database: Database): SetupLinks {
+export function setupLinksIn(database: Database) {
   return {
-    create: (link) =>
+    /** Errors: NOT_FOUND if there is no such user. */
+    create: (link: SetupLink): Promise<void> =>
       database.write(async ({ db }) => {
         await db.insertInto('setup_links').values(link).execute();
       }),
-    find: (hash, now) =>
+    /** What `take` would give; the link stays. */
+    find: (hash: string, now: number): Promise<{ readonly userId: string | null } | undefined> =>
       database.read(async (db) => {
         const query = db.selectFrom('setup_links').select(['userId', 'expiresAt']);
         return goodAt(now, await query.where('hash', '=', hash).executeTakeFirst());
       }),
-    take: (hash, now) =>
+    /** Uses the link up; undefined: there is none, or it expired at `now` or before. */
+    take: (hash: string, now: number): Promise<{ readonly userId: string | null } | undefined> =>
       database.write(async ({ db }) => {
         const row = await db
           .deleteFrom('setup_links')
@@ -40,7 +30,8 @@ export function setupLinksIn(database: Database): SetupLinks {
           .executeTakeFirst();
         return goodAt(now, row);
       }),
-    removeFirstOwnerLinks: () =>
+    /** Removes links that make the first owner; returns how many. */
+    removeFirstOwnerLinks: (): Promise<number> =>
       database.write(async ({ db }) => {
         const result = await db
           .deleteFrom('setup_links')
@@ -48,7 +39,8 @@ export function setupLinksIn(database: Database): SetupLinks {
           .executeTakeFirst();
         return Number(result.numDeletedRows);
       }),
-    prune: (now) => pruneExpired(database, 'setup_links', now),
+    /** Removes those that expired at `now` or before; returns how many. */
+    prune: (now: number): Promise<number> => pruneExpired(database, 'setup_links', now),
   };
 }
 

@@ -9,24 +9,10 @@ export interface SignOnAccount {
   readonly subject: string;
 }
 
-export interface SignOnAccounts {
-  /** Id of the user; undefined: nobody has come with it. */
-  userOf(account: SignOnAccount): Promise<string | undefined>;
-  /** Of a user. */
-  of(userId: string): Promise<SignOnAccount[]>;
-  /** Issuers of those that are linked. */
-  issuers(): Promise<string[]>;
-  /** Those of an issuer. */
-  ofIssuer(issuer: string): Promise<{ readonly userId: string; readonly subject: string }[]>;
-  /** Links them unless they are. False: one of them is linked with another, or there is no such active user. */
-  link(userId: string, account: SignOnAccount, at: number): Promise<boolean>;
-  /** Ends all links of a user; returns how many. */
-  unlink(userId: string): Promise<number>;
-}
-
-export function signOnAccountsIn(database: Database): SignOnAccounts {
+export function signOnAccountsIn(database: Database) {
   return {
-    userOf: ({ issuer, subject }) =>
+    /** Id of the user; undefined: nobody has come with it. */
+    userOf: ({ issuer, subject }: SignOnAccount): Promise<string | undefined> =>
       database.read(async (db) => {
         const row = await db
           .selectFrom('sign_on_accounts')
@@ -36,7 +22,8 @@ export function signOnAccountsIn(database: Database): SignOnAccounts {
           .executeTakeFirst();
         return row?.userId;
       }),
-    of: (userId) =>
+    /** Of a user. */
+    of: (userId: string): Promise<SignOnAccount[]> =>
       database.read((db) =>
         db
           .selectFrom('sign_on_accounts')
@@ -45,12 +32,14 @@ export function signOnAccountsIn(database: Database): SignOnAccounts {
           .orderBy('issuer')
           .execute(),
       ),
-    issuers: () =>
+    /** Issuers of those that are linked. */
+    issuers: (): Promise<string[]> =>
       database.read(async (db) => {
         const rows = await db.selectFrom('sign_on_accounts').select('issuer').distinct().execute();
         return rows.map(({ issuer }) => issuer);
       }),
-    ofIssuer: (issuer) =>
+    /** Those of an issuer. */
+    ofIssuer: (issuer: string): Promise<{ readonly userId: string; readonly subject: string }[]> =>
       database.read((db) =>
         db
           .selectFrom('sign_on_accounts')
@@ -58,8 +47,11 @@ export function signOnAccountsIn(database: Database): SignOnAccounts {
           .where('issuer', '=', storable(issuer))
           .execute(),
       ),
-    link: (userId, account, at) => database.write((writing) => link(writing, userId, account, at)),
-    unlink: (userId) =>
+    /** Links them unless they are. False: one of them is linked with another, or there is no such active user. */
+    link: (userId: string, account: SignOnAccount, at: number): Promise<boolean> =>
+      database.write((writing) => link(writing, userId, account, at)),
+    /** Ends all links of a user; returns how many. */
+    unlink: (userId: string): Promise<number> =>
       database.write(async ({ db, changed }) => {
         const { numDeletedRows } = await db
           .deleteFrom('sign_on_accounts')

@@ -24,34 +24,27 @@ export interface UsageAnswer {
   readonly admitted: number;
 }
 
-export interface Usage {
-  /** Several daemons may count on this store. */
-  readonly isShared: boolean;
-  /**
-   * Counts for several users at once, in one transaction.
-   *
-   * @param day       `YYYY-MM-DD`
-   * @param requests  at most one for each user; some hundred at most
-   * @returns         the answers in the order of the requests
-   *
-   * Errors: NOT_READY; it may then have been done nevertheless.
-   */
-  count(day: string, requests: readonly UsageRequest[]): Promise<UsageAnswer[]>;
-  /** What is used, as far as reported. */
-  read(userId: string, day: string): Promise<number>;
-  /** Removes all but the last days that have any count. */
-  prune(): Promise<void>;
-}
-
 /** Days, of those that have counts, that stay: a clock that was wrong for once does not cost the others. */
 const DAY_COUNT_KEPT = 8;
 
 const PRUNED_ROW_COUNT = 500;
 
-export function usageIn(database: Database): Usage {
+export type Usage = ReturnType<typeof usageIn>;
+
+export function usageIn(database: Database) {
   return {
+    /** Several daemons may count on this store. */
     isShared: database.kind === 'postgres',
-    count: async (day, requests) => {
+    /**
+     * Counts for several users at once, in one transaction.
+     *
+     * @param day       `YYYY-MM-DD`
+     * @param requests  at most one for each user; some hundred at most
+     * @returns         the answers in the order of the requests
+     *
+     * Errors: NOT_READY; it may then have been done nevertheless.
+     */
+    count: async (day: string, requests: readonly UsageRequest[]): Promise<UsageAnswer[]> => {
       for (;;) {
         const answers = await database.write((writing) =>
           countAll(database, writing, day, requests),
@@ -60,12 +53,14 @@ export function usageIn(database: Database): Usage {
         await addRows(database, day, requests);
       }
     },
-    read: (userId, day) =>
+    /** What is used, as far as reported. */
+    read: (userId: string, day: string): Promise<number> =>
       database.read(async (db) => {
         const query = db.selectFrom('usage').select('used').where('userId', '=', userId);
         return (await query.where('day', '=', day).executeTakeFirst())?.used ?? 0;
       }),
-    prune: () => prune(database),
+    /** Removes all but the last days that have any count. */
+    prune: (): Promise<void> => prune(database),
   };
 }
 

@@ -36,51 +36,44 @@ export interface SeatOptions {
   readonly seatMax?: number | undefined;
 }
 
-export interface Users {
-  /** Errors: USER_ALREADY_EXISTS, ORG_SEAT_COUNT_REACHED. */
-  create(user: NewUser, options?: SeatOptions): Promise<User>;
-  get(id: string): Promise<User | undefined>;
-  /** Without regard to case and to blanks around. */
-  byEmail(email: string): Promise<User | undefined>;
-  /** All, in the order they were made. */
-  list(): Promise<User[]>;
-  /**
-   * Undefined: there is no such user. To suspend a user ends its sessions and scoped tokens.
-   *
-   * Errors: LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended),
-   * ORG_SEAT_COUNT_REACHED (restored).
-   */
-  update(id: string, changes: UserChanges, options?: SeatOptions): Promise<User | undefined>;
-  /**
-   * Removes the user with all that is the user's, except for audit records. False: there is no such user.
-   *
-   * Errors: LAST_OWNER_CANNOT_BE_REMOVED.
-   */
-  remove(id: string): Promise<boolean>;
-  /** Notes activity; an older time than the one noted is ignored. */
-  touch(id: string, at: number): Promise<void>;
-  count(): Promise<number>;
-  /** Those who are not suspended. */
-  countActive(): Promise<number>;
-}
-
 /** How the table holds 'unlimited'. */
 const UNLIMITED = -1;
 
-export function usersIn(database: Database): Users {
+export function usersIn(database: Database) {
   return {
-    create: (user, options = {}) =>
+    /** Errors: USER_ALREADY_EXISTS, ORG_SEAT_COUNT_REACHED. */
+    create: (user: NewUser, options: SeatOptions = {}): Promise<User> =>
       database.write((writing) => create(database, writing, user, options)),
-    get: (id) => database.read(async (db) => userOf(await find(db, 'id', id))),
-    byEmail: (email) =>
+    get: (id: string): Promise<User | undefined> =>
+      database.read(async (db) => userOf(await find(db, 'id', id))),
+    /** Without regard to case and to blanks around. */
+    byEmail: (email: string): Promise<User | undefined> =>
       database.read(async (db) => userOf(await find(db, 'email', normalizedEmail(email)))),
-    list: () => database.read(list),
-    update: (id, changes, options = {}) =>
+    /** All, in the order they were made. */
+    list: (): Promise<User[]> => database.read(list),
+    /**
+     * Undefined: there is no such user. To suspend a user ends its sessions and scoped tokens.
+     *
+     * Errors: LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended),
+     * ORG_SEAT_COUNT_REACHED (restored).
+     */
+    update: (
+      id: string,
+      changes: UserChanges,
+      options: SeatOptions = {},
+    ): Promise<User | undefined> =>
       database.write((writing) => update(database, writing, id, changes, options)),
-    remove: (id) => database.write((writing) => remove(writing, id)),
-    touch: (id, at) => database.write(({ db }) => touch(db, id, at)),
-    count: () => database.read((db) => count(db)),
-    countActive: () => database.read(countActive),
+    /**
+     * Removes the user with all that is the user's, except for audit records. False: there is no such user.
+     *
+     * Errors: LAST_OWNER_CANNOT_BE_REMOVED.
+     */
+    remove: (id: string): Promise<boolean> => database.write((writing) => remove(writing, id)),
+    /** Notes activity; an older time than the one noted is ignored. */
+    touch: (id: string, at: number): Promise<void> => database.write(({ db }) => touch(db, id, at)),
+    count: (): Promise<number> => database.read((db) => count(db)),
+    /** Those who are not suspended. */
+    countActive: (): Promise<number> => database.read(countActive),
   };
 }
 
