@@ -53,6 +53,21 @@ export interface JobFacts {
   readonly result: Readonly<Record<string, unknown>> | null;
 }
 
+/** Which jobs of a list. */
+export interface JobListQuery {
+  readonly queue?: string | undefined;
+  readonly state?: JobState | undefined;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Of repos, or connections: those that never had a job which ended well, whose last job failed, and whose last job warned. */
+export interface JobCounts {
+  readonly firstTime: number;
+  readonly failed: number;
+  readonly warned: number;
+}
+
 /** How far a job is in its phase. */
 export interface JobStep {
   readonly phase: JobPhase;

@@ -3,7 +3,7 @@
 // Rows leave the store through the files of their group (users.ts, grants.ts, ...).
 
 import type { ConnectionType } from '../../base/config/connections.ts';
-import type { JobState } from '../../repos/jobs.ts';
+import type { JobFacts } from '../../repos/jobs.ts';
 import type { Enforcement, Visibility } from '../../repos/records.ts';
 
 /** A file in the data directory, or a PostgreSQL database. */
@@ -119,22 +119,11 @@ export interface CounterTable {
 }
 
 /** A job of one daemon; its last attempt counts. */
-export interface JobTable {
-  readonly id: string;
+export interface JobTable extends Omit<JobFacts, 'result'> {
   /** The daemon whose index it is of. */
   readonly instance: string;
-  readonly queue: string;
-  /** RepoId, or id of a connection. */
-  readonly targetId: number;
-  readonly priority: number;
-  readonly state: JobState;
-  readonly attempt: number;
   /** Ascends with the jobs that one daemon makes. */
   readonly ordinal: number;
-  readonly createdAt: number;
-  readonly startedAt: number | null;
-  readonly finishedAt: number | null;
-  readonly error: string | null;
   /** JSON object. */
   readonly result: string | null;
   /** JSON array of log lines: always read and written as a whole. */
