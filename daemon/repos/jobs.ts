@@ -6,7 +6,6 @@ export const JOB_QUEUES = [
   'repo-cleanup',
   'audit-log-prune',
 ] as const;
-export type JobQueue = (typeof JOB_QUEUES)[number];
 
 export const JOB_STATES = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
 export type JobState = (typeof JOB_STATES)[number];

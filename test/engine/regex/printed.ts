@@ -5,7 +5,8 @@ import { printBeginning } from '../../../daemon/engine/regex/beginning.ts';
 import { printRanges } from '../../../daemon/engine/regex/code-points.ts';
 import type { CompiledRegex } from '../../../daemon/engine/regex/compile.ts';
 import { printCondition } from '../../../daemon/engine/regex/condition.ts';
-import { printNeedles } from '../../../daemon/engine/regex/needles.ts';
+import type { Needles } from '../../../daemon/engine/regex/needles.ts';
+import { countBits } from '../../../daemon/engine/shards/bits.ts';
 
 /** Canonical text of `automaton`, states by their indexes: that of `ab*` is `start 3; 0 match; 1 2|0; 2 [62]1; 3 [61]1`. */
 export function printAutomaton({ states, start }: Automaton): string {
@@ -42,4 +43,12 @@ export function describeRegex({ needles, condition, beginning, ...regex }: Compi
     ...(regex.canBeEmpty ? ['can be empty'] : []),
   ];
   return traits.join('; ');
+}
+
+/** Canonical text: `prefix("foo", "bar")/i`, `run(9 bytes of 10)`, `none`. */
+export function printNeedles({ kind, texts, isFolded, run }: Needles): string {
+  if (run !== undefined) return `run(${run.size} bytes of ${countBits(run.bytes)})`;
+  if (kind === 'none') return kind;
+  const list = texts.map((text) => JSON.stringify(text)).join(', ');
+  return `${kind}(${list})${isFolded ? '/i' : ''}`;
 }
