@@ -72,6 +72,8 @@ const location = z
   })
   .meta({ id: 'Location', description: 'A place in a file.' });
 
+export type Location = z.infer<typeof location>;
+
 export const range = z
   .object({
     start: location.meta({ description: 'First character.' }),
@@ -197,6 +199,8 @@ export const stats = z
       .meta({ description: 'Why an event of a stream was sent when it was.' }),
   })
   .meta({ id: 'Stats', description: 'What the search did. Every member is always there.' });
+
+export type Stats = z.infer<typeof stats>;
 
 /** The members that say whether an answer is complete. */
 export const exhaustiveness = {
