@@ -246,6 +246,18 @@ function userOf(row: UserTable | undefined): User | undefined {
 }
 
 function userFrom(row: UserTable): User {
-  const { ordinal: _, requestsPerDay: requests, ...same } = row;
-  return { ...same, requestsPerDay: requests === UNLIMITED ? 'unlimited' : requests };
+  const { requestsPerDay: requests } = row;
+  // Why one by one: there may be 100,000, and what is left over of a row takes 4 us each.
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    passwordHash: row.passwordHash,
+    suspendedAt: row.suspendedAt,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    lastActivityAt: row.lastActivityAt,
+    requestsPerDay: requests === UNLIMITED ? 'unlimited' : requests,
+  };
 }
