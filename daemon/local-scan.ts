@@ -1,8 +1,7 @@
 // Searches of tools in repos that are not indexed yet: files are listed and read as an index would have them, and tested one
 // after the other, each line by itself. Slow, in the order of paths, and true to what is on disk now.
 
-import type { FilterSettings } from './engine/build/filters.ts';
-import { DocFilter, isBinary } from './engine/build/filters.ts';
+import { DocFilter, type FilterSettings, isBinary } from './engine/build/filters.ts';
 import type { Searcher } from './engine/host/searcher.ts';
 import { PlanError } from './engine/host/search-plan.ts';
 import type { SearchRequest } from './engine/query/request.ts';

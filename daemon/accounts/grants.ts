@@ -2,6 +2,8 @@
 // here; those of the configuration and of hosts are shown beside them. They are of all repos that the store knows: a grant on
 // one that is not served now counts again once it is.
 
+import type { Grant } from './store/grants.ts';
+import type { Page, Window } from './store/page.ts';
 import type { StoredRepo } from './store/repos.ts';
 import type { Store } from './store/store.ts';
 import type { User } from './store/users.ts';
@@ -13,9 +15,7 @@ import { hostAccountsOf, linkedReaders } from './host-accounts.ts';
 import type { HostLists } from './host-lists.ts';
 import type { HostRules } from './host-rules.ts';
 
-export interface GrantRow {
-  readonly userId: string;
-  readonly repoId: number;
+export interface GrantRow extends Grant {
   readonly source: 'config' | 'host' | 'store';
   /** Of source `host`: when the host was asked, ISO 8601. */
   readonly takenAt?: string;
@@ -29,15 +29,7 @@ export interface GrantsOptions {
   readonly trail: AuditTrail;
 }
 
-export interface GrantPage {
-  readonly total: number;
-  readonly rows: readonly GrantRow[];
-}
-
-interface Window {
-  readonly offset: number;
-  readonly limit: number;
-}
+export type GrantPage = Page<GrantRow>;
 
 export class GrantBook {
   readonly #options: GrantsOptions;
@@ -90,13 +82,7 @@ export class GrantBook {
   }
 
   /** Of lists of readers those that count now, each user and repo once: by the latest. */
-  #hosted(
-    readings: readonly {
-      readonly userId: string;
-      readonly repoId: number;
-      readonly connection: string;
-    }[],
-  ): readonly GrantRow[] {
+  #hosted(readings: readonly (Grant & { readonly connection: string })[]): readonly GrantRow[] {
     const { hostLists } = this.#options;
     const { counting } = hostLists;
     const latest = new Map<string, GrantRow & { readonly takenMs: number }>();
@@ -177,10 +163,7 @@ export class GrantBook {
 async function withStored(
   others: readonly GrantRow[],
   { offset, limit }: Window,
-  list: (window: Window) => Promise<{
-    readonly total: number;
-    readonly rows: readonly { readonly userId: string; readonly repoId: number }[];
-  }>,
+  list: (window: Window) => Promise<Page<Grant>>,
 ): Promise<GrantPage> {
   const first = others.slice(offset, offset + limit);
   const stored = await list({

@@ -1,10 +1,8 @@
 // Issues licence keys with a private key of one's own: for tests and own builds. Verifying is in licence.ts.
 
-import { randomUUID } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { LICENCE_ISSUER } from './licence.ts';
-import type { Entitlement } from './licence.ts';
+import { type Entitlement, LICENCE_ISSUER } from './licence.ts';
 
 /** What to put into a licence. Times in ms since the epoch, written as whole seconds, rounded down. */
 export interface LicenceOrder {

@@ -4,6 +4,11 @@ import type { CliContext } from './context.ts';
 import { formatColumns } from './format.ts';
 import { commonOptions, type CommonFlags } from './options.ts';
 import type { Operator } from './operator.ts';
+import type {
+  OperationInput,
+  OperationName,
+  OperationOutput,
+} from '../http/operator/operations.ts';
 import { escapeControls } from './terminal-text.ts';
 
 /** The flags of every command of the operator. */
@@ -24,6 +29,17 @@ export async function withOperator<Result>(
   } finally {
     await operator.close();
   }
+}
+
+/** Has the operator do one thing. */
+export function callOperator<Name extends OperationName>(
+  context: CliContext,
+  flags: CommonFlags,
+  name: Name,
+  input: OperationInput<Name>,
+  isMaking = false,
+): Promise<OperationOutput<Name>> {
+  return withOperator(context, flags, (operator) => operator.call(name, input), isMaking);
 }
 
 type Cell = string | number | null;

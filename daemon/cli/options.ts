@@ -3,8 +3,7 @@
 
 import { given } from '../base/given.ts';
 import { readFileSync } from 'node:fs';
-import { InvalidArgumentError, Option } from 'commander';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS } from '../base/log-levels.ts';
 import { SOURCE_KINDS, VISIBILITIES } from '../repos/records.ts';
 import type { SourceMode } from '../sources/git/probe.ts';

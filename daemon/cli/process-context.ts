@@ -1,8 +1,7 @@
 // Binds the command line to this process: its streams, environment and exit code. A reader that closes
 // the pipe early (`trawl search x | head`) ends the process quietly.
 
-import { EXIT_ERROR, EXIT_OK } from './context.ts';
-import type { CliContext } from './context.ts';
+import { type CliContext, EXIT_ERROR, EXIT_OK } from './context.ts';
 import type { CliServices } from './services.ts';
 
 function isClosedPipe(error: Error): boolean {

@@ -1,8 +1,7 @@
 // What `trawl search` and `trawl explain` have in common: the options that say what to search and where, and what
 // becomes of them.
 
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { SearchCall } from '../http/api/search/search-schemas.ts';
 import { type CliContext, EXIT_ERROR } from './context.ts';
 import { describeError } from './errors.ts';

@@ -3,8 +3,7 @@
 // go to standard error. Pure: response in, text out; the command decides where the text goes.
 
 import type { FileResult, Hint, SearchResponse } from '../http/api/search/search-schemas.ts';
-import { linesOfChunk, spansInText } from './search-lines.ts';
-import type { ChunkLine } from './search-lines.ts';
+import { type ChunkLine, linesOfChunk, spansInText } from './search-lines.ts';
 import {
   COLORS,
   PLAIN,

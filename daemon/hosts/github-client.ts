@@ -22,9 +22,6 @@ export interface GithubAnswer {
   readonly question: Question;
 }
 
-/** A client as others use it. */
-export type AskGithub = GithubClient['ask'];
-
 /** Where the API is: github.com and hosts of ghe.com have a host for it, own servers a folder. */
 export function githubApiUrl(url: string): string {
   const { protocol, host } = new URL(url);

@@ -7,7 +7,7 @@ import type { ProvenRequest } from '../accounts/oauth/proofs.ts';
 import type { Endpoint, Rights } from './api/shapes/endpoint.ts';
 import { ApiError } from './api/shapes/api-error.ts';
 import { ownOrigins } from './api/shapes/own-origins.ts';
-import type { RateLimitSettings } from '../base/config/settings.ts';
+import type { Settings } from '../base/config/settings.ts';
 import {
   limitOf,
   RATE_LIMIT_HEADERS,
@@ -37,7 +37,7 @@ export interface Access {
 export interface AccessParts {
   readonly accounts: Accounts;
   readonly ledger: Ledger;
-  readonly rateLimit: RateLimitSettings;
+  readonly rateLimit: Settings['rateLimit'];
   /** Without trailing slash. */
   readonly baseUrl: string;
 }

@@ -2,10 +2,8 @@
 // http/api/shapes/endpoint.ts).
 
 import { paced } from '../base/pace.ts';
-import { checkRights, countCall } from './access.ts';
-import type { AccessParts } from './access.ts';
-import { ClientGoneError } from './adapters/adapter.ts';
-import type { HttpRequest } from './adapters/adapter.ts';
+import { type AccessParts, checkRights, countCall } from './access.ts';
+import { ClientGoneError, type HttpRequest } from './adapters/adapter.ts';
 import type { Admission, Place } from './admission.ts';
 import type { Calls, Rights } from './api/shapes/endpoint.ts';
 import { holderOf } from './client-address.ts';

@@ -7,8 +7,7 @@ import type { Hold } from './adapters/memory-budget.ts';
 import type { Place } from './admission.ts';
 import type { ErrorCode } from './api/shapes/api-error.ts';
 import type { BoundHandler, Endpoint } from './api/shapes/endpoint.ts';
-import { ALL_METHODS } from './router.ts';
-import type { Route } from './router.ts';
+import { ALL_METHODS, type Route } from './router.ts';
 
 /** What the steps have found out about one request so far. */
 export interface Exchange {

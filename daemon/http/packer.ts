@@ -2,8 +2,7 @@
 // own, one body after the other; the thread ends when it has nothing to do, and what it took goes back with it.
 
 import { Worker } from 'node:worker_threads';
-import { allBytes } from '../base/lazy-bytes.ts';
-import type { LazyBytes } from '../base/lazy-bytes.ts';
+import { allBytes, type LazyBytes } from '../base/lazy-bytes.ts';
 import { ApiError } from './api/shapes/api-error.ts';
 import { gatherBytes } from './gather-bytes.ts';
 import { jsonToMessagePack } from './message-pack.ts';

@@ -16,8 +16,7 @@ import { isShortage } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { ClientGoneError, bodySize, isBodyStream } from './adapters/adapter.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
-import { fromFetchResponse, giveUp, toFetchRequest } from './adapters/fetch.ts';
-import type { BodyWatch } from './adapters/fetch.ts';
+import { type BodyWatch, fromFetchResponse, giveUp, toFetchRequest } from './adapters/fetch.ts';
 import {
   checkAuthentication,
   checkEntitlement,
@@ -36,14 +35,12 @@ import { isHostAllowed } from './binding.ts';
 import { BUFFER_SIZE_MAX as STREAM_BUFFER_SIZE } from './adapters/pump.ts';
 import { eventSizeMaxOf, safetyHeaders, toResponse, toStreamResponse } from './responses.ts';
 import type { PlainAnswer } from './responses.ts';
-import { accessOf, seenOf } from './exchange.ts';
-import type { AnsweredRequest, Exchange } from './exchange.ts';
+import { accessOf, type AnsweredRequest, type Exchange, seenOf } from './exchange.ts';
 import { ExchangeCalls, takePlace, turnOf } from './calls.ts';
 import { readHeldBody, readJson } from './request-body.ts';
 import { MemoryBudget, noMemoryError } from './adapters/memory-budget.ts';
 import { newRequestId } from './request-id.ts';
-import { ALL_METHODS, Router, allowedMethods } from './router.ts';
-import type { Found, Route } from './router.ts';
+import { ALL_METHODS, allowedMethods, type Found, type Route, Router } from './router.ts';
 import { UNKNOWN_PAGE } from './web/page-endpoints.ts';
 
 export interface PipelineOptions {

@@ -1,14 +1,11 @@
 // The body of a request: how much of it is held, for whom, and how long.
 
-import { checkAuthentication } from './access.ts';
-import type { AccessParts } from './access.ts';
+import { type AccessParts, checkAuthentication } from './access.ts';
 import { BodyTooLargeError, UNASKED_BODY_SIZE_MAX } from './adapters/adapter.ts';
-import { noMemoryError } from './adapters/memory-budget.ts';
-import type { Hold, MemoryBudget } from './adapters/memory-budget.ts';
+import { type Hold, type MemoryBudget, noMemoryError } from './adapters/memory-budget.ts';
 import { ApiError } from './api/shapes/api-error.ts';
 import { holderOf } from './client-address.ts';
-import { accessOf } from './exchange.ts';
-import type { Exchange } from './exchange.ts';
+import { accessOf, type Exchange } from './exchange.ts';
 import { parseJsonBody } from './json-body.ts';
 
 /** What bounds bodies. */

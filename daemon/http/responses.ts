@@ -4,8 +4,7 @@
 import { given } from '../base/given.ts';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { isUnchanged } from './api/shapes/asset.ts';
-import type { Asset } from './api/shapes/asset.ts';
+import { type Asset, isUnchanged } from './api/shapes/asset.ts';
 import type { Answer, TypedBytes } from './api/shapes/endpoint.ts';
 import type { LazyBytes } from '../base/lazy-bytes.ts';
 import type { EventStream } from './api/shapes/endpoint-services.ts';
@@ -18,10 +17,8 @@ import {
 } from './event-body.ts';
 import type { EventBodyOptions } from './event-body.ts';
 import { gatherBytes } from './gather-bytes.ts';
-import type { Hold } from './adapters/memory-budget.ts';
-import { noMemoryError } from './adapters/memory-budget.ts';
-import { chooseCoding, isMessagePackWanted } from './negotiation.ts';
-import type { ContentCoding } from './negotiation.ts';
+import { type Hold, noMemoryError } from './adapters/memory-budget.ts';
+import { chooseCoding, type ContentCoding, isMessagePackWanted } from './negotiation.ts';
 import { pack } from './packer.ts';
 
 /** Bodies up to this many bytes are sent as they are. */

@@ -1,17 +1,13 @@
 // Makes a listening server out of configuration and services. main.ts calls it and closes it.
 
-import type { Accounts } from '../accounts/accounts.ts';
-import type { Ledger } from '../accounts/limits/ledger.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
-import type { Services } from './api/shapes/endpoint-services.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { ConfigError } from '../base/config/error.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import { VARIABLES } from '../base/config/variables.ts';
 import type { Log } from '../base/log.ts';
-import type { BoundAddress, HttpAdapter, HttpHandler } from './adapters/adapter.ts';
-import { allowedHosts, defaultBaseUrl, resolveBinding } from './binding.ts';
-import type { Binding } from './binding.ts';
+import type { AdapterOptions, BoundAddress, HttpAdapter, HttpHandler } from './adapters/adapter.ts';
+import { allowedHosts, type Binding, defaultBaseUrl, resolveBinding } from './binding.ts';
 import { openAdapter } from './adapters/open-adapter.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
 import { mcpEndpoints } from './mcp/mcp-endpoints.ts';
@@ -23,18 +19,14 @@ const GRACE_MS = 10_000;
 /** Answers a request that comes before the pipeline is made, which needs the bound address. */
 const refuse: HttpHandler = async () => ({ status: 503, headers: {}, body: undefined });
 
-export interface ServerOptions {
+export interface ServerOptions
+  extends
+    Pick<
+      PipelineOptions,
+      'services' | 'accounts' | 'ledger' | 'log' | 'onAnswerOver' | 'onRequest'
+    >,
+    Omit<AdapterOptions, 'handle'> {
   readonly configuration: Configuration;
-  readonly services: Services;
-  readonly accounts: Accounts;
-  readonly ledger: Ledger;
-  readonly log: Log;
-  /** As in PipelineOptions. */
-  readonly onAnswerOver?: PipelineOptions['onAnswerOver'];
-  readonly onRequest?: PipelineOptions['onRequest'];
-  /** As in AdapterOptions. */
-  readonly requestTimeoutMs?: number | undefined;
-  readonly streamStallMs?: number | undefined;
 }
 
 export interface RunningServer {

@@ -6,7 +6,6 @@ export const JOB_QUEUES = [
   'repo-cleanup',
   'audit-log-prune',
 ] as const;
-export type JobQueue = (typeof JOB_QUEUES)[number];
 
 export const JOB_STATES = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
 export type JobState = (typeof JOB_STATES)[number];
@@ -51,6 +50,21 @@ export interface JobFacts {
   /** Why the last attempt failed. */
   readonly error: string | null;
   readonly result: Readonly<Record<string, unknown>> | null;
+}
+
+/** Which jobs of a list. */
+export interface JobListQuery {
+  readonly queue?: string | undefined;
+  readonly state?: JobState | undefined;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Of repos, or connections: those that never had a job which ended well, whose last job failed, and whose last job warned. */
+export interface JobCounts {
+  readonly firstTime: number;
+  readonly failed: number;
+  readonly warned: number;
 }
 
 /** How far a job is in its phase. */

@@ -1,8 +1,7 @@
 // What extraction finds in one content, and the form in which it is handed on: ascending, without overlaps,
 // every name on one line and of bounded size.
 
-import type { SymbolKind } from './kinds.ts';
-import { kindIndex } from './kinds.ts';
+import { kindIndex, type SymbolKind } from './kinds.ts';
 
 export interface FoundSymbol {
   /** Of the name; bytes from the start of the content. */

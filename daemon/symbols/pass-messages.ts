@@ -1,20 +1,16 @@
 // What a symbol pass and its thread say to each other.
 
-import type { EngineName } from './extractor.ts';
+import type { EngineName, ExtractorOptions } from './extractor.ts';
 import type { PassProgress, PassTotals } from './pass-loop.ts';
 
 export interface PassWorkerData {
   readonly module: WebAssembly.Module;
 }
 
-export interface PassOrder {
+export interface PassOrder extends Required<ExtractorOptions> {
   readonly kind: 'run';
   readonly shardPath: string;
   readonly outPath: string;
-  readonly concurrency: number;
-  readonly fileTimeoutMs: number;
-  readonly fileMemoryMax: number;
-  readonly engines: readonly EngineName[];
 }
 
 /** To the thread: `cancel` ends what it works on at once, `end` the thread. */

@@ -6,13 +6,31 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { staticFiles } from '../../daemon/http/api/shapes/static-files.ts';
-import type { StaticFilesOptions } from '../../daemon/http/api/shapes/static-files.ts';
+import type { Endpoint } from '../../daemon/http/api/shapes/endpoint.ts';
+import { assetEndpoint, folderFiles } from '../../daemon/http/api/shapes/static-files.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { onBothAdapters } from './adapters.ts';
 import { ask } from './ask.ts';
 import { serveEndpoints } from './mounted.ts';
 import type { RawCall, RawReply } from './ask.ts';
+
+interface StaticFilesOptions {
+  readonly folder: string;
+  /** Path below which the files are found, such as `/assets`; '': below the base URL. */
+  readonly prefix: string;
+  /** Name of the file for every path below `prefix` that is none of a file; default: such a path is 404. */
+  readonly fallback?: string | undefined;
+  /** As for `folderFiles`. */
+  readonly hashed?: RegExp | undefined;
+}
+
+/** Serves `folderFiles`. Errors: as there. */
+function staticFiles({ folder, prefix, fallback, hashed }: StaticFilesOptions): Endpoint {
+  const files = folderFiles(folder, hashed);
+  const find = (name: string) =>
+    files.get(name) ?? (fallback === undefined ? undefined : files.get(fallback));
+  return assetEndpoint(`files ${prefix}`, `${prefix}/*file`, find);
+}
 
 const SCRIPT = 'const a = 1;\n'.repeat(200);
 

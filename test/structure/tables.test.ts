@@ -5,11 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ENDPOINTS } from '../../daemon/http/api/endpoints.ts';
-import {
-  ERROR_MEANINGS,
-  ERROR_STATUS,
-  RESERVED_ERROR_CODES,
-} from '../../daemon/http/api/shapes/api-error.ts';
+import { ERROR_MEANINGS, ERROR_STATUS } from '../../daemon/http/api/shapes/api-error.ts';
 import { INTEGER_SETTINGS, OTHER_SETTINGS } from '../../daemon/base/config/settings.ts';
 import { VARIABLES } from '../../daemon/base/config/variables.ts';
 import { filesBelow } from './imports.ts';
@@ -49,10 +45,10 @@ test('error codes: same codes, statuses and meanings', () => {
   assert.deepEqual(rows('### Errors'), expected);
 });
 
-test('reserved error codes: same list, none in use', () => {
-  const listed = [...section('### Reserved error codes').matchAll(/`([A-Z_]+)`/g)].map((m) => m[1]);
-  assert.deepEqual(listed, [...RESERVED_ERROR_CODES]);
-  for (const code of RESERVED_ERROR_CODES) assert.ok(!Object.hasOwn(ERROR_STATUS, code), code);
+test('reserved error codes: none in use', () => {
+  const listed = [...section('### Reserved error codes').matchAll(/`([A-Z_]+)`/g)];
+  assert.equal(listed.length, 29);
+  for (const [, code = ''] of listed) assert.ok(!Object.hasOwn(ERROR_STATUS, code), code);
 });
 
 test('variables: same names, flags, defaults, allowed values and help', () => {

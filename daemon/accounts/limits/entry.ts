@@ -2,8 +2,7 @@
 // Plain state and its steps; when they happen is in ledger.ts.
 
 import type { UsageAnswer, UsageRequest } from '../store/usage.ts';
-import { remainingOf, resetAtMs } from './decision.ts';
-import type { Decision } from './decision.ts';
+import { type Decision, remainingOf, resetAtMs } from './decision.ts';
 
 /** Stands for no limit, so that requests without a limit are counted by the same rules. */
 export const UNLIMITED = Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,7 @@
 // What the parts of the OAuth server share: the store, the clock, how values become hashes, what the audit is told.
 
 import { randomBytes } from 'node:crypto';
-import type { OAuthSettings } from '../../base/config/settings.ts';
+import type { Settings } from '../../base/config/settings.ts';
 import type { Log } from '../../base/log.ts';
 import type { Actor, NewAuditRecord } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
@@ -16,7 +16,7 @@ export interface OAuthMeans {
   readonly now: () => number;
   /** Without trailing slash. */
   readonly baseUrl: () => string;
-  readonly settings: () => OAuthSettings;
+  readonly settings: () => Settings['oauth'];
   readonly proofs: Proofs;
   readonly log: Log;
 }

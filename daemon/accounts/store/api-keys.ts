@@ -1,83 +1,55 @@
 // API keys, by the hash of their value. A key takes the scoped tokens that it made with it.
 
 import { randomUUID } from 'node:crypto';
-import type { Insertable } from 'kysely';
 import { selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import type { ApiKeyTable } from './schema.ts';
 import { storable } from './text.ts';
 
-export interface ApiKey {
-  readonly id: string;
-  readonly userId: string;
-  readonly name: string;
-  readonly hash: string;
-  readonly createdAt: number;
-  readonly lastUsedAt: number | null;
-}
+export type ApiKey = Omit<ApiKeyTable, 'ordinal'>;
 
-export interface NewApiKey {
-  readonly userId: string;
-  /** Unique among the keys of the user. */
-  readonly name: string;
-  readonly hash: string;
-}
-
-export interface ApiKeys {
-  /** Errors: API_KEY_ALREADY_EXISTS; NOT_FOUND if there is no such user. */
-  create(key: NewApiKey): Promise<ApiKey>;
-  byHash(hash: string): Promise<ApiKey | undefined>;
-  get(id: string): Promise<ApiKey | undefined>;
-  /** Those of a user, or all, in the order they were made. */
-  list(userId?: string): Promise<ApiKey[]>;
-  /** With `userId` only if it is the key of that user. False: there is none. */
-  remove(id: string, userId?: string): Promise<boolean>;
-  /**
-   * Makes the key with this value the one named `bootstrap` of the user, and the only one with this value.
-   * Nothing changes if it is.
-   *
-   * Errors: NOT_FOUND if there is no such user.
-   */
-  replaceBootstrap(userId: string, hash: string): Promise<ApiKey>;
-  /** Notes use; an older time than the one noted is ignored. */
-  touch(id: string, at: number): Promise<void>;
-}
+export type NewApiKey = Pick<ApiKey, 'userId' | 'name' | 'hash'>;
 
 export const BOOTSTRAP_KEY_NAME = 'bootstrap';
 
-const COLUMNS = [
-  'id',
-  'user_id as userId',
-  'name',
-  'hash',
-  'created_at as createdAt',
-  'last_used_at as lastUsedAt',
-] as const;
+const COLUMNS = ['id', 'userId', 'name', 'hash', 'createdAt', 'lastUsedAt'] as const;
 
-export function apiKeysIn(database: Database): ApiKeys {
+export function apiKeysIn(database: Database) {
   return {
-    create: (key) => database.write((writing) => create(database, writing, key)),
-    byHash: (hash) =>
+    /** Errors: API_KEY_ALREADY_EXISTS; NOT_FOUND if there is no such user. */
+    create: (key: NewApiKey): Promise<ApiKey> =>
+      database.write((writing) => create(database, writing, key)),
+    byHash: (hash: string): Promise<ApiKey | undefined> =>
       database.read((db) =>
         db.selectFrom('api_keys').select(COLUMNS).where('hash', '=', hash).executeTakeFirst(),
       ),
-    get: (id) =>
+    get: (id: string): Promise<ApiKey | undefined> =>
       database.read((db) =>
         db.selectFrom('api_keys').select(COLUMNS).where('id', '=', id).executeTakeFirst(),
       ),
-    list: (userId) => list(database, userId),
-    remove: (id, userId) => database.write((writing) => remove(writing, id, userId)),
-    replaceBootstrap: (userId, hash) =>
+    /** Those of a user, or all, in the order they were made. */
+    list: (userId?: string): Promise<ApiKey[]> => list(database, userId),
+    /** With `userId` only if it is the key of that user. False: there is none. */
+    remove: (id: string, userId?: string): Promise<boolean> =>
+      database.write((writing) => remove(writing, id, userId)),
+    /**
+     * Makes the key with this value the one named `bootstrap` of the user, and the only one with this value.
+     * Nothing changes if it is.
+     *
+     * Errors: NOT_FOUND if there is no such user.
+     */
+    replaceBootstrap: (userId: string, hash: string): Promise<ApiKey> =>
       database.write((writing) => replaceBootstrap(database, writing, userId, hash)),
-    touch: (id, at) =>
+    /** Notes use; an older time than the one noted is ignored. */
+    touch: (id: string, at: number): Promise<void> =>
       database.write(async ({ db }) => {
         await db
           .updateTable('api_keys')
-          .set({ last_used_at: at })
+          .set({ lastUsedAt: at })
           .where('id', '=', id)
           .where((where) =>
-            where.or([where('last_used_at', 'is', null), where('last_used_at', '<', at)]),
+            where.or([where('lastUsedAt', 'is', null), where('lastUsedAt', '<', at)]),
           )
           .execute();
       }),
@@ -89,19 +61,19 @@ async function create(
   { db, changed }: Writing,
   { userId, name, hash }: NewApiKey,
 ): Promise<ApiKey> {
-  const row: Insertable<ApiKeyTable> = {
+  const row: ApiKeyTable = {
     id: randomUUID(),
-    user_id: userId,
+    userId,
     name: storable(name),
     hash,
-    created_at: database.now(),
-    last_used_at: null,
+    createdAt: database.now(),
+    lastUsedAt: null,
     ordinal: database.nextOrdinal(),
   };
   const created = await db
     .insertInto('api_keys')
     .values(row)
-    .onConflict((conflict) => conflict.columns(['user_id', 'name']).doNothing())
+    .onConflict((conflict) => conflict.columns(['userId', 'name']).doNothing())
     .returning(COLUMNS)
     .executeTakeFirst();
   if (created === undefined) {
@@ -113,11 +85,11 @@ async function create(
 
 async function list(database: Database, userId: string | undefined): Promise<ApiKey[]> {
   return await database.read(async (db) => {
-    const all = db.selectFrom('api_keys').select(COLUMNS).select(['created_at', 'ordinal']);
-    const query = userId === undefined ? all : all.where('user_id', '=', userId);
+    const all = db.selectFrom('api_keys').selectAll();
+    const query = userId === undefined ? all : all.where('userId', '=', userId);
     const keys: ApiKey[] = [];
-    for await (const rows of selectBatches(query, ['created_at', 'ordinal', 'id'])) {
-      for (const { created_at: _, ordinal: __, ...key } of rows) keys.push(key);
+    for await (const rows of selectBatches(query, ['createdAt', 'ordinal', 'id'])) {
+      for (const { ordinal: _, ...key } of rows) keys.push(key);
     }
     return keys;
   });
@@ -129,8 +101,8 @@ async function remove(
   userId: string | undefined,
 ): Promise<boolean> {
   const key = db.deleteFrom('api_keys').where('id', '=', id);
-  const removed = await (userId === undefined ? key : key.where('user_id', '=', userId))
-    .returning('user_id as userId')
+  const removed = await (userId === undefined ? key : key.where('userId', '=', userId))
+    .returning('userId')
     .executeTakeFirst();
   if (removed !== undefined) changed(removed);
   return removed !== undefined;
@@ -149,10 +121,7 @@ async function replaceBootstrap(
     .selectFrom('api_keys')
     .select(COLUMNS)
     .where((where) =>
-      where.or([
-        where('hash', '=', hash),
-        where.and({ user_id: userId, name: BOOTSTRAP_KEY_NAME }),
-      ]),
+      where.or([where('hash', '=', hash), where.and({ userId, name: BOOTSTRAP_KEY_NAME })]),
     )
     .execute();
   const isSame = (key: ApiKey): boolean =>

@@ -2,9 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sql } from 'kysely';
-import type { Kysely, SelectQueryBuilder, Selectable, SqlBool, Transaction } from 'kysely';
-
+import { type Kysely, type SelectQueryBuilder, sql, type SqlBool, type Transaction } from 'kysely';
 import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Page, Window } from './page.ts';
@@ -21,21 +19,11 @@ export interface Actor {
   readonly clientSource?: string;
 }
 
-export interface NewAuditRecord {
-  readonly timestamp: number;
-  readonly action: string;
-  readonly actorId: string;
-  readonly actorType: string;
-  readonly targetId: string;
-  readonly targetType: string;
-  readonly productVersion: string;
+export interface AuditRecord extends Omit<AuditTable, 'ordinal' | 'metadata'> {
   readonly metadata: Readonly<Record<string, unknown>> | null;
-  readonly orgId: string;
 }
 
-export interface AuditRecord extends NewAuditRecord {
-  readonly id: string;
-}
+export type NewAuditRecord = Omit<AuditRecord, 'id'>;
 
 export interface AuditQuery extends Window {
   /** Milliseconds since the epoch, inclusive. */
@@ -47,28 +35,20 @@ export interface AuditQuery extends Window {
   readonly actorId?: string | undefined;
 }
 
-export interface Audit {
-  append(records: readonly NewAuditRecord[]): Promise<void>;
-  /** Newest first; of one millisecond those that were appended later. */
-  list(query: AuditQuery): Promise<Page<AuditRecord>>;
-  /** Removes records older than `before`; returns how many. */
-  prune(before: number): Promise<number>;
-}
-
-type Row = Selectable<AuditTable>;
-
 /** Records that one transaction removes: 4 ms on the embedded engine. */
 const PRUNE_COUNT = 500;
 
 /** Records that one statement passes: 1 ms on the embedded engine. */
 const STEP_COUNT = 10_000;
 
-export function auditIn(database: Database): Audit {
+export function auditIn(database: Database) {
   return {
-    append: (records) =>
+    append: (records: readonly NewAuditRecord[]): Promise<void> =>
       database.write(({ db }) => appendAudit(db, records, () => database.nextOrdinal())),
-    list: (query) => database.read((db) => list(db, query)),
-    prune: (before) => prune(database, before),
+    /** Newest first; of one millisecond those that were appended later. */
+    list: (query: AuditQuery): Promise<Page<AuditRecord>> => database.read((db) => list(db, query)),
+    /** Removes records older than `before`; returns how many. */
+    prune: (before: number): Promise<number> => prune(database, before),
   };
 }
 
@@ -88,7 +68,7 @@ export async function appendAudit(
 }
 
 /** Names one record, in the order of the list. */
-type Key = Pick<Row, 'timestamp' | 'ordinal' | 'id'>;
+type Key = Pick<AuditTable, 'timestamp' | 'ordinal' | 'id'>;
 
 interface Period {
   readonly since: number;
@@ -113,7 +93,7 @@ async function listChosen(
   query: AuditQuery,
 ): Promise<Page<AuditRecord>> {
   const { offset, limit } = query;
-  const rows: Row[] = [];
+  const rows: AuditTable[] = [];
   let total = 0;
   let after: Key | undefined;
   for (; ; await nextTurn()) {
@@ -135,7 +115,7 @@ function chosenOf(
   query: SelectQueryBuilder<Schema, 'audit', object>,
   { action, actorId }: AuditQuery,
 ): SelectQueryBuilder<Schema, 'audit', object> {
-  const ofActor = actorId === undefined ? query : query.where('actor_id', '=', actorId);
+  const ofActor = actorId === undefined ? query : query.where('actorId', '=', actorId);
   if (action === undefined) return ofActor;
   const group = `${action}.`;
   const start = sql<string>`substr(action, 1, ${sql.lit(group.length)})`;
@@ -232,33 +212,24 @@ async function pruneSome(db: Kysely<Schema>, before: number): Promise<number> {
   return Number(numDeletedRows);
 }
 
-function rowOf(record: NewAuditRecord, ordinal: number): Row {
+function rowOf(record: NewAuditRecord, ordinal: number): AuditTable {
+  // Why one by one: 100 records are appended in 1.1 ms; spread in 2.0.
   return {
     id: randomUUID(),
     timestamp: record.timestamp,
     ordinal,
     action: storable(record.action),
-    actor_id: storable(record.actorId),
-    actor_type: storable(record.actorType),
-    target_id: storable(record.targetId),
-    target_type: storable(record.targetType),
-    product_version: storable(record.productVersion),
+    actorId: storable(record.actorId),
+    actorType: storable(record.actorType),
+    targetId: storable(record.targetId),
+    targetType: storable(record.targetType),
+    productVersion: storable(record.productVersion),
     metadata: record.metadata === null ? null : JSON.stringify(record.metadata),
-    org_id: storable(record.orgId),
+    orgId: storable(record.orgId),
   };
 }
 
-function recordOf(row: Row): AuditRecord {
-  return {
-    id: row.id,
-    timestamp: row.timestamp,
-    action: row.action,
-    actorId: row.actor_id,
-    actorType: row.actor_type,
-    targetId: row.target_id,
-    targetType: row.target_type,
-    productVersion: row.product_version,
-    metadata: row.metadata === null ? null : JSON.parse(row.metadata),
-    orgId: row.org_id,
-  };
+function recordOf(row: AuditTable): AuditRecord {
+  const { ordinal: _, metadata, ...same } = row;
+  return { ...same, metadata: metadata === null ? null : JSON.parse(metadata) };
 }

@@ -2,8 +2,7 @@
 // after each step, as the embedded engine answers synchronously.
 
 import { setImmediate } from 'node:timers/promises';
-import { sql } from 'kysely';
-import type { SelectQueryBuilder, SqlBool } from 'kysely';
+import { type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 
 /** Rows of a step; measured on the embedded engine, one of 250 users takes 1 ms. */
 const BATCH_ROW_COUNT = 250;

@@ -2,11 +2,10 @@
 // store have a configuration each, so a connection is of one of them, its instance; whether somebody may see a repo follows
 // from all. They are changed together with repos (repos.ts); what a listing notes of itself alone is here.
 
-import { sql } from 'kysely';
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { inBatches, selectBatches } from './batches.ts';
 import type { Database } from './database.ts';
-import type { ConnectionTable, Schema } from './schema.ts';
+import type { ConnectionRepoTable, ConnectionTable, Schema } from './schema.ts';
 import { storable } from './text.ts';
 
 /** What the configuration says of all repos of a connection. */
@@ -22,37 +21,12 @@ export interface ConnectionRules {
   readonly digest: string;
 }
 
-export interface StoredConnection {
+export interface StoredConnection extends Omit<ConnectionTable, 'id' | 'rules' | 'listing'> {
   readonly connectionId: number;
-  readonly instance: string;
-  readonly name: string;
-  readonly type: ConnectionTable['type'];
-  /** Of the host, the same text for all connections to it. */
-  readonly address: string;
   readonly rules: ConnectionRules;
-  /** Milliseconds since the epoch, as the next: when a listing of it ended last, and one that was whole; null: none did. */
-  readonly syncedAt: number | null;
-  readonly wholeAt: number | null;
 }
 
-/** A repo that a connection lists, or did. */
-export interface StoredLink {
-  readonly connectionId: number;
-  readonly repoId: number;
-  /** Number of the last listing that had it; they ascend. */
-  readonly listing: number;
-  /** Milliseconds since the epoch; null: it is there. */
-  readonly missingSince: number | null;
-}
-
-export interface Connections {
-  /** How far the listing is that is under way, as JSON can hold it; undefined: none is. */
-  listingOf(connectionId: number): Promise<unknown>;
-  /** @param state  undefined: none is under way any more. A connection that is gone is passed over. */
-  noteListing(connectionId: number, state: unknown): Promise<void>;
-  /** Repos of which nothing changed were in a listing. */
-  noteSeen(connectionId: number, listing: number, repoIds: readonly number[]): Promise<void>;
-}
+export type StoredLink = ConnectionRepoTable;
 
 /** Connections of the configuration have ids from here on, so that none is that of a source, which is its repo's. */
 const CONNECTION_ID_MIN = 1_000_000_001;
@@ -60,29 +34,34 @@ const COUNTER = 'connection';
 /** Repos of one statement. */
 const STEP_COUNT = 250;
 
-export function connectionsIn(database: Database): Connections {
+export type Connections = ReturnType<typeof connectionsIn>;
+
+export function connectionsIn(database: Database) {
   return {
-    listingOf: (connectionId) =>
+    /** How far the listing is that is under way, as JSON can hold it; undefined: none is. */
+    listingOf: (connectionId: number): Promise<unknown> =>
       database.read(async (db) => {
         const query = db.selectFrom('connections').select('listing').where('id', '=', connectionId);
         const text = (await query.executeTakeFirst())?.listing ?? null;
         const state: unknown = text === null ? undefined : JSON.parse(text);
         return state;
       }),
-    noteListing: (connectionId, state) =>
+    /** @param state  undefined: none is under way any more. A connection that is gone is passed over. */
+    noteListing: (connectionId: number, state: unknown): Promise<void> =>
       database.write(async ({ db }) => {
         const listing = state === undefined ? null : storable(JSON.stringify(state));
         const update = db.updateTable('connections').set({ listing });
         await update.where('id', '=', connectionId).execute();
       }),
-    noteSeen: (connectionId, listing, repoIds) =>
+    /** Repos of which nothing changed were in a listing. */
+    noteSeen: (connectionId: number, listing: number, repoIds: readonly number[]): Promise<void> =>
       database.write(async ({ db }) => {
         for await (const batch of inBatches(repoIds, STEP_COUNT))
           await db
             .updateTable('connection_repos')
             .set({ listing })
-            .where('connection_id', '=', connectionId)
-            .where('repo_id', 'in', batch)
+            .where('connectionId', '=', connectionId)
+            .where('repoId', 'in', batch)
             .where('listing', '<', listing)
             .execute();
       }),
@@ -91,37 +70,17 @@ export function connectionsIn(database: Database): Connections {
 
 /** By id. */
 export async function readConnections(db: Kysely<Schema>): Promise<StoredConnection[]> {
-  const columns = [
-    'id',
-    'instance',
-    'name',
-    'type',
-    'address',
-    'rules',
-    'synced_at',
-    'whole_at',
-  ] as const;
-  const rows = await db.selectFrom('connections').select(columns).orderBy('id').execute();
-  return rows.map(connectionOf);
-}
-
-function connectionOf(row: Omit<ConnectionTable, 'listing'>): StoredConnection {
-  const { id: connectionId, rules, synced_at: syncedAt, whole_at: wholeAt, ...same } = row;
-  return { ...same, connectionId, rules: JSON.parse(rules), syncedAt, wholeAt };
+  const columns = ['instance', 'name', 'type', 'address', 'rules', 'syncedAt', 'wholeAt'] as const;
+  const query = db.selectFrom('connections').select(columns).select('id as connectionId');
+  const rows = await query.orderBy('id').execute();
+  return rows.map((row) => ({ ...row, rules: JSON.parse(row.rules) }));
 }
 
 /** By connection, then by repo. */
 export async function readLinks(db: Kysely<Schema>): Promise<StoredLink[]> {
   const links: StoredLink[] = [];
   const query = db.selectFrom('connection_repos').selectAll();
-  for await (const rows of selectBatches(query, ['connection_id', 'repo_id']))
-    for (const row of rows)
-      links.push({
-        connectionId: row.connection_id,
-        repoId: row.repo_id,
-        listing: row.listing,
-        missingSince: row.missing_since,
-      });
+  for await (const rows of selectBatches(query, ['connectionId', 'repoId'])) links.push(...rows);
   return links;
 }
 
@@ -135,13 +94,11 @@ export async function putConnections(
   db: Transaction<Schema>,
   connections: readonly StoredConnection[],
 ): Promise<void> {
-  for (const { connectionId, rules, syncedAt, wholeAt, ...same } of connections) {
+  for (const { connectionId, ...same } of connections) {
     const row = {
       ...same,
       name: storable(same.name),
-      rules: storable(JSON.stringify(rules)),
-      synced_at: syncedAt,
-      whole_at: wholeAt,
+      rules: storable(JSON.stringify(same.rules)),
     };
     await db
       .insertInto('connections')
@@ -175,20 +132,13 @@ export async function putLinks(
   for await (const batch of inBatches(links, STEP_COUNT))
     await db
       .insertInto('connection_repos')
-      .values(
-        batch.map(({ connectionId, repoId, listing, missingSince }) => ({
-          connection_id: connectionId,
-          repo_id: repoId,
-          listing,
-          missing_since: missingSince,
-        })),
-      )
+      .values([...batch])
       .onConflict((conflict) =>
-        conflict.columns(['connection_id', 'repo_id']).doUpdateSet((set) => ({
+        conflict.columns(['connectionId', 'repoId']).doUpdateSet((set) => ({
           // Another daemon may be further.
           listing: sql<number>`case when connection_repos.listing > excluded.listing
             then connection_repos.listing else excluded.listing end`,
-          missing_since: set.ref('excluded.missing_since'),
+          missingSince: set.ref('excluded.missingSince'),
         })),
       )
       .execute();

@@ -167,7 +167,7 @@ export class Database {
       .selectFrom('users')
       .select('id')
       .where('id', '=', userId)
-      .where('suspended_at', 'is', null);
+      .where('suspendedAt', 'is', null);
     // The embedded store has one writer at a time.
     const rows = await (this.kind === 'postgres' ? query.forShare() : query).execute();
     return rows.length > 0;

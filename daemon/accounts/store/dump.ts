@@ -71,6 +71,7 @@ const ROW_COUNT = 250;
 /** Values that one statement inserts at most; SQLite takes 32,766. */
 const VALUE_COUNT_MAX = 2_000;
 
+/** As they are in the database, with names of columns as they are there. */
 type AnyTables = Record<string, DumpRow>;
 
 /** All rows as of one moment. Errors: NOT_READY, also when the store is closed meanwhile. */
@@ -80,7 +81,7 @@ export function dump(database: Database): AsyncGenerator<DumpPart> {
 
 async function* readParts(db: Kysely<Schema>): AsyncGenerator<DumpPart> {
   yield { table: HEADER_TABLE, rows: [{ version: STORE_VERSION }] };
-  const anyDb = db.withTables<AnyTables>();
+  const anyDb = db.withoutPlugins().withTables<AnyTables>();
   for (const [table, { key, rowCount = ROW_COUNT }] of Object.entries(TABLES)) {
     const query = anyDb.selectFrom(table).selectAll();
     for await (const rows of selectBatches(query, key, rowCount)) yield { table, rows };
@@ -124,7 +125,7 @@ async function loadParts(
   { db, changed }: Writing,
   parts: AsyncIterable<DumpPart>,
 ): Promise<void> {
-  const anyDb = db.withTables<AnyTables>();
+  const anyDb = db.withoutPlugins().withTables<AnyTables>();
   for (const table of Object.keys(TABLES)) {
     const row = await anyDb.selectFrom(table).selectAll().limit(1).executeTakeFirst();
     if (row !== undefined)

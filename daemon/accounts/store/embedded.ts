@@ -24,7 +24,7 @@ import { messageOf, ROOM_REMEDY, systemCodeOf } from '../../base/caught.ts';
 import { checkFile, DamageError } from './embedded-check.ts';
 import { breakSeal, seal } from './embedded-seal.ts';
 import { keepLostLog, lossTold } from './embedded-wal.ts';
-import type { Engine, Fault, Snapshot } from './engine.ts';
+import { type Engine, type Fault, PLUGINS, type Snapshot } from './engine.ts';
 import { StoreError } from './error.ts';
 import { retried } from './retry.ts';
 import type { Schema } from './schema.ts';
@@ -155,7 +155,7 @@ async function openSnapshot(connection: Libsql.Database): Promise<Snapshot> {
 }
 
 function kyselyOn(connection: Libsql.Database): Kysely<Schema> {
-  return new Kysely<Schema>({ dialect: new EmbeddedDialect(connection) });
+  return new Kysely<Schema>({ dialect: new EmbeddedDialect(connection), plugins: PLUGINS });
 }
 
 class EmbeddedDialect extends SqliteDialect {

@@ -1,9 +1,15 @@
 // What the two database engines have in common: kysely for the statements, and what an engine's errors mean.
 // embedded.ts and postgres.ts are the two; database.ts is their only user.
 
-import type { ControlledTransaction, Kysely, Transaction } from 'kysely';
+import { CamelCasePlugin, type ControlledTransaction, type Kysely, type Transaction } from 'kysely';
 import type { StoreError } from './error.ts';
 import type { Schema, StoreKind } from './schema.ts';
+
+/**
+ * Columns have names as TypeScript has them in statements and rows, as SQL has them in the database and in raw SQL.
+ * Cost: 3 us a statement, 30 us for the insertion of 100 records.
+ */
+export const PLUGINS = [new CamelCasePlugin()];
 
 /** What caches hold besides what belongs to a user; `readers`: of many users; `all`: anything may have changed. */
 export type Topic = 'settings' | 'repos' | 'readers' | 'all';

@@ -9,7 +9,7 @@ export function pruneExpired(
   now: number,
 ): Promise<number> {
   return database.write(async ({ db }) => {
-    const result = await db.deleteFrom(table).where('expires_at', '<=', now).executeTakeFirst();
+    const result = await db.deleteFrom(table).where('expiresAt', '<=', now).executeTakeFirst();
     return Number(result.numDeletedRows);
   });
 }

@@ -15,48 +15,42 @@ export interface Grant {
   readonly repoId: number;
 }
 
-export interface Grants {
-  /**
-   * Returns how many there were not yet.
-   *
-   * @param records  what the audit says of it, kept with it
-   *
-   * Errors: NOT_FOUND if there is no such user; nothing is added.
-   */
-  add(
-    userId: string,
-    repoIds: readonly number[],
-    records?: readonly NewAuditRecord[],
-  ): Promise<number>;
-  /** Returns how many there were. */
-  remove(
-    userId: string,
-    repoIds: readonly number[],
-    records?: readonly NewAuditRecord[],
-  ): Promise<number>;
-  /** Ascending. */
-  repoIdsOf(userId: string): Promise<number[]>;
-  /** By repoId. */
-  listOfUser(userId: string, window: Window): Promise<Page<Grant>>;
-  /** By userId. */
-  listOfRepo(repoId: number, window: Window): Promise<Page<Grant>>;
-}
-
-export function grantsIn(database: Database): Grants {
+export function grantsIn(database: Database) {
   return {
-    add: (userId, repoIds, records = []) =>
+    /**
+     * Returns how many there were not yet.
+     *
+     * @param records  what the audit says of it, kept with it
+     *
+     * Errors: NOT_FOUND if there is no such user; nothing is added.
+     */
+    add: (
+      userId: string,
+      repoIds: readonly number[],
+      records: readonly NewAuditRecord[] = [],
+    ): Promise<number> =>
       database.write(async (writing) => {
         await appendAudit(writing.db, records, () => database.nextOrdinal());
         return add(writing, userId, repoIds);
       }),
-    remove: (userId, repoIds, records = []) =>
+    /** Returns how many there were. */
+    remove: (
+      userId: string,
+      repoIds: readonly number[],
+      records: readonly NewAuditRecord[] = [],
+    ): Promise<number> =>
       database.write(async (writing) => {
         await appendAudit(writing.db, records, () => database.nextOrdinal());
         return remove(writing, userId, repoIds);
       }),
-    repoIdsOf: (userId) => database.read((db) => repoIdsOf(db, userId)),
-    listOfUser: (userId, window) => list(database, 'user_id', userId, window),
-    listOfRepo: (repoId, window) => list(database, 'repo_id', repoId, window),
+    /** Ascending. */
+    repoIdsOf: (userId: string): Promise<number[]> => database.read((db) => repoIdsOf(db, userId)),
+    /** By repoId. */
+    listOfUser: (userId: string, window: Window): Promise<Page<Grant>> =>
+      list(database, 'userId', userId, window),
+    /** By userId. */
+    listOfRepo: (repoId: number, window: Window): Promise<Page<Grant>> =>
+      list(database, 'repoId', repoId, window),
   };
 }
 
@@ -75,8 +69,8 @@ async function add(
   for await (const batch of inBatches(sorted(repoIds))) {
     const result = await db
       .insertInto('grants')
-      .values(batch.map((repoId) => ({ user_id: userId, repo_id: repoId })))
-      .onConflict((conflict) => conflict.columns(['user_id', 'repo_id']).doNothing())
+      .values(batch.map((repoId) => ({ userId, repoId })))
+      .onConflict((conflict) => conflict.columns(['userId', 'repoId']).doNothing())
       .executeTakeFirst();
     added += Number(result.numInsertedOrUpdatedRows ?? 0n);
   }
@@ -93,8 +87,8 @@ async function remove(
   for await (const batch of inBatches(sorted(repoIds))) {
     const result = await db
       .deleteFrom('grants')
-      .where('user_id', '=', userId)
-      .where('repo_id', 'in', batch)
+      .where('userId', '=', userId)
+      .where('repoId', 'in', batch)
       .executeTakeFirst();
     removed += Number(result.numDeletedRows);
   }
@@ -111,10 +105,10 @@ function sorted(repoIds: readonly number[]): number[] {
 const REPO_ID_BATCH_COUNT = 2_000;
 
 async function repoIdsOf(db: Kysely<Schema>, userId: string): Promise<number[]> {
-  const query = db.selectFrom('grants').select('repo_id').where('user_id', '=', userId);
+  const query = db.selectFrom('grants').select('repoId').where('userId', '=', userId);
   const repoIds: number[] = [];
-  for await (const rows of selectBatches(query, ['repo_id'], REPO_ID_BATCH_COUNT)) {
-    for (const row of rows) repoIds.push(row.repo_id);
+  for await (const rows of selectBatches(query, ['repoId'], REPO_ID_BATCH_COUNT)) {
+    for (const row of rows) repoIds.push(row.repoId);
   }
   return repoIds;
 }
@@ -124,13 +118,13 @@ export async function removeGrantsOf(db: Transaction<Schema>, userId: string): P
   for (;;) {
     const batch = db
       .selectFrom('grants')
-      .select('repo_id')
-      .where('user_id', '=', userId)
+      .select('repoId')
+      .where('userId', '=', userId)
       .limit(REPO_ID_BATCH_COUNT);
     const result = await db
       .deleteFrom('grants')
-      .where('user_id', '=', userId)
-      .where('repo_id', 'in', batch)
+      .where('userId', '=', userId)
+      .where('repoId', 'in', batch)
       .executeTakeFirst();
     if (result.numDeletedRows < REPO_ID_BATCH_COUNT) return;
     await setImmediate();
@@ -139,7 +133,7 @@ export async function removeGrantsOf(db: Transaction<Schema>, userId: string): P
 
 async function list(
   database: Database,
-  column: 'user_id' | 'repo_id',
+  column: 'userId' | 'repoId',
   value: string | number,
   { offset, limit }: Window,
 ): Promise<Page<Grant>> {
@@ -149,8 +143,8 @@ async function list(
       .select((select) => select.fn.countAll<number>().as('total'))
       .executeTakeFirstOrThrow();
     const rows = await all
-      .select(['user_id as userId', 'repo_id as repoId'])
-      .orderBy(column === 'user_id' ? 'repo_id' : 'user_id')
+      .select(['userId', 'repoId'])
+      .orderBy(column === 'userId' ? 'repoId' : 'userId')
       .offset(offset)
       .limit(limit)
       .execute();

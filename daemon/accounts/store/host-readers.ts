@@ -42,39 +42,6 @@ export interface HostAccount {
 /** Names a list. */
 export type ListKey = Pick<ListStamp, 'repoId' | 'connection'>;
 
-export interface HostReaders {
-  /** All lists, in the order they were first taken. */
-  lists(): Promise<HostReaderList[]>;
-  /**
-   * Replaces a list as a whole: whoever asks sees the former one or this one. The transaction may be long.
-   *
-   * @param takenAt    when the host was asked, or rather earlier; milliseconds since the epoch
-   * @param recordsOf  what the audit says of it, kept with it; asked for only if a reader changed
-   *
-   * Errors: NOT_FOUND if there is no such repo.
-   */
-  replace(
-    key: ListKey,
-    readers: ReaderSet,
-    takenAt: number,
-    recordsOf?: (changes: ReaderChanges) => readonly NewAuditRecord[],
-  ): Promise<ReaderChanges>;
-  /** Removes a list; returns its readers, 0 also if there is none. */
-  remove(
-    key: ListKey,
-    recordsOf?: (changes: ReaderChanges) => readonly NewAuditRecord[],
-  ): Promise<number>;
-  /** Repos whose lists hold the address, as users have it, or one of the accounts. */
-  reposOf(email: string, accounts?: readonly HostAccount[]): Promise<HostedRepos[]>;
-  /** Which accounts of a connection are in its list of a repo. */
-  accountsAmong(repoId: number, connection: string, ids: readonly string[]): Promise<string[]>;
-  /** Which of the addresses are in lists of a repo, once for each list. */
-  readersAmong(
-    repoId: number,
-    emails: readonly string[],
-  ): Promise<{ readonly email: string; readonly connection: string }[]>;
-}
-
 const EMAIL_SIZE_MAX = 320;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const EMAILS_MAX = 20;
@@ -114,7 +81,7 @@ export class ReaderSet {
     this.#byAccount.set(id, all);
   }
 
-  has({ account_id: accountId, email }: ReaderRow): boolean {
+  has({ accountId, email }: ReaderRow): boolean {
     const emails = this.#byAccount.get(accountId);
     if (emails === undefined) return false;
     return emails.length === 0 ? email === '' : emails.includes(email);
@@ -122,29 +89,48 @@ export class ReaderSet {
 
   *rows(): Generator<ReaderRow> {
     for (const [accountId, emails] of this.#byAccount)
-      for (const email of emails.length === 0 ? [''] : emails)
-        yield { account_id: accountId, email };
+      for (const email of emails.length === 0 ? [''] : emails) yield { accountId, email };
   }
 }
 
 interface ReaderRow {
-  readonly account_id: string;
+  readonly accountId: string;
   readonly email: string;
 }
 
-export function hostReadersIn(database: Database): HostReaders {
+export type HostReaders = ReturnType<typeof hostReadersIn>;
+
+export function hostReadersIn(database: Database) {
   const inOneGo = <Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> =>
     database.write(run, { isLong: true });
   return {
-    lists: () => database.read(lists),
-    replace: (key, readers, takenAt, recordsOf = () => []) =>
+    /** All lists, in the order they were first taken. */
+    lists: (): Promise<HostReaderList[]> => database.read(lists),
+    /**
+     * Replaces a list as a whole: whoever asks sees the former one or this one. The transaction may be long.
+     *
+     * @param takenAt    when the host was asked, or rather earlier; milliseconds since the epoch
+     * @param recordsOf  what the audit says of it, kept with it; asked for only if a reader changed
+     *
+     * Errors: NOT_FOUND if there is no such repo.
+     */
+    replace: (
+      key: ListKey,
+      readers: ReaderSet,
+      takenAt: number,
+      recordsOf: (changes: ReaderChanges) => readonly NewAuditRecord[] = () => [],
+    ): Promise<ReaderChanges> =>
       inOneGo(async (writing) => {
         const changes = await replace(writing, key, readers, takenAt);
         if (changes.added + changes.removed + changes.altered > 0)
           await appendAudit(writing.db, recordsOf(changes), () => database.nextOrdinal());
         return changes;
       }),
-    remove: (key, recordsOf = () => []) =>
+    /** Removes a list; returns its readers, 0 also if there is none. */
+    remove: (
+      key: ListKey,
+      recordsOf: (changes: ReaderChanges) => readonly NewAuditRecord[] = () => [],
+    ): Promise<number> =>
       inOneGo(async (writing) => {
         const removed = await remove(writing, key);
         if (removed > 0) {
@@ -153,10 +139,21 @@ export function hostReadersIn(database: Database): HostReaders {
         }
         return removed;
       }),
-    reposOf: (email, accounts = []) => database.read((db) => reposOf(db, email, accounts)),
-    accountsAmong: (repoId, connection, ids) =>
-      database.read((db) => accountsAmong(db, repoId, connection, ids)),
-    readersAmong: (repoId, emails) => database.read((db) => readersAmong(db, repoId, emails)),
+    /** Repos whose lists hold the address, as users have it, or one of the accounts. */
+    reposOf: (email: string, accounts: readonly HostAccount[] = []): Promise<HostedRepos[]> =>
+      database.read((db) => reposOf(db, email, accounts)),
+    /** Which accounts of a connection are in its list of a repo. */
+    accountsAmong: (
+      repoId: number,
+      connection: string,
+      ids: readonly string[],
+    ): Promise<string[]> => database.read((db) => accountsAmong(db, repoId, connection, ids)),
+    /** Which of the addresses are in lists of a repo, once for each list. */
+    readersAmong: (
+      repoId: number,
+      emails: readonly string[],
+    ): Promise<{ readonly email: string; readonly connection: string }[]> =>
+      database.read((db) => readersAmong(db, repoId, emails)),
   };
 }
 
@@ -164,13 +161,7 @@ async function lists(db: Kysely<Schema>): Promise<HostReaderList[]> {
   const found: HostReaderList[] = [];
   const query = db.selectFrom('host_reader_lists').selectAll();
   for await (const rows of selectBatches(query, ['id']))
-    for (const row of rows)
-      found.push({
-        repoId: row.repo_id,
-        connection: row.connection,
-        takenAt: row.taken_at,
-        readerCount: row.reader_count,
-      });
+    for (const { id: _, ...list } of rows) found.push(list);
   return found;
 }
 
@@ -208,19 +199,19 @@ async function holdList(
   takenAt: number,
   readerCount: number,
 ): Promise<number> {
-  const state = { taken_at: takenAt, reader_count: readerCount };
+  const state = { takenAt, readerCount };
   const held = await db
     .updateTable('host_reader_lists')
     .set(state)
-    .where('repo_id', '=', repoId)
+    .where('repoId', '=', repoId)
     .where('connection', '=', connection)
     .returning('id')
     .executeTakeFirst();
   if (held !== undefined) return held.id;
   const made = await db
     .insertInto('host_reader_lists')
-    .values({ id: await nextListId(db), repo_id: repoId, connection, ...state })
-    .onConflict((conflict) => conflict.columns(['repo_id', 'connection']).doUpdateSet(state))
+    .values({ id: await nextListId(db), repoId, connection, ...state })
+    .onConflict((conflict) => conflict.columns(['repoId', 'connection']).doUpdateSet(state))
     .returning('id')
     .executeTakeFirstOrThrow();
   return made.id;
@@ -259,13 +250,13 @@ async function compared(
 function rowsOf(db: Kysely<Schema>, listId: number): AsyncGenerator<ReaderRow[]> {
   const query = db
     .selectFrom('host_readers')
-    .select(['account_id', 'email'])
-    .where('list_id', '=', listId);
-  return selectBatches(query, ['account_id', 'email'], READ_COUNT);
+    .select(['accountId', 'email'])
+    .where('listId', '=', listId);
+  return selectBatches(query, ['accountId', 'email'], READ_COUNT);
 }
 
 /** Safety: no text of the store holds the character NUL. */
-function keyOf({ account_id: accountId, email }: ReaderRow): string {
+function keyOf({ accountId, email }: ReaderRow): string {
   return `${accountId}\0${email}`;
 }
 
@@ -276,14 +267,14 @@ async function removeRows(
   { before, emails }: Difference,
 ): Promise<void> {
   for await (const rows of inBatches(gone)) {
-    for (const { account_id: accountId, email } of rows) {
+    for (const { accountId, email } of rows) {
       before.add(accountId);
       if (email !== '') emails.add(email);
     }
-    const pairs = sql.join(rows.map(({ account_id: id, email }) => sql`(${id}, ${email})`));
+    const pairs = sql.join(rows.map(({ accountId: id, email }) => sql`(${id}, ${email})`));
     await db
       .deleteFrom('host_readers')
-      .where('list_id', '=', listId)
+      .where('listId', '=', listId)
       .where(sql<SqlBool>`(account_id, email) in (values ${pairs})`)
       .execute();
   }
@@ -296,13 +287,13 @@ async function insertRows(
   { after, emails }: Difference,
 ): Promise<void> {
   if (rows.length === 0) return;
-  for (const { account_id: accountId, email } of rows) {
+  for (const { accountId, email } of rows) {
     after.add(accountId);
     if (email !== '') emails.add(email);
   }
   await db
     .insertInto('host_readers')
-    .values(rows.map((row) => ({ list_id: listId, ...row })))
+    .values(rows.map((row) => ({ listId, ...row })))
     .execute();
 }
 
@@ -352,9 +343,9 @@ async function tellUsers(writing: Writing, { before, after, emails }: Difference
 /** Users who are linked with an account of such an id, of whatever issuer. Few users are linked: they are read as a whole. */
 async function linkedUsers({ db }: Writing, accountIds: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = [];
-  const query = db.selectFrom('sign_on_accounts').select(['issuer', 'subject', 'user_id']);
+  const query = db.selectFrom('sign_on_accounts').select(['issuer', 'subject', 'userId']);
   for await (const rows of selectBatches(query, ['issuer', 'subject'], READ_COUNT))
-    for (const row of rows) if (accountIds.has(row.subject)) found.push(row.user_id);
+    for (const row of rows) if (accountIds.has(row.subject)) found.push(row.userId);
   return found;
 }
 
@@ -362,10 +353,10 @@ async function remove(writing: Writing, { repoId, connection }: ListKey): Promis
   const { db } = writing;
   const list = await db
     .updateTable('host_reader_lists')
-    .set({ taken_at: 0 })
-    .where('repo_id', '=', repoId)
+    .set({ takenAt: 0 })
+    .where('repoId', '=', repoId)
     .where('connection', '=', connection)
-    .returning(['id', 'reader_count'])
+    .returning(['id', 'readerCount'])
     .executeTakeFirst();
   if (list === undefined) return 0;
   const gone: ReaderRow[] = [];
@@ -375,7 +366,7 @@ async function remove(writing: Writing, { repoId, connection }: ListKey): Promis
   await db.deleteFrom('host_reader_lists').where('id', '=', list.id).execute();
   await tellUsers(writing, difference);
   writing.changed({ list: { repoId, connection, takenAt: null } });
-  return list.reader_count;
+  return list.readerCount;
 }
 
 /** Lists that one step passes: rows of two numbers and a short name. */
@@ -389,18 +380,18 @@ async function reposOf(
   const byConnection = new Map<string, Set<number>>();
   const readers = db
     .selectFrom('host_readers')
-    .innerJoin('host_reader_lists', 'host_reader_lists.id', 'host_readers.list_id')
-    .select(['list_id', 'connection', 'repo_id']);
+    .innerJoin('host_reader_lists', 'host_reader_lists.id', 'host_readers.listId')
+    .select(['listId', 'connection', 'repoId']);
   const byEmail = readers.where('email', '=', email).where('email', '<>', sql.lit(''));
   // Why by the lists: there may be ten million readers, and no index by account, but 10,000 lists.
   const byAccount = accounts.map(({ connection, accountId }) =>
     readers
       .where('connection', '=', storable(connection))
-      .where('account_id', '=', storable(accountId)),
+      .where('accountId', '=', storable(accountId)),
   );
   for (const query of [byEmail, ...byAccount])
-    for await (const rows of selectBatches(query, ['list_id'], LIST_COUNT))
-      for (const { connection, repo_id: repoId } of rows) {
+    for await (const rows of selectBatches(query, ['listId'], LIST_COUNT))
+      for (const { connection, repoId } of rows) {
         const known = byConnection.get(connection) ?? new Set();
         byConnection.set(connection, known.add(repoId));
       }
@@ -417,13 +408,13 @@ async function accountsAmong(
   for await (const batch of inBatches(ids.map(storable))) {
     const rows = await db
       .selectFrom('host_reader_lists')
-      .innerJoin('host_readers', 'host_readers.list_id', 'host_reader_lists.id')
-      .select('account_id')
-      .where('repo_id', '=', repoId)
+      .innerJoin('host_readers', 'host_readers.listId', 'host_reader_lists.id')
+      .select('accountId')
+      .where('repoId', '=', repoId)
       .where('connection', '=', storable(connection))
-      .where('account_id', 'in', batch)
+      .where('accountId', 'in', batch)
       .execute();
-    for (const { account_id: accountId } of rows) found.add(accountId);
+    for (const { accountId } of rows) found.add(accountId);
   }
   return [...found];
 }
@@ -437,10 +428,10 @@ async function readersAmong(
   for await (const batch of inBatches(emails)) {
     const rows = await db
       .selectFrom('host_reader_lists')
-      .innerJoin('host_readers', 'host_readers.list_id', 'host_reader_lists.id')
+      .innerJoin('host_readers', 'host_readers.listId', 'host_reader_lists.id')
       .select(['email', 'connection'])
       .distinct()
-      .where('repo_id', '=', repoId)
+      .where('repoId', '=', repoId)
       .where('email', 'in', batch)
       .where('email', '<>', sql.lit(''))
       .execute();

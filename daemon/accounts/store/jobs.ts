@@ -2,8 +2,7 @@
 // each, so every job is of one of them, its instance, and nobody else reads it. What jobs do is for the caller.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sql } from 'kysely';
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Page, Window } from './page.ts';
@@ -24,35 +23,18 @@ export interface JobQuery extends Window {
   readonly states: readonly JobState[];
 }
 
-export interface JobRows {
-  /** Adds jobs, or takes over what they are now; those of `gone` are removed. One transaction. */
-  write(instance: string, jobs: readonly JobWrite[], gone: readonly string[]): Promise<void>;
-  byId(instance: string, id: string): Promise<StoredJob | undefined>;
-  /** JSON array of log lines; undefined: there is no such job in the queue. */
-  linesOf(instance: string, queue: string, id: string): Promise<string | undefined>;
-  /** The last job of each of these targets, as far as there is one. */
-  latest(instance: string, queue: string, targetIds: readonly number[]): Promise<StoredJob[]>;
-  /** Those that have not ended, and the last job of each target where that has failed; oldest first. */
-  open(instance: string): Promise<StoredJob[]>;
-  /** Newest first. */
-  list(instance: string, query: JobQuery): Promise<Page<StoredJob>>;
-  /** Removes jobs of all instances that ended before; returns how many. Open ones stay, whatever a clock says. */
-  prune(before: number): Promise<number>;
-}
-
-type Row = Selectable<JobTable>;
-
+/** All but the lines, which may be many, and the instance. */
 const COLUMNS = [
   'id',
   'queue',
-  'target_id',
+  'targetId',
   'priority',
   'state',
   'attempt',
   'ordinal',
-  'created_at',
-  'started_at',
-  'finished_at',
+  'createdAt',
+  'startedAt',
+  'finishedAt',
   'error',
   'result',
 ] as const satisfies (keyof JobTable)[];
@@ -60,31 +42,40 @@ const COLUMNS = [
 /** Jobs that one statement of `write` and `prune` takes. */
 const STEP_COUNT = 100;
 
-export function jobsIn(database: Database): JobRows {
+export type JobRows = ReturnType<typeof jobsIn>;
+
+export function jobsIn(database: Database) {
   return {
-    write: (instance, jobs, gone) =>
+    /** Adds jobs, or takes over what they are now; those of `gone` are removed. One transaction. */
+    write: (instance: string, jobs: readonly JobWrite[], gone: readonly string[]): Promise<void> =>
       database.write(async ({ db }) => {
         for await (const ids of inBatches(gone, STEP_COUNT))
           await db.deleteFrom('jobs').where('id', 'in', ids).execute();
         for await (const batch of inBatches(jobs, STEP_COUNT)) await put(db, instance, batch);
       }),
-    byId: (instance, id) =>
+    byId: (instance: string, id: string): Promise<StoredJob | undefined> =>
       database.read(async (db) => {
         const query = db.selectFrom('jobs').select(COLUMNS).where('id', '=', storable(id));
         const row = await query.where('instance', '=', instance).executeTakeFirst();
         return row === undefined ? undefined : jobOf(row);
       }),
-    linesOf: (instance, queue, id) =>
+    /** JSON array of log lines; undefined: there is no such job in the queue. */
+    linesOf: (instance: string, queue: string, id: string): Promise<string | undefined> =>
       database.read(async (db) => {
         const query = db.selectFrom('jobs').select('lines').where('id', '=', storable(id));
         const mine = query.where('instance', '=', instance).where('queue', '=', queue);
         return (await mine.executeTakeFirst())?.lines;
       }),
-    latest: (instance, queue, targetIds) =>
+    /** The last job of each of these targets, as far as there is one. */
+    latest: (instance: string, queue: string, targetIds: readonly number[]): Promise<StoredJob[]> =>
       database.read((db) => latest(db, instance, queue, targetIds)),
-    open: (instance) => database.read((db) => open(db, instance)),
-    list: (instance, query) => database.read((db) => list(db, instance, query)),
-    prune: (before) => prune(database, before),
+    /** Those that have not ended, and the last job of each target where that has failed; oldest first. */
+    open: (instance: string): Promise<StoredJob[]> => database.read((db) => open(db, instance)),
+    /** Newest first. */
+    list: (instance: string, query: JobQuery): Promise<Page<StoredJob>> =>
+      database.read((db) => list(db, instance, query)),
+    /** Removes jobs of all instances that ended before; returns how many. Open ones stay, whatever a clock says. */
+    prune: (before: number): Promise<number> => prune(database, before),
   };
 }
 
@@ -97,8 +88,8 @@ async function put(db: Kysely<Schema>, instance: string, jobs: readonly JobWrite
         priority: set.ref('excluded.priority'),
         state: set.ref('excluded.state'),
         attempt: set.ref('excluded.attempt'),
-        started_at: set.ref('excluded.started_at'),
-        finished_at: set.ref('excluded.finished_at'),
+        startedAt: set.ref('excluded.startedAt'),
+        finishedAt: set.ref('excluded.finishedAt'),
         error: set.ref('excluded.error'),
         result: set.ref('excluded.result'),
         lines: set.ref('excluded.lines'),
@@ -118,7 +109,7 @@ async function latest(
     const query = db.selectFrom('jobs').select(COLUMNS).where('instance', '=', instance);
     const row = await query
       .where('queue', '=', queue)
-      .where('target_id', '=', targetId)
+      .where('targetId', '=', targetId)
       .orderBy('ordinal', 'desc')
       .limit(1)
       .executeTakeFirst();
@@ -139,7 +130,7 @@ async function open(db: Kysely<Schema>, instance: string): Promise<StoredJob[]> 
         .select('later.id')
         .where('later.instance', '=', instance)
         .whereRef('later.queue', '=', 'jobs.queue')
-        .whereRef('later.target_id', '=', 'jobs.target_id')
+        .whereRef('later.targetId', '=', 'jobs.targetId')
         .whereRef('later.ordinal', '>', 'jobs.ordinal');
       return where.or([where('state', '<>', 'FAILED'), where.not(where.exists(later))]);
     })
@@ -173,7 +164,7 @@ async function prune(database: Database, before: number): Promise<number> {
       db
         .selectFrom('jobs')
         .select('id')
-        .where('finished_at', 'is not', null)
+        .where('finishedAt', 'is not', null)
         // As the index has it.
         .where(sql<number>`coalesce(finished_at, created_at)`, '<', before)
         .limit(STEP_COUNT)
@@ -188,34 +179,16 @@ async function prune(database: Database, before: number): Promise<number> {
   }
 }
 
-function rowOf(instance: string, job: JobWrite): Row {
+function rowOf(instance: string, job: JobWrite): JobTable {
   return {
-    id: job.id,
+    ...job,
     instance,
-    queue: job.queue,
-    target_id: job.targetId,
-    priority: job.priority,
-    state: job.state,
-    attempt: job.attempt,
-    ordinal: job.ordinal,
-    created_at: job.createdAt,
-    started_at: job.startedAt,
-    finished_at: job.finishedAt,
     error: storableOrNull(job.error),
     result: job.result === null ? null : storable(JSON.stringify(job.result)),
     lines: storable(job.lines),
   };
 }
 
-function jobOf(row: Pick<Row, (typeof COLUMNS)[number]>): StoredJob {
-  const { target_id: targetId, created_at: createdAt, started_at: startedAt, ...rest } = row;
-  const { finished_at: finishedAt, result, ...same } = rest;
-  return {
-    ...same,
-    targetId,
-    createdAt,
-    startedAt,
-    finishedAt,
-    result: result === null ? null : JSON.parse(result),
-  };
+function jobOf(row: Pick<JobTable, (typeof COLUMNS)[number]>): StoredJob {
+  return { ...row, result: row.result === null ? null : JSON.parse(row.result) };
 }

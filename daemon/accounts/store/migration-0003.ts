@@ -1,8 +1,7 @@
 // The third form of the store: counts of requests without leases, as daemons that share a store ask it for each request. A
 // migration that has been released is never changed; the next form is the next file.
 
-import { sql } from 'kysely';
-import type { Kysely, Migration } from 'kysely';
+import { type Kysely, type Migration, sql } from 'kysely';
 
 export const migration0003: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {

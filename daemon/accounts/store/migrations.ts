@@ -2,8 +2,7 @@
 // one transaction, one daemon at a time. A store that a newer version has brought further is refused.
 
 import { given } from '../../base/given.ts';
-import { Migrator, sql } from 'kysely';
-import type { Kysely, Migration, TableMetadata } from 'kysely';
+import { type Kysely, type Migration, Migrator, sql, type TableMetadata } from 'kysely';
 import { StoreError } from './error.ts';
 import { migration0001 } from './migration-0001.ts';
 import { migration0002 } from './migration-0002.ts';

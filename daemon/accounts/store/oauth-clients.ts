@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import type { Database, Writing } from './database.ts';
-import { surplusIds } from './surplus.ts';
+import { surplus } from './surplus.ts';
 import { storable } from './text.ts';
 
 export interface OAuthClient {
@@ -15,41 +15,39 @@ export interface OAuthClient {
   readonly createdAt: number;
 }
 
-export interface OAuthClients {
-  /**
-   * @param unusedMax  so many that no user has allowed anything stay, the newest
-   * @param records    what the audit says of it, kept with it
-   */
-  create(client: OAuthClient, unusedMax: number, records: readonly NewAuditRecord[]): Promise<void>;
-  get(id: string): Promise<OAuthClient | undefined>;
-  /** Removes those that may do nothing and were used last at `before` or earlier; returns how many. */
-  prune(before: number): Promise<number>;
-}
-
-export function oauthClientsIn(database: Database): OAuthClients {
+export function oauthClientsIn(database: Database) {
   return {
-    create: (client, unusedMax, records) =>
+    /**
+     * @param unusedMax  so many that no user has allowed anything stay, the newest
+     * @param records    what the audit says of it, kept with it
+     */
+    create: (
+      client: OAuthClient,
+      unusedMax: number,
+      records: readonly NewAuditRecord[],
+    ): Promise<void> =>
       database.write(async (writing) => {
         await appendAudit(writing.db, records, () => database.nextOrdinal());
         await create(writing, client, unusedMax);
       }),
-    get: (id) =>
+    get: (id: string): Promise<OAuthClient | undefined> =>
       database.read(async (db) => {
         const row = await db
           .selectFrom('oauth_clients')
-          .select(['id', 'name', 'redirect_uris as redirectUris', 'created_at as createdAt'])
+          .select(['id', 'name', 'redirectUris', 'createdAt'])
           .where('id', '=', id)
           .executeTakeFirst();
         if (row === undefined) return undefined;
         const redirectUris: string[] = JSON.parse(row.redirectUris);
         return { ...row, redirectUris };
       }),
-    prune: (before) =>
+    /** Removes those that may do nothing and were used last at `before` or earlier; returns how many. */
+    prune: (before: number): Promise<number> =>
       database.write(async ({ db }) => {
         const result = await db
           .deleteFrom('oauth_clients')
           .where(sql<number>`coalesce(used_at, created_at)`, '<=', before)
-          .where('id', 'not in', db.selectFrom('oauth_consents').select('client_id'))
+          .where('id', 'not in', db.selectFrom('oauth_consents').select('clientId'))
           .executeTakeFirst();
         return Number(result.numDeletedRows);
       }),
@@ -60,23 +58,20 @@ async function create({ db }: Writing, client: OAuthClient, unusedMax: number): 
   const unused = db
     .selectFrom('oauth_clients')
     .select('id')
-    .where('used_at', 'is', null)
-    .orderBy('created_at', 'desc')
+    .where('usedAt', 'is', null)
+    .orderBy('createdAt', 'desc')
     .orderBy('id');
-  const ids = await surplusIds(unused, unusedMax);
-  if (ids.length > 0)
-    await db
-      .deleteFrom('oauth_clients')
-      .where('id', 'in', ids)
-      // A user may have let it in meanwhile.
-      .where('used_at', 'is', null)
-      .execute();
+  await db
+    .deleteFrom('oauth_clients')
+    .where('id', 'in', surplus(unused, unusedMax))
+    // A user may have let it in meanwhile.
+    .where('usedAt', 'is', null)
+    .execute();
   const row = {
-    id: client.id,
+    ...client,
     name: storable(client.name),
-    redirect_uris: JSON.stringify(client.redirectUris),
-    created_at: client.createdAt,
-    used_at: null,
+    redirectUris: JSON.stringify(client.redirectUris),
+    usedAt: null,
   };
   await db.insertInto('oauth_clients').values(row).execute();
 }

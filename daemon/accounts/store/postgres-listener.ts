@@ -3,8 +3,7 @@
 // as changed. Leaves to the caller what to do meanwhile.
 
 import { setTimeout } from 'node:timers/promises';
-import { Client } from 'pg';
-import type { ClientConfig } from 'pg';
+import { Client, type ClientConfig } from 'pg';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import type { Change } from './engine.ts';

@@ -12,11 +12,10 @@ import type {
   PostgresPoolClient,
   PostgresQueryResult,
 } from 'kysely';
-import { Client, DatabaseError, Pool, types } from 'pg';
-import type { ClientConfig, PoolClient } from 'pg';
+import { Client, type ClientConfig, DatabaseError, Pool, type PoolClient, types } from 'pg';
 import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
-import type { Engine, Fault } from './engine.ts';
+import { type Engine, type Fault, PLUGINS } from './engine.ts';
 import { StoreError, UnwritableError } from './error.ts';
 import { CHANNEL, PostgresListener, encodeChange } from './postgres-listener.ts';
 import type { Schema } from './schema.ts';
@@ -45,7 +44,7 @@ export function openPostgres(databaseUrl: string, log: Log): Engine {
   const config = configOf(databaseUrl);
   warnOfPlainText(config, log);
   const pool = openPool(config, log);
-  const db = new Kysely<Schema>({ dialect: new ServerDialect({ pool }) });
+  const db = new Kysely<Schema>({ dialect: new ServerDialect({ pool }), plugins: PLUGINS });
   const listener = new PostgresListener(config, log);
   return {
     kind: 'postgres',

@@ -103,18 +103,15 @@ export interface RepoDecision<Result> {
   readonly result: Result;
 }
 
-export interface Repos {
-  read(): Promise<RepoBook>;
-  /** Decides on the repos as they are, and keeps what was decided; nobody else changes them meanwhile. */
-  change<Result>(decide: (book: RepoBook) => RepoDecision<Result>): Promise<Result>;
-}
-
 const COUNTER = 'repo';
 
-export function reposIn(database: Database): Repos {
+export type Repos = ReturnType<typeof reposIn>;
+
+export function reposIn(database: Database) {
   return {
-    read: () => database.read(readBook),
-    change: (decide) =>
+    read: (): Promise<RepoBook> => database.read(readBook),
+    /** Decides on the repos as they are, and keeps what was decided; nobody else changes them meanwhile. */
+    change: <Result>(decide: (book: RepoBook) => RepoDecision<Result>): Promise<Result> =>
       database.write(async ({ db, changed }) => {
         await holdCounter(db);
         const book = await readBook(db);
@@ -159,7 +156,7 @@ async function keep(
 
 async function remove(db: Transaction<Schema>, repoIds: readonly number[]): Promise<void> {
   for await (const batch of inBatches(repoIds)) {
-    await db.deleteFrom('grants').where('repo_id', 'in', batch).execute();
+    await db.deleteFrom('grants').where('repoId', 'in', batch).execute();
     await db.deleteFrom('repos').where('id', 'in', batch).execute();
   }
 }
@@ -183,15 +180,15 @@ async function readBook(db: Kysely<Schema>): Promise<RepoBook> {
 
 async function readHosts(db: Kysely<Schema>): Promise<ReadonlyMap<number, RepoHost>> {
   const hosts = new Map<number, RepoHost>();
-  for await (const rows of selectBatches(db.selectFrom('repo_hosts').selectAll(), ['repo_id']))
-    for (const { repo_id: repoId, address, host_id: hostId, facts } of rows)
+  for await (const rows of selectBatches(db.selectFrom('repo_hosts').selectAll(), ['repoId']))
+    for (const { repoId, address, hostId, facts } of rows)
       hosts.set(repoId, { address, hostId, facts: JSON.parse(facts) });
   return hosts;
 }
 
 /** A store from before it held repos has grants that name some. */
 async function lastGranted(db: Kysely<Schema>): Promise<number> {
-  const query = db.selectFrom('grants').select((select) => select.fn.max('repo_id').as('last'));
+  const query = db.selectFrom('grants').select((select) => select.fn.max('repoId').as('last'));
   return (await query.executeTakeFirst())?.last ?? 0;
 }
 
@@ -225,13 +222,13 @@ async function put(db: Transaction<Schema>, repo: StoredRepo): Promise<void> {
   const { address, hostId, facts } = repo.host;
   const host = {
     address: storable(address),
-    host_id: storable(hostId),
+    hostId: storable(hostId),
     facts: storable(JSON.stringify(facts)),
   };
   await db
     .insertInto('repo_hosts')
-    .values({ ...host, repo_id: row.id })
-    .onConflict((conflict) => conflict.column('repo_id').doUpdateSet(host))
+    .values({ ...host, repoId: row.id })
+    .onConflict((conflict) => conflict.column('repoId').doUpdateSet(host))
     .execute();
 }
 

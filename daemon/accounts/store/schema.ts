@@ -1,266 +1,262 @@
 // The tables as TypeScript sees them: the same on both engines. Times are milliseconds since the epoch, ids
-// UUIDs, hashes 64 hex digits. What creates them are the migrations; rows leave the store through the
-// files of their group (users.ts, grants.ts, ...), which give them the names of the domain.
+// UUIDs, hashes 64 hex digits. What creates them are the migrations, which call columns `user_id` (engine.ts, PLUGINS).
+// Rows leave the store through the files of their group (users.ts, grants.ts, ...).
 
 import type { ConnectionType } from '../../base/config/connections.ts';
-import type { JobState } from '../../repos/jobs.ts';
+import type { JobFacts } from '../../repos/jobs.ts';
 import type { Enforcement, Visibility } from '../../repos/records.ts';
 
 /** A file in the data directory, or a PostgreSQL database. */
 export type StoreKind = 'embedded' | 'postgres';
 
 export interface UserTable {
-  id: string;
+  readonly id: string;
   /** Trimmed and lower-cased. */
-  email: string;
-  name: string | null;
-  role: 'OWNER' | 'MEMBER';
+  readonly email: string;
+  readonly name: string | null;
+  readonly role: 'OWNER' | 'MEMBER';
   /** argon2id; null: no password is set. */
-  password_hash: string | null;
-  suspended_at: number | null;
-  created_at: number;
-  updated_at: number;
-  last_activity_at: number | null;
+  readonly passwordHash: string | null;
+  readonly suspendedAt: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lastActivityAt: number | null;
   /** Null: the default of the instance; -1: unlimited. */
-  requests_per_day: number | null;
+  readonly requestsPerDay: number | null;
   /** Ascends with the rows that one daemon makes: the order of those of one millisecond. */
-  ordinal: number;
+  readonly ordinal: number;
 }
 
 export interface SessionTable {
-  hash: string;
-  user_id: string;
-  created_at: number;
-  expires_at: number;
+  readonly hash: string;
+  readonly userId: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
 }
 
 export interface SetupLinkTable {
-  hash: string;
-  /** Null: for the first owner, who is not yet there. */
-  user_id: string | null;
-  created_at: number;
-  expires_at: number | null;
+  readonly hash: string;
+  /** Null: makes the first owner, who is not yet there. */
+  readonly userId: string | null;
+  readonly createdAt: number;
+  /** Null: valid until it is used or removed. */
+  readonly expiresAt: number | null;
 }
 
 export interface ApiKeyTable {
-  id: string;
-  user_id: string;
-  name: string;
-  hash: string;
-  created_at: number;
-  last_used_at: number | null;
-  ordinal: number;
+  readonly id: string;
+  readonly userId: string;
+  /** Unique among the keys of the user. */
+  readonly name: string;
+  readonly hash: string;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+  readonly ordinal: number;
 }
 
 export interface ScopedTokenTable {
-  id: string;
-  hash: string;
-  user_id: string;
-  api_key_id: string;
+  readonly id: string;
+  readonly hash: string;
+  readonly userId: string;
+  /** The key that made it. */
+  readonly apiKeyId: string;
   /** JSON array of repoIds in the order they were asked for: always read and written as a whole. */
-  repo_ids: string;
-  created_at: number;
-  expires_at: number;
+  readonly repoIds: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
 }
 
 export interface GrantTable {
-  user_id: string;
-  repo_id: number;
+  readonly userId: string;
+  readonly repoId: number;
 }
 
 /** Requests of a user on a UTC day, `YYYY-MM-DD`. */
 export interface UsageTable {
-  user_id: string;
-  day: string;
-  used: number;
+  readonly userId: string;
+  readonly day: string;
+  readonly used: number;
 }
 
 export interface AuditTable {
-  timestamp: number;
-  ordinal: number;
-  id: string;
-  action: string;
-  actor_id: string;
-  actor_type: string;
-  target_id: string;
-  target_type: string;
-  product_version: string;
+  readonly timestamp: number;
+  readonly ordinal: number;
+  readonly id: string;
+  readonly action: string;
+  readonly actorId: string;
+  readonly actorType: string;
+  readonly targetId: string;
+  readonly targetType: string;
+  readonly productVersion: string;
   /** JSON object. */
-  metadata: string | null;
-  org_id: string;
+  readonly metadata: string | null;
+  readonly orgId: string;
 }
 
 export interface SettingTable {
-  name: string;
-  value: string;
+  readonly name: string;
+  readonly value: string;
 }
 
 export interface RepoTable {
   /** RepoId. */
-  id: number;
-  name: string;
-  visibility: Visibility;
-  enforcement: Enforcement;
+  readonly id: number;
+  readonly name: string;
+  readonly visibility: Visibility;
+  readonly enforcement: Enforcement;
   /** JSON of a RepoPlace; null: another repo has taken it. Always read and written as a whole. */
-  place: string | null;
+  readonly place: string | null;
   /** Host and path of the remote; null: it has none. */
-  remote: string | null;
+  readonly remote: string | null;
   /** JSON: globs of further branches and tags, and the rules of the source; null: none. */
-  selection: string | null;
+  readonly selection: string | null;
 }
 
 /** Numbers that only ascend. */
 export interface CounterTable {
-  name: string;
-  value: number;
+  readonly name: string;
+  readonly value: number;
 }
 
 /** A job of one daemon; its last attempt counts. */
-export interface JobTable {
-  id: string;
+export interface JobTable extends Omit<JobFacts, 'result'> {
   /** The daemon whose index it is of. */
-  instance: string;
-  queue: string;
-  /** RepoId, or id of a connection. */
-  target_id: number;
-  priority: number;
-  state: JobState;
-  attempt: number;
+  readonly instance: string;
   /** Ascends with the jobs that one daemon makes. */
-  ordinal: number;
-  created_at: number;
-  started_at: number | null;
-  finished_at: number | null;
-  error: string | null;
+  readonly ordinal: number;
   /** JSON object. */
-  result: string | null;
+  readonly result: string | null;
   /** JSON array of log lines: always read and written as a whole. */
-  lines: string;
+  readonly lines: string;
 }
 
 /** A connection of the configuration of one daemon. */
 export interface ConnectionTable {
   /** From a counter of its own. */
-  id: number;
+  readonly id: number;
   /** The daemon whose configuration has it. */
-  instance: string;
-  name: string;
-  type: ConnectionType;
+  readonly instance: string;
+  readonly name: string;
+  readonly type: ConnectionType;
   /** Of the host, the same text for all connections to it. */
-  address: string;
+  readonly address: string;
   /** JSON of ConnectionRules: always read and written as a whole. */
-  rules: string;
-  /** When a listing of it ended last. */
-  synced_at: number | null;
+  readonly rules: string;
+  /** When a listing of it ended last; null: none did. */
+  readonly syncedAt: number | null;
   /** The same, of one that was whole. */
-  whole_at: number | null;
+  readonly wholeAt: number | null;
   /** JSON: how far the listing is that is under way; null: none is. */
-  listing: string | null;
+  readonly listing: string | null;
 }
 
 /** A repo that a connection lists, or did. */
 export interface ConnectionRepoTable {
-  connection_id: number;
-  repo_id: number;
-  /** Number of the last listing that had it. */
-  listing: number;
+  readonly connectionId: number;
+  readonly repoId: number;
+  /** Number of the last listing that had it; they ascend. */
+  readonly listing: number;
   /** Null: it is there. */
-  missing_since: number | null;
+  readonly missingSince: number | null;
 }
 
 /** What the host of a repo says of it. */
 export interface RepoHostTable {
-  repo_id: number;
+  readonly repoId: number;
   /** Of the host. */
-  address: string;
+  readonly address: string;
   /** The id that the host gave it. */
-  host_id: string;
+  readonly hostId: string;
   /** JSON of HostFacts: always read and written as a whole. */
-  facts: string;
+  readonly facts: string;
 }
 
 /** Who may read a repo by its host, as a connection heard it. */
 export interface HostReaderListTable {
   /** By a counter, never again. */
-  id: number;
-  repo_id: number;
+  readonly id: number;
+  readonly repoId: number;
   /** Name of the connection. */
-  connection: string;
-  taken_at: number;
+  readonly connection: string;
+  readonly takenAt: number;
   /** Accounts. */
-  reader_count: number;
+  readonly readerCount: number;
 }
 
 /** An account that may read, once for each of its verified addresses. */
 export interface HostReaderTable {
-  list_id: number;
+  readonly listId: number;
   /** As the host calls it. */
-  account_id: string;
+  readonly accountId: string;
   /** Trimmed, letters A to Z lower-cased; empty: none that is verified. */
-  email: string;
+  readonly email: string;
 }
 
 /** An account of an identity provider, linked with a user. */
 export interface SignOnAccountTable {
   /** As it calls itself. */
-  issuer: string;
+  readonly issuer: string;
   /** The account, as the issuer calls it. */
-  subject: string;
-  user_id: string;
-  created_at: number;
+  readonly subject: string;
+  readonly userId: string;
+  readonly createdAt: number;
 }
 
 /** A program that registered itself to sign people in. */
 export interface OAuthClientTable {
-  id: string;
-  name: string;
+  readonly id: string;
+  readonly name: string;
   /** JSON array. */
-  redirect_uris: string;
-  created_at: number;
+  readonly redirectUris: string;
+  readonly createdAt: number;
   /** When it was allowed something, or given tokens, last; null: never. */
-  used_at: number | null;
+  readonly usedAt: number | null;
 }
 
 /** What a client asks a user for. */
 export interface OAuthRequestTable {
-  hash: string;
-  user_id: string;
-  client_id: string;
-  redirect_uri: string;
-  code_challenge: string;
-  state: string | null;
-  resource: string;
-  expires_at: number;
+  readonly hash: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
+  readonly state: string | null;
+  /** Address of what is to be reached. */
+  readonly resource: string;
+  readonly expiresAt: number;
 }
 
 /** What a user lets a client do. */
 export interface OAuthConsentTable {
-  id: string;
-  user_id: string;
-  client_id: string;
-  redirect_uri: string;
-  code_challenge: string;
-  resource: string;
-  code_hash: string;
-  /** Null: the code was not used. */
-  family_hash: string | null;
-  refresh_hash: string | null;
-  /** Thumbprint of a key, as base64url. */
-  key_hash: string | null;
-  created_at: number;
-  used_at: number;
-  expires_at: number;
+  readonly id: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
+  readonly resource: string;
+  readonly codeHash: string;
+  /** Of what all its refresh tokens have in common; null: its code was not used yet. */
+  readonly familyHash: string | null;
+  /** Of the refresh token that is good. */
+  readonly refreshHash: string | null;
+  /** Thumbprint of the key that its refresh tokens are bound to, as base64url; null: none. */
+  readonly keyHash: string | null;
+  readonly createdAt: number;
+  /** When it gave tokens last. */
+  readonly usedAt: number;
+  /** Of the code, or of the refresh token. */
+  readonly expiresAt: number;
 }
 
 /** An access token. */
 export interface OAuthTokenTable {
-  hash: string;
-  consent_id: string;
-  resource: string;
+  readonly hash: string;
+  readonly consentId: string;
+  readonly resource: string;
   /** As in OAuthConsentTable. */
-  key_hash: string | null;
-  created_at: number;
-  expires_at: number;
+  readonly keyHash: string | null;
+  readonly createdAt: number;
+  readonly expiresAt: number;
 }
 
 export interface Schema {

@@ -4,22 +4,14 @@
 import type { Database } from './database.ts';
 import { storable } from './text.ts';
 
-export interface Settings {
-  get(name: string): Promise<string | undefined>;
-  set(name: string, value: string): Promise<void>;
-  /** False: it was not set. */
-  remove(name: string): Promise<boolean>;
-  all(): Promise<Map<string, string>>;
-}
-
-export function settingsIn(database: Database): Settings {
+export function settingsIn(database: Database) {
   return {
-    get: (name) =>
+    get: (name: string): Promise<string | undefined> =>
       database.read(async (db) => {
         const query = db.selectFrom('settings').select('value').where('name', '=', storable(name));
         return (await query.executeTakeFirst())?.value;
       }),
-    set: (name, value) =>
+    set: (name: string, value: string): Promise<void> =>
       database.write(async ({ db, changed }) => {
         const row = { name: storable(name), value: storable(value) };
         await db
@@ -29,14 +21,15 @@ export function settingsIn(database: Database): Settings {
           .execute();
         changed({ topic: 'settings' });
       }),
-    remove: (name) =>
+    /** False: it was not set. */
+    remove: (name: string): Promise<boolean> =>
       database.write(async ({ db, changed }) => {
         const query = db.deleteFrom('settings').where('name', '=', storable(name));
         const { numDeletedRows } = await query.executeTakeFirst();
         if (numDeletedRows > 0n) changed({ topic: 'settings' });
         return numDeletedRows > 0n;
       }),
-    all: () =>
+    all: (): Promise<Map<string, string>> =>
       database.read(async (db) => {
         const rows = await db.selectFrom('settings').selectAll().orderBy('name').execute();
         return new Map(rows.map(({ name, value }) => [name, value]));

@@ -9,61 +9,53 @@ export interface SignOnAccount {
   readonly subject: string;
 }
 
-export interface SignOnAccounts {
-  /** Id of the user; undefined: nobody has come with it. */
-  userOf(account: SignOnAccount): Promise<string | undefined>;
-  /** Of a user. */
-  of(userId: string): Promise<SignOnAccount[]>;
-  /** Issuers of those that are linked. */
-  issuers(): Promise<string[]>;
-  /** Those of an issuer. */
-  ofIssuer(issuer: string): Promise<{ readonly userId: string; readonly subject: string }[]>;
-  /** Links them unless they are. False: one of them is linked with another, or there is no such active user. */
-  link(userId: string, account: SignOnAccount, at: number): Promise<boolean>;
-  /** Ends all links of a user; returns how many. */
-  unlink(userId: string): Promise<number>;
-}
-
-export function signOnAccountsIn(database: Database): SignOnAccounts {
+export function signOnAccountsIn(database: Database) {
   return {
-    userOf: ({ issuer, subject }) =>
+    /** Id of the user; undefined: nobody has come with it. */
+    userOf: ({ issuer, subject }: SignOnAccount): Promise<string | undefined> =>
       database.read(async (db) => {
         const row = await db
           .selectFrom('sign_on_accounts')
-          .select('user_id')
+          .select('userId')
           .where('issuer', '=', storable(issuer))
           .where('subject', '=', storable(subject))
           .executeTakeFirst();
-        return row?.user_id;
+        return row?.userId;
       }),
-    of: (userId) =>
+    /** Of a user. */
+    of: (userId: string): Promise<SignOnAccount[]> =>
       database.read((db) =>
         db
           .selectFrom('sign_on_accounts')
           .select(['issuer', 'subject'])
-          .where('user_id', '=', userId)
+          .where('userId', '=', userId)
           .orderBy('issuer')
           .execute(),
       ),
-    issuers: () =>
+    /** Issuers of those that are linked. */
+    issuers: (): Promise<string[]> =>
       database.read(async (db) => {
         const rows = await db.selectFrom('sign_on_accounts').select('issuer').distinct().execute();
         return rows.map(({ issuer }) => issuer);
       }),
-    ofIssuer: (issuer) =>
+    /** Those of an issuer. */
+    ofIssuer: (issuer: string): Promise<{ readonly userId: string; readonly subject: string }[]> =>
       database.read((db) =>
         db
           .selectFrom('sign_on_accounts')
-          .select(['user_id as userId', 'subject'])
+          .select(['userId', 'subject'])
           .where('issuer', '=', storable(issuer))
           .execute(),
       ),
-    link: (userId, account, at) => database.write((writing) => link(writing, userId, account, at)),
-    unlink: (userId) =>
+    /** Links them unless they are. False: one of them is linked with another, or there is no such active user. */
+    link: (userId: string, account: SignOnAccount, at: number): Promise<boolean> =>
+      database.write((writing) => link(writing, userId, account, at)),
+    /** Ends all links of a user; returns how many. */
+    unlink: (userId: string): Promise<number> =>
       database.write(async ({ db, changed }) => {
         const { numDeletedRows } = await db
           .deleteFrom('sign_on_accounts')
-          .where('user_id', '=', userId)
+          .where('userId', '=', userId)
           .executeTakeFirst();
         if (numDeletedRows > 0n) changed({ userId });
         return Number(numDeletedRows);
@@ -82,7 +74,7 @@ async function link(
   const subject = storable(account.subject);
   const made = await db
     .insertInto('sign_on_accounts')
-    .values({ issuer, subject, user_id: userId, created_at: at })
+    .values({ issuer, subject, userId, createdAt: at })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (made.numInsertedOrUpdatedRows === 1n) {
@@ -91,10 +83,10 @@ async function link(
   }
   const same = await db
     .selectFrom('sign_on_accounts')
-    .select('user_id')
+    .select('userId')
     .where('issuer', '=', issuer)
     .where('subject', '=', subject)
-    .where('user_id', '=', userId)
+    .where('userId', '=', userId)
     .executeTakeFirst();
   return same !== undefined;
 }

@@ -5,44 +5,27 @@
 import { sql } from 'kysely';
 import type { Log } from '../../base/log.ts';
 import { apiKeysIn } from './api-keys.ts';
-import type { ApiKeys } from './api-keys.ts';
 import { auditIn } from './audit.ts';
-import type { Audit } from './audit.ts';
 import { connectionsIn } from './connections.ts';
-import type { Connections } from './connections.ts';
 import { Database } from './database.ts';
 import { openEmbedded } from './embedded.ts';
-import { dump, load } from './dump.ts';
-import type { DumpPart, LoadOptions } from './dump.ts';
+import { dump, type DumpPart, load, type LoadOptions } from './dump.ts';
 import type { Change, Engine } from './engine.ts';
 import { grantsIn } from './grants.ts';
-import type { Grants } from './grants.ts';
 import { hostReadersIn } from './host-readers.ts';
-import type { HostReaders } from './host-readers.ts';
 import { jobsIn } from './jobs.ts';
-import type { JobRows } from './jobs.ts';
 import { migrate } from './migrations.ts';
 import { oauthClientsIn } from './oauth-clients.ts';
-import type { OAuthClients } from './oauth-clients.ts';
 import { oauthConsentsIn } from './oauth-consents.ts';
-import type { OAuthConsents } from './oauth-consents.ts';
 import { reposIn } from './repos.ts';
-import type { Repos } from './repos.ts';
 import type { StoreKind } from './schema.ts';
 import { scopedTokensIn } from './scoped-tokens.ts';
-import type { ScopedTokens } from './scoped-tokens.ts';
 import { sessionsIn } from './sessions.ts';
-import type { Sessions } from './sessions.ts';
 import { settingsIn } from './settings.ts';
-import type { Settings } from './settings.ts';
 import { signOnAccountsIn } from './sign-on-accounts.ts';
-import type { SignOnAccounts } from './sign-on-accounts.ts';
 import { setupLinksIn } from './setup-links.ts';
-import type { SetupLinks } from './setup-links.ts';
 import { usageIn } from './usage.ts';
-import type { Usage } from './usage.ts';
 import { usersIn } from './users.ts';
-import type { Users } from './users.ts';
 
 export interface StoreOptions {
   /** Absolute path of a folder that is there; holds the file of the embedded store. */
@@ -58,25 +41,11 @@ export interface StoreOptions {
   readonly answerMsMax?: number;
 }
 
+type Groups = Readonly<ReturnType<typeof groupsIn>>;
+
 /** All operations may fail with NOT_READY: the database cannot be reached, is locked, full or damaged. */
-export interface Store {
+export interface Store extends Groups {
   readonly kind: StoreKind;
-  readonly users: Users;
-  readonly sessions: Sessions;
-  readonly setupLinks: SetupLinks;
-  readonly signOnAccounts: SignOnAccounts;
-  readonly apiKeys: ApiKeys;
-  readonly scopedTokens: ScopedTokens;
-  readonly oauthClients: OAuthClients;
-  readonly oauthConsents: OAuthConsents;
-  readonly grants: Grants;
-  readonly hostReaders: HostReaders;
-  readonly audit: Audit;
-  readonly settings: Settings;
-  readonly usage: Usage;
-  readonly repos: Repos;
-  readonly connections: Connections;
-  readonly jobs: JobRows;
   /**
    * Calls `listener` for every change that caches may hold, before the operation that made it here is done,
    * or when another daemon on the same PostgreSQL made it; perhaps more than once. Returns what ends it.
@@ -141,9 +110,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return joined(database);
 }
 
-function joined(database: Database): Store {
+/** The groups of operations. */
+function groupsIn(database: Database) {
   return {
-    kind: database.kind,
     users: usersIn(database),
     sessions: sessionsIn(database),
     setupLinks: setupLinksIn(database),
@@ -160,6 +129,13 @@ function joined(database: Database): Store {
     repos: reposIn(database),
     connections: connectionsIn(database),
     jobs: jobsIn(database),
+  };
+}
+
+function joined(database: Database): Store {
+  return {
+    kind: database.kind,
+    ...groupsIn(database),
     onChange: (listener) => database.onChange(listener),
     get isInformed() {
       return database.isInformed;

@@ -24,34 +24,27 @@ export interface UsageAnswer {
   readonly admitted: number;
 }
 
-export interface Usage {
-  /** Several daemons may count on this store. */
-  readonly isShared: boolean;
-  /**
-   * Counts for several users at once, in one transaction.
-   *
-   * @param day       `YYYY-MM-DD`
-   * @param requests  at most one for each user; some hundred at most
-   * @returns         the answers in the order of the requests
-   *
-   * Errors: NOT_READY; it may then have been done nevertheless.
-   */
-  count(day: string, requests: readonly UsageRequest[]): Promise<UsageAnswer[]>;
-  /** What is used, as far as reported. */
-  read(userId: string, day: string): Promise<number>;
-  /** Removes all but the last days that have any count. */
-  prune(): Promise<void>;
-}
-
 /** Days, of those that have counts, that stay: a clock that was wrong for once does not cost the others. */
 const DAY_COUNT_KEPT = 8;
 
 const PRUNED_ROW_COUNT = 500;
 
-export function usageIn(database: Database): Usage {
+export type Usage = ReturnType<typeof usageIn>;
+
+export function usageIn(database: Database) {
   return {
+    /** Several daemons may count on this store. */
     isShared: database.kind === 'postgres',
-    count: async (day, requests) => {
+    /**
+     * Counts for several users at once, in one transaction.
+     *
+     * @param day       `YYYY-MM-DD`
+     * @param requests  at most one for each user; some hundred at most
+     * @returns         the answers in the order of the requests
+     *
+     * Errors: NOT_READY; it may then have been done nevertheless.
+     */
+    count: async (day: string, requests: readonly UsageRequest[]): Promise<UsageAnswer[]> => {
       for (;;) {
         const answers = await database.write((writing) =>
           countAll(database, writing, day, requests),
@@ -60,12 +53,14 @@ export function usageIn(database: Database): Usage {
         await addRows(database, day, requests);
       }
     },
-    read: (userId, day) =>
+    /** What is used, as far as reported. */
+    read: (userId: string, day: string): Promise<number> =>
       database.read(async (db) => {
-        const query = db.selectFrom('usage').select('used').where('user_id', '=', userId);
+        const query = db.selectFrom('usage').select('used').where('userId', '=', userId);
         return (await query.where('day', '=', day).executeTakeFirst())?.used ?? 0;
       }),
-    prune: () => prune(database),
+    /** Removes all but the last days that have any count. */
+    prune: (): Promise<void> => prune(database),
   };
 }
 
@@ -79,22 +74,22 @@ async function countAll(
   const userIds = requests.map(({ userId }) => userId);
   const query = db
     .selectFrom('usage')
-    .select(['user_id', 'used'])
+    .select(['userId', 'used'])
     .where('day', '=', day)
-    .where('user_id', 'in', userIds)
+    .where('userId', 'in', userIds)
     // In one order, so that no two transactions wait for each other.
-    .orderBy('user_id');
+    .orderBy('userId');
   // The embedded store has one writer at a time.
   const rows = await (database.kind === 'postgres' ? query.forUpdate() : query).execute();
   if (database.kind === 'postgres' && rows.length < requests.length) return undefined;
-  const usedBy = new Map(rows.map(({ user_id: userId, used }) => [userId, used]));
+  const usedBy = new Map(rows.map(({ userId, used }) => [userId, used]));
   const answers = requests.map((request) => answerTo(request, usedBy.get(request.userId) ?? 0));
   await db
     .insertInto('usage')
-    .values(answers.map(({ used }, index) => ({ user_id: userIds[index]!, day, used })))
+    .values(answers.map(({ used }, index) => ({ userId: userIds[index]!, day, used })))
     .onConflict((conflict) =>
       conflict
-        .columns(['user_id', 'day'])
+        .columns(['userId', 'day'])
         .doUpdateSet((set) => ({ used: set.ref('excluded.used') })),
     )
     .execute();
@@ -118,8 +113,8 @@ async function addRows(
   await database.write(async ({ db }) => {
     await db
       .insertInto('usage')
-      .values(userIds.map((userId) => ({ user_id: userId, day, used: 0 })))
-      .onConflict((conflict) => conflict.columns(['user_id', 'day']).doNothing())
+      .values(userIds.map((userId) => ({ userId, day, used: 0 })))
+      .onConflict((conflict) => conflict.columns(['userId', 'day']).doNothing())
       .execute();
   });
 }
@@ -131,16 +126,16 @@ async function prune(database: Database): Promise<void> {
     const rows = await database.read((db) =>
       db
         .selectFrom('usage')
-        .select('user_id')
+        .select('userId')
         .where('day', '<', oldest)
         .limit(PRUNED_ROW_COUNT)
         .execute(),
     );
     if (rows.length === 0) return;
-    const userIds = rows.map((row) => row.user_id);
+    const userIds = rows.map((row) => row.userId);
     await database.write(async ({ db }) => {
       const old = db.deleteFrom('usage').where('day', '<', oldest);
-      await old.where('user_id', 'in', userIds).execute();
+      await old.where('userId', 'in', userIds).execute();
     });
     await setImmediate();
   }

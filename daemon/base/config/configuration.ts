@@ -12,8 +12,7 @@ import { type FileConfiguration, NO_FILE, parseConfiguration } from './file.ts';
 import { awaitSource, type ConfigurationSource, MissingError, openSource } from './file-source.ts';
 import { memberOf } from './schema-document.ts';
 import { SecretText } from './secret-text.ts';
-import { readSettings } from './settings.ts';
-import type { Settings } from './settings.ts';
+import { readSettings, type Settings } from './settings.ts';
 import { CLIENT_VARIABLES, VARIABLES } from './variables.ts';
 import type { LogFormat, LogLevel } from '../log-levels.ts';
 import type { HTTP_KINDS, Variable, VariableKey } from './variables.ts';
@@ -125,10 +124,11 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     (values.config === undefined ? undefined : openSource(values.config, folder, env));
   const { missing } = input;
   if (missing !== undefined && source?.recall(dataDir) !== true) throw missing;
-  let copied = missing === undefined ? [] : [`${missing.message}; what it said last counts`];
+  const copied = missing === undefined ? [] : [`${missing.message}; what it said last counts`];
   let read = readFile(input, source);
   const logFile = values.logFile === undefined ? undefined : path.resolve(folder, values.logFile);
-  return {
+  const configuration: Configuration = {
+    ...read,
     host: values.host ?? '',
     port: values.port ?? 0,
     baseUrl: values.baseUrl,
@@ -150,39 +150,18 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
         file: logFile,
       };
     },
-    get settings() {
-      return read.settings;
-    },
-    get permissions() {
-      return read.permissions;
-    },
-    get connections() {
-      return read.connections;
-    },
-    get contexts() {
-      return read.contexts;
-    },
-    get apps() {
-      return read.apps;
-    },
     env,
-    get identityProviders() {
-      return read.identityProviders;
-    },
-    get fileSettings() {
-      return read.fileSettings;
-    },
     source,
     readAgain() {
       const before = read;
       read = keepEqual(before, readFile(input, source));
-      copied = [];
+      const { notices } = read;
+      Object.assign(configuration, read, { notices: [...unknown, ...notices] });
       return changesOf(before, read);
     },
-    get notices() {
-      return [...unknown, ...copied, ...read.notices];
-    },
+    notices: [...unknown, ...copied, ...read.notices],
   };
+  return configuration;
 }
 
 function ownerOf({

@@ -3,8 +3,7 @@
 import type { Command } from 'commander';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import { selectionOf } from '../../base/config/survey.ts';
-import { EXIT_NONE, EXIT_OK } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { countOf } from '../format.ts';
 import { formatTable } from '../operator-output.ts';

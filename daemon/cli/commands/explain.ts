@@ -1,8 +1,7 @@
 // `trawl explain QUERY`: runs a search in a daemon or the local index and shows how it was done.
 
 import type { Command } from 'commander';
-import { EXIT_OK } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, EXIT_OK } from '../context.ts';
 import { formatExplanation } from '../explain-output.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
 import {

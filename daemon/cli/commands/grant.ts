@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import {
+  callOperator,
   formatJsonLines,
   formatTable,
   type OperatorFlags,
@@ -27,9 +28,7 @@ async function add(
   flags: OperatorFlags,
   context: CliContext,
 ): Promise<void> {
-  const { added, isEffective } = await withOperator(context, flags, (operator) =>
-    operator.call('grant.add', { email, repos }),
-  );
+  const { added, isEffective } = await callOperator(context, flags, 'grant.add', { email, repos });
   context.stderr.write(`${escapeControls(email)}: ${added} grants added\n`);
   if (!isEffective)
     context.stderr.write('note: grants have no effect without a licence for "permissions"\n');
@@ -41,9 +40,7 @@ async function remove(
   flags: OperatorFlags,
   context: CliContext,
 ): Promise<void> {
-  const { removed } = await withOperator(context, flags, (operator) =>
-    operator.call('grant.remove', { email, repos }),
-  );
+  const { removed } = await callOperator(context, flags, 'grant.remove', { email, repos });
   context.stderr.write(`${escapeControls(email)}: ${removed} grants removed\n`);
 }
 

@@ -3,8 +3,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { JobResult } from '../../sync/jobs/jobs.ts';
-import { EXIT_ERROR, EXIT_OK } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, EXIT_ERROR, EXIT_OK } from '../context.ts';
 import { countOf, formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
 import { addExamples, addSourceOptions, commonOptions, repoChange } from '../options.ts';
 import type { CommonFlags } from '../options.ts';

@@ -3,10 +3,10 @@
 import type { Command } from 'commander';
 import type { CliContext } from '../context.ts';
 import {
+  callOperator,
   formatJsonLines,
   formatTable,
   type OperatorFlags,
-  withOperator,
 } from '../operator-output.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
 import { escapeControls } from '../terminal-text.ts';
@@ -22,25 +22,19 @@ interface CreateFlags extends OperatorFlags {
 
 async function create(flags: CreateFlags, context: CliContext): Promise<void> {
   const { user: email, name } = flags;
-  const made = await withOperator(context, flags, (operator) =>
-    operator.call('key.create', { email, name }),
-  );
+  const made = await callOperator(context, flags, 'key.create', { email, name });
   context.stderr.write(`made key ${made.id} for ${made.email}; its value is shown this once\n`);
   context.stdout.write(`${made.key}\n`);
 }
 
 async function list(flags: KeyFlags, context: CliContext): Promise<void> {
-  const keys = await withOperator(context, flags, (operator) =>
-    operator.call('key.list', { email: flags.user }),
-  );
+  const keys = await callOperator(context, flags, 'key.list', { email: flags.user });
   const columns = ['id', 'email', 'name', 'state', 'createdAt', 'lastUsedAt'] as const;
   context.stdout.write(flags.json ? formatJsonLines(keys) : formatTable(columns, keys));
 }
 
 async function revoke(id: string, flags: OperatorFlags, context: CliContext): Promise<void> {
-  const { name } = await withOperator(context, flags, (operator) =>
-    operator.call('key.revoke', { id }),
-  );
+  const { name } = await callOperator(context, flags, 'key.revoke', { id });
   context.stderr.write(`revoked key ${escapeControls(`${id} (${name})`)}\n`);
 }
 

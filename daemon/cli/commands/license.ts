@@ -7,15 +7,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Entitlement, ReadLicence } from '../../accounts/licence.ts';
 import type { OperationOutput } from '../../http/operator/operations.ts';
 import { messageOf } from '../../base/caught.ts';
-import { EXIT_NONE, EXIT_OK } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { parseExpiry } from '../expiry.ts';
 import {
+  callOperator,
   formatJsonLines,
   formatRows,
   type OperatorFlags,
-  withOperator,
 } from '../operator-output.ts';
 import { addCommonOptions, addExamples, integer } from '../options.ts';
 
@@ -210,27 +209,18 @@ function printInForce(licence: Shown, flags: OperatorFlags, { stdout }: CliConte
 }
 
 async function show(flags: OperatorFlags, context: CliContext): Promise<void> {
-  const licence = await withOperator(context, flags, (operator) =>
-    operator.call('licence.show', {}),
-  );
+  const licence = await callOperator(context, flags, 'licence.show', {});
   printInForce(licence, flags, context);
 }
 
 async function set(file: string, flags: OperatorFlags, context: CliContext): Promise<void> {
   const key = file === '-' ? await text(context.stdin) : readFile(file);
-  const licence = await withOperator(
-    context,
-    flags,
-    (operator) => operator.call('licence.set', { key: key.trim() }),
-    true,
-  );
+  const licence = await callOperator(context, flags, 'licence.set', { key: key.trim() }, true);
   printInForce(licence, flags, context);
 }
 
 async function remove(flags: OperatorFlags, context: CliContext): Promise<void> {
-  const licence = await withOperator(context, flags, (operator) =>
-    operator.call('licence.remove', {}),
-  );
+  const licence = await callOperator(context, flags, 'licence.remove', {});
   printInForce(licence, flags, context);
 }
 

@@ -3,8 +3,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { EXIT_OK } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { addCommonOptions, addExamples, commonOptions } from '../options.ts';
 import type { CommonOptions } from '../services.ts';

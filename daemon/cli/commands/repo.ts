@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import {
+  callOperator,
   formatJsonLines,
   formatTable,
   type OperatorFlags,
@@ -37,16 +38,12 @@ async function set(repos: string[], flags: OperatorFlags, context: CliContext): 
   const change = repoChange(flags);
   if (Object.keys(change).length === 0)
     throw new UsageError('say what to change: --visibility, --enforce-permissions or another');
-  const { rows } = await withOperator(context, flags, (operator) =>
-    operator.call('repo.set', { repos, ...change }),
-  );
+  const { rows } = await callOperator(context, flags, 'repo.set', { repos, ...change });
   context.stdout.write(flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, rows));
 }
 
 async function remove(repos: string[], flags: OperatorFlags, context: CliContext): Promise<void> {
-  const { rows } = await withOperator(context, flags, (operator) =>
-    operator.call('repo.remove', { repos }),
-  );
+  const { rows } = await callOperator(context, flags, 'repo.remove', { repos });
   context.stdout.write(flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, rows));
 }
 

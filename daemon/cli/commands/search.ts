@@ -1,11 +1,9 @@
 // `trawl search QUERY`: asks a daemon or the local index and prints the answer.
 
 import { once } from 'node:events';
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { SearchCall, SearchEvent } from '../../http/api/search/search-schemas.ts';
-import { EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { addCommonOptions, addExamples, readVariable } from '../options.ts';
 import {
   addQueryOptions,

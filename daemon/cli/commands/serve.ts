@@ -2,10 +2,8 @@
 
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Option } from 'commander';
-import type { Command } from 'commander';
-import { EXIT_OK } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import { type Command, Option } from 'commander';
+import { type CliContext, EXIT_OK } from '../context.ts';
 import { describeError } from '../errors.ts';
 import {
   addExamples,
@@ -17,8 +15,7 @@ import {
 } from '../options.ts';
 import type { StatusReport } from '../../http/operator/status-report.ts';
 import type { CommonFlags } from '../options.ts';
-import { createProgress } from '../progress.ts';
-import type { ProgressView } from '../progress.ts';
+import { createProgress, type ProgressView } from '../progress.ts';
 import type { ServeOptions, Serving } from '../services.ts';
 import { escapeControls } from '../terminal-text.ts';
 import { describeIgnored, describeResult } from './index-sources.ts';

@@ -6,11 +6,11 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { ShownUser } from '../../http/operator/user-operations.ts';
 import type { CliContext } from '../context.ts';
 import {
+  callOperator,
   formatJsonLines,
   formatRows,
   formatTable,
   type OperatorFlags,
-  withOperator,
 } from '../operator-output.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
 import { countOf } from '../format.ts';
@@ -59,18 +59,13 @@ async function add(email: string, flags: AddFlags, context: CliContext): Promise
     ...(role === undefined ? {} : { role: ROLES[role] }),
     ...(await passwordOf(flags, context)),
   };
-  const added = await withOperator(
-    context,
-    flags,
-    (operator) => operator.call('user.add', input),
-    true,
-  );
+  const added = await callOperator(context, flags, 'user.add', input, true);
   context.stderr.write(`added ${added.user.email} (${roleOf(added.user)})\n`);
   printLink('setupUrl' in added ? added.setupUrl : undefined, added.user.email, context);
 }
 
 async function list(flags: OperatorFlags, context: CliContext): Promise<void> {
-  const users = await withOperator(context, flags, (operator) => operator.call('user.list', {}));
+  const users = await callOperator(context, flags, 'user.list', {});
   const columns = [
     'email',
     'name',
@@ -89,9 +84,7 @@ function stateOf(user: ShownUser): { state: string; limit: string } {
 }
 
 async function show(email: string, flags: OperatorFlags, context: CliContext): Promise<void> {
-  const user = await withOperator(context, flags, (operator) =>
-    operator.call('user.show', { email }),
-  );
+  const user = await callOperator(context, flags, 'user.show', { email });
   const rows: [string, string | undefined][] = [
     ['email', user.email],
     ['id', user.id],
@@ -119,35 +112,25 @@ async function change(
   flags: OperatorFlags,
   context: CliContext,
 ): Promise<void> {
-  const user = await withOperator(context, flags, (operator) =>
-    operator.call('user.change', { email, ...changes }),
-  );
+  const user = await callOperator(context, flags, 'user.change', { email, ...changes });
   const { state, limit } = stateOf(user);
   context.stderr.write(`${user.email}: ${roleOf(user)}, ${state}, requests per day: ${limit}\n`);
 }
 
 async function remove(email: string, flags: OperatorFlags, context: CliContext): Promise<void> {
-  const user = await withOperator(context, flags, (operator) =>
-    operator.call('user.remove', { email }),
-  );
+  const user = await callOperator(context, flags, 'user.remove', { email });
   context.stderr.write(`removed ${user.email} with all sessions, keys, tokens and grants\n`);
 }
 
 async function unlink(user: string, flags: OperatorFlags, context: CliContext): Promise<void> {
-  const { email, count } = await withOperator(context, flags, (operator) =>
-    operator.call('user.unlink', { email: user }),
-  );
+  const { email, count } = await callOperator(context, flags, 'user.unlink', { email: user });
   const links = countOf(count, 'link');
   context.stderr.write(`${email}: ended ${links} with accounts of identity providers\n`);
 }
 
 async function setPassword(email: string, flags: AddFlags, context: CliContext): Promise<void> {
   const input = { email, ...(await passwordOf(flags, context)) };
-  const { setupUrl } = await withOperator(
-    context,
-    flags,
-    async (operator): Promise<{ setupUrl?: string }> => operator.call('user.password', input),
-  );
+  const { setupUrl } = await callOperator(context, flags, 'user.password', input);
   if (setupUrl === undefined)
     context.stderr.write(`the password of ${escapeControls(email)} is set\n`);
   printLink(setupUrl, email, context);

@@ -1,8 +1,7 @@
 // `trawl verify [SHARD...]`: checks every byte of shards.
 
 import type { Command } from 'commander';
-import { EXIT_NONE, EXIT_OK } from '../context.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { countOf } from '../format.ts';
 import type { FileCheck } from '../index-files.ts';
 import { addCommonOptions, addExamples } from '../options.ts';

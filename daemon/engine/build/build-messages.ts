@@ -3,8 +3,7 @@
 // known already, and where the batch lies in its shard; both are answered in the order of the batches.
 
 import type { BatchOutcomes } from './batch-outcomes.ts';
-import type { DocColumns } from '../shards/shard-docs.ts';
-import type { ShardRepo } from '../shards/writer.ts';
+import type { NewTables } from '../shards/writer.ts';
 import type { FinishedShard } from './shard-file.ts';
 import type { FilterSettings } from './filters.ts';
 import type { HeaderFolders } from '../../sources/languages/languages.ts';
@@ -37,19 +36,15 @@ export interface BatchJob {
   readonly path: string;
 }
 
-export interface CompletionJob {
+/** What the writer gets, rows as the batches have them. */
+export interface CompletionJob extends Omit<NewTables, 'blobs' | 'blocks' | 'caseMarks'> {
   readonly kind: 'completion';
   readonly path: string;
   /** Files of the coded stripes, in order. */
   readonly stripes: readonly string[];
-  readonly repos: readonly ShardRepo[];
-  readonly docs: DocColumns;
   readonly blobs: readonly Uint8Array[];
-  readonly blobHashes: Uint8Array;
-  readonly hashSize: number;
   readonly blocks: readonly Uint8Array[];
   readonly caseMarks: readonly Uint8Array[];
-  readonly contentSize: number;
 }
 
 /** For each file of the batch: true = its content is stored already, so it is left out. */

@@ -8,6 +8,7 @@ import { type ShardFile, shardErrorOf, Space } from '../host/space.ts';
 import { SymbolsFileBuilder, type SymbolsSummary } from '../host/symbols-builder.ts';
 import { SymbolTables } from '../shards/symbol-tables.ts';
 import { ShardTables } from '../shards/tables.ts';
+import type { NewTables } from '../shards/writer.ts';
 import { type ShardDoc, ShardDocs } from '../shards/shard-docs.ts';
 import { BATCH_BLOCKS, blocksFor } from './build-plan.ts';
 import { completeShard, type FinishedShard, writeContent, writeStripes } from './shard-file.ts';
@@ -217,15 +218,9 @@ class Contents {
   }
 }
 
-interface CodedContents {
+interface CodedContents extends Omit<NewTables, 'repos' | 'docs'> {
   /** Paths of the stripes. */
   readonly stripes: readonly string[];
-  readonly blobs: Uint8Array;
-  readonly blocks: Uint8Array;
-  readonly caseMarks: Uint8Array;
-  readonly contentSize: number;
-  readonly blobHashes: Uint8Array;
-  readonly hashSize: number;
 }
 
 function addContent(builder: StripeBuilder, bytes: Uint8Array): void {

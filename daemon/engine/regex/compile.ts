@@ -3,11 +3,11 @@
 
 import { PROGRAM_STATES_MAX } from '../../../core/shared/program.ts';
 import { type Automaton, StateLimitError, STEPS_PER_STATE } from './automaton.ts';
-import { type Beginning, beginningOf, printBeginning } from './beginning.ts';
+import { type Beginning, beginningOf } from './beginning.ts';
 import { ALL, type Condition, countLiterals, mapTexts, NONE, printCondition } from './condition.ts';
 import { QueryError } from './query-error.ts';
 import { foldText } from './fold.ts';
-import { chooseNeedles, type Needles, NO_NEEDLES, printNeedles } from './needles.ts';
+import { chooseNeedles, type Needles, NO_NEEDLES } from './needles.ts';
 import { encodeProgram } from './program.ts';
 import { simplify } from './simplify.ts';
 import { atOnce, type Steps } from '../../base/steps.ts';
@@ -146,15 +146,4 @@ function* automataOf(tree: SimpleTree, position: number): Steps<Automata> {
       : `${PROGRAM_COUNT_MAX} states`;
     throw new QueryError(`regular expression: too large, limit ${limit}`, position);
   }
-}
-
-/** Canonical text of what is known of an expression, for explain: `needles prefix("foo"); holds "foo"`. */
-export function describeRegex({ needles, condition, beginning, ...regex }: CompiledRegex): string {
-  const traits = [
-    `needles ${printNeedles(needles)}`,
-    `holds ${printCondition(condition)}`,
-    ...(beginning ? [`spans lines, begins in ${printBeginning(beginning)}`] : []),
-    ...(regex.canBeEmpty ? ['can be empty'] : []),
-  ];
-  return traits.join('; ');
 }

@@ -1,8 +1,7 @@
 // Heads of groups in the regular expression syntax: names and flags. What has no place in RE2 (look-around,
 // back-references by name, atomic groups, comments) is refused here.
 
-import { failAt, peek, tryTake } from './reader.ts';
-import type { RegexFlags, RegexReader } from './reader.ts';
+import { failAt, peek, type RegexFlags, type RegexReader, tryTake } from './reader.ts';
 
 const LOOK_AROUND =
   'unsupported kind of group: there is no look-around; -content:x leaves out files that hold x';

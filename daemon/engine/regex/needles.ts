@@ -134,17 +134,3 @@ function bitsOfCharacter(character: string): number {
   if (/[a-z0-9_]/.test(character)) return 4.5;
   return character < '\x80' ? 5 : 8;
 }
-
-function countBits(bytes: Uint8Array): number {
-  let count = 0;
-  for (const byte of bytes) for (let left = byte; left !== 0; left &= left - 1) count++;
-  return count;
-}
-
-/** Canonical text: `prefix("foo", "bar")/i`, `run(9 bytes of 10)`, `none`. */
-export function printNeedles({ kind, texts, isFolded, run }: Needles): string {
-  if (run !== undefined) return `run(${run.size} bytes of ${countBits(run.bytes)})`;
-  if (kind === 'none') return kind;
-  const list = texts.map((text) => JSON.stringify(text)).join(', ');
-  return `${kind}(${list})${isFolded ? '/i' : ''}`;
-}

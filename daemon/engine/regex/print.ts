@@ -1,7 +1,6 @@
 // The canonical text of a syntax tree, for tests, logs and explain: one short operator a node, flags
-// resolved. `a(?i:b)+$` prints as `seq('a', repeat(1,, 'b'/i), lineEnd)`. And that of an automaton.
+// resolved. `a(?i:b)+$` prints as `seq('a', repeat(1,, 'b'/i), lineEnd)`.
 
-import type { Automaton, State } from './automaton.ts';
 import { printRanges } from './code-points.ts';
 import type { ClassNode, RegexTree } from './tree.ts';
 
@@ -34,30 +33,4 @@ function printClass({ ranges, properties, isNegated, isFolded }: ClassNode): str
     ...properties.map((property) => `${property.isNegated ? '!' : ''}${property.name}`),
   ];
   return `[${isNegated ? '^' : ''}${members.join(' ')}]${isFolded ? '/i' : ''}`;
-}
-
-/** Canonical text of `automaton`, states by their indexes: that of `ab*` is `start 3; 0 match; 1 2|0; 2 [62]1; 3 [61]1`. */
-export function printAutomaton({ states, start }: Automaton): string {
-  const clauses = states.map((state, index) => `${index} ${printState(state)}`);
-  return [`start ${start}`, ...clauses].join('; ');
-}
-
-function printState(state: State): string {
-  switch (state.kind) {
-    case 'bytes': {
-      const bytes = printRanges(
-        state.edges.map(({ first: start, last }) => ({ start, end: last + 1 })),
-      );
-      const edges = state.edges.map(({ target }, index) => `[${bytes[index]}]${target}`);
-      return edges.join(' ') || 'fails';
-    }
-    case 'choice':
-      return state.targets.join('|');
-    case 'assert':
-      return `${state.at} ${state.target}`;
-    case 'call':
-      return `call ${state.entry} ${state.target}`;
-    default:
-      return state.kind;
-  }
 }

@@ -9,8 +9,7 @@ import {
   UNASKED_BODY_SIZE_MAX,
 } from './adapter.ts';
 import type { BodyAllowance, HttpRequest } from './adapter.ts';
-import { noMemoryError } from './memory-budget.ts';
-import type { Hold } from './memory-budget.ts';
+import { type Hold, noMemoryError } from './memory-budget.ts';
 
 /** Headers of which only the first occurrence counts. */
 const SINGLE_HEADERS = new Set([

@@ -7,26 +7,24 @@ import type { Duplex } from 'node:stream';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
 import { SLICE_MS, nextTurn } from '../../base/next-turn.ts';
 import {
+  type AdapterOptions,
+  bodySize,
+  type BodyStream,
+  type BoundAddress,
   ClientGoneError,
   HEAD_SIZE_MAX,
   HEAD_TIMEOUT_MS,
+  type HttpAdapter,
+  type HttpHandler,
+  type HttpRequest,
+  type HttpResponse,
+  isBodyStream,
+  type PlainBody,
   REQUEST_TIMEOUT_MS,
   RequestFault,
   STALL_SIZE,
   STALL_TIMEOUT_MS,
   STREAM_STALL_MS,
-  bodySize,
-  isBodyStream,
-} from './adapter.ts';
-import type {
-  AdapterOptions,
-  BodyStream,
-  BoundAddress,
-  HttpAdapter,
-  HttpHandler,
-  HttpRequest,
-  HttpResponse,
-  PlainBody,
 } from './adapter.ts';
 import {
   BodyCollector,
@@ -37,8 +35,7 @@ import {
 } from './exchange-parts.ts';
 import { Connection, lingeringEnd } from './node-connection.ts';
 import { Pump } from './pump.ts';
-import { faultOf, malformed, parseTarget } from './request-head.ts';
-import type { Target } from './request-head.ts';
+import { faultOf, malformed, parseTarget, type Target } from './request-head.ts';
 
 /** Bytes of a body that nobody has asked for which the library reads in any case. */
 const READ_AHEAD_SIZE = 16_384;

@@ -3,14 +3,12 @@
 // and the connection then ends in a way that lets the client read it. A client that has sent its last byte counts
 // as gone a moment later, as most of those that leave say no more than that.
 
-import { STATUS_CODES } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { RequestFault, isBodyStream } from './adapter.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from './adapter.ts';
 import { paced } from '../../base/pace.ts';
-import { tooSlow } from './exchange-parts.ts';
-import type { BodyCollector, LazySignal } from './exchange-parts.ts';
+import { type BodyCollector, type LazySignal, tooSlow } from './exchange-parts.ts';
 import { malformed } from './request-head.ts';
 
 /** Time in which answers still reach a client that sends no more. */

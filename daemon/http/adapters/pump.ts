@@ -2,8 +2,7 @@
 // waits here, up to a bound; then the source is not asked for more until there is room. Both adapters use
 // it; what a socket is they tell by `Outlet`.
 
-import { STREAM_STALL_MS } from './adapter.ts';
-import type { BodyStream } from './adapter.ts';
+import { type BodyStream, STREAM_STALL_MS } from './adapter.ts';
 
 /** Bytes that wait for the client, at most; a single larger piece aside. */
 export const BUFFER_SIZE_MAX = 2_097_152;

@@ -7,29 +7,25 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
-import { allBytes } from '../../base/lazy-bytes.ts';
-import type { LazyBytes } from '../../base/lazy-bytes.ts';
+import { allBytes, type LazyBytes } from '../../base/lazy-bytes.ts';
 import { deferredFor } from '../../base/deferred.ts';
 import { SLICE_MS, nextTurn } from '../../base/next-turn.ts';
 import {
+  type AdapterOptions,
+  bodySize,
+  type BodyStream,
+  type BoundAddress,
   ClientGoneError,
+  type HttpAdapter,
+  type HttpRequest,
+  type HttpResponse,
+  isBodyStream,
+  type PlainBody,
   REQUEST_TIMEOUT_MS,
   STALL_SIZE,
   STREAM_STALL_MS,
-  bodySize,
-  isBodyStream,
 } from './adapter.ts';
-import type {
-  AdapterOptions,
-  BodyStream,
-  BoundAddress,
-  HttpAdapter,
-  HttpRequest,
-  HttpResponse,
-  PlainBody,
-} from './adapter.ts';
-import { Pump } from './pump.ts';
-import type { Outlet } from './pump.ts';
+import { type Outlet, Pump } from './pump.ts';
 import { faultOf } from './request-head.ts';
 import {
   BodyCollector,

@@ -2,8 +2,7 @@
 
 import { z } from 'zod';
 import type { Log } from '../../base/log.ts';
-import type { Endpoint } from '../api/shapes/endpoint.ts';
-import { endpoint, noContent } from '../api/shapes/endpoint.ts';
+import { type Endpoint, endpoint, noContent } from '../api/shapes/endpoint.ts';
 import type { HttpMount } from './http-mount.ts';
 import type { SessionLimits } from './sessions.ts';
 

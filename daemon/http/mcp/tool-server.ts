@@ -4,15 +4,13 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
+  type CallToolResult,
   ErrorCode as RpcCode,
   ListToolsRequestSchema,
+  type ListToolsResult,
   McpError,
-} from '@modelcontextprotocol/sdk/types.js';
-import type {
-  CallToolResult,
-  ListToolsResult,
-  ServerNotification,
-  ServerRequest,
+  type ServerNotification,
+  type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import { isShortage } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';

@@ -4,27 +4,17 @@
 import { OAuthError, type OAuthErrorCode } from '../../accounts/oauth/error.ts';
 import { FORM_SIZE_MAX } from '../../accounts/oauth/parameters.ts';
 import { ApiError, type ErrorCode, toApiError } from '../api/shapes/api-error.ts';
-import {
-  type Answer,
-  type CallContext,
-  type Endpoint,
-  endpoint,
-  type Method,
-} from '../api/shapes/endpoint.ts';
+import { type Answer, type CallContext, type Endpoint, endpoint } from '../api/shapes/endpoint.ts';
 import { z } from 'zod';
 
 type Headers = Readonly<Record<string, string>>;
 
-interface OAuthShape {
-  readonly operationId: string;
-  readonly method: Method;
-  readonly path: string;
-  readonly summary: string;
+interface OAuthShape extends Pick<
+  Endpoint,
+  'operationId' | 'method' | 'path' | 'summary' | 'isForBrowsers' | 'isCallerHeeded'
+> {
   /** Status of its good answer. */
   readonly status?: number;
-  /** Pages of other origins may not ask. */
-  readonly isForBrowsers?: boolean;
-  readonly isCallerHeeded?: boolean;
   /** Another form of an answer that is an error. */
   readonly refuse?: (refusal: Answer, context: CallContext) => Answer;
 }

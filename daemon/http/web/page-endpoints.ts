@@ -7,8 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { builtFile } from '../../base/program-files.ts';
 import type { AssetFiles } from '../api/shapes/asset.ts';
-import { endpoint } from '../api/shapes/endpoint.ts';
-import type { Answer, CallContext, Endpoint } from '../api/shapes/endpoint.ts';
+import { type Answer, type CallContext, endpoint, type Endpoint } from '../api/shapes/endpoint.ts';
 import { assetEndpoint, folderFiles } from '../api/shapes/static-files.ts';
 
 /** Addresses of the pages; the client's router (daemon/web/shell/routes.tsx) has the same. */

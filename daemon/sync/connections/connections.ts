@@ -11,6 +11,7 @@ import { messageOf } from '../../base/caught.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
 import type { Log } from '../../base/log.ts';
+import type { JobCounts } from '../../repos/jobs.ts';
 import {
   awaitedAnswers,
   awaitedByGit,
@@ -88,10 +89,10 @@ const TICK_MS = 2_000;
 
 export class Connections {
   readonly #options: ConnectionsOptions;
-  readonly #clones: Clones;
-  readonly #sync: SyncJobs;
-  readonly #cleanup: CleanupJobs;
-  readonly #remover: RepoRemover;
+  readonly clones: Clones;
+  readonly sync: SyncJobs;
+  readonly cleanup: CleanupJobs;
+  readonly remover: RepoRemover;
   readonly pushes: Pushes;
   readonly submodules: Submodules;
   /** By name. */
@@ -114,7 +115,7 @@ export class Connections {
     this.#options = options;
     this.#syncTimes = new DueTimes(() => limits().resyncConnectionIntervalMs);
     this.#fetchTimes = new DueTimes(() => limits().reindexIntervalMs);
-    this.#clones = new Clones({
+    this.clones = new Clones({
       catalog,
       register,
       fetchClone,
@@ -129,13 +130,13 @@ export class Connections {
     this.pushes = new Pushes({
       register,
       has: (repoId) => this.has(repoId) === true,
-      owe: (repoId) => this.#clones.owe(repoId),
+      owe: (repoId) => this.clones.owe(repoId),
       askHost: (repoId) => this.askHost(repoId),
       narrow: (...told) => void this.#obeyWebhook(...told),
       secret,
       log,
     });
-    this.#remover = new RepoRemover({ ...options, clones: this.#clones });
+    this.remover = new RepoRemover({ ...options, clones: this.clones });
     const obey = (changes: Obeyed): Promise<void> => this.#obey(changes);
     this.submodules = new Submodules({
       catalog,
@@ -144,10 +145,10 @@ export class Connections {
       areWanted: () => [...this.#configured.values()].some(({ settings }) => settings.submodules),
       isWanted: (repoId) => this.#wantsSubmodules(repoId),
       obey: (changedIds) => this.#obey({ changedIds, dueIds: changedIds }),
-      remove: (...call) => this.#remover.remove(...call),
+      remove: (...call) => this.remover.remove(...call),
       log,
     });
-    this.#sync = new SyncJobs({
+    this.sync = new SyncJobs({
       register,
       rows,
       book,
@@ -163,9 +164,9 @@ export class Connections {
         this.#cleanUp();
       },
     });
-    this.#cleanup = new CleanupJobs({
+    this.cleanup = new CleanupJobs({
       register,
-      remover: this.#remover,
+      remover: this.remover,
       book,
       log,
       limits: () => limits().cleanupJobs,
@@ -180,22 +181,6 @@ export class Connections {
     return register.connections.filter(
       (one) => one.instance === instance && this.#configured.has(one.name),
     );
-  }
-
-  get clones(): Clones {
-    return this.#clones;
-  }
-
-  get sync(): SyncJobs {
-    return this.#sync;
-  }
-
-  get cleanup(): CleanupJobs {
-    return this.#cleanup;
-  }
-
-  get remover(): RepoRemover {
-    return this.#remover;
   }
 
   /** Connections of the configuration, by name: another map once that says something else. */
@@ -317,29 +302,29 @@ export class Connections {
     const { book, register, served } = this.#options;
     const left = await book.read();
     const nameOf = (id: number): string | undefined => this.#targetOf(id)?.name;
-    this.#sync.runner.recall(left, nameOf);
-    this.#cleanup.runner.recall(left, (repoId) => register.byId(repoId)?.name);
-    await this.#clones.sweep();
+    this.sync.runner.recall(left, nameOf);
+    this.cleanup.runner.recall(left, (repoId) => register.byId(repoId)?.name);
+    await this.clones.sweep();
     this.#isStarted = true;
     this.#resume(new Set());
-    this.#sync.runner.forgetLeft();
+    this.sync.runner.forgetLeft();
     // Why all: what was fetched may not have been indexed any more; a job that finds nothing new takes 0.2 ms.
     for (const { repoId } of served.records) {
       if (this.has(repoId) === undefined) continue;
-      const { fetchedAt, isBehind } = this.#clones.lastFetch(repoId);
+      const { fetchedAt, isBehind } = this.clones.lastFetch(repoId);
       this.#fetchTimes.resume(repoId, fetchedAt);
-      if (isBehind) this.#clones.markStale(repoId);
+      if (isBehind) this.clones.markStale(repoId);
       this.#index(repoId);
     }
     this.#cleanUp();
-    this.#cleanup.runner.forgetLeft();
+    this.cleanup.runner.forgetLeft();
     this.tick();
     this.#ticking = setInterval(() => this.tick(), TICK_MS).unref();
   }
 
   /** Has those listed that are new or changed, or that were interrupted. */
   #resume(changed: ReadonlySet<string>): void {
-    const { runner } = this.#sync;
+    const { runner } = this.sync;
     const left = new Set(runner.left.map(({ targetId }) => targetId));
     for (const connection of this.all) {
       const { connectionId, name, wholeAt, syncedAt } = connection;
@@ -351,12 +336,12 @@ export class Connections {
 
   #list({ connectionId, name }: SyncTarget): void {
     this.#syncTimes.restart(connectionId);
-    this.#sync.runner.ask({ connectionId, name });
+    this.sync.runner.ask({ connectionId, name });
   }
 
   /** Begins what is due. */
   tick(): void {
-    if (this.#sync.runner.signal.aborted) return;
+    if (this.sync.runner.signal.aborted) return;
     for (const connectionId of this.#syncTimes.take()) {
       const target = this.#targetOf(connectionId);
       if (target === undefined) this.#syncTimes.forget(connectionId);
@@ -369,7 +354,7 @@ export class Connections {
 
   /** Has a repo fetched and indexed, as its host may have something new. */
   askHost(repoId: number): void {
-    this.#clones.markStale(repoId);
+    this.clones.markStale(repoId);
     this.#fetchTimes.restart(repoId);
     this.#index(repoId);
   }
@@ -427,7 +412,7 @@ export class Connections {
    */
   async askSync(connectionId: number): Promise<string | undefined> {
     const target = this.#targetOf(connectionId);
-    return target && this.#sync.runner.askKept(target);
+    return target && this.sync.runner.askKept(target);
   }
 
   /** Has what was decided on repos hold: who may see them first; and what could not be kept when it was decided. */
@@ -507,7 +492,7 @@ export class Connections {
 
   #cleanUp(): void {
     if (!this.#isConfigured || !this.#isStarted) return;
-    this.#cleanup.consider();
+    this.cleanup.consider();
     this.submodules.note();
   }
 
@@ -519,8 +504,8 @@ export class Connections {
   }
 
   /** What becomes of the connections: not listed yet, failed, or listed with gaps. */
-  get counts(): { readonly firstTime: number; readonly failed: number; readonly warned: number } {
-    const { runner, warned } = this.#sync;
+  get counts(): JobCounts {
+    const { runner, warned } = this.sync;
     const hasFailed = ({ connectionId }: StoredConnection): boolean =>
       runner.failed.reasonOf(connectionId) !== undefined;
     const count = (is: (one: StoredConnection) => boolean): number => this.all.filter(is).length;
@@ -536,7 +521,7 @@ export class Connections {
     const url = this.#configured.get(name)?.settings.url;
     const awaited = awaitedOf(name) ?? (url === undefined ? undefined : awaitedByGit(url));
     if (awaited !== undefined) return awaitedSentence(awaited);
-    return this.#sync.runner.failed.reasonOf(connectionId);
+    return this.sync.runner.failed.reasonOf(connectionId);
   }
 
   /** What does not work as it should, in words for the owner; empty: nothing. */
@@ -548,7 +533,7 @@ export class Connections {
     );
     const wanted = (name: string): boolean => this.#configured.has(name);
     return [
-      ...this.#sync.runner.failed.sentences(wanted).map((one) => `connection ${one}`),
+      ...this.sync.runner.failed.sentences(wanted).map((one) => `connection ${one}`),
       ...[...awaited.values()].map(awaitedSentence),
       ...hostPauses().map(pauseSentence),
       ...this.pushes.degradations,
@@ -560,7 +545,7 @@ export class Connections {
     clearInterval(this.#ticking);
     this.pushes.close();
     await this.submodules.close();
-    await Promise.all([this.#sync.runner.close(), this.#cleanup.close()]);
+    await Promise.all([this.sync.runner.close(), this.cleanup.close()]);
     await closeHosts([...this.#configured.values()]);
   }
 }

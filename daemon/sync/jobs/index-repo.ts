@@ -32,7 +32,7 @@ import {
 import { fingerprintNow, fingerprintOf, hasRules, lookOf } from '../served/fingerprint.ts';
 import type { RepoRegister } from '../register/register.ts';
 import { knownIndexOf } from '../served/known-index.ts';
-import { repoSizes } from '../catalog/repo-sizes.ts';
+import { repoSizes, type RepoSizes } from '../catalog/repo-sizes.ts';
 import { type Publication, publishing } from '../served/publication.ts';
 import { lookAgainAt } from '../register/look-at-source.ts';
 import type { FetchStep } from './job-step.ts';
@@ -79,7 +79,7 @@ export interface IndexContext {
 }
 
 /** What is known of a repo once it is indexed. */
-export interface IndexOutcome {
+export interface IndexOutcome extends RepoSizes {
   /** Nothing had changed. */
   readonly isUnchanged: boolean;
   /** What changed alone, or everything; absent: nothing was built. */
@@ -88,13 +88,7 @@ export interface IndexOutcome {
   readonly reason?: string;
   /** Indexed revisions. */
   readonly revisionCount: number;
-  /** Docs that a revision holds, and others that are still in the shards. */
-  readonly docCount: number;
-  readonly deadCount: number;
   readonly shardCount: number;
-  /** Bytes of contents and files, those of docs that no revision holds among them. */
-  readonly contentSize: number;
-  readonly shardSize: number;
   readonly skipped: Readonly<Record<string, number>>;
   /** What rules leave out, by rule; an ignored folder counts as one. */
   readonly ignored: Readonly<Record<string, number>>;

@@ -1,7 +1,7 @@
 // Jobs as the API shows them: those that have not ended are here, the others in the store.
 
 import type { StoredJob } from '../../accounts/store/jobs.ts';
-import type { JobState, JobView, RepoState } from '../../repos/jobs.ts';
+import type { JobCounts, JobListQuery, JobState, JobView, RepoState } from '../../repos/jobs.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Job } from './job.ts';
 import type { JobBook } from './job-book.ts';
@@ -12,13 +12,6 @@ import { INDEX_QUEUE, type Jobs } from './jobs.ts';
 
 export interface DeskJob extends StoredJob, JobView {
   readonly progress?: FineStep & NonNullable<JobView['progress']>;
-}
-
-export interface JobListQuery {
-  readonly queue?: string | undefined;
-  readonly state?: JobState | undefined;
-  readonly offset: number;
-  readonly limit: number;
 }
 
 const OPEN: readonly JobState[] = ['PENDING', 'IN_PROGRESS'];
@@ -90,11 +83,7 @@ export class JobDesk {
   }
 
   /** What becomes of these repos. */
-  counts(records: readonly RepoRecord[]): {
-    readonly firstTime: number;
-    readonly failed: number;
-    readonly warned: number;
-  } {
+  counts(records: readonly RepoRecord[]): JobCounts {
     const { failed, warned } = this.#jobs;
     const hasFailed = ({ repoId }: RepoRecord): boolean => failed.reasonOf(repoId) !== undefined;
     const count = (is: (record: RepoRecord) => boolean): number => records.filter(is).length;

@@ -1,7 +1,6 @@
 // Asks a host who may read one repository: all of them, or an error. Part of a list is no list.
 
-import type { Host, HostMember, HostRepo } from '../../hosts/host.ts';
-import { HostError } from '../../hosts/host.ts';
+import { type Host, HostError, type HostMember, type HostRepo } from '../../hosts/host.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
 import { ReaderSet } from '../../accounts/store/host-readers.ts';
 

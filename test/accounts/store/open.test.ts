@@ -335,8 +335,9 @@ function jsonColumns(): string[] {
   const interfaces = [...text.matchAll(/^export interface (\w+Table) \{\n([^]*?)^\}/gm)];
   assert.equal(interfaces.length, tables.size);
   return interfaces.flatMap(([, type, members = '']) =>
-    [...members.matchAll(/\/\*\* JSON\b.*\n {2}(\w+):/g)].map(
-      ([, column]) => `${tables.get(type)}.${column}`,
+    [...members.matchAll(/\/\*\* JSON\b.*\n {2}readonly (\w+):/g)].map(
+      ([, column = '']) =>
+        `${tables.get(type)}.${column.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
     ),
   );
 }

@@ -30,13 +30,13 @@ import { explain, type Explanation, type ShardRow } from '../../../daemon/engine
 import { search } from '../../../daemon/engine/search/service.ts';
 import {
   type LiveShard,
-  printSnapshot,
   type QuarantinedShard,
   SnapshotKeeper,
 } from '../../../daemon/engine/search/snapshot.ts';
 import type { ShardPart } from '../../../daemon/engine/shards/parts.ts';
 import { ShardDocs } from '../../../daemon/engine/shards/shard-docs.ts';
 import { writeShard } from '../../../daemon/engine/shards/writer.ts';
+import { printSnapshot } from '../search/print-snapshot.ts';
 import { checkInvariants } from './invariants.ts';
 import { repoRecord } from '../../repos/record.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { printSnapshot } from '../../../daemon/engine/search/snapshot.ts';
 import { Engine, repoRecord } from '../host/harness.ts';
+import { printSnapshot } from './print-snapshot.ts';
 
 const [A, B] = [repoRecord(1, 'host/a'), repoRecord(2, 'host/b')];
 const DOCS = ['x', 'y'].map((path) => ({ path, bytes: Buffer.from('plum\n') }));

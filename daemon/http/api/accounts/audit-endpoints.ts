@@ -5,7 +5,7 @@ import { ORG } from '../../../accounts/audit-trail.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { instantText } from '../shapes/input.ts';
-import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
+import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 import { integer, text, time } from '../shapes/schemas.ts';
 import { isoTime } from './user-schemas.ts';
 
@@ -51,13 +51,7 @@ export const listAuditRecords = endpoint(
         ...pageFields(50),
       }),
     },
-    responses: {
-      200: {
-        description: 'A page of records, newest first.',
-        body: z.array(auditRecord),
-        headers: PAGE_HEADERS,
-      },
-    },
+    responses: pageAnswer('A page of records, newest first.', auditRecord),
   },
   async ({ query }, { accounts, actor, baseUrl }) => {
     const since = query.since === undefined ? undefined : Date.parse(query.since);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { integerText, jsonInteger } from '../shapes/input.ts';
-import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
+import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 import { integer, text } from '../shapes/schemas.ts';
 import { idText } from './user-schemas.ts';
 
@@ -52,9 +52,7 @@ export const listGrants = endpoint(
         ...pageFields(50),
       }),
     },
-    responses: {
-      200: { description: 'A page of grants.', body: z.array(grant), headers: PAGE_HEADERS },
-    },
+    responses: pageAnswer('A page of grants.', grant),
     errors: ['NOT_FOUND'],
   },
   async ({ query }, { accounts, baseUrl }) => {

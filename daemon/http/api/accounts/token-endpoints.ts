@@ -2,8 +2,7 @@
 // 15.4).
 
 import { z } from 'zod';
-import { answer, endpoint, noContent } from '../shapes/endpoint.ts';
-import type { CallContext } from '../shapes/endpoint.ts';
+import { answer, type CallContext, endpoint, noContent } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { repoIds } from './grant-endpoints.ts';
 import { integer, text, time } from '../shapes/schemas.ts';

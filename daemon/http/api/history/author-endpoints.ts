@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import { endpoint, ok } from '../shapes/endpoint.ts';
-import { findRepo, gitSignal, READ_ERRORS } from '../sources/git-calls.ts';
+import { findRepo, gitSignal, GIT_READ } from '../sources/git-calls.ts';
 import { pathField, refField, refOf, repoField, scopeOf } from './history-input.ts';
-import { PAGE_HEADERS, pageFields, paginate } from '../shapes/pagination.ts';
+import { pageAnswer, pageFields, paginate } from '../shapes/pagination.ts';
 import { integer, text } from '../shapes/schemas.ts';
 
 const PATH = '/api/commits/authors';
@@ -19,24 +19,15 @@ const author = z
 
 export const getAuthors = endpoint(
   {
+    ...GIT_READ,
     operationId: 'listCommitAuthors',
     method: 'GET',
     path: PATH,
-    access: 'opt',
-    tag: 'Git',
     summary: 'Authors of commits',
-    isCounted: true,
     input: {
       query: z.object({ repo: repoField, ref: refField, path: pathField, ...pageFields(50) }),
     },
-    responses: {
-      200: {
-        description: 'A page of the authors: most commits first, ties by name.',
-        body: z.array(author),
-        headers: PAGE_HEADERS,
-      },
-    },
-    errors: READ_ERRORS,
+    responses: pageAnswer('A page of the authors: most commits first, ties by name.', author),
   },
   async ({ query }, context) => {
     const ref = refOf(query.ref);

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { checkPath } from '../../../sources/git/names.ts';
 import { endpoint } from '../shapes/endpoint.ts';
-import { findRepo, gitSignal, READ_ERRORS } from '../sources/git-calls.ts';
+import { findRepo, gitSignal, GIT_READ } from '../sources/git-calls.ts';
 import { refField, refOf, repoField } from './history-input.ts';
 import { requiredText } from '../shapes/input.ts';
 import { integer, text, time } from '../shapes/schemas.ts';
@@ -42,13 +42,11 @@ const blame = z
 
 export const getBlame = endpoint(
   {
+    ...GIT_READ,
     operationId: 'getFileBlame',
     method: 'GET',
     path: '/api/blame',
-    access: 'opt',
-    tag: 'Git',
     summary: 'Blame of a file',
-    isCounted: true,
     input: {
       query: z.object({
         path: requiredText().meta({ description: 'Path from the root of the repository.' }),
@@ -57,7 +55,6 @@ export const getBlame = endpoint(
       }),
     },
     responses: { 200: { description: 'The blame.', body: blame } },
-    errors: READ_ERRORS,
   },
   async ({ query }, context) => {
     const { path } = query;

@@ -4,19 +4,17 @@ import { z } from 'zod';
 import { checkRef } from '../../../sources/git/names.ts';
 import { commitObject } from './commit-schema.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
-import { findRepo, gitSignal } from '../sources/git-calls.ts';
+import { GIT_READ, findRepo, gitSignal } from '../sources/git-calls.ts';
 import { repoField } from './history-input.ts';
 import { requiredText } from '../shapes/input.ts';
 
 export const getCommit = endpoint(
   {
+    ...GIT_READ,
     operationId: 'getCommit',
     method: 'GET',
     path: '/api/commit',
-    access: 'opt',
-    tag: 'Git',
     summary: 'A commit',
-    isCounted: true,
     input: {
       query: z.object({
         repo: repoField,

@@ -7,10 +7,10 @@ import { listedCommit } from './commit-schema.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { expressionText } from './expression-input.ts';
-import { findRepo, gitSignal, READ_ERRORS } from '../sources/git-calls.ts';
+import { findRepo, gitSignal, GIT_READ } from '../sources/git-calls.ts';
 import { pathField, refField, refOf, repoField, scopeOf } from './history-input.ts';
 import type { HistoryContext } from './history-input.ts';
-import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
+import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 import type { PageRequest } from '../shapes/pagination.ts';
 
 const PATH = '/api/commits';
@@ -70,22 +70,13 @@ export async function commitsOf(asked: AskedCommits, context: HistoryContext) {
 
 export const getCommits = endpoint(
   {
+    ...GIT_READ,
     operationId: 'listCommits',
     method: 'GET',
     path: PATH,
-    access: 'opt',
-    tag: 'Git',
     summary: 'List commits',
-    isCounted: true,
     input: { query: commitsQuery },
-    responses: {
-      200: {
-        description: 'A page of commits, newest first.',
-        body: z.array(listedCommit),
-        headers: PAGE_HEADERS,
-      },
-    },
-    errors: READ_ERRORS,
+    responses: pageAnswer('A page of commits, newest first.', listedCommit),
   },
   async ({ query }, context) => {
     const { total, items } = await commitsOf(query, context);

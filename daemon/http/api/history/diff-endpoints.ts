@@ -4,9 +4,8 @@
 import { z } from 'zod';
 import { checkRef } from '../../../sources/git/names.ts';
 import { endpoint } from '../shapes/endpoint.ts';
-import { findRepo, gitSignal, READ_ERRORS } from '../sources/git-calls.ts';
-import { pathField, repoField, scopeOf } from './history-input.ts';
-import type { HistoryContext } from './history-input.ts';
+import { findRepo, gitSignal, GIT_READ } from '../sources/git-calls.ts';
+import { type HistoryContext, pathField, repoField, scopeOf } from './history-input.ts';
 import { choiceText, integerText, requiredText } from '../shapes/input.ts';
 import { PAGE_HEADERS, PER_PAGE_MAX, pageOf, windowOf } from '../shapes/pagination.ts';
 import { flag, integer, text } from '../shapes/schemas.ts';
@@ -71,13 +70,11 @@ export async function diffOf(
 
 export const getDiff = endpoint(
   {
+    ...GIT_READ,
     operationId: 'getDiff',
     method: 'GET',
     path: PATH,
-    access: 'opt',
-    tag: 'Git',
     summary: 'Differences between two commits',
-    isCounted: true,
     input: {
       query: z.object({
         repo: repoField,
@@ -107,7 +104,6 @@ export const getDiff = endpoint(
         headers: PAGE_HEADERS,
       },
     },
-    errors: READ_ERRORS,
   },
   async ({ query }, context) => {
     const { base, head, ignoreWhitespace, page, perPage } = query;

@@ -4,10 +4,8 @@
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { makeAsset } from '../shapes/asset.ts';
-import type { Asset } from '../shapes/asset.ts';
-import { endpoint } from '../shapes/endpoint.ts';
-import type { Endpoint } from '../shapes/endpoint.ts';
+import { type Asset, makeAsset } from '../shapes/asset.ts';
+import { endpoint, type Endpoint } from '../shapes/endpoint.ts';
 import { PAGE, pageFile } from './reference-page.ts';
 import { ASSET_HEADERS, NOT_MODIFIED, assetEndpoint } from '../shapes/static-files.ts';
 import { schemaDocument } from '../../../base/config/schema-document.ts';

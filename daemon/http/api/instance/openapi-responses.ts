@@ -5,8 +5,7 @@ import type { ZodOpenApiContentObject, ZodOpenApiResponseObject } from 'zod-open
 import type { z } from 'zod';
 import type { Endpoint, HeaderShape, ResponseShape } from '../shapes/endpoint.ts';
 import { errorCodesOf } from './error-codes.ts';
-import { ERROR_MEANINGS, ERROR_STATUS } from '../shapes/api-error.ts';
-import type { ErrorCode } from '../shapes/api-error.ts';
+import { ERROR_MEANINGS, ERROR_STATUS, type ErrorCode } from '../shapes/api-error.ts';
 import { errorObject } from '../shapes/schemas.ts';
 import { RATE_LIMIT_HEADERS } from '../../../accounts/limits/answer.ts';
 

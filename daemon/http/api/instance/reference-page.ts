@@ -3,8 +3,7 @@
 // below any base URL, without a network, and under a policy that allows no inline script.
 
 import { packageFile } from '../../../base/program-files.ts';
-import { AssetFiles, contentTypeOf, makeAsset } from '../shapes/asset.ts';
-import type { Asset } from '../shapes/asset.ts';
+import { type Asset, AssetFiles, contentTypeOf, makeAsset } from '../shapes/asset.ts';
 
 /** Content-Security-Policy of the page. */
 const PAGE_POLICY = [

@@ -6,7 +6,7 @@ import { JOB_QUEUES, JOB_STATES } from '../../../repos/jobs.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint, ok } from '../shapes/endpoint.ts';
 import { choiceText, integerText, jsonIds, jsonInteger } from '../shapes/input.ts';
-import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
+import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
 import { findRepoById } from '../sources/git-calls.ts';
 import { isoOrNull, job, jobJson } from './job-json.ts';
@@ -123,14 +123,10 @@ export const listJobs = endpoint(
         status: choiceText(JOB_STATES).optional().meta({ description: 'Only these.' }),
       }),
     },
-    responses: {
-      200: {
-        description:
-          'A page of the jobs: those that have not ended, then those of the last 14 days that have; newest first.',
-        body: z.array(job),
-        headers: PAGE_HEADERS,
-      },
-    },
+    responses: pageAnswer(
+      'A page of the jobs: those that have not ended, then those of the last 14 days that have; newest first.',
+      job,
+    ),
   },
   async ({ query }, { services, baseUrl }) => {
     const { queue, status } = query;

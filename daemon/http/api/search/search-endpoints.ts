@@ -5,12 +5,10 @@ import { ORG } from '../../../accounts/audit-trail.ts';
 import type { Accounts } from '../../../accounts/accounts.ts';
 import { hasOwnerRole } from '../../../accounts/caller.ts';
 import { boundedRequest } from '../../../engine/query/request.ts';
-import { endpoint, ok } from '../shapes/endpoint.ts';
-import type { CallContext, HeaderShape } from '../shapes/endpoint.ts';
+import { type CallContext, endpoint, type HeaderShape, ok } from '../shapes/endpoint.ts';
 import { ApiError, toApiError } from '../shapes/api-error.ts';
 import { explanation } from './explain-schemas.ts';
-import { searchAnswer, searchBody, streamEvent } from './search-schemas.ts';
-import type { SearchCall } from './search-schemas.ts';
+import { searchAnswer, searchBody, type SearchCall, streamEvent } from './search-schemas.ts';
 
 /** The call that a caller makes, of which a record is kept. */
 function callOf(body: SearchCall, { accounts, actor, settings }: CallContext): SearchCall {

@@ -3,8 +3,7 @@
 
 import { z } from 'zod';
 import { SUGGESTION_KINDS } from '../../../engine/query/request.ts';
-import type { CallContext } from '../shapes/endpoint.ts';
-import { endpoint, ok } from '../shapes/endpoint.ts';
+import { type CallContext, endpoint, ok } from '../shapes/endpoint.ts';
 import { boundedText, choiceText, integerText, requiredText } from '../shapes/input.ts';
 import { text } from '../shapes/schemas.ts';
 import { withContexts } from './search-endpoints.ts';

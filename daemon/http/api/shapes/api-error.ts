@@ -48,6 +48,7 @@ export const ERROR_STATUS = {
   OAUTH_ERROR: 400,
 } as const;
 
+/** None of the reserved ones of daemon/README.md. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** What each code means, for people; the documents show it beside the code. */
@@ -98,39 +99,6 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   SETTING_CONTROLLED_BY_CONFIG: 'the configuration fixes the setting',
   OAUTH_ERROR: 'an OAuth request failed; `error` says how',
 };
-
-/** Codes that clients may know from elsewhere. Never sent, never given another meaning. */
-export const RESERVED_ERROR_CODES = [
-  'INVALID_RESPONSE_BODY',
-  'REPOSITORY_NOT_FOUND',
-  'GITHUB_RATE_LIMITED',
-  'OAUTH_INSUFFICIENT_SCOPE',
-  'INVALID_API_KEY',
-  'USER_NOT_FOUND',
-  'ORG_NOT_FOUND',
-  'ORG_DOMAIN_ALREADY_EXISTS',
-  'MISSING_ORG_DOMAIN_HEADER',
-  'INVALID_ORG_METADATA',
-  'INVALID_INVITE',
-  'INVALID_INVITE_LINK',
-  'INVITE_LINK_NOT_ENABLED',
-  'MEMBER_NOT_ACTIVE',
-  'MEMBERSHIP_MANAGED_BY_IDP',
-  'ACTION_DISALLOWED_IN_TENANCY_MODE',
-  'CONNECTION_SYNC_ALREADY_SCHEDULED',
-  'CONNECTION_NOT_FAILED',
-  'CONNECTION_ALREADY_EXISTS',
-  'CONNECTION_CONFIG_PATH_SET',
-  'SECRET_ALREADY_EXISTS',
-  'EMAIL_LOGIN_CONTROLLED_BY_ENV',
-  'EMAIL_CODE_LOGIN_CONTROLLED_BY_ENV',
-  'EMAIL_CODE_LOGIN_CANNOT_BE_DISABLED',
-  'MEMBER_APPROVAL_CONTROLLED_BY_ENV',
-  'MCP_SERVER_ALREADY_EXISTS',
-  'MCP_SERVER_NOT_FOUND',
-  'AGENT_SKILL_ALREADY_EXISTS',
-  'AGENT_SKILL_NOT_FOUND',
-] as const;
 
 /** The body of every error response: exactly these members. */
 export interface ErrorObject {

@@ -12,7 +12,7 @@ import type {
   StreamEnvironment,
   StreamEvent,
 } from '../../../engine/search/stream.ts';
-import type { JobState, JobView, RepoState } from '../../../repos/jobs.ts';
+import type { JobCounts, JobListQuery, JobView, RepoState } from '../../../repos/jobs.ts';
 import type { RepoDirectory } from '../../../repos/directory.ts';
 import type { RepoRecord } from '../../../repos/records.ts';
 import type { listRefs } from '../../../sources/git/refs.ts';
@@ -76,22 +76,15 @@ export interface JobService {
   index(repoId: number): Promise<string | undefined>;
   /** The last job of each of these repos, by repoId, as far as there is one. */
   latest(repoIds: readonly number[]): Promise<ReadonlyMap<number, JobView>>;
-  list(query: {
-    readonly queue: string | undefined;
-    readonly state: JobState | undefined;
-    readonly offset: number;
-    readonly limit: number;
-  }): Promise<{ readonly items: readonly JobView[]; readonly total: number }>;
+  list(
+    query: JobListQuery,
+  ): Promise<{ readonly items: readonly JobView[]; readonly total: number }>;
   /** Undefined: there is no such job in the queue. */
   lines(
     queue: string,
     id: string,
   ): Promise<{ readonly lines: readonly object[]; readonly droppedCount: number } | undefined>;
-  counts(repos: readonly RepoRecord[]): {
-    readonly firstTime: number;
-    readonly failed: number;
-    readonly warned: number;
-  };
+  counts(repos: readonly RepoRecord[]): JobCounts;
   /** The commit of the default revision that is indexed. */
   commitOf(repoId: number): string | undefined;
   /** How each repo stands now. */
@@ -146,7 +139,7 @@ export interface ConnectionService {
   /** Has a connection listed; the id of the job. Undefined: there is no such connection. */
   sync(id: number): Promise<string | undefined>;
   /** Of all: never listed, and not failed; last listing failed; last listing left something open. */
-  counts(): { readonly firstTime: number; readonly failed: number; readonly warned: number };
+  counts(): JobCounts;
 }
 
 /**

@@ -3,8 +3,7 @@
 // What the API description says of them where zod cannot know is in `override`.
 
 import { z } from 'zod';
-import { ApiError } from './api-error.ts';
-import type { ErrorCode } from './api-error.ts';
+import { ApiError, type ErrorCode } from './api-error.ts';
 
 /**
  * The body as its schema sees it; unknown keys are dropped unless the schema refuses them.

@@ -1,5 +1,6 @@
 // Pages of a list: which items, and the headers `X-Total-Count` and `Link` that lead to the others.
 
+import { z } from 'zod';
 import type { HeaderShape } from './endpoint.ts';
 import { integerText } from './input.ts';
 
@@ -30,6 +31,11 @@ export const PAGE_HEADERS: Readonly<Record<string, HeaderShape>> = {
     type: 'string',
   },
 };
+
+/** The good answer of an endpoint that gives a page of a list. */
+export function pageAnswer<Item extends z.ZodType>(description: string, item: Item) {
+  return { 200: { description, body: z.array(item), headers: PAGE_HEADERS } };
+}
 
 export interface PageRequest {
   /** 1-based. */

@@ -3,8 +3,7 @@
 
 import { z } from 'zod';
 import { CODE_HOST_TYPES } from '../../../repos/records.ts';
-import { ERROR_MEANINGS, ERROR_STATUS } from './api-error.ts';
-import type { ErrorCode } from './api-error.ts';
+import { ERROR_MEANINGS, ERROR_STATUS, type ErrorCode } from './api-error.ts';
 
 /** An integer of at least `min` and below 2^53. */
 export function integer(description: string, min = 0) {

@@ -4,10 +4,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { AssetFiles, FILE_TYPES } from './asset.ts';
-import type { Asset } from './asset.ts';
-import { endpoint } from './endpoint.ts';
-import type { Endpoint, HeaderShape, ResponseShape } from './endpoint.ts';
+import { type Asset, AssetFiles, FILE_TYPES } from './asset.ts';
+import { endpoint, type Endpoint, type HeaderShape, type ResponseShape } from './endpoint.ts';
 import { ApiError } from './api-error.ts';
 
 export const ASSET_HEADERS: Readonly<Record<string, HeaderShape>> = {
@@ -61,21 +59,13 @@ export function assetEndpoint(
   );
 }
 
-export interface StaticFilesOptions {
-  readonly folder: string;
-  /** Path below which the files are found, such as `/assets`; '': below the base URL. */
-  readonly prefix: string;
-  /** Name of the file for every path below `prefix` that is none of a file; default: such a path is 404. */
-  readonly fallback?: string | undefined;
-  /** Fits names that hold a hash of the content: clients keep those files and never ask again; default: none. */
-  readonly hashed?: RegExp | undefined;
-}
-
 const KEPT = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 /**
  * The files that are in a folder now, those of its folders included; neither links nor what comes later. `NAME.br` and
  * `NAME.gz` are what is sent of NAME to those who take it.
+ *
+ * @param hashed  fits names that hold a hash of the content: clients keep those files and never ask again; default: none
  *
  * Errors: throws if the folder cannot be listed.
  */
@@ -85,14 +75,6 @@ export function folderFiles(folder: string, hashed?: RegExp): AssetFiles {
     (name) => places.get(name),
     (name) => (hashed?.test(name) === true ? KEPT : {}),
   );
-}
-
-/** Serves `folderFiles`. Errors: as there. */
-export function staticFiles({ folder, prefix, fallback, hashed }: StaticFilesOptions): Endpoint {
-  const files = folderFiles(folder, hashed);
-  const find = (name: string) =>
-    files.get(name) ?? (fallback === undefined ? undefined : files.get(fallback));
-  return assetEndpoint(`files ${prefix}`, `${prefix}/*file`, find);
 }
 
 /** Files by their path below the folder, with `/`. */

@@ -5,7 +5,7 @@ import { checkRef } from '../../../sources/git/names.ts';
 import { nextTurn } from '../../../base/next-turn.ts';
 import { baseNameOf } from '../../../base/paths.ts';
 import { endpoint } from '../shapes/endpoint.ts';
-import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
+import { GIT_READ, findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
 
 const repositoryFile = z
   .object({
@@ -40,13 +40,11 @@ function renderOnce(paths: readonly string[], holder: string): Promise<Buffer> {
 
 export const getFiles = endpoint(
   {
+    ...GIT_READ,
     operationId: 'listFiles',
     method: 'POST',
     path: '/api/files',
-    access: 'opt',
-    tag: 'Git',
     summary: 'All files of a repository',
-    isCounted: true,
     input: { body: z.object(revisionFields) },
     responses: {
       200: {

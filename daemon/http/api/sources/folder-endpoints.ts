@@ -5,13 +5,7 @@ import { z } from 'zod';
 import { folderPathOf } from '../../../sources/git/names.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import { folderJson } from './folder-json.ts';
-import {
-  findRepo,
-  folderItemFields,
-  READ_ERRORS,
-  readFolders,
-  revisionFields,
-} from './git-calls.ts';
+import { findRepo, folderItemFields, GIT_READ, readFolders, revisionFields } from './git-calls.ts';
 import { requiredText } from '../shapes/input.ts';
 
 const folderQuery = z.object({
@@ -25,13 +19,11 @@ const folderItem = z
 
 export const getFolderContents = endpoint(
   {
+    ...GIT_READ,
     operationId: 'getFolderContents',
     method: 'GET',
     path: '/api/folder_contents',
-    access: 'opt',
-    tag: 'Git',
     summary: 'Contents of a folder',
-    isCounted: true,
     input: { query: folderQuery },
     responses: {
       200: {
@@ -40,7 +32,6 @@ export const getFolderContents = endpoint(
         body: z.array(folderItem),
       },
     },
-    errors: READ_ERRORS,
   },
   async ({ query }, context) => {
     const repo = findRepo(query.repoName, context);

@@ -19,6 +19,14 @@ export const READ_ERRORS = [
   'SERVER_OVERLOADED',
 ] as const;
 
+/** What endpoints that read something of a repository at a revision have in common. */
+export const GIT_READ = {
+  access: 'opt',
+  tag: 'Git',
+  isCounted: true,
+  errors: READ_ERRORS,
+} as const;
+
 /** The repos that a caller sees. */
 export interface RepoView {
   readonly services: Pick<CallContext['services'], 'repos'>;

@@ -7,8 +7,7 @@ import { baseNameOf } from '../../../base/paths.ts';
 import { encodeSegments } from '../../../repos/links.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import type { Answer, HeaderShape, ResponseShape, TypedBytes } from '../shapes/endpoint.ts';
-import { byteRangeOf } from './byte-range.ts';
-import type { ByteRange } from './byte-range.ts';
+import { type ByteRange, byteRangeOf } from './byte-range.ts';
 import { fileFields, noteFile, readFile } from './file-reading.ts';
 import { RAW_TYPES, isShown, rawTypeOf } from './raw-type.ts';
 

@@ -7,7 +7,7 @@ import { shortRefName } from '../../../repos/links.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { findRepo, gitSignal } from './git-calls.ts';
 import { requiredText } from '../shapes/input.ts';
-import { PAGE_HEADERS, pageFields, paginate } from '../shapes/pagination.ts';
+import { pageAnswer, pageFields, paginate } from '../shapes/pagination.ts';
 import { flag, text, time } from '../shapes/schemas.ts';
 
 const PATH = '/api/refs';
@@ -56,13 +56,10 @@ export const getRefs = endpoint(
     tag: 'Git',
     summary: 'Branches and tags of a repository',
     input: { query: refsQuery },
-    responses: {
-      200: {
-        description: 'A page of the list: the default branch first, then the newest commit first.',
-        body: z.array(reference),
-        headers: PAGE_HEADERS,
-      },
-    },
+    responses: pageAnswer(
+      'A page of the list: the default branch first, then the newest commit first.',
+      reference,
+    ),
     errors: ['NOT_FOUND', 'SERVER_OVERLOADED'],
   },
   async ({ query }, context) => {

@@ -8,7 +8,7 @@ import { endpoint, ok } from '../shapes/endpoint.ts';
 import { REPO_STATES, type RepoState } from '../../../repos/jobs.ts';
 import type { RepoSizes, Services } from '../shapes/endpoint-services.ts';
 import { choiceText, integerText } from '../shapes/input.ts';
-import { PAGE_HEADERS, pageFields, paginate } from '../shapes/pagination.ts';
+import { pageAnswer, pageFields, paginate } from '../shapes/pagination.ts';
 import { defaultBranchOf, sortRepos } from './repo-order.ts';
 import { codeHostType, flag, integer, text, time } from '../shapes/schemas.ts';
 
@@ -116,13 +116,7 @@ export const listRepos = endpoint(
     summary: 'List repositories',
     isCounted: true,
     input: { query: listQuery },
-    responses: {
-      200: {
-        description: 'A page of the list.',
-        body: z.array(repository),
-        headers: PAGE_HEADERS,
-      },
-    },
+    responses: pageAnswer('A page of the list.', repository),
   },
   ({ query }, { services, baseUrl, sight, accounts, actor, caller }) => {
     const { trail } = accounts;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { findRepoById } from './git-calls.ts';
 import { choiceText, integerText } from '../shapes/input.ts';
-import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
+import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 import { integer, SKIP_REASONS, text } from '../shapes/schemas.ts';
 
 const skippedQuery = z.object({
@@ -38,13 +38,7 @@ export const listSkippedFiles = endpoint(
       }),
       query: skippedQuery,
     },
-    responses: {
-      200: {
-        description: 'A page of the list.',
-        body: z.array(skippedFile),
-        headers: PAGE_HEADERS,
-      },
-    },
+    responses: pageAnswer('A page of the list.', skippedFile),
     errors: ['NOT_FOUND'],
   },
   async ({ path, query }, context) => {

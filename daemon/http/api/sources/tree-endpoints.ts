@@ -7,13 +7,7 @@ import { type Folders, withFoldersAbove } from '../../../sources/git/tree-paths.
 import { endpoint } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { treeJson } from './folder-json.ts';
-import {
-  findRepo,
-  folderItemFields,
-  READ_ERRORS,
-  readFolders,
-  revisionFields,
-} from './git-calls.ts';
+import { findRepo, folderItemFields, GIT_READ, readFolders, revisionFields } from './git-calls.ts';
 
 const PATHS_MAX = 1000;
 /** Bound: a thousand paths of 20 folders; each is looked at, and its path is kept. */
@@ -67,13 +61,11 @@ function openFolders(folders: Folders, asked: readonly string[]): ReadonlySet<st
 
 export const getTree = endpoint(
   {
+    ...GIT_READ,
     operationId: 'getFileTree',
     method: 'POST',
     path: '/api/tree',
-    access: 'opt',
-    tag: 'Git',
     summary: 'Files and folders of a repository',
-    isCounted: true,
     input: { body: treeBody },
     responses: {
       200: {
@@ -82,7 +74,6 @@ export const getTree = endpoint(
         body: z.object({ tree: treeNode }),
       },
     },
-    errors: READ_ERRORS,
   },
   async ({ body }, context) => {
     const repo = findRepo(body.repoName, context);
