@@ -74,6 +74,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   assert.ok(shown.includes(new URL(back).host), shown);
   assert.ok(shown.includes(url), shown);
   assert.ok(shown.includes(`It could do all that ${OWNER.email} may`), shown);
+  assert.ok(shown.includes('Allow this only if you have just started it yourself'), shown);
   assert.deepEqual(await findingsOf(page), []);
 
   await page.getByRole('button', { name: 'Deny' }).click();
@@ -91,6 +92,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   // What is wrong is told, and leads nowhere.
   await page.goto(asked({ redirect_uri: 'https://evil.example/' }));
   await page.getByText('redirect_uri: not registered by this client').waitFor();
+  await page.getByText('This application cannot be let in.').waitFor();
   assert.match(page.url(), /\/oauth\/authorize\?/);
   const expected = complaints.filter((text) => !/status of 40[04]|asks http:\/\/127/.test(text));
   assert.deepEqual(expected, []);

@@ -37,3 +37,22 @@ export function Name({ children, title, ...rest }: NameProps) {
     </bdi>
   );
 }
+
+/** Names of which each holds the next, as a name: where there is no room the last is seen, and those before it are cut. */
+export function CutName({ children, className = '', title, ...rest }: NameProps) {
+  const cut = Math.max(0, children.lastIndexOf('/', children.length - 2));
+  return (
+    <bdi
+      {...rest}
+      className={`cut-name ${className}`}
+      {...(title === undefined ? {} : { title: visibleName(title) })}
+    >
+      <span className="cut-head">
+        <VisibleText text={children.slice(0, cut)} isName />
+      </span>
+      <span className="cut-tail">
+        <VisibleText text={children.slice(cut)} isName />
+      </span>
+    </bdi>
+  );
+}
