@@ -172,6 +172,7 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
 
   await page.goto(path);
   await page.getByText('This link was used or is too old.').waitFor();
+  assert.deepEqual(await findingsOf(page), []);
   await page.goto('/settings/general');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL(`${served.url}/`);

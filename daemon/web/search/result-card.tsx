@@ -9,7 +9,7 @@ import { copyText } from '../parts/clipboard.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { HostLink } from '../parts/host-link.tsx';
 import { notSearched } from '../parts/skip-reasons.ts';
-import { CutName, Name } from '../parts/visible-text.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { counted } from '../parts/words.ts';
 import { GAP_STEP, MATCHED_FIRST, gapSpan, headOf, hiddenOf, rowsOf } from './card-rows.ts';
 import type { CardRow, CardState, Span } from './card-rows.ts';
@@ -69,7 +69,7 @@ function PathLink({ file }: { readonly file: ResultFile }) {
   return (
     <h2 className="file-title">
       <Link href={addressOf(file)} className="file-link" title={visibleName(file.path)}>
-        <CutName className="file-repo">{file.repository}</CutName>
+        <Name className="file-repo">{file.repository}</Name>
         <span className="faint" aria-hidden>
           {' ▸ '}
         </span>
@@ -130,7 +130,7 @@ function CardHead({ file, isFolded, fold }: HeadProps) {
         >
           <Copy {...ICON} />
         </button>
-        <HostLink address={file.externalUrl} />
+        <HostLink address={file.externalUrl} className="head-button" />
       </span>
     </header>
   );
