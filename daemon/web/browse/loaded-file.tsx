@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { getSource } from '../../http/api/sources/source-endpoints.ts';
+import { isBinary } from '../code/binary.ts';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { lineRangeOf } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
@@ -16,7 +17,7 @@ import type { Place } from './address.ts';
 import { FileBar } from './file-bar.tsx';
 import { useFileBlame } from './file-blame.ts';
 import { FileBody } from './file-body.tsx';
-import { hasPreview, isBinary, isPicture } from './file-kind.ts';
+import { hasPreview, isPicture } from './file-kind.ts';
 import { isOtherThanIndexed } from './file-notices.tsx';
 import { FilePanels } from './file-panels.tsx';
 import { usePanels } from './panels.ts';
