@@ -504,6 +504,37 @@ onBothAdapters('accounts', (kind) => {
     assert.equal(byKey.length, 2);
   });
 
+  test('searches of the page of its own accord leave a record an hour; those of programs that call themselves so one each', async () => {
+    const world = await startAccounts({ kind, repos: [repo(1, 'a')] });
+    const { ask, clock, control, member, memberKey, ownerKey } = world;
+    const recorded = async () => {
+      await control.accounts.trail.flush();
+      const query = `action=user.performed_code_search&actor=${member.id}`;
+      const answer = await ask('GET', `/api/ee/audit?${query}`, ownerKey);
+      return (answer.json() as unknown as unknown[]).length;
+    };
+    const search = async (as: string, source: string) => {
+      const headers = { 'x-service-client-source': source };
+      const body = { query: 'x', matches: 1 };
+      assert.equal((await ask('POST', '/api/search', as, body, headers)).status, 200);
+    };
+    const cookie = await world.signIn('member@example.com');
+    for (let round = 0; round < 3; round++) await search(cookie, 'web-preview');
+    assert.equal(await recorded(), 1);
+    for (let round = 0; round < 2; round++) await search(cookie, 'web');
+    assert.equal(await recorded(), 3);
+    clock.nowMs += HOUR_MS;
+    await search(cookie, 'web-preview');
+    assert.equal(await recorded(), 4);
+    for (let round = 0; round < 2; round++) await search(memberKey, 'web-preview');
+    await control.accounts.trail.flush();
+    const answer = await ask('GET', '/api/ee/audit?action=user.performed_code_search', ownerKey);
+    const byKey = (answer.json() as unknown as { actorType: string }[]).filter(
+      ({ actorType }) => actorType === 'api_key',
+    );
+    assert.equal(byKey.length, 2);
+  });
+
   test('guests and members see by visibility and configured grants; without the entitlement grants give nothing', async () => {
     const restricted = { enforcement: 'restricted' } as const;
     const repos = [

@@ -74,6 +74,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   assert.ok(shown.includes(new URL(back).host), shown);
   assert.ok(shown.includes(url), shown);
   assert.ok(shown.includes(`It could do all that ${OWNER.email} may`), shown);
+  assert.ok(shown.includes('Allow this only if you have just started it yourself'), shown);
   assert.deepEqual(await findingsOf(page), []);
 
   await page.getByRole('button', { name: 'Deny' }).click();
@@ -82,6 +83,7 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   // The way back leads to a request that is answered.
   await page.goBack();
   await page.getByText('This request was answered already, or is too old.').waitFor();
+  assert.deepEqual(await findingsOf(page), []);
   await page.goto(asked({ resource: `${url}/api/mcp` }));
   await page.getByText(`It could search and read what ${OWNER.email} may`).waitFor();
   await page.getByRole('button', { name: 'Allow' }).click();
@@ -91,6 +93,8 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   // What is wrong is told, and leads nowhere.
   await page.goto(asked({ redirect_uri: 'https://evil.example/' }));
   await page.getByText('redirect_uri: not registered by this client').waitFor();
+  await page.getByText('This application cannot be let in.').waitFor();
+  assert.deepEqual(await findingsOf(page), []);
   assert.match(page.url(), /\/oauth\/authorize\?/);
   const expected = complaints.filter((text) => !/status of 40[04]|asks http:\/\/127/.test(text));
   assert.deepEqual(expected, []);
@@ -141,5 +145,6 @@ void test('an application is let in, or not, and ended', { skip: NO_BROWSER }, a
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByRole('heading', { level: 1, name: 'Done' }).waitFor();
   assert.match(page.url(), /\/oauth\/complete$/);
+  await page.getByText('Go on in the application. This window can be closed.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
 });

@@ -18,7 +18,7 @@ after(() => {
 export interface DoorOptions {
   /** Address of the daemon. */
   readonly url: string;
-  /** Hands an answer on, whose head is written. @param path  what was asked for */
+  /** Hands an answer on, or another in its place; its head is written. @param path  what was asked for */
   readonly pass: (path: string, reply: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** 1: something is asked for; -1: its answer is over, or was left. */
   readonly onAsked?: (by: 1 | -1) => void;
@@ -33,7 +33,9 @@ export async function openDoor({ url, pass, onAsked, onLeft }: DoorOptions): Pro
     const path = asked.url ?? '/';
     onAsked?.(1);
     const answer = async (reply: IncomingMessage): Promise<void> => {
-      response.writeHead(reply.statusCode ?? 502, reply.headers);
+      // Without the length: what is handed on may be another text.
+      const { 'content-length': _, ...headers } = reply.headers;
+      response.writeHead(reply.statusCode ?? 502, headers);
       await pass(path, reply, response);
     };
     const passed = request(

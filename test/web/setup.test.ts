@@ -141,7 +141,7 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await log.getByText('No line holds that.').waitFor();
   await page.getByText('the.bin').waitFor();
   await page.getByRole('button', { name: 'binary 1' }).click();
-  await page.getByRole('button', { name: 'too large 0' }).click();
+  await page.getByRole('button', { name: 'larger than the limit 0' }).click();
   await page.getByText('The content of all files is searched.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
   await page.getByLabel('State', { exact: true }).selectOption('failed');
@@ -172,6 +172,7 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
 
   await page.goto(path);
   await page.getByText('This link was used or is too old.').waitFor();
+  assert.deepEqual(await findingsOf(page), []);
   await page.goto('/settings/general');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL(`${served.url}/`);

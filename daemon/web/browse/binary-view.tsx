@@ -1,26 +1,38 @@
-// A file that is no text: its size and type, the picture that it is, and the way to its bytes.
+// A file that is no text: its size and type, what searches find of it, the picture that it is, and the way to its bytes.
 
 import { visibleName } from '../parts/hidden-characters.ts';
 import { size } from '../parts/words.ts';
 import type { Place } from './address.ts';
+import { NotSearched } from './file-notices.tsx';
+import type { IndexEntry } from './index-entry.ts';
 import { rawAddress, useRawFacts } from './reading.ts';
 
-export function BinaryView({ place }: { readonly place: Place }) {
+interface BinaryViewProps {
+  readonly place: Place;
+  readonly entry: IndexEntry | undefined;
+}
+
+export function BinaryView({ place, entry }: BinaryViewProps) {
   const { data, error } = useRawFacts(place);
   const address = rawAddress(place);
   if (error === null && data === undefined) return null;
   const isPicture = data?.type.startsWith('image/') === true;
+  const isByName = entry?.state === 'there' && entry.skipReason !== undefined;
   const facts = [
     data?.size === undefined ? undefined : size(data.size),
     data === undefined || data.type === 'application/octet-stream' ? 'binary' : data.type,
+    isByName ? 'found by its name alone' : undefined,
   ];
   return (
-    <div className="binary">
-      {isPicture && <img src={address} alt={visibleName(place.path)} className="picture" />}
-      <p className="faint">{facts.filter((fact) => fact !== undefined).join(' · ')}</p>
-      <a href={address} className="button">
-        Raw
-      </a>
-    </div>
+    <>
+      {!isByName && <NotSearched entry={entry} />}
+      <div className="binary">
+        {isPicture && <img src={address} alt={visibleName(place.path)} className="picture" />}
+        <p className="faint">{facts.filter((fact) => fact !== undefined).join(' · ')}</p>
+        <a href={address} className="button">
+          Raw
+        </a>
+      </div>
+    </>
   );
 }

@@ -50,6 +50,7 @@ export default function BrowsePage() {
   if (place === undefined)
     return (
       <div className="narrow">
+        <h1 className="visually-hidden">Unknown page</h1>
         <Notice kind="danger" title="This address names no file or folder." />
       </div>
     );

@@ -1,8 +1,9 @@
 // The bar above a file: what it is, how it is shown, and the ways out of it.
 
-import { ChevronDown, ChevronUp, ExternalLink, Link2, Pin } from 'lucide-react';
+import { ChevronDown, ChevronUp, Link2, Pin } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useRemembered } from '../data/remembered.ts';
+import { HostLink } from '../parts/host-link.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { count, counted } from '../parts/words.ts';
 
@@ -92,7 +93,9 @@ export function FileBar(props: FileBarProps) {
   return (
     <div className="file-bar">
       {language !== '' && <span className="bar-fact">{language}</span>}
-      {lineCount !== undefined && <span className="bar-fact">{counted(lineCount, 'line')}</span>}
+      {lineCount !== undefined && (
+        <span className="bar-fact">{lineCount === 0 ? 'empty' : counted(lineCount, 'line')}</span>
+      )}
       {view !== undefined && (
         <span className="bar-group">
           <Toggle label="Code" isOn={view === 'code'} toggle={() => setView('code')} />
@@ -115,18 +118,7 @@ export function FileBar(props: FileBarProps) {
       <span className="bar-group bar-ends">
         <IconButton label="Copy the link" hint="c" icon={Link2} run={props.copyLink} />
         <IconButton label="Put the commit into the address" hint="y" icon={Pin} run={props.pin} />
-        {externalAddress !== undefined && (
-          <a
-            href={externalAddress}
-            rel="noopener noreferrer"
-            target="_blank"
-            className="icon-button"
-            aria-label="At the code host"
-            title={`At the code host: ${new URL(externalAddress).host}`}
-          >
-            <ExternalLink size={16} strokeWidth={1.5} aria-hidden />
-          </a>
-        )}
+        <HostLink address={externalAddress} className="icon-button" />
       </span>
     </div>
   );

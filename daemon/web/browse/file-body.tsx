@@ -5,15 +5,16 @@ import type { RefObject } from 'react';
 import type { BlameStretch } from '../code/blame-gutter.ts';
 import { COLOURED_SIZE_MAX, CodeView } from '../code/code-view.tsx';
 import type { CodeHandle } from '../code/code-view.tsx';
-import { lineRangeOf, rangeText } from '../code/line-range.ts';
+import { rangeText } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
 import { BASE_PATH } from '../data/place.ts';
-import { changesOrder } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { BinaryView } from './binary-view.tsx';
 import { isDrawing } from './file-kind.ts';
+import { FileNotices } from './file-notices.tsx';
+import type { FileNoticesProps } from './file-notices.tsx';
 import { useFileParameters } from './file-parameters.ts';
 import type { FileWays } from './file-ways.ts';
 import type { Blame } from './history-reading.ts';
@@ -40,11 +41,9 @@ function stretchesOf({ ranges, commits }: Blame, place: Place): BlameStretch[] {
   });
 }
 
-interface FileTextProps {
+interface FileTextProps extends FileNoticesProps {
   readonly place: Place;
-  readonly text: string;
   readonly language: string;
-  readonly lineCount: number;
   /** Undefined: not shown. */
   readonly blame: Blame | undefined;
   readonly steps: MatchSteps;
@@ -53,16 +52,24 @@ interface FileTextProps {
   readonly onSelect: (range: LineRange | undefined) => void;
 }
 
-function FileText({ place, text, lineCount, blame, steps, ways, ...rest }: FileTextProps) {
-  const { valueOf, change } = useFileParameters();
+function FileText({
+  place,
+  blame,
+  steps,
+  ways,
+  language,
+  code,
+  onSelect,
+  ...facts
+}: FileTextProps) {
+  const { text, lineCount, range } = facts;
+  const { change } = useFileParameters();
   const [isColourAsked, askColour] = useState(false);
   const isLarge = text.length > COLOURED_SIZE_MAX;
   const follow = useInnerLinks();
   return (
     <>
-      {changesOrder(text) && (
-        <Notice kind="warn" title="This file has characters that change the order of text." />
-      )}
+      <FileNotices {...facts} />
       {isLarge && !isColourAsked && (
         <Notice
           kind="info"
@@ -74,17 +81,17 @@ function FileText({ place, text, lineCount, blame, steps, ways, ...rest }: FileT
         <CodeView
           path={place.path}
           text={text}
-          language={rest.language}
+          language={language}
           isColoured={!isLarge || isColourAsked}
-          range={lineRangeOf(valueOf('highlightRange'))}
+          range={range}
           blame={blame === undefined ? undefined : stretchesOf(blame, place)}
           matches={steps.matches}
           currentMatch={steps.current}
           onRange={(chosen) => change({ highlightRange: rangeText(chosen) })}
-          onSelect={rest.onSelect}
-          showCard={cardsOf(place, rest.language, ways)}
+          onSelect={onSelect}
+          showCard={cardsOf(place, language, ways)}
           goToName={ways.goToDefinition}
-          handle={rest.code}
+          handle={code}
         />
         <MatchRuler matches={steps.matches} lineCount={lineCount} />
       </div>
@@ -101,7 +108,7 @@ interface FileBodyProps extends Omit<FileTextProps, 'lineCount'> {
 export function FileBody({ lineCount, isPreviewed, ...rest }: FileBodyProps) {
   const { place, text } = rest;
   if (lineCount === undefined || (isPreviewed && isDrawing(place.path)))
-    return <BinaryView place={place} />;
+    return <BinaryView place={place} entry={rest.entry} />;
   if (!isPreviewed) return <FileText {...rest} lineCount={lineCount} />;
   return (
     <Suspense fallback={null}>

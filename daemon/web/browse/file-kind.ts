@@ -1,4 +1,4 @@
-// What a file is shown as, by its name and its text. Pure.
+// What a file is shown as, by its name; how large one is that is not shown. Pure.
 
 /** Pictures that `GET /api/raw` names as such. */
 export function isPicture(path: string): boolean {
@@ -21,10 +21,6 @@ export function isReadme(name: string): boolean {
 /** Is it shown as something else than its text? */
 export function hasPreview(path: string): boolean {
   return isMarkdown(path) || isDrawing(path);
-}
-
-export function isBinary(text: string): boolean {
-  return text.includes('\0');
 }
 
 /** The size in the refusal of a file that is too large; undefined: it is another refusal. */

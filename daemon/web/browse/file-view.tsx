@@ -5,6 +5,9 @@ import { Notice } from '../parts/notice.tsx';
 import { size } from '../parts/words.ts';
 import type { Place } from './address.ts';
 import { isPicture, tooLargeSize } from './file-kind.ts';
+import { NotSearched } from './file-notices.tsx';
+import { useIndexEntry } from './index-entry.ts';
+import type { IndexEntry } from './index-entry.ts';
 import { LoadedFile } from './loaded-file.tsx';
 import { Missing } from './missing.tsx';
 import { useSource } from './reading.ts';
@@ -12,6 +15,7 @@ import { useSource } from './reading.ts';
 interface FailureProps {
   readonly place: Place;
   readonly error: Error;
+  readonly entry: IndexEntry | undefined;
   readonly retry: () => void;
 }
 
@@ -20,17 +24,25 @@ function isMissing(error: Error): boolean {
   return error.statusCode === 404 || error.errorCode === 'INVALID_GIT_REF';
 }
 
-function Failure({ place, error, retry }: FailureProps) {
-  if (isMissing(error)) return <Missing place={place} />;
+function Failure({ place, error, entry, retry }: FailureProps) {
+  if (isMissing(error)) return <Missing place={place} isIndexed={entry?.state === 'there'} />;
   const bytes = tooLargeSize(error.message);
   if (bytes !== undefined)
-    return <Notice kind="info" title={`Too large to show (${size(bytes)}).`} />;
+    return (
+      <>
+        <Notice kind="info" title={`Too large to show (${size(bytes)}).`} />
+        <NotSearched entry={entry} />
+      </>
+    );
   return <Notice kind="danger" title={error.message} action={{ label: 'Try again', run: retry }} />;
 }
 
 /** Of a picture one line is read, which is a few bytes: what it is beside its content. */
 export function FileView({ place }: { readonly place: Place }) {
   const { data, error, refetch } = useSource(place, isPicture(place.path) ? 1 : undefined);
-  if (error !== null) return <Failure place={place} error={error} retry={() => void refetch()} />;
-  return data === undefined ? null : <LoadedFile place={place} source={data} />;
+  // Asked at once: what it says stands above the file, and pushes nothing down where it is there in time.
+  const entry = useIndexEntry(place);
+  const common = { place, entry };
+  if (error !== null) return <Failure {...common} error={error} retry={() => void refetch()} />;
+  return data === undefined ? null : <LoadedFile {...common} source={data} />;
 }

@@ -5,6 +5,7 @@ import { useMemo } from 'react';
 import type { getBlame } from '../../http/api/history/blame-endpoints.ts';
 import type { getCommit } from '../../http/api/history/commit-endpoints.ts';
 import type { getCommits } from '../../http/api/history/commit-list-endpoints.ts';
+import type { getSource } from '../../http/api/sources/source-endpoints.ts';
 import type { getDiff } from '../../http/api/history/diff-endpoints.ts';
 import { call, callPage } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
@@ -104,5 +105,28 @@ export function useBlame({ repo, revision, path }: Place, isOn: boolean) {
         signal,
       }),
     enabled: isOn,
+  });
+}
+
+/**
+ * Git id of what a file is in the commit that HEAD is. Undefined: not known, or it is in no commit.
+ *
+ * @param isOn  nobody asks where the file is of a commit anyway
+ */
+export function useCommittedId({ repo, path }: Place, isOn: boolean) {
+  return useQuery({
+    queryKey: ['committed', repo, path],
+    // HEAD itself may be the files on disk.
+    queryFn: async ({ signal }) => {
+      const query = { repo, path, ref: 'HEAD~0', endLine: 1 };
+      const { blobSha } = await call<typeof getSource>('/api/source', {
+        base: BASE_PATH,
+        query,
+        signal,
+      });
+      return blobSha ?? null;
+    },
+    enabled: isOn,
+    retry: false,
   });
 }

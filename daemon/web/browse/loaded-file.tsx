@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { getSource } from '../../http/api/sources/source-endpoints.ts';
+import { isBinary } from '../code/binary.ts';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { lineRangeOf } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
@@ -14,14 +15,16 @@ import { useKeys } from '../parts/keys.ts';
 import { toast } from '../parts/toasts.ts';
 import type { Place } from './address.ts';
 import { FileBar } from './file-bar.tsx';
+import { useFileBlame } from './file-blame.ts';
 import { FileBody } from './file-body.tsx';
-import { hasPreview, isBinary, isPicture } from './file-kind.ts';
+import { hasPreview, isPicture } from './file-kind.ts';
+import { isOtherThanIndexed } from './file-notices.tsx';
 import { FilePanels } from './file-panels.tsx';
 import { usePanels } from './panels.ts';
 import type { Panels } from './panels.ts';
 import { useFileWays } from './file-ways.ts';
 import type { FileWays } from './file-ways.ts';
-import { useBlame } from './history-reading.ts';
+import type { IndexEntry } from './index-entry.ts';
 import { LinesMenu } from './lines-menu.tsx';
 import { useMatchSteps } from './match-steps.ts';
 import type { MatchSteps } from './match-steps.ts';
@@ -29,6 +32,7 @@ import { useFileParameters } from './file-parameters.ts';
 import { rawAddress } from './reading.ts';
 
 function countLines(text: string): number {
+  if (text === '') return 0;
   return text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
 }
 
@@ -102,17 +106,18 @@ function useNoted({ repo, path }: Place): void {
 interface LoadedFileProps {
   readonly place: Place;
   readonly source: AnswerOf<typeof getSource>;
+  readonly entry: IndexEntry | undefined;
 }
 
-export function LoadedFile({ place, source }: LoadedFileProps) {
-  const { source: text, language, externalWebUrl } = source;
+export function LoadedFile({ place, source, entry }: LoadedFileProps) {
+  const { source: text, language, externalWebUrl, blobSha } = source;
   const parameters = useFileParameters();
   const { valueOf, change } = parameters;
   useNoted(place);
   const code = useRef<CodeHandle>(null);
   const ways = useFileWays(place, language);
   const panels = usePanels(() => code.current?.focus());
-  const steps = useMatchSteps(place, parameters);
+  const steps = useMatchSteps(place, parameters, text);
   const isText = !isPicture(place.path) && !isBinary(text);
   const lineCount = isText ? countLines(text) : undefined;
   const range = isText ? lineRangeOf(valueOf('highlightRange')) : undefined;
@@ -123,7 +128,7 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
   const copyLink = () => ways.copyLink(selected);
   const view = isText ? viewOf(place.path, parameters) : undefined;
   const isBlamed = isText && valueOf('blame') === '1';
-  const blame = useBlame(place, isBlamed);
+  const { blame, isOfOther, fault } = useFileBlame(place, blobSha, entry, isBlamed);
   const toggleBlame = () => change({ blame: isBlamed ? undefined : '1', view: undefined });
   useFileKeys(() => ({
     code: code.current,
@@ -155,7 +160,7 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
         linesMenu={linesMenu}
         copyLink={copyLink}
         pin={ways.pin}
-        fault={blame.error?.message ?? ''}
+        fault={fault}
       />
       <FileBody
         place={place}
@@ -163,7 +168,11 @@ export function LoadedFile({ place, source }: LoadedFileProps) {
         language={language}
         lineCount={lineCount}
         isPreviewed={view === 'preview'}
-        blame={isBlamed ? blame.data : undefined}
+        blame={blame}
+        entry={entry}
+        range={range}
+        isChanged={steps.areOfOther || isOtherThanIndexed(entry, blobSha)}
+        showCommitted={isOfOther ? ways.pin : undefined}
         steps={steps}
         ways={ways}
         code={code}

@@ -20,8 +20,9 @@ function indexAt(matches: readonly FileMatch[], line: number | undefined): numbe
   return there < 0 ? matches.findLastIndex(({ start }) => start.lineNumber < line) : there;
 }
 
-export function useMatchSteps(place: Place, parameters: AddressParameters) {
-  const matches = useMatches(place, parameters);
+/** @param text  of the file */
+export function useMatchSteps(place: Place, parameters: AddressParameters, text: string) {
+  const { matches, areOfOther } = useMatches(place, parameters, text);
   const [at, setAt] = useState<At>();
   const current = at?.matches === matches ? at.index : undefined;
   const line = lineRangeOf(parameters.valueOf('highlightRange'))?.from;
@@ -33,7 +34,7 @@ export function useMatchSteps(place: Place, parameters: AddressParameters) {
       index: (Math.max(from, by === 1 ? -1 : 0) + by + matches.length) % matches.length,
     });
   };
-  return { matches, total: matches.length, current, step };
+  return { matches, areOfOther, total: matches.length, current, step };
 }
 
 export type MatchSteps = ReturnType<typeof useMatchSteps>;

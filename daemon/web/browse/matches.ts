@@ -1,15 +1,19 @@
-// The matches of a query in one file: those of the search that led here.
+// The matches of a query in one file: those of the search that led here, where they stand in its text.
 
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import type { search } from '../../http/api/search/search-endpoints.ts';
+import type { Chunk } from '../../http/api/search/search-schemas.ts';
 import type { FileMatch } from '../code/match-marks.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
+import { linesOfText } from '../search/card-rows.ts';
 import type { Place } from './address.ts';
 
 const MATCHES_MAX = 1000;
 const NONE: readonly FileMatch[] = [];
+const NO_CHUNKS: readonly Chunk[] = [];
 
 /** A text as a quoted pattern of the query language, all of it. */
 function exactly(text: string): string {
@@ -17,31 +21,60 @@ function exactly(text: string): string {
   return `"^${quoted.replaceAll('"', String.raw`\x22`)}$"`;
 }
 
-/** In the order of the file; none where nothing is looked for, or as long as it is not known. */
-export function useMatches({ repo, revision, path }: Place, { valueOf }: AddressParameters) {
+/** Finds the file and no other. */
+export function fileQuery({ repo, revision, path }: Place): string {
+  const at = revision === undefined ? '' : ` rev:${revision}`;
+  return `repo:${exactly(repo)} file:${exactly(path)}${at}`;
+}
+
+/** Is what was searched still the text of these lines? */
+function standsIn({ content, contentStart }: Chunk, lines: readonly string[]): boolean {
+  const first = contentStart.lineNumber - 1;
+  return linesOfText(content).every((line, index) => line === lines[first + index]);
+}
+
+function useChunks(place: Place, { valueOf }: AddressParameters): readonly Chunk[] {
   const query = valueOf('query') ?? '';
   const isOn = (name: string): boolean => valueOf(name) === 'true';
-  const at = revision === undefined ? '' : ` rev:${revision}`;
   const body = {
-    query: `(${query}) repo:${exactly(repo)} file:${exactly(path)}${at}`,
+    query: `(${query}) ${fileQuery(place)}`,
     matches: MATCHES_MAX,
     isRegexEnabled: isOn('isRegexEnabled'),
     isCaseSensitivityEnabled: isOn('isCaseSensitivityEnabled'),
   };
   const { data } = useQuery({
     queryKey: ['matches', body],
-    queryFn: async ({ signal }): Promise<readonly FileMatch[]> => {
+    queryFn: async ({ signal }): Promise<readonly Chunk[]> => {
       const { files } = await call<typeof search>('/api/search', {
         base: BASE_PATH,
         method: 'POST',
         body,
         signal,
       });
-      return files
-        .flatMap(({ chunks }) => chunks.flatMap(({ matchRanges }) => matchRanges))
-        .toSorted((a, b) => a.start.byteOffset - b.start.byteOffset);
+      return files.flatMap(({ chunks }) => chunks);
     },
     enabled: query.trim() !== '',
   });
-  return data ?? NONE;
+  return data ?? NO_CHUNKS;
+}
+
+interface Matches {
+  /** In the order of the file; none where nothing is looked for, or as long as it is not known. */
+  readonly matches: readonly FileMatch[];
+  /** Were they found in another text than this one? Then there are none. */
+  readonly areOfOther: boolean;
+}
+
+/** @param text  of the file */
+export function useMatches(place: Place, parameters: AddressParameters, text: string): Matches {
+  const chunks = useChunks(place, parameters);
+  return useMemo(() => {
+    const lines = chunks.length === 0 ? [] : linesOfText(text);
+    if (!chunks.every((chunk) => standsIn(chunk, lines)))
+      return { matches: NONE, areOfOther: true };
+    const matches = chunks
+      .flatMap(({ matchRanges }) => matchRanges)
+      .toSorted((a, b) => a.start.byteOffset - b.start.byteOffset);
+    return { matches, areOfOther: false };
+  }, [chunks, text]);
 }

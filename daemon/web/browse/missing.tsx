@@ -28,8 +28,14 @@ function Namesakes({ place }: { readonly place: Place }) {
   ));
 }
 
+interface MissingProps {
+  readonly place: Place;
+  /** Do searches find it all the same? */
+  readonly isIndexed: boolean;
+}
+
 /** A path that is a folder is shown as one. */
-export function Missing({ place }: { readonly place: Place }) {
+export function Missing({ place, isIndexed }: MissingProps) {
   const { path, repo, revision } = place;
   const folder = useFolder(place);
   if (folder.isPending) return null;
@@ -40,7 +46,11 @@ export function Missing({ place }: { readonly place: Place }) {
       <Notice
         kind="danger"
         title={`There is no ${path} at ${revision ?? 'the default revision'} in ${repo}, or you may not see it.`}
-      />
+      >
+        {isIndexed
+          ? 'It was moved or removed since it was indexed; searches find it until it is indexed again.'
+          : undefined}
+      </Notice>
       <ul className="next-steps">
         {revision !== undefined && (
           <li>

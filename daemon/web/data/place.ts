@@ -9,3 +9,9 @@ export const BASE_PATH = metaContent('trawl-base');
 
 /** What the page's policy lets the code view put into its one style tag. */
 export const STYLE_NONCE = metaContent('trawl-nonce');
+
+/** Where to sign in, and come back from. */
+export function signInAddress(): string {
+  const here = `${location.pathname.slice(BASE_PATH.length)}${location.search}`;
+  return `/login?${new URLSearchParams({ return: here }).toString()}`;
+}

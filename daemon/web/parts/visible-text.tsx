@@ -37,3 +37,24 @@ export function Name({ children, title, ...rest }: NameProps) {
     </bdi>
   );
 }
+
+/** Names of which each holds the next, as a name: where there is no room the last is seen, and those before it are cut. */
+export function CutName({ children, className = '', title, ...rest }: NameProps) {
+  const cut = Math.max(0, children.lastIndexOf('/', children.length - 2));
+  const width: Readonly<Record<string, string>> = {
+    '--own-width-tail': `${children.length - cut}ch`,
+  };
+  return (
+    <bdi
+      {...rest}
+      className={`cut-name ${className}`}
+      style={width}
+      {...(title === undefined ? {} : { title: visibleName(title) })}
+    >
+      <span className="cut-head">
+        <VisibleText text={children.slice(0, cut)} isName />
+      </span>
+      <VisibleText text={children.slice(cut)} isName />
+    </bdi>
+  );
+}

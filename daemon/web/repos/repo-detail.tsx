@@ -2,11 +2,13 @@
 
 import { X } from 'lucide-react';
 import { Link } from 'wouter';
+import { addressOf } from '../browse/address.ts';
 import { JobLog } from '../jobs/job-log.tsx';
 import { JobState } from '../jobs/job-state.tsx';
 import { useIndexNow, useRepoStatuses } from '../jobs/job-reading.ts';
 import type { Job, RepoStatus } from '../jobs/job-reading.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
+import { HostLink } from '../parts/host-link.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
@@ -28,23 +30,50 @@ function warningsIn(job: Job | null | undefined): readonly string[] {
   return Array.isArray(found) ? found.filter((one) => typeof one === 'string') : [];
 }
 
-function Facts({ repo, status }: { readonly repo: Repo; readonly status: RepoStatus | undefined }) {
+interface FactsProps {
+  readonly repo: Repo;
+  readonly status: RepoStatus | undefined;
+}
+
+/** Which text it is that searches find. */
+function IndexedText({ repo, status }: FactsProps) {
+  if (repo.indexedAt === undefined || status === undefined) return null;
+  const { indexedCommitHash: hash } = status;
+  if (hash === null) return ', as the files were on disk';
+  const address = addressOf({
+    repo: repo.repoName,
+    revision: undefined,
+    kind: 'commit',
+    path: hash,
+  });
+  return (
+    <>
+      {' '}
+      at{' '}
+      <Link href={address}>
+        <code>{hash.slice(0, 7)}</code>
+      </Link>
+    </>
+  );
+}
+
+function Facts({ repo, status }: FactsProps) {
+  const isHosted = repo.codeHostType !== 'genericGitHost' || typeof status?.askedAt === 'string';
   const ignored = Object.entries(countsIn(status?.latestJob, 'ignored'));
   return (
     <dl className="facts">
-      <dt>Host last asked</dt>
-      <dd>
-        <When at={status?.askedAt} never={repo.codeHostType === 'genericGitHost' ? '–' : 'never'} />
-      </dd>
+      {isHosted && (
+        <>
+          <dt>Host last asked</dt>
+          <dd>
+            <When at={status?.askedAt} />
+          </dd>
+        </>
+      )}
       <dt>Indexed</dt>
       <dd>
         <When at={repo.indexedAt} />
-        {status?.indexedCommitHash !== null && status?.indexedCommitHash !== undefined && (
-          <>
-            {' '}
-            at <code>{status.indexedCommitHash.slice(0, 7)}</code>
-          </>
-        )}
+        <IndexedText repo={repo} status={status} />
       </dd>
       {repo.docs !== undefined && (
         <>
@@ -82,6 +111,7 @@ export function RepoDetail({ repo, isOwner, close }: RepoDetailProps) {
         <h2>
           <Name>{repo.repoName}</Name>
         </h2>
+        <HostLink address={repo.externalWebUrl} className="icon-button" />
         {job !== null && job !== undefined && <JobState job={job} />}
         <span className="button-row">
           {isOwner && (

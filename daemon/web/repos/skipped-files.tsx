@@ -4,16 +4,11 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { addressOf } from '../browse/address.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
+import { SKIP_REASONS, skipWords } from '../parts/skip-reasons.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { count, size } from '../parts/words.ts';
 import { SKIPPED_PER_PAGE, useSkipped } from './reading.ts';
 import type { Repo } from './reading.ts';
-
-const REASONS: Readonly<Record<string, string>> = {
-  too_large: 'too large',
-  binary: 'binary',
-  too_many_trigrams: 'too many different grams',
-};
 
 interface SkippedFilesProps {
   readonly repo: Repo;
@@ -34,7 +29,7 @@ export function SkippedFiles({ repo, counts }: SkippedFilesProps) {
       <div className="detail-head">
         <h3>Found by name only {data?.total !== undefined && count(data.total)}</h3>
         <span className="button-row">
-          {[undefined, ...Object.keys(REASONS)].map((one) => (
+          {[undefined, ...SKIP_REASONS].map((one) => (
             <button
               key={one ?? 'all'}
               type="button"
@@ -42,7 +37,7 @@ export function SkippedFiles({ repo, counts }: SkippedFilesProps) {
               aria-pressed={one === reason}
               onClick={() => choose(one)}
             >
-              {one === undefined ? 'All' : REASONS[one]}
+              {one === undefined ? 'All' : skipWords(one)}
               {one !== undefined && counts[one] !== undefined && ` ${count(counts[one])}`}
             </button>
           ))}
@@ -66,7 +61,7 @@ export function SkippedFiles({ repo, counts }: SkippedFilesProps) {
               </Link>
             ),
           },
-          { name: 'Why', cell: (row) => REASONS[row.reason] ?? row.reason },
+          { name: 'Why', cell: (row) => skipWords(row.reason) },
           { name: 'Size', cell: (row) => size(row.bytes), isNumber: true },
         ]}
       />

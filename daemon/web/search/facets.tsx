@@ -3,7 +3,7 @@
 
 import { useState } from 'react';
 import { visibleName } from '../parts/hidden-characters.ts';
-import { Name } from '../parts/visible-text.tsx';
+import { CutName } from '../parts/visible-text.tsx';
 import { FACETS, valuesOf } from './facet-choice.ts';
 import type { Facet, FacetChoice } from './facet-choice.ts';
 import { filterOf, joined } from './narrowing.ts';
@@ -61,9 +61,9 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
             onChange={() => toggle(facet, value)}
             aria-label={`${visibleName(value) || nameless}, ${isExact && !isOfBefore ? '' : 'at least '}${count(matches)} matches`}
           />
-          <Name className="facet-value" title={value}>
+          <CutName className="facet-value" title={value}>
             {value || nameless}
-          </Name>
+          </CutName>
           <span className="facet-count">
             {count(matches)}
             {isExact && !isOfBefore ? '' : '+'}

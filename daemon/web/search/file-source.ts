@@ -21,6 +21,9 @@ export function sourceOf(repo: string, revision: string | undefined, path: strin
   });
 }
 
+/** Said where a file is not the one that was searched. */
+export const CHANGED = 'The file changed since it was indexed.';
+
 interface FileSource {
   /** Undefined: not known, or another text than the one that was searched. */
   readonly lines: readonly string[] | undefined;
@@ -39,6 +42,6 @@ export function useFileSource(file: ResultFile, isOn: boolean): FileSource {
     const lines = linesOfText(source);
     return isSameFile(file.lines, lines)
       ? { lines, fault: undefined }
-      : { lines: undefined, fault: 'The file changed since it was indexed.' };
+      : { lines: undefined, fault: CHANGED };
   }, [source, error, file.lines]);
 }

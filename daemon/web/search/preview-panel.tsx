@@ -1,16 +1,20 @@
-// A look into a file of the results, beside them: its code, and the way from match to match.
+// A look into a file of the results, beside them: its code, and the way from match to match. Where the file is another one than
+// was searched, it is shown without them.
 
 import { useQuery } from '@tanstack/react-query';
 import { ChevronDown, ChevronUp, X } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { isBinary } from '../code/binary.ts';
 import { COLOURED_SIZE_MAX, CodeView } from '../code/code-view.tsx';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Notice } from '../parts/notice.tsx';
+import { notSearched } from '../parts/skip-reasons.ts';
 import { Name } from '../parts/visible-text.tsx';
-import { sourceOf } from './file-source.ts';
+import { CHANGED, sourceOf } from './file-source.ts';
+import { isSameFile, linesOfText } from './card-rows.ts';
 import { matchesIn } from './preview-matches.ts';
 import { addressOf } from './result-address.ts';
 import type { ResultFile } from './rows.ts';
@@ -66,11 +70,16 @@ interface PreviewTextProps {
   readonly language: string;
   /** The line that one is at. */
   readonly current: number | undefined;
+  /** Is it the text that was searched? */
+  readonly isSame: boolean;
 }
 
-function PreviewText({ file, source, language, current }: PreviewTextProps) {
+function PreviewText({ file, source, language, current, isSame }: PreviewTextProps) {
   const handle = useRef<CodeHandle>(null);
-  const matches = useMemo(() => matchesIn(file, source.split('\n')), [file, source]);
+  const matches = useMemo(
+    () => (isSame ? matchesIn(file, source.split('\n')) : []),
+    [file, source, isSame],
+  );
   const first = matches.findIndex(({ start }) => start.lineNumber === current);
   return (
     <CodeView
@@ -95,7 +104,12 @@ export default function PreviewPanel({ file, line, close }: PreviewPanelProps) {
   const { data, error } = useQuery(sourceOf(file.repository, file.revisions[0], file.path));
   const matched = file.lines.filter(({ marks }) => marks.length > 0).map(({ number }) => number);
   const [at, setAt] = useState(Math.max(0, matched.indexOf(line ?? 0)));
-  const current = matched[at];
+  const source = data?.source;
+  const isSame = useMemo(
+    () => source === undefined || isSameFile(file.lines, linesOfText(source)),
+    [file, source],
+  );
+  const current = isSame ? matched[at] : undefined;
   return (
     <>
       <header className="preview-head">
@@ -106,12 +120,20 @@ export default function PreviewPanel({ file, line, close }: PreviewPanelProps) {
         >
           <Name>{file.path}</Name>
         </Link>
-        {matched.length > 0 && <Steps at={at} count={matched.length} go={setAt} />}
+        {matched.length > 0 && isSame && <Steps at={at} count={matched.length} go={setAt} />}
         <IconButton label="Close the preview" hint="v" icon={X} run={close} />
       </header>
       {error !== null && <Notice kind="danger" title={error.message} />}
-      {data !== undefined && (
-        <PreviewText file={file} source={data.source} language={data.language} current={current} />
+      {file.skipReason !== undefined && <Notice kind="info" title={notSearched(file.skipReason)} />}
+      {!isSame && <Notice kind="warn" title={CHANGED} />}
+      {data !== undefined && !isBinary(data.source) && (
+        <PreviewText
+          file={file}
+          source={data.source}
+          language={data.language}
+          current={current}
+          isSame={isSame}
+        />
       )}
     </>
   );

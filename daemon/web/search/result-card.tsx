@@ -1,12 +1,14 @@
 // One file of the results: its head, its matched lines in the order of the file, and what is left out between them.
 
-import { ChevronDown, ChevronRight, ChevronUp, Copy, ExternalLink } from 'lucide-react';
+import { ChevronDown, ChevronRight, ChevronUp, Copy } from 'lucide-react';
 import { createContext, memo, useContext, useLayoutEffect } from 'react';
 import type { MouseEvent, ReactNode } from 'react';
 import { Link } from 'wouter';
 import { MarkedText } from '../code/marked-text.tsx';
 import { copyText } from '../parts/clipboard.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
+import { HostLink } from '../parts/host-link.tsx';
+import { notSearched } from '../parts/skip-reasons.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { counted } from '../parts/words.ts';
 import { GAP_STEP, MATCHED_FIRST, gapSpan, headOf, hiddenOf, rowsOf } from './card-rows.ts';
@@ -128,27 +130,11 @@ function CardHead({ file, isFolded, fold }: HeadProps) {
         >
           <Copy {...ICON} />
         </button>
-        {file.externalUrl !== undefined && (
-          <a
-            href={file.externalUrl}
-            rel="noopener noreferrer"
-            target="_blank"
-            aria-label="At the code host"
-            title={URL.canParse(file.externalUrl) ? new URL(file.externalUrl).host : ''}
-          >
-            <ExternalLink {...ICON} />
-          </a>
-        )}
+        <HostLink address={file.externalUrl} className="head-button" />
       </span>
     </header>
   );
 }
-
-const SKIPPED: Readonly<Record<string, string>> = {
-  too_large: 'larger than the limit',
-  too_many_trigrams: 'too many different grams',
-  binary: 'binary',
-};
 
 interface PartProps {
   readonly file: ResultFile;
@@ -245,9 +231,7 @@ export const ResultCard = memo(function ResultCard({ file, place }: ResultCardPr
         fold={() => change((before) => ({ ...before, isFolded: !before.isFolded }))}
       />
       {file.skipReason !== undefined && (
-        <p className="result-skipped">
-          Not searched: {SKIPPED[file.skipReason] ?? file.skipReason}.
-        </p>
+        <p className="result-skipped">{notSearched(file.skipReason)}</p>
       )}
       {!card.isFolded && (
         <>

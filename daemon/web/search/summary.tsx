@@ -4,7 +4,7 @@
 import { CircleAlert, TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import { BASE_PATH } from '../data/place.ts';
+import { signInAddress } from '../data/place.ts';
 import { useAccount } from '../data/session.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { useIsLate } from '../parts/late.ts';
@@ -192,12 +192,6 @@ function Running() {
       )}
     </>
   );
-}
-
-/** Where to sign in, and come back from. */
-function signInAddress(): string {
-  const here = `${location.pathname.slice(BASE_PATH.length)}${location.search}`;
-  return `/login?${new URLSearchParams({ return: here }).toString()}`;
 }
 
 function Failure() {

@@ -18,6 +18,7 @@ type AuditRecord = AnswerOf<typeof listAuditRecords>[number];
 
 const PER_PAGE = 50;
 const PARAMETERS = ['since', 'until', 'action', 'actor', 'page'];
+const SHORT_ID_MAX = 12;
 const DAY_MS = 86_400_000;
 
 /** The start of a day, as the API takes it. @param days  later */
@@ -45,6 +46,18 @@ function useAudit({ page, valueOf }: AddressParameters) {
   });
 }
 
+/** Enough of an id to tell those of a page apart; the whole of it is the title, and what is filtered by. */
+function shortId(id: string): string {
+  return id.length > SHORT_ID_MAX ? `${id.slice(0, SHORT_ID_MAX - 4)}…` : id;
+}
+
+/** "source: web, settings: [\"apiKeyUsage\"]". */
+function factsOf(metadata: Readonly<Record<string, unknown>>): string {
+  return Object.entries(metadata)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+}
+
 function columnsFor({ change }: AddressParameters): Column<AuditRecord>[] {
   const choose = (name: string, value: string, text: string) => (
     <button
@@ -61,19 +74,12 @@ function columnsFor({ change }: AddressParameters): Column<AuditRecord>[] {
     { name: 'What', cell: (row) => choose('action', row.action, row.action) },
     {
       name: 'Who',
-      cell: (row) => choose('actor', row.actorId, `${row.actorType} ${row.actorId}`),
+      cell: (row) => choose('actor', row.actorId, `${row.actorType} ${shortId(row.actorId)}`),
     },
     { name: 'To what', cell: (row) => <Name>{`${row.targetType} ${row.targetId}`}</Name> },
     {
       name: 'Facts',
-      cell: (row) =>
-        row.metadata === null ? (
-          ''
-        ) : (
-          <code>
-            <VisibleText text={JSON.stringify(row.metadata)} />
-          </code>
-        ),
+      cell: (row) => (row.metadata === null ? '' : <VisibleText text={factsOf(row.metadata)} />),
     },
   ];
 }

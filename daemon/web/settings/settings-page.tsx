@@ -78,7 +78,10 @@ export default function SettingsPage() {
       </nav>
       <div className="settings-body">
         {section === undefined ? (
-          <Notice kind="info" title="There are no such settings." />
+          <>
+            <h1 className="visually-hidden">Unknown page</h1>
+            <Notice kind="info" title="There are no such settings." />
+          </>
         ) : (
           <>
             <h1>{section.title}</h1>

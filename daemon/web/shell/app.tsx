@@ -41,13 +41,16 @@ class PageGuard extends Component<GuardProps, { readonly error?: Error | undefin
     if (/dynamically imported module|module script/i.test(error.message))
       return <p className="empty">This page comes with the new version; reload to see it.</p>;
     return (
-      <Notice
-        kind="danger"
-        title="This page failed."
-        action={{ label: 'Reload', run: () => location.reload() }}
-      >
-        {error.message}
-      </Notice>
+      <>
+        <h1 className="visually-hidden">Failure</h1>
+        <Notice
+          kind="danger"
+          title="This page failed."
+          action={{ label: 'Reload', run: () => location.reload() }}
+        >
+          {error.message}
+        </Notice>
+      </>
     );
   }
 }

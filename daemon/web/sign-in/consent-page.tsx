@@ -2,15 +2,15 @@
 // proves nothing, and by where the answer goes, which does. The answer is sent by the page; then the browser goes back.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type {
   answerConsentRequest,
   getConsentRequest,
 } from '../../http/api/accounts/consent-endpoints.ts';
-import { call, fetchApi } from '../data/api.ts';
+import { ApiFailure, call, fetchApi } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { useParameters } from '../data/parameters.ts';
-import { BASE_PATH } from '../data/place.ts';
+import { BASE_PATH, signInAddress } from '../data/place.ts';
 import { useAccount } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -98,6 +98,9 @@ function Question({ id, asked }: { readonly id: string; readonly asked: Asked })
   );
 }
 
+/** The heading where nothing is asked. */
+const REFUSED = 'Not let in';
+
 function Request({ id }: { readonly id: string }) {
   const { data, error, isPending } = useQuery({
     queryKey: ['consent', id],
@@ -108,10 +111,18 @@ function Request({ id }: { readonly id: string }) {
   });
   if (isPending) return null;
   if (error === null) return <Question id={id} asked={data} />;
+  const isSignInDue = error instanceof ApiFailure && error.statusCode === 401;
   return (
-    <Notice kind="danger" title={error.message}>
-      Go back to the application, and begin again there.
-    </Notice>
+    <>
+      <h1 className="visually-hidden">{REFUSED}</h1>
+      <Notice kind="danger" title={error.message}>
+        {isSignInDue ? (
+          <Link href={signInAddress()}>Sign in</Link>
+        ) : (
+          'Go back to the application, and begin again there.'
+        )}
+      </Notice>
+    </>
   );
 }
 
@@ -129,9 +140,12 @@ function Refusal() {
   });
   if (error === null) return null;
   return (
-    <Notice kind="danger" title="This application cannot be let in.">
-      {error.message}
-    </Notice>
+    <>
+      <h1 className="visually-hidden">{REFUSED}</h1>
+      <Notice kind="danger" title="This application cannot be let in.">
+        {error.message}
+      </Notice>
+    </>
   );
 }
 

@@ -50,6 +50,7 @@ export default function SetupPage() {
   if (link.error !== null)
     return (
       <div className="card-page">
+        <h1 className="visually-hidden">No such link</h1>
         <Notice
           kind="danger"
           title={

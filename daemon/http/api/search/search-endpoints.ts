@@ -10,9 +10,15 @@ import { ApiError, toApiError } from '../shapes/api-error.ts';
 import { explanation } from './explain-schemas.ts';
 import { searchAnswer, searchBody, type SearchCall, streamEvent } from './search-schemas.ts';
 
-/** The call that a caller makes, of which a record is kept. */
-function callOf(body: SearchCall, { accounts, actor, settings }: CallContext): SearchCall {
-  accounts.trail.note(actor, 'user.performed_code_search', ORG);
+/** What the page calls itself where it searches of its own accord: while one types, and for what it says of a file. */
+const PREVIEW_SOURCE = 'web-preview';
+
+/** The call that a caller makes, of which a record is kept; of those that a page makes of its own accord one an hour. */
+function callOf(body: SearchCall, context: CallContext): SearchCall {
+  const { accounts, actor, caller, settings } = context;
+  const isPreview = caller?.source === 'session' && actor?.clientSource === PREVIEW_SOURCE;
+  if (isPreview) accounts.trail.noteRepeated(actor, 'user.performed_code_search', ORG);
+  else accounts.trail.note(actor, 'user.performed_code_search', ORG);
   return boundedRequest(body, settings.maxMatchCount);
 }
 

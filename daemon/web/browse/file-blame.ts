@@ -1,0 +1,44 @@
+// Blame of the text that is shown: where files on disk are shown it is of what is committed, which may be another text.
+
+import { ApiFailure } from '../data/api.ts';
+import type { Place } from './address.ts';
+import { useBlame, useCommittedId } from './history-reading.ts';
+import type { Blame } from './history-reading.ts';
+import type { IndexEntry } from './index-entry.ts';
+
+interface FileBlame {
+  /** Undefined: not known, or not of this text. */
+  readonly blame: Blame | undefined;
+  /** Is another text committed? */
+  readonly isOfOther: boolean;
+  /** Why there is none; '': nothing went wrong. */
+  readonly fault: string;
+}
+
+/** A file that is there to see, and not to be blamed, is in no commit. */
+function faultOf(error: Error | null): string {
+  if (error === null) return '';
+  const isUncommitted =
+    error instanceof ApiFailure &&
+    (error.errorCode === 'FILE_NOT_FOUND' || error.errorCode === 'INVALID_GIT_REF');
+  return isUncommitted ? 'This file is in no commit.' : error.message;
+}
+
+/** @param shownId  git id of the text that is shown */
+export function useFileBlame(
+  place: Place,
+  shownId: string | undefined,
+  entry: IndexEntry | undefined,
+  isOn: boolean,
+): FileBlame {
+  const mayDiffer = isOn && entry?.state === 'there' && entry.isOfHead;
+  const { data, error } = useBlame(place, isOn);
+  const committed = useCommittedId(place, mayDiffer);
+  const isOfOther = mayDiffer && typeof committed.data === 'string' && committed.data !== shownId;
+  const isKnown = !mayDiffer || !committed.isPending;
+  return {
+    blame: isOn && isKnown && !isOfOther ? data : undefined,
+    isOfOther,
+    fault: isOn ? faultOf(error) : '',
+  };
+}

@@ -1,0 +1,213 @@
+// What the pages say above or in place of what they show, where no other test comes by: the daemon that comes back, jobs that
+// left something, addresses that lead nowhere, who may not, a page that fails.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { jobsEnded, serve, serveIndexed } from '../e2e/daemon.ts';
+import type { Served } from '../e2e/daemon.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { NO_BROWSER, findingsOf, visit } from './browser.ts';
+import type { Visitor } from './browser.ts';
+
+const OWNER = 'owner@example.com';
+const PASSWORD = 'correct horse battery';
+const ENV = {
+  TRAWL_OWNER_EMAIL: OWNER,
+  TRAWL_OWNER_PASSWORD: PASSWORD,
+  TRAWL_ANONYMOUS_ACCESS: 'true',
+};
+const SOURCE_MAX = 1000;
+
+let served: Served;
+let browsed = '';
+let firstCommit = '';
+let lastCommit = '';
+
+function configWith(settings: object): string {
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  writeFileSync(file, JSON.stringify({ settings }));
+  return file;
+}
+
+before(async () => {
+  if (NO_BROWSER !== false) return;
+  const repo = makeRepo({
+    'one.txt': 'one\n',
+    'two.txt': 'two\n',
+    'large.txt': 'x\n'.repeat(SOURCE_MAX),
+  });
+  firstCommit = git(repo, 'rev-parse', 'HEAD');
+  writeFiles(repo, { 'one.txt': 'changed\n' });
+  commitAll(repo);
+  writeFiles(repo, { 'one.txt': 'changed again\n', 'two.txt': 'changed\n' });
+  lastCommit = commitAll(repo);
+  browsed = `/browse/local/${path.basename(repo)}`;
+  const flags = ['--config', configWith({ maxSourceBytes: SOURCE_MAX })];
+  served = await serveIndexed(temporaryFolder(), [repo], { env: ENV, flags });
+});
+
+async function openAsOwner(): Promise<Visitor> {
+  const visitor = await visit({ url: served.url });
+  const data = { email: OWNER, password: PASSWORD };
+  assert.equal((await visitor.page.request.post('/api/auth/login', { data })).status(), 200);
+  return visitor;
+}
+
+async function says(page: Page, text: string | RegExp): Promise<void> {
+  await page.getByText(text).waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+}
+
+/** What the browser itself notes of an answer. */
+function unexpected(complaints: readonly string[]): string[] {
+  return complaints.filter((text) => !/status of|ERR_FAILED/.test(text));
+}
+
+void test('a daemon that is away, starts, and is back', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await openAsOwner();
+  await page.goto('/');
+  await page.getByText('1 repository').waitFor();
+  await page.route('**/api/**', (route) => route.abort());
+  await page.getByRole('link', { name: 'Repositories' }).click();
+  const bar = page.locator('.bar');
+  await bar.getByText('Trawl cannot be reached.').waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+  await page.route('**/api/ready', (route) =>
+    route.fulfill({ status: 503, contentType: 'application/json', body: '{}' }),
+  );
+  await bar.getByRole('button', { name: 'Try now' }).click();
+  await bar.getByText('Trawl is starting.').waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+  await page.unroute('**/api/**');
+  await page.unroute('**/api/ready');
+  await bar.getByRole('button', { name: 'Try now' }).click();
+  await bar.getByText('Trawl is back.').waitFor();
+  await page.getByRole('row', { name: /Ready/ }).waitFor();
+  await bar.waitFor({ state: 'detached' });
+  assert.deepEqual(unexpected(complaints), []);
+});
+
+void test('jobs that are under way, or left something', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await openAsOwner();
+  const answer = (body: object) => ({
+    contentType: 'application/json',
+    body: JSON.stringify(body),
+  });
+  await page.route('**/api/repository-sync-counts', (route) =>
+    route.fulfill(answer({ firstTimeIndexingCount: 2, failedCount: 3, warningCount: 1 })),
+  );
+  await page.route('**/api/connection-sync-counts', (route) =>
+    route.fulfill(answer({ firstTimeSyncingCount: 1, failedCount: 2, warningCount: 1 })),
+  );
+  await page.goto('/repos');
+  await page.getByText('3 repositories failed.').waitFor();
+  await page.getByText('Indexing 2 repositories for the first time.').waitFor();
+  await says(page, 'The last jobs of 1 repository warn of something');
+  await page.goto('/');
+  await says(
+    page,
+    /^Indexing 2 of 1 repository for the first time\. You can search what is ready\.$/,
+  );
+  await page.goto('/settings/connections');
+  await page.getByText('2 connections failed.').waitFor();
+  await page.getByText('1 listing left something open').waitFor();
+  await says(page, '1 connection listed for the first time.');
+  assert.deepEqual(complaints, []);
+});
+
+void test('a commit that is compared, and one file of it', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await openAsOwner();
+  const commit = `${browsed}/-/commit/${lastCommit}`;
+  await page.goto(`${commit}?base=${firstCommit}&path=one.txt`);
+  await page.getByText(`Compared with ${firstCommit}, not with its parent.`).waitFor();
+  await says(page, 'Only one.txt.');
+  await page.getByText('1 file', { exact: false }).first().waitFor();
+  await page.getByRole('button', { name: 'Show all files' }).click();
+  await page.waitForURL(`${served.url}${commit}?base=${firstCommit}`);
+  await page.getByRole('button', { name: 'Compare with its parent' }).click();
+  await page.waitForURL(`${served.url}${commit}`);
+  await page.getByText('Compared with').waitFor({ state: 'detached' });
+  assert.deepEqual(complaints, []);
+  await page.goto(`${browsed}/-/commit/nosuchcommit`);
+  await page
+    .getByRole('alert')
+    .getByText(/nosuchcommit/)
+    .waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+});
+
+void test('addresses that lead nowhere', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await openAsOwner();
+  await page.goto(`${browsed}/-/nothing/x`);
+  await says(page, 'This address names no file or folder.');
+  await page.goto(`${browsed}/-/tree/nowhere`);
+  await says(page, /There is no folder nowhere in .* at this revision, or it is empty\./);
+  await page.goto(`${browsed}/-/blob/large.txt`);
+  await says(page, /Too large to show \(2\.0 KB\)\./);
+  await page.goto('/settings/nothing');
+  await says(page, 'There are no such settings.');
+  assert.deepEqual(unexpected(complaints), []);
+});
+
+void test('what a guest may not', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: served.url });
+  await page.goto('/settings/general');
+  await says(page, 'You are not signed in.');
+  await page.goto('/settings/apiKeys');
+  await says(page, 'This needs an account.');
+  await page.getByRole('link', { name: 'Sign in' }).last().click();
+  await page.waitForURL(/\/login\?return=/);
+  await page.getByLabel('E-mail').fill(OWNER);
+  await page.getByLabel('Password', { exact: true }).fill('another one');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').waitFor();
+  assert.deepEqual(await findingsOf(page), []);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(/\/settings\/apiKeys$/);
+  await page.getByLabel('Name of a new key').fill('ci');
+  await page.getByRole('button', { name: 'Make key' }).click();
+  await says(page, 'Copy it now: it is shown only this once.');
+  assert.deepEqual(unexpected(complaints), []);
+});
+
+void test('a page that fails says so, and the rest goes on', { skip: NO_BROWSER }, async () => {
+  const { page } = await openAsOwner();
+  await page.route('**/api/repos?*', (route) =>
+    route.fulfill({ contentType: 'application/json', body: '[null]' }),
+  );
+  await page.goto('/repos');
+  await says(page, 'This page failed.');
+  await page.getByRole('link', { name: 'Trawl', exact: true }).click();
+  await page.getByText('This page failed.').waitFor({ state: 'detached' });
+  await page.goBack();
+  await page.getByText('This page failed.').waitFor();
+  await page.unroute('**/api/repos?*');
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await page.getByRole('row', { name: /Ready/ }).waitFor();
+});
+
+void test(
+  'a repository that was never indexed: why, and its files can be read',
+  { skip: NO_BROWSER },
+  async () => {
+    const repo = makeRepo({ 'one.txt': 'one\n' });
+    const flags = ['--config', configWith({ repoIndexTimeoutMs: 1 })];
+    const failing = await serve(temporaryFolder(), [repo], { env: ENV, flags });
+    await jobsEnded(failing, 1);
+    const { page } = await visit({ url: failing.url });
+    const name = `local/${path.basename(repo)}`;
+    await page.goto(`/browse/${name}/-/blob/one.txt`);
+    await page.locator('.cm-content').getByText('one').waitFor();
+    await says(page, 'This repository is not indexed yet: searches find nothing in it.');
+    const data = { email: OWNER, password: PASSWORD };
+    assert.equal((await page.request.post('/api/auth/login', { data })).status(), 200);
+    await page.goto(`/repos?open=${encodeURIComponent(name)}`);
+    const about = page.getByRole('region', { name: `About ${name}` });
+    await about.getByText('It is tried again by itself, after pauses that get longer.').waitFor();
+    assert.deepEqual(await findingsOf(page), []);
+  },
+);

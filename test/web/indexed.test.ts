@@ -1,0 +1,201 @@
+// What searches do not find in a file, or find in another text than the one that is shown, is said where one looks at it: in
+// results, in the preview, in the file, in what is known of its repository.
+
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { serveIndexed } from '../e2e/daemon.ts';
+import type { Served } from '../e2e/daemon.ts';
+import { makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { NO_BROWSER, findingsOf, hasCount, visit } from './browser.ts';
+import type { Visitor } from './browser.ts';
+
+const ENV = { TRAWL_ANONYMOUS_ACCESS: 'true' };
+const LINES = Array.from(
+  { length: 40 },
+  (_, index) => `${index % 10 === 0 ? 'plum' : 'pear'} ${index}`,
+);
+const TEXT = `${LINES.join('\n')}\n`;
+const GRAMS_MAX = 2000;
+
+let repo = '';
+let name = '';
+let served: Served;
+before(async () => {
+  if (NO_BROWSER !== false) return;
+  repo = makeRepo({
+    '.gitignore': '*.log\n',
+    'large.ts': 'export const large = 1;\n'.repeat(100_000),
+    'grams.txt': Array.from({ length: GRAMS_MAX }, (_, index) => (index * 7919).toString(36)).join(
+      '\n',
+    ),
+    'binary.dat': 'a\0b',
+    'order.ts': 'const a = 1; // \u202e order\n',
+    'empty.txt': '',
+    'moved.ts': TEXT,
+    'blamed.ts': TEXT,
+    'gone.ts': 'export const gone = 1;\n',
+  });
+  writeFileSync(path.join(repo, 'latin.txt'), Buffer.from('caf\xe9\n', 'latin1'));
+  writeFiles(repo, { 'left.log': 'left out\n' });
+  name = `local/${path.basename(repo)}`;
+  const config = path.join(temporaryFolder(), 'trawl.json');
+  writeFileSync(config, JSON.stringify({ settings: { maxTrigramCount: GRAMS_MAX } }));
+  served = await serveIndexed(temporaryFolder(), [repo], { env: ENV, flags: ['--config', config] });
+});
+
+function fileAt(file: string, parameters = ''): string {
+  return `/browse/${name}/-/blob/${file}${parameters}`;
+}
+
+async function open(): Promise<Visitor> {
+  return await visit({ url: served.url });
+}
+
+/** What searches find stays what it is now, as it does where an index is behind. */
+async function keepAnswer(page: Page): Promise<void> {
+  const kept = new Map<string, string>();
+  await page.route('**/api/search', async (route) => {
+    const asked = route.request().postData() ?? '';
+    const before = kept.get(asked);
+    if (before !== undefined) {
+      await route.fulfill({ contentType: 'application/json', body: before });
+      return;
+    }
+    const answer = await route.fetch();
+    kept.set(asked, await answer.text());
+    await route.fulfill({ response: answer });
+  });
+}
+
+void test('a file that is not searched says so, and why', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await open();
+  for (const [file, why] of [
+    ['large.ts', 'Not searched: larger than the limit.'],
+    ['grams.txt', 'Not searched: too many different grams.'],
+  ] as const) {
+    await page.goto(fileAt(file));
+    await page.getByText(why).waitFor();
+    await page.locator('.cm-content').waitFor();
+    assert.deepEqual(await findingsOf(page), []);
+  }
+  await page.goto(fileAt('binary.dat'));
+  await page.getByText('3 bytes · binary · found by its name alone').waitFor();
+  await page.goto(fileAt('blamed.ts'));
+  await page.locator('.cm-content').waitFor();
+  await hasCount(page.locator('.notice'), 0);
+  assert.deepEqual(complaints, []);
+});
+
+void test('so do its result and the preview of it', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await open();
+  await page.goto(
+    `/search?query=file:binary&preview=${encodeURIComponent(`${name}@HEAD:binary.dat`)}`,
+  );
+  await page.getByRole('article').getByText('Not searched: binary.').waitFor();
+  const preview = page.getByRole('complementary', { name: 'Preview' });
+  await preview.getByText('Not searched: binary.').waitFor();
+  assert.equal(await preview.locator('.cm-content').count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+void test(
+  'the repository: what text is searched, and what is left out',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await open();
+    await page.goto(`/repos?open=${encodeURIComponent(name)}`);
+    const about = page.getByRole('region', { name: `About ${name}` });
+    await about.getByText('as the files were on disk').waitFor();
+    await about.getByText('.gitignore: *.log: 1').waitFor();
+    await about.getByRole('link', { name: 'grams.txt' }).waitFor();
+    assert.equal(await about.getByText('Host last asked').count(), 0);
+  },
+);
+
+void test(
+  'bytes that are no text, order, and lines beyond the end',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await open();
+    await page.goto(fileAt('latin.txt'));
+    await page.getByText('it may have other bytes, which are not UTF-8').waitFor();
+    await page.goto(fileAt('order.ts', '?highlightRange=99'));
+    await page.getByText('This file has characters that change the order of text.').waitFor();
+    await page.getByText('The address names line 99, and there is 1 line').waitFor();
+    assert.deepEqual(await findingsOf(page), []);
+    await page.goto(fileAt('empty.txt'));
+    await page.locator('.bar-fact', { hasText: 'empty' }).waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'a file that changed since it was searched: nothing of both is mixed',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await open();
+    const changed = 'The file changed since it was indexed';
+    await keepAnswer(page);
+    await page.goto(fileAt('moved.ts', '?query=plum'));
+    await page.getByText('4 matches').waitFor();
+    await hasCount(page.locator('.cm-content mark'), 4);
+    await hasCount(page.getByText(changed), 0);
+    await page.goto('/search?query=plum+file:moved');
+    await page.getByText('that is all').waitFor();
+    writeFiles(repo, { 'moved.ts': `inserted\n${TEXT}` });
+    await page.keyboard.press('v');
+    const preview = page.getByRole('complementary', { name: 'Preview' });
+    await preview.getByText(changed).waitFor();
+    await preview.locator('.cm-content').getByText('inserted').waitFor();
+    assert.equal(await preview.locator('.cm-content mark').count(), 0);
+    assert.equal(await preview.getByRole('button', { name: 'Next match' }).count(), 0);
+    assert.deepEqual(await findingsOf(page), []);
+    await page.goto(fileAt('moved.ts', '?query=plum'));
+    await page.getByText(changed).waitFor();
+    assert.equal(await page.locator('.cm-content mark').count(), 0);
+    assert.equal(await page.getByText('4 matches').count(), 0);
+    assert.deepEqual(await findingsOf(page), []);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test('a file that went, and one that came', { skip: NO_BROWSER }, async () => {
+  const { page } = await open();
+  await keepAnswer(page);
+  for (const file of ['gone.ts', 'came.ts']) {
+    const answer = page.waitForResponse(/\/api\/search$/);
+    await page.goto(fileAt(file));
+    await answer;
+  }
+  rmSync(path.join(repo, 'gone.ts'));
+  writeFiles(repo, { 'came.ts': 'export const came = 1;\n' });
+  await page.goto(fileAt('gone.ts'));
+  await page.getByText('It was moved or removed since it was indexed').waitFor();
+  await page.goto(fileAt('came.ts'));
+  await page.getByText('Searches do not find this file').waitFor();
+  await page.getByRole('button', { name: 'Blame' }).click();
+  await page.getByText('This file is in no commit.').waitFor();
+});
+
+void test(
+  'blame of a file on disk that is not as it is committed',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await open();
+    await page.goto(fileAt('blamed.ts', '?blame=1'));
+    await page.locator('.blame-mark').first().waitFor();
+    writeFiles(repo, { 'blamed.ts': `inserted\n${TEXT}` });
+    await page.reload();
+    await page.getByText('The file on disk is not as it is committed').waitFor();
+    assert.equal(await page.locator('.blame-mark').count(), 0);
+    assert.deepEqual(await findingsOf(page), []);
+    await page.getByRole('button', { name: 'Show what is committed' }).click();
+    await page.waitForURL(/@[0-9a-f]{40}\/-\/blob\/blamed\.ts\?blame=1$/);
+    await page.locator('.blame-mark').first().waitFor();
+    assert.equal(await page.locator('.cm-content').getByText('inserted').count(), 0);
+    assert.deepEqual(complaints, []);
+  },
+);
