@@ -332,7 +332,9 @@ function jsonColumns(): string[] {
   const tables = new Map(
     [...text.matchAll(/^ {2}(\w+): (\w+Table);$/gm)].map(([, table, type]) => [type, table]),
   );
-  const interfaces = [...text.matchAll(/^export interface (\w+Table) \{\n([^]*?)^\}/gm)];
+  const interfaces = [
+    ...text.matchAll(/^export interface (\w+Table)(?: extends [^{]+)? \{\n([^]*?)^\}/gm),
+  ];
   assert.equal(interfaces.length, tables.size);
   return interfaces.flatMap(([, type, members = '']) =>
     [...members.matchAll(/\/\*\* JSON\b.*\n {2}readonly (\w+):/g)].map(
