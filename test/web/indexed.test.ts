@@ -37,6 +37,9 @@ before(async () => {
     'moved.ts': TEXT,
     'blamed.ts': TEXT,
     'gone.ts': 'export const gone = 1;\n',
+    'Twin.txt': 'a quince\n',
+    'twin.txt': 'quince, and\nquince\0',
+    'TWIN.txt': 'two lines\nof a quince\n',
   });
   writeFileSync(path.join(repo, 'latin.txt'), Buffer.from('caf\xe9\n', 'latin1'));
   writeFiles(repo, { 'left.log': 'left out\n' });
@@ -53,6 +56,22 @@ function fileAt(file: string, parameters = ''): string {
 async function open(): Promise<Visitor> {
   return await visit({ url: served.url });
 }
+
+void test(
+  'a file whose name differs by case alone is another one',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await open();
+    await page.goto(fileAt('Twin.txt', '?query=quince'));
+    await page.locator('.code-view mark').first().waitFor();
+    await page.waitForLoadState('networkidle');
+    await hasCount(page.locator('.code-view mark'), 1);
+    await hasCount(page.locator('.notice'), 0);
+    await page.goto(fileAt('twin.txt'));
+    await page.getByText('found by its name alone').waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
 
 /** What searches find stays what it is now, as it does where an index is behind. */
 async function keepAnswer(page: Page): Promise<void> {

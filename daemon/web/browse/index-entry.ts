@@ -40,7 +40,8 @@ function isIndexed(revision: string | undefined): boolean {
 
 /** Undefined: not known. */
 export function useIndexEntry(place: Place): IndexEntry | undefined {
-  const body = { query: fileQuery(place), matches: 1 };
+  // Why so: names may differ by case alone.
+  const body = { query: fileQuery(place), matches: 1, isCaseSensitivityEnabled: true };
   const { data } = useQuery({
     queryKey: ['index-entry', body],
     queryFn: async ({ signal }) => {

@@ -21,7 +21,7 @@ function exactly(text: string): string {
   return `"^${quoted.replaceAll('"', String.raw`\x22`)}$"`;
 }
 
-/** Finds the file and no other. */
+/** Finds the file, and in any case those whose names differ by that alone. */
 export function fileQuery({ repo, revision, path }: Place): string {
   const at = revision === undefined ? '' : ` rev:${revision}`;
   return `repo:${exactly(repo)} file:${exactly(path)}${at}`;
@@ -51,7 +51,11 @@ function useChunks(place: Place, { valueOf }: AddressParameters): readonly Chunk
         body,
         signal,
       });
-      return files.flatMap(({ chunks }) => chunks);
+      return files
+        .filter(
+          ({ repository, fileName }) => repository === place.repo && fileName.text === place.path,
+        )
+        .flatMap(({ chunks }) => chunks);
     },
     enabled: query.trim() !== '',
   });
