@@ -311,12 +311,16 @@ test('builds and passes leave no mapping behind', { skip: hasMappings }, async (
     });
     assert.ok(symbolCount > 0);
   };
-  for (let i = 0; i < 2; i++) await run();
+  for (let i = 0; i < 4; i++) await run();
   const before = countMappings();
-  const runs = 8;
-  for (let i = 0; i < runs; i++) await run();
-  // Two threads a run, three mappings a thread: that is what they left behind once.
-  const more = countMappings() - before;
+  const runs = 24;
+  const counts: number[] = [];
+  for (let i = 0; i < runs; i++) {
+    await run();
+    counts.push(countMappings() - before);
+  }
+  // Two threads a run, three mappings a thread: that is what they left behind once. Heaps come and go by some forty.
+  const more = Math.min(...counts.slice(-6));
   await passes.close();
   await threads.close();
   assert.ok(more < 3 * runs, `${more} mappings more`);
