@@ -272,13 +272,11 @@ export const OTHER_SETTINGS = {
 
 type OtherSettings = typeof OTHER_SETTINGS;
 
+const otherRows = Object.entries<{ help: string; field: z.ZodType }>(OTHER_SETTINGS);
 /** Fields of a table, each with what the table says of it: editors show that. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one field for each row of the table
 const otherFields = Object.fromEntries(
-  Object.entries<{ help: string; field: z.ZodType }>(OTHER_SETTINGS).map(
-    ([key, { help, field }]) => [key, field.describe(help)],
-  ),
-  // Safety: one field for each row of the table.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  otherRows.map(([key, { help, field }]) => [key, field.describe(help)]),
 ) as { readonly [Key in keyof OtherSettings]: OtherSettings[Key]['field'] };
 
 export const settingsSchema = z.strictObject({ ...integerFields, ...otherFields });
