@@ -176,6 +176,24 @@ void test(
     await option(/^plumTree function, src\/plum\.ts/).waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('that is all').waitFor();
+    // What is still being asked for does not come behind the search.
+    const isAsked = page.waitForRequest(/\/api\/suggestions/);
+    let letSuggest = (): void => {};
+    const mayCome = new Promise<void>((resolve) => (letSuggest = resolve));
+    await page.route('**/api/suggestions?*', async (route) => {
+      await mayCome;
+      await route.continue();
+    });
+    await box.fill('sym:plumTr');
+    await isAsked;
+    const answered = page.waitForResponse(/\/api\/suggestions/);
+    await page.keyboard.press('Enter');
+    await page.getByText('that is all').waitFor();
+    letSuggest();
+    await (await answered).finished();
+    await page.waitForTimeout(100);
+    await hasCount(page.locator('.suggestions'), 0);
+    await page.unrouteAll();
     await page.goto('/');
     await page.locator('.box-input[aria-haspopup]').waitFor();
     await box.fill('img');

@@ -73,8 +73,12 @@ export default function CompletingInput({
     if (event.key === ' ' && event.ctrlKey) setWanted(true);
     else if (event.key === 'Escape' && isOpen) setWanted(false);
     else if (event.key !== 'Tab' || event.shiftKey || !isOpen || !takeActive()) {
-      // Why by the store: as long as it is open it keeps return from the form.
-      if (event.key === 'Enter' && store.getState().activeId === null) store.setOpen(false);
+      if (event.key === 'Enter' && store.getState().activeId === null) {
+        // Nor do they come when they are still being asked for.
+        setWanted(false);
+        // Why by the store too: as long as it is open it keeps return from the form.
+        store.setOpen(false);
+      }
       onKeyDown?.(event);
       return;
     }
