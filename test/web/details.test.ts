@@ -52,6 +52,33 @@ async function search(page: Page, query: string): Promise<void> {
   await page.getByText('that is all').waitFor();
 }
 
+void test(
+  'what was all stays all until another answer is there',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await search(page, 'query=medlar');
+    let letAnswer = (): void => {};
+    const mayAnswer = new Promise<void>((resolve) => (letAnswer = resolve));
+    await page.route('**/api/stream_search', async (route) => {
+      await mayAnswer;
+      await route.continue();
+    });
+    const asked = page.waitForRequest('**/api/stream_search');
+    await page.getByRole('combobox', { name: 'Query' }).fill('medlar lang:md');
+    await page.keyboard.press('Enter');
+    await asked;
+    const kinds = page.getByRole('group', { name: /^Kind of file/ });
+    await hasCount(kinds.getByRole('checkbox', { name: /^code, 2 matches$/ }), 1);
+    const { length } = await page.getByRole('article').all();
+    await hasCount(page.locator(`article[aria-setsize="${length}"]`), length);
+    letAnswer();
+    await hasCount(kinds.getByRole('checkbox', { name: /^code/ }), 0);
+    await hasCount(kinds.getByRole('checkbox', { name: /^docs, \d+ match(?:es)?$/ }), 1);
+    assert.deepEqual(complaints, []);
+  },
+);
+
 void test('results are narrowed by the kind of file', { skip: NO_BROWSER }, async () => {
   const { page, complaints } = await visit({ url: served.url });
   await search(page, 'query=medlar');
@@ -65,9 +92,9 @@ void test('results are narrowed by the kind of file', { skip: NO_BROWSER }, asyn
     [
       'code, 2 matches',
       'docs, 2 matches',
-      'generated, 1 matches',
-      'test, 1 matches',
-      'vendored, 1 matches',
+      'generated, 1 match',
+      'test, 1 match',
+      'vendored, 1 match',
     ],
   );
   await kinds.getByRole('checkbox', { name: /^vendored/ }).check();

@@ -8,8 +8,8 @@ import { FACETS, valuesOf } from './facet-choice.ts';
 import type { Facet, FacetChoice } from './facet-choice.ts';
 import { filterOf, joined } from './narrowing.ts';
 import type { ResultFile } from './rows.ts';
-import { useSearch } from './search-store.ts';
-import { count } from '../parts/words.ts';
+import { hasAllCome, useSearch } from './search-store.ts';
+import { count, counted } from '../parts/words.ts';
 
 const TITLES: Readonly<Record<Facet, string>> = {
   repo: 'Repository',
@@ -59,7 +59,7 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
             type="checkbox"
             checked={chosen[facet].has(value)}
             onChange={() => toggle(facet, value)}
-            aria-label={`${visibleName(value) || nameless}, ${isExact && !isOfBefore ? '' : 'at least '}${count(matches)} matches`}
+            aria-label={`${visibleName(value) || nameless}, ${isExact && !isOfBefore ? '' : 'at least '}${counted(matches, 'match', 'matches')}`}
           />
           <CutName className="facet-value" title={value}>
             {value || nameless}
@@ -94,7 +94,7 @@ function PutIntoQuery({ chosen, replaceBy }: Pick<FacetChoice, 'chosen' | 'repla
 }
 
 export function Facets(props: FacetsProps) {
-  const isExact = useSearch((state) => state.outcome?.isAll === true && state.state === 'done');
+  const isExact = useSearch((view) => hasAllCome(view) && view.outcome?.isAll === true);
   const isAny = FACETS.some((facet) => props.chosen[facet].size > 0);
   return (
     <aside className="facets" aria-label="Filters">

@@ -17,7 +17,7 @@ import { CardTotal, ResultCard } from './result-card.tsx';
 import { focusedOf, useResultKeys } from './result-keys.ts';
 import type { Focused } from './result-keys.ts';
 import type { ResultFile } from './rows.ts';
-import { useSearch } from './search-store.ts';
+import { hasAllCome, useSearch } from './search-store.ts';
 
 interface ResultListProps {
   readonly files: readonly ResultFile[];
@@ -164,6 +164,7 @@ function Feed({ files, loadedCount, onFocus }: ResultListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
   const { state, shown, asked, failure } = useSearch();
+  const areAll = useSearch(hasAllCome);
   const isUnread = state === 'failed' && failure?.statusCode === 400;
   const parts = { scroller, list, files };
   const name = useListName(files);
@@ -204,7 +205,7 @@ function Feed({ files, loadedCount, onFocus }: ResultListProps) {
       {files.length === 0 && loadedCount > 0 && <FilteredOut loadedCount={loadedCount} />}
       {loadedCount === 0 && state === 'done' && <Nothing />}
       {loadedCount === 0 && isUnread && <Unread />}
-      <CardTotal value={state === 'done' ? files.length : -1}>
+      <CardTotal value={areAll ? files.length : -1}>
         <Virtualizer
           ref={list}
           data={files}

@@ -77,6 +77,11 @@ let previewRestUntil = 0;
 let busyTries = 0;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 
+/** Has all come that is shown? So it is, too, while another search runs of which nothing has come. */
+export function hasAllCome({ state, shown, asked, outcome }: SearchView): boolean {
+  return outcome !== undefined && (state === 'done' || shown !== asked);
+}
+
 /** A file is in or near the window: from now on it stays where it is. */
 export function noteSeen(key: string): void {
   seen.add(key);
