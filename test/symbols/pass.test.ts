@@ -319,9 +319,10 @@ test('builds and passes leave no mapping behind', { skip: hasMappings }, async (
     await run();
     counts.push(countMappings() - before);
   }
-  // Two threads a run, three mappings a thread: that is what they left behind once. Heaps come and go by some forty.
+  // Two threads a run, three mappings a thread: that is what they left behind once. Heaps come and go by some forty; of one
+  // thread alone 57 would be left.
   const more = Math.min(...counts.slice(-6));
   await passes.close();
   await threads.close();
-  assert.ok(more < 3 * runs, `${more} mappings more`);
+  assert.ok(more < 2 * runs, `${more} mappings more`);
 });

@@ -213,7 +213,7 @@ async function pruneSome(db: Kysely<Schema>, before: number): Promise<number> {
 }
 
 function rowOf(record: NewAuditRecord, ordinal: number): AuditTable {
-  // Why one by one: 100 records are appended in 1.1 ms; spread in 2.0.
+  // Why one by one: records that are spread take nearly twice as long to append.
   return {
     id: randomUUID(),
     timestamp: record.timestamp,

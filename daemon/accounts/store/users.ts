@@ -247,7 +247,7 @@ function userOf(row: UserTable | undefined): User | undefined {
 
 function userFrom(row: UserTable): User {
   const { requestsPerDay: requests } = row;
-  // Why one by one: there may be 100,000, and what is left over of a row takes 4 us each.
+  // Why one by one: there may be 100,000, and to copy what is left over of a row takes longer.
   return {
     id: row.id,
     email: row.email,

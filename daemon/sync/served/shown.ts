@@ -112,11 +112,14 @@ export class Shown {
     this.#noteBlind(repo);
   }
 
-  /** One new array, however many have changed. */
+  /** One new array, however many records have changed; none where none has. */
   #showRecords(places: readonly number[]): void {
-    const records = [...this.#records];
-    for (const place of places) records[place] = this.#options.ruled(this.#repos[place]!.record);
-    if (places.some((place) => records[place] !== this.#records[place])) this.#records = records;
+    let records: RepoRecord[] | undefined;
+    for (const place of places) {
+      const record = this.#options.ruled(this.#repos[place]!.record);
+      if (record !== this.#records[place]) (records ??= [...this.#records])[place] = record;
+    }
+    if (records !== undefined) this.#records = records;
   }
 
   #noteBlind(repo: CatalogRepo): void {
