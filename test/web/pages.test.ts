@@ -158,7 +158,10 @@ void test(
     await page.keyboard.press('Enter');
     assert.equal(await box.inputValue(), String.raw`plumtree file:^src/plum\.ts$ `);
     assert.equal(await page.getByRole('listbox').count(), 0);
+    // Those for `lang:p` go when there is another letter.
+    const isNamed = page.waitForResponse(/\/api\/suggestions\?.*prefix=py/);
     await page.keyboard.type('lang:py');
+    await isNamed;
     await option(/^Python/).click();
     assert.equal(await box.inputValue(), String.raw`plumtree file:^src/plum\.ts$ lang:Python `);
     await box.fill('plumtree sym:plumt');

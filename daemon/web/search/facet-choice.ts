@@ -1,5 +1,6 @@
 // Facets: what results can be narrowed to, how many there are of each, and what is chosen, which lives in the address.
 
+import { useMemo } from 'react';
 import { changeParameters, useParameters } from '../data/parameters.ts';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
@@ -92,6 +93,11 @@ function withoutFacets(parameters: URLSearchParams): URLSearchParams {
   return after;
 }
 
+/** Says what is chosen, and nothing else of the address. */
+function chosenName(parameters: URLSearchParams): string {
+  return JSON.stringify(FACETS.map((facet) => parameters.getAll(facet)));
+}
+
 export function chosenOf(parameters: URLSearchParams): Chosen {
   return {
     repo: new Set(parameters.getAll('repo')),
@@ -101,26 +107,28 @@ export function chosenOf(parameters: URLSearchParams): Chosen {
   };
 }
 
-/** The choice of the address. Each change is a step of the history. */
+function toggle(facet: Facet, value: string): void {
+  changeParameters((parameters) => {
+    if (parameters.has(facet, value)) parameters.delete(facet, value);
+    else parameters.append(facet, value);
+    return parameters;
+  });
+}
+
+function replaceBy(query: string): void {
+  changeParameters((before) => {
+    const after = withoutFacets(before);
+    after.set('query', query);
+    return after;
+  });
+}
+
+const CHANGES = { toggle, clear: () => changeParameters(withoutFacets), replaceBy };
+
+/** The choice of the address, one object as long as nothing else is chosen. Each change is a step of the history. */
 export function useFacetChoice(): FacetChoice {
   const parameters = useParameters();
-  const chosen = chosenOf(parameters);
   const before = useBefore();
-  return {
-    chosen,
-    before,
-    toggle: (facet, value) =>
-      changeParameters((parameters) => {
-        if (chosen[facet].has(value)) parameters.delete(facet, value);
-        else parameters.append(facet, value);
-        return parameters;
-      }),
-    clear: () => changeParameters(withoutFacets),
-    replaceBy: (query) =>
-      changeParameters((before) => {
-        const after = withoutFacets(before);
-        after.set('query', query);
-        return after;
-      }),
-  };
+  const name = chosenName(parameters);
+  return useMemo(() => ({ chosen: chosenOf(parameters), before, ...CHANGES }), [name, before]);
 }

@@ -8,7 +8,7 @@ import { FACETS, valuesOf } from './facet-choice.ts';
 import type { Facet, FacetChoice } from './facet-choice.ts';
 import { filterOf, joined } from './narrowing.ts';
 import type { ResultFile } from './rows.ts';
-import { hasAllCome, useSearch } from './search-store.ts';
+import { useSearch } from './search-store.ts';
 import { count, counted } from '../parts/words.ts';
 
 const TITLES: Readonly<Record<Facet, string>> = {
@@ -23,11 +23,12 @@ const SHOWN = 8;
 
 interface FacetsProps extends FacetChoice {
   readonly files: readonly ResultFile[];
+  /** Are those all? */
+  readonly isExact: boolean;
 }
 
 interface GroupProps extends FacetsProps {
   readonly facet: Facet;
-  readonly isExact: boolean;
 }
 
 function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
@@ -94,7 +95,6 @@ function PutIntoQuery({ chosen, replaceBy }: Pick<FacetChoice, 'chosen' | 'repla
 }
 
 export function Facets(props: FacetsProps) {
-  const isExact = useSearch((view) => hasAllCome(view) && view.outcome?.isAll === true);
   const isAny = FACETS.some((facet) => props.chosen[facet].size > 0);
   return (
     <aside className="facets" aria-label="Filters">
@@ -108,7 +108,7 @@ export function Facets(props: FacetsProps) {
         <PutIntoQuery {...props} />
       </div>
       {FACETS.map((facet) => (
-        <Group key={facet} facet={facet} isExact={isExact} {...props} />
+        <Group key={facet} facet={facet} {...props} />
       ))}
     </aside>
   );

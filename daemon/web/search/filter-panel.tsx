@@ -1,20 +1,26 @@
 // Where the filters are: beside the results, or in a drawer over them where there is little room.
 
 import { X } from 'lucide-react';
+import { memo } from 'react';
 import type { RefObject } from 'react';
 import { Facets } from './facets.tsx';
 import type { FacetChoice } from './facet-choice.ts';
 import type { ResultFile } from './rows.ts';
 
-interface FilterPanelProps extends FacetChoice {
+interface FilterPanelProps {
   readonly files: readonly ResultFile[];
+  /** Are those all? */
+  readonly isExact: boolean;
+  readonly choice: FacetChoice;
   readonly isNarrow: boolean;
   readonly areShown: boolean;
   readonly drawer: RefObject<HTMLDialogElement | null>;
 }
 
-export function FilterPanel({ isNarrow, areShown, drawer, ...facets }: FilterPanelProps) {
-  if (!isNarrow) return areShown ? <Facets {...facets} /> : null;
+export const FilterPanel = memo(function FilterPanel(props: FilterPanelProps) {
+  const { isNarrow, areShown, drawer, files, isExact, choice } = props;
+  const facets = <Facets files={files} isExact={isExact} {...choice} />;
+  if (!isNarrow) return areShown ? facets : null;
   return (
     <dialog
       ref={drawer}
@@ -34,8 +40,8 @@ export function FilterPanel({ isNarrow, areShown, drawer, ...facets }: FilterPan
         >
           <X size={16} strokeWidth={1.5} aria-hidden />
         </button>
-        <Facets {...facets} />
+        {facets}
       </div>
     </dialog>
   );
-}
+});

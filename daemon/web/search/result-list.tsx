@@ -2,7 +2,7 @@
 // paint, and stays where it is while others come in.
 
 import { LRUCache } from 'lru-cache';
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { RefObject } from 'react';
 import { Virtualizer } from 'virtua';
 import type { CacheSnapshot, VirtualizerHandle } from 'virtua';
@@ -183,6 +183,8 @@ function Feed({ files, loadedCount, onFocus }: ResultListProps) {
   useSortAnchor(parts);
   useResultKeys(parts);
   const keepSoon = useKeptPlace(parts);
+  // Only what is in the window is drawn at first.
+  const bufferSize = useDeferredValue(BUFFER_SIZE, 0);
   // Why late: what becomes pale is painted anew, while the answer is waited for.
   const isOld = useIsLate(shown !== asked && state === 'running');
   return (
@@ -210,7 +212,7 @@ function Feed({ files, loadedCount, onFocus }: ResultListProps) {
           ref={list}
           data={files}
           scrollRef={scroller}
-          bufferSize={BUFFER_SIZE}
+          bufferSize={bufferSize}
           itemSize={itemSize}
           keepMounted={keepMounted}
           onScroll={keepSoon}

@@ -1,6 +1,6 @@
 // The page of results: the search of the address, its summary, filters, the list, and a look into the file beside it.
 
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { lazy, Suspense, useDeferredValue, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { setParameter, useParameters } from '../data/parameters.ts';
 import { useRemembered } from '../data/remembered.ts';
@@ -21,7 +21,7 @@ import { Plan } from './plan-button.tsx';
 import { ResultList } from './result-list.tsx';
 import type { Focused } from './result-keys.ts';
 import type { ResultFile } from './rows.ts';
-import { useSearch } from './search-store.ts';
+import { hasAllCome, useSearch } from './search-store.ts';
 import { Summary } from './summary.tsx';
 import { Toolbar } from './toolbar.tsx';
 
@@ -118,6 +118,12 @@ function PreviewBeside({ isNarrow, ...rest }: PreviewBesideProps) {
   );
 }
 
+/** What the filters count. Why later: results are drawn first. */
+function useCounted(files: readonly ResultFile[]) {
+  const isExact = useSearch((view) => hasAllCome(view) && view.outcome?.isAll === true);
+  return { files: useDeferredValue(files), isExact: useDeferredValue(isExact) };
+}
+
 export function SearchPage() {
   const parameters = useParameters();
   const [, navigate] = useLocation();
@@ -132,6 +138,7 @@ export function SearchPage() {
   const setSort = useSearch((state) => state.setSort);
   useEffect(() => setSort(isSortOrder(sort) ? sort : 'score'), [sort, setSort]);
   const files = useSearch((state) => state.files);
+  const counted = useCounted(files);
   const shown = narrow(files, choice.chosen);
   const { toggleFilters, ...place } = useFilters();
   const preview = usePreview(shown);
@@ -145,7 +152,7 @@ export function SearchPage() {
   return (
     <div className={place.areShown && !place.isNarrow ? 'search with-filters' : 'search'}>
       <h1 className="visually-hidden">Results</h1>
-      <FilterPanel files={files} {...choice} {...place} />
+      <FilterPanel {...counted} choice={choice} {...place} />
       <div className="results">
         <div className="summary">
           <Summary
