@@ -1,6 +1,6 @@
-// What is shown only where something takes longer than one notices.
+// What is shown later: where something takes longer than one notices, or behind what matters more.
 
-import { useEffect, useState } from 'react';
+import { startTransition, useEffect, useState } from 'react';
 
 /** ms until a wait is shown. */
 const LATE_MS = 300;
@@ -17,4 +17,16 @@ export function useIsLate(isSo: boolean): boolean {
     };
   }, [isSo]);
   return isLate;
+}
+
+/** The value before, until what is drawn with this one has been painted. @param before  at first */
+export function usePainted<Value>(value: Value, before: Value): Value {
+  const [painted, setPainted] = useState(before);
+  useEffect(() => {
+    // Behind the frame that is made next.
+    const behind = (): void => startTransition(() => setPainted(value));
+    let frame = requestAnimationFrame(() => (frame = requestAnimationFrame(behind)));
+    return () => cancelAnimationFrame(frame);
+  }, [value]);
+  return painted;
 }

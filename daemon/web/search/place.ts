@@ -46,6 +46,10 @@ export function wantPlace(place: ResultPlace | undefined): void {
   wanted = isTop ? undefined : place;
 }
 
+export function isPlaceWanted(): boolean {
+  return wanted !== undefined;
+}
+
 /** What was wanted, once. */
 export function takePlace(): ResultPlace | undefined {
   const place = wanted;

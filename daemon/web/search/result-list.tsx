@@ -2,16 +2,16 @@
 // paint, and stays where it is while others come in.
 
 import { LRUCache } from 'lru-cache';
-import { useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { RefObject } from 'react';
 import { Virtualizer } from 'virtua';
 import type { CacheSnapshot, VirtualizerHandle } from 'virtua';
 import { meanHeight } from './card-rows.ts';
-import { useIsLate } from '../parts/late.ts';
+import { useIsLate, usePainted } from '../parts/late.ts';
 import { copyCode } from './copy-code.ts';
 import { FilteredOut, Nothing, Unread } from './nothing.tsx';
 import { PrintedResults } from './printed-results.tsx';
-import { keepPlace, takePlace } from './place.ts';
+import { isPlaceWanted, keepPlace, takePlace } from './place.ts';
 import type { ResultPlace } from './place.ts';
 import { CardTotal, ResultCard } from './result-card.tsx';
 import { focusedOf, useResultKeys } from './result-keys.ts';
@@ -160,8 +160,12 @@ function cardOf(file: ResultFile, index: number) {
   return <ResultCard key={file.key} file={file} place={index + 1} />;
 }
 
-function Feed({ files, loadedCount, onFocus }: ResultListProps) {
-  const scroller = useRef<HTMLDivElement>(null);
+interface FeedProps extends ResultListProps {
+  readonly scroller: RefObject<HTMLDivElement | null>;
+  readonly viewId: number;
+}
+
+function Feed({ files, loadedCount, onFocus, scroller, viewId }: FeedProps) {
   const list = useRef<VirtualizerHandle>(null);
   const { state, shown, asked, failure } = useSearch();
   const areAll = useSearch(hasAllCome);
@@ -184,7 +188,7 @@ function Feed({ files, loadedCount, onFocus }: ResultListProps) {
   useResultKeys(parts);
   const keepSoon = useKeptPlace(parts);
   // Only what is in the window is drawn at first.
-  const bufferSize = useDeferredValue(BUFFER_SIZE, 0);
+  const bufferSize = usePainted(viewId, -1) === viewId ? BUFFER_SIZE : 0;
   // Why late: what becomes pale is painted anew, while the answer is waited for.
   const isOld = useIsLate(shown !== asked && state === 'running');
   return (
@@ -226,8 +230,23 @@ function Feed({ files, loadedCount, onFocus }: ResultListProps) {
   );
 }
 
-/** A list that has nothing to do with the one before begins at its top. */
+/** Can another list take the frame of the one that is drawn: is that at its top, with cards whose height it knows? */
+function isFrameFit(scroller: Element | null): boolean {
+  if (scroller === null || isPlaceWanted()) return false;
+  return scroller.scrollTop === 0 && scroller.querySelector('.result-card') !== null;
+}
+
+/**
+ * A list that has nothing to do with the one before begins at its top. Why it takes the frame of that one if it can: a new
+ * frame draws nothing before it has measured itself.
+ */
 export function ResultList(props: ResultListProps) {
   const viewId = useSearch((state) => state.viewId);
-  return <Feed key={viewId} {...props} />;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [shown, setShown] = useState({ viewId, frame: viewId });
+  if (shown.viewId !== viewId) {
+    const frame = isFrameFit(scroller.current) ? shown.frame : viewId;
+    setShown({ viewId, frame });
+  }
+  return <Feed key={shown.frame} {...props} scroller={scroller} viewId={viewId} />;
 }

@@ -65,9 +65,11 @@ function progressOf(event: ChunkEvent): Progress | undefined {
 
 /** @param count  files of the search that came before */
 function tellFiles(id: number, event: ChunkEvent, count: number): void {
-  const files = event.files.map((file, index) => toResultFile(file, count + index));
-  for (let from = 0; from < files.length; from += MESSAGE_FILES_MAX)
-    tell({ type: 'files', id, files: files.slice(from, from + MESSAGE_FILES_MAX) });
+  for (let from = 0; from < event.files.length; from += MESSAGE_FILES_MAX) {
+    const some = event.files.slice(from, from + MESSAGE_FILES_MAX);
+    const files = some.map((file, index) => toResultFile(file, count + from + index));
+    tell({ type: 'files', id, files });
+  }
   // Behind them: they are waited for.
   const progress = progressOf(event);
   if (progress !== undefined) tell({ type: 'progress', id, progress });
