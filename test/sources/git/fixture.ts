@@ -1,4 +1,4 @@
-// Real git repositories and folders in temporary places, for tests of repos/ and ingest/.
+// Real git repositories and folders in temporary places.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
