@@ -457,6 +457,17 @@ void test('hostile names and contents are shown, never run', { skip: NO_BROWSER 
   assert.deepEqual(complaints, []);
 });
 
+/** Texts that are cut without a way to see them whole, and figures that do not stand below each other. */
+const UNTIDY = `[...document.querySelectorAll('body *')].flatMap((one) => {
+  const { textOverflow, fontVariantNumeric } = getComputedStyle(one);
+  const isCut = textOverflow === 'ellipsis' && one.scrollWidth > one.clientWidth + 1;
+  const isShown = one.offsetParent !== null && one.tagName !== 'INPUT';
+  return [
+    ...(isCut && isShown && one.closest('[title]') === null ? ['cut: ' + one.textContent] : []),
+    ...(fontVariantNumeric === 'tabular-nums' ? [] : ['figures: ' + one.outerHTML.slice(0, 100)]),
+  ];
+})`;
+
 const PAGES = ['/', '/search?query=plumtree', '/repos', '/settings/general', '/login', '/nowhere'];
 
 for (const theme of ['light', 'dark'] as const) {
@@ -474,6 +485,7 @@ for (const theme of ['light', 'dark'] as const) {
           await page.setViewportSize({ width, height: 800 });
           const size = Number(await page.evaluate('document.documentElement.scrollWidth'));
           assert.ok(size <= width, `${address} at ${width}: ${size}`);
+          assert.deepEqual(await page.evaluate(UNTIDY), [], `${address} at ${width}`);
         }
         await page.setViewportSize({ width: 1280, height: 800 });
       }

@@ -208,6 +208,20 @@ void test('a limit is said, and more comes below what is there', { skip: NO_BROW
   for (const [key, place] of Object.entries(places)) assert.equal(after[key], place, key);
 });
 
+void test('a narrow window has room for all of the limit', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url, width: 360 });
+  await page.goto('/search?query=plumtree&matches=5000');
+  const said = page.getByText(/^First 5,000 matches in \d+ files · there/);
+  await said.waitFor();
+  for (const one of [said, page.locator('#search-summary')])
+    assert.ok(
+      await one.evaluate(
+        ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+          scrollWidth <= clientWidth && scrollHeight <= clientHeight,
+      ),
+    );
+});
+
 void test(
   'more lines, in place: of a gap, around a match, of a file',
   { skip: NO_BROWSER },

@@ -115,6 +115,31 @@ test('a file that comes again with more matches takes the place of the cut one',
   assert.deepEqual(addFiles([cut], [whole], new Set([cut.key]), 'score'), [whole]);
 });
 
+/** Lines of a file; those with a match are named. */
+function lined(numbers: readonly number[], matched: readonly number[]): ResultFile {
+  const one = toResultFile(found('a', 'plum', 1, 5), 0);
+  const [line] = one.lines;
+  const lines = numbers.map((number) => ({
+    ...line!,
+    number,
+    marks: matched.includes(number) ? line!.marks : [],
+  }));
+  return { ...one, lines };
+}
+
+test('what stands around a match that is not shown yet comes with it', () => {
+  const shown = (numbers: readonly number[], matched: readonly number[]) =>
+    rowsOf(lined(numbers, matched), { ...NEW_CARD, matchedMax: 1 }, undefined).map((row) =>
+      row.kind === 'gap' ? [row.from, row.to] : row.line.number,
+    );
+  assert.deepEqual(shown([1, 2, 3, 7, 8, 9], [2, 8]), [1, 2, 3]);
+  assert.deepEqual(shown([1, 2, 8, 9], [2, 9]), [1, 2]);
+  assert.deepEqual(shown([2, 7, 8], [2, 8]), [2]);
+  // One that is close.
+  assert.deepEqual(shown([1, 2, 3, 4, 5], [2, 4]), [1, 2, 3]);
+  assert.deepEqual(shown([1, 2, 3, 9], [2]), [1, 2, 3, [4, 8], 9]);
+});
+
 test('lines between are shown from either side, or all', () => {
   const one = { ...toResultFile(found('a', 'plum', 1, 5, 1), 0) };
   const two = toResultFile(found('a', 'plum', 1, 5, 60), 0);
