@@ -26,6 +26,7 @@ const FILES = {
   'many.txt': Array.from({ length: 1000 }, (_, row) => `row ${row}\n`).join(''),
   'words.txt': 'eat all the apples\n',
   'space.txt': 'two words\n',
+  'tabs.txt': '\tmedlar\t= 1;\n',
 };
 
 let served: Served;
@@ -108,6 +109,13 @@ void test(
     assert.deepEqual(complaints, []);
   },
 );
+
+void test('a line is called by its text, without the tabs', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: served.url });
+  await page.goto('/search?query=medlar');
+  await page.getByRole('link', { name: 'line 1: medlar = 1;', exact: true }).waitFor();
+  assert.deepEqual(complaints, []);
+});
 
 void test(
   'a search that does not parse says where; the last good results stay',

@@ -378,6 +378,47 @@ void test(
   },
 );
 
+void test(
+  'back from a file: rows, scroll and focus as they were; what is typed then begins at its top',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await search(page, 'query=plumtree&matches=20000&sort=path');
+    const offset = () =>
+      page.evaluate<number>('document.querySelector(".result-scroller").scrollTop');
+    for (const [place, fewer] of [
+      ['19', 3000],
+      ['13', 1000],
+    ] as const) {
+      await page.evaluate(`document.querySelector(".result-scroller").scrollTop = ${fewer + 1000}`);
+      const link = page.locator(`article[aria-posinset="${place}"] .result-line`).nth(2);
+      const key = await page.locator(`article[aria-posinset="${place}"]`).getAttribute('data-key');
+      await link.focus();
+      // Until the list has heard of it.
+      await page.waitForTimeout(200);
+      const was = await offset();
+      assert.ok(was > fewer);
+      const places = await placesOf(page);
+      await page.keyboard.press('Enter');
+      await page.locator('.cm-content').waitFor();
+      await page.goBack();
+      await until(page, `document.activeElement.closest('article')?.dataset.key === '${key}'`);
+      assert.equal(await offset(), was);
+      // How far rows are drawn beyond the window differs.
+      const after = Object.entries(await placesOf(page)).filter(([name]) => name in places);
+      assert.ok(after.length >= 3);
+      for (const [name, at] of after) assert.equal(at, places[name], name);
+      // The list goes to its place again for a moment, while rows get their heights.
+      await page.waitForTimeout(300);
+    }
+    await page.keyboard.press('/');
+    await page.keyboard.type('plumtree 1');
+    await page.getByText(/^First 100 matches/).waitFor();
+    assert.equal(await offset(), 0);
+    assert.deepEqual(complaints, []);
+  },
+);
+
 void test('results can be kept as JSON and as a table', { skip: NO_BROWSER }, async () => {
   const { page } = await visit({ url: served.url });
   const saved = async (format: string): Promise<readonly [string, string]> => {

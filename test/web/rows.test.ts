@@ -14,7 +14,7 @@ import { csvOf } from '../../daemon/web/search/csv.ts';
 import { addFiles, sortFiles } from '../../daemon/web/search/order.ts';
 import { filteredRows } from '../../daemon/web/browse/tree-rows.ts';
 import { pointCount, unitsIn } from '../../daemon/web/code/columns.ts';
-import { visibleName } from '../../daemon/web/parts/hidden-characters.ts';
+import { visibleLine, visibleName } from '../../daemon/web/parts/hidden-characters.ts';
 import { toResultFile } from '../../daemon/web/search/rows.ts';
 import type { ResultFile } from '../../daemon/web/search/rows.ts';
 import type { FileResult } from '../../daemon/http/api/search/search-schemas.ts';
@@ -193,6 +193,7 @@ test('characters are counted as a list of them would', () => {
 test('a name shows what cannot be seen, one line of it', () => {
   assert.equal(visibleName('a\u202Eb\tc\nd\u200B\u001B'), 'aU+202EbU+0009cU+000AdU+200BU+001B');
   assert.equal(visibleName('שלום é 日本 😀.ts'), 'שלום é 日本 😀.ts');
+  assert.equal(visibleLine('\ta\t= b\u202E;\n'), 'a = bU+202E;');
 });
 
 test('a tree that is filtered: closed folders hide what is below them, and are there once', () => {
