@@ -165,14 +165,14 @@ void test(
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     assert.equal(await box.inputValue(), String.raw`plumtree file:^src/plum\.ts$ `);
-    assert.equal(await page.getByRole('listbox').count(), 0);
+    await hasCount(page.getByRole('listbox'), 0);
     await page.keyboard.type('lang:py');
     await option(/^Python/).click();
     assert.equal(await box.inputValue(), String.raw`plumtree file:^src/plum\.ts$ lang:Python `);
     await box.fill('plumtree sym:plumt');
     await option(/^plumTree function, src\/plum\.ts/).waitFor();
     await page.keyboard.press('Escape');
-    assert.equal(await page.getByRole('listbox').count(), 0);
+    await hasCount(page.getByRole('listbox'), 0);
     await page.keyboard.press('Enter');
     await page.getByText('that is all').waitFor();
     await page.goto('/');
