@@ -46,8 +46,8 @@ export function tokenBy(
   return `${signed}.${signer(signed).toString('base64url')}`;
 }
 
-/** Variables of a daemon with a licence for everything, valid for a day from now. */
-export function licenceEnvironment(): Record<string, string> {
+/** Variables of a daemon with a licence for everything, valid for a day from now. @param seats  undefined: any number */
+export function licenceEnvironment(seats?: number): Record<string, string> {
   const nowSeconds = Math.floor(Date.now() / 1000);
   return {
     TRAWL_LICENSE_PUBLIC_KEY: PAIR.publicKey,
@@ -55,7 +55,7 @@ export function licenceEnvironment(): Record<string, string> {
       ...CLAIMS,
       iat: nowSeconds,
       exp: nowSeconds + DAY_MS / 1000,
-      seats: undefined,
+      seats,
       entitlements: ENTITLEMENTS,
     }),
   };

@@ -108,6 +108,28 @@ void test('a file that is not searched says so, and why', { skip: NO_BROWSER }, 
   assert.deepEqual(complaints, []);
 });
 
+void test(
+  'its folder marks it, and those that are searched not',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await open();
+    await page.goto(`/browse/${name}/-/tree/`);
+    const rows = page.locator('.folder-row');
+    for (const [file, why] of [
+      ['binary.dat', 'binary'],
+      ['grams.txt', 'too many different grams'],
+      ['large.ts', 'larger than the limit'],
+      ['twin.txt', 'binary'],
+    ] as const) {
+      const row = rows.filter({ has: page.getByText(file, { exact: true }) });
+      await row.getByTitle(`Not searched: ${why}.`).waitFor();
+    }
+    await hasCount(page.locator('.folder-mark'), 4);
+    assert.deepEqual(await findingsOf(page), []);
+    assert.deepEqual(complaints, []);
+  },
+);
+
 void test('so do its result and the preview of it', { skip: NO_BROWSER }, async () => {
   const { page, complaints } = await open();
   await page.goto(

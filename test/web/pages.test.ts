@@ -26,6 +26,7 @@ const FILES = {
   'many.txt': Array.from({ length: 1000 }, (_, row) => `row ${row}\n`).join(''),
   'words.txt': 'eat all the apples\n',
   'space.txt': 'two words\n',
+  'tabs.txt': '\tmedlar\t= 1;\n',
 };
 
 let served: Served;
@@ -109,6 +110,13 @@ void test(
   },
 );
 
+void test('a line is called by its text, without the tabs', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: served.url });
+  await page.goto('/search?query=medlar');
+  await page.getByRole('link', { name: 'line 1: medlar = 1;', exact: true }).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
 void test(
   'a search that does not parse says where; the last good results stay',
   { skip: NO_BROWSER },
@@ -157,7 +165,7 @@ void test(
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     assert.equal(await box.inputValue(), String.raw`plumtree file:^src/plum\.ts$ `);
-    assert.equal(await page.getByRole('listbox').count(), 0);
+    await hasCount(page.getByRole('listbox'), 0);
     // Those for `lang:p` go when there is another letter.
     const isNamed = page.waitForResponse(/\/api\/suggestions\?.*prefix=py/);
     await page.keyboard.type('lang:py');
@@ -167,7 +175,7 @@ void test(
     await box.fill('plumtree sym:plumt');
     await option(/^plumTree function, src\/plum\.ts/).waitFor();
     await page.keyboard.press('Escape');
-    assert.equal(await page.getByRole('listbox').count(), 0);
+    await hasCount(page.getByRole('listbox'), 0);
     await page.keyboard.press('Enter');
     await page.getByText('that is all').waitFor();
     await page.goto('/');
@@ -460,6 +468,17 @@ void test('hostile names and contents are shown, never run', { skip: NO_BROWSER 
   assert.deepEqual(complaints, []);
 });
 
+/** Texts that are cut without a way to see them whole, and figures that do not stand below each other. */
+const UNTIDY = `[...document.querySelectorAll('body *')].flatMap((one) => {
+  const { textOverflow, fontVariantNumeric } = getComputedStyle(one);
+  const isCut = textOverflow === 'ellipsis' && one.scrollWidth > one.clientWidth + 1;
+  const isShown = one.offsetParent !== null && one.tagName !== 'INPUT';
+  return [
+    ...(isCut && isShown && one.closest('[title]') === null ? ['cut: ' + one.textContent] : []),
+    ...(fontVariantNumeric === 'tabular-nums' ? [] : ['figures: ' + one.outerHTML.slice(0, 100)]),
+  ];
+})`;
+
 const PAGES = ['/', '/search?query=plumtree', '/repos', '/settings/general', '/login', '/nowhere'];
 
 for (const theme of ['light', 'dark'] as const) {
@@ -477,6 +496,7 @@ for (const theme of ['light', 'dark'] as const) {
           await page.setViewportSize({ width, height: 800 });
           const size = Number(await page.evaluate('document.documentElement.scrollWidth'));
           assert.ok(size <= width, `${address} at ${width}: ${size}`);
+          assert.deepEqual(await page.evaluate(UNTIDY), [], `${address} at ${width}`);
         }
         await page.setViewportSize({ width: 1280, height: 800 });
       }

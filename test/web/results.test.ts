@@ -208,6 +208,20 @@ void test('a limit is said, and more comes below what is there', { skip: NO_BROW
   for (const [key, place] of Object.entries(places)) assert.equal(after[key], place, key);
 });
 
+void test('a narrow window has room for all of the limit', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url, width: 360 });
+  await page.goto('/search?query=plumtree&matches=5000');
+  const said = page.getByText(/^First 5,000 matches in \d+ files · there/);
+  await said.waitFor();
+  for (const one of [said, page.locator('#search-summary')])
+    assert.ok(
+      await one.evaluate(
+        ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+          scrollWidth <= clientWidth && scrollHeight <= clientHeight,
+      ),
+    );
+});
+
 void test(
   'more lines, in place: of a gap, around a match, of a file',
   { skip: NO_BROWSER },
@@ -361,6 +375,47 @@ void test(
     await page.getByText(/^18,000 matches/).waitFor();
     assert.equal(asked.length, count + 1);
     assert.equal(await offset(), was);
+  },
+);
+
+void test(
+  'back from a file: rows, scroll and focus as they were; what is typed then begins at its top',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await search(page, 'query=plumtree&matches=20000&sort=path');
+    const offset = () =>
+      page.evaluate<number>('document.querySelector(".result-scroller").scrollTop');
+    for (const [place, fewer] of [
+      ['19', 3000],
+      ['13', 1000],
+    ] as const) {
+      await page.evaluate(`document.querySelector(".result-scroller").scrollTop = ${fewer + 1000}`);
+      const link = page.locator(`article[aria-posinset="${place}"] .result-line`).nth(2);
+      const key = await page.locator(`article[aria-posinset="${place}"]`).getAttribute('data-key');
+      await link.focus();
+      // Until the list has heard of it.
+      await page.waitForTimeout(200);
+      const was = await offset();
+      assert.ok(was > fewer);
+      const places = await placesOf(page);
+      await page.keyboard.press('Enter');
+      await page.locator('.cm-content').waitFor();
+      await page.goBack();
+      await until(page, `document.activeElement.closest('article')?.dataset.key === '${key}'`);
+      assert.equal(await offset(), was);
+      // How far rows are drawn beyond the window differs.
+      const after = Object.entries(await placesOf(page)).filter(([name]) => name in places);
+      assert.ok(after.length >= 3);
+      for (const [name, at] of after) assert.equal(at, places[name], name);
+      // The list goes to its place again for a moment, while rows get their heights.
+      await page.waitForTimeout(300);
+    }
+    await page.keyboard.press('/');
+    await page.keyboard.type('plumtree 1');
+    await page.getByText(/^First 100 matches/).waitFor();
+    assert.equal(await offset(), 0);
+    assert.deepEqual(complaints, []);
   },
 );
 

@@ -14,7 +14,7 @@ import { csvOf } from '../../daemon/web/search/csv.ts';
 import { addFiles, sortFiles } from '../../daemon/web/search/order.ts';
 import { filteredRows } from '../../daemon/web/browse/tree-rows.ts';
 import { pointCount, unitsIn } from '../../daemon/web/code/columns.ts';
-import { visibleName } from '../../daemon/web/parts/hidden-characters.ts';
+import { visibleLine, visibleName } from '../../daemon/web/parts/hidden-characters.ts';
 import { toResultFile } from '../../daemon/web/search/rows.ts';
 import type { ResultFile } from '../../daemon/web/search/rows.ts';
 import type { FileResult } from '../../daemon/http/api/search/search-schemas.ts';
@@ -115,6 +115,31 @@ test('a file that comes again with more matches takes the place of the cut one',
   assert.deepEqual(addFiles([cut], [whole], new Set([cut.key]), 'score'), [whole]);
 });
 
+/** Lines of a file; those with a match are named. */
+function lined(numbers: readonly number[], matched: readonly number[]): ResultFile {
+  const one = toResultFile(found('a', 'plum', 1, 5), 0);
+  const [line] = one.lines;
+  const lines = numbers.map((number) => ({
+    ...line!,
+    number,
+    marks: matched.includes(number) ? line!.marks : [],
+  }));
+  return { ...one, lines };
+}
+
+test('what stands around a match that is not shown yet comes with it', () => {
+  const shown = (numbers: readonly number[], matched: readonly number[]) =>
+    rowsOf(lined(numbers, matched), { ...NEW_CARD, matchedMax: 1 }, undefined).map((row) =>
+      row.kind === 'gap' ? [row.from, row.to] : row.line.number,
+    );
+  assert.deepEqual(shown([1, 2, 3, 7, 8, 9], [2, 8]), [1, 2, 3]);
+  assert.deepEqual(shown([1, 2, 8, 9], [2, 9]), [1, 2]);
+  assert.deepEqual(shown([2, 7, 8], [2, 8]), [2]);
+  // One that is close.
+  assert.deepEqual(shown([1, 2, 3, 4, 5], [2, 4]), [1, 2, 3]);
+  assert.deepEqual(shown([1, 2, 3, 9], [2]), [1, 2, 3, [4, 8], 9]);
+});
+
 test('lines between are shown from either side, or all', () => {
   const one = { ...toResultFile(found('a', 'plum', 1, 5, 1), 0) };
   const two = toResultFile(found('a', 'plum', 1, 5, 60), 0);
@@ -168,6 +193,7 @@ test('characters are counted as a list of them would', () => {
 test('a name shows what cannot be seen, one line of it', () => {
   assert.equal(visibleName('a\u202Eb\tc\nd\u200B\u001B'), 'aU+202EbU+0009cU+000AdU+200BU+001B');
   assert.equal(visibleName('שלום é 日本 😀.ts'), 'שלום é 日本 😀.ts');
+  assert.equal(visibleLine('\ta\t= b\u202E;\n'), 'a = bU+202E;');
 });
 
 test('a tree that is filtered: closed folders hide what is below them, and are there once', () => {

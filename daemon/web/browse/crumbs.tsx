@@ -3,6 +3,7 @@
 import { Copy, PanelLeft, Search } from 'lucide-react';
 import { Link } from 'wouter';
 import { copyText } from '../parts/clipboard.ts';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
@@ -32,7 +33,11 @@ export function Crumbs({ place, toggleTree, find }: CrumbsProps) {
     <div className="crumbs">
       <IconButton label="Files" hint="Ctrl+B" icon={PanelLeft} run={toggleTree} />
       <nav aria-label="Path" className="crumb-names">
-        <Link href={addressOf({ ...place, kind: 'tree', path: '' })} className="crumb-repo">
+        <Link
+          href={addressOf({ ...place, kind: 'tree', path: '' })}
+          className="crumb-repo"
+          title={visibleName(repo)}
+        >
           <Name>{repo}</Name>
         </Link>
         {crumbs.map((crumb, index) => {

@@ -6,7 +6,7 @@ import { unitsIn } from '../code/columns.ts';
 import { cutLine } from '../code/cut-line.ts';
 import { LineText } from '../code/line-text.tsx';
 import type { Mark } from '../code/marks.ts';
-import { visibleName } from '../parts/hidden-characters.ts';
+import { visibleLine } from '../parts/hidden-characters.ts';
 import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
@@ -69,7 +69,7 @@ function FileRows({ file, addressWith }: FileRowsProps) {
           key={number}
           href={addressWith(belowBase(file.webUrl), { highlightRange: String(number) })}
           className="result-line explore-row"
-          aria-label={`line ${number}: ${visibleName(cutLine(text.trim(), []).text)}`}
+          aria-label={`line ${number}: ${visibleLine(cutLine(text.trim(), []).text)}`}
         >
           <span className="line-number">{number}</span>
           <LineText className="line-text" {...cutLine(text, marks)} />

@@ -1,15 +1,17 @@
 // A folder: its children, folders first, and what its README says.
 
-import { File, Folder } from 'lucide-react';
+import { File, Folder, SearchX } from 'lucide-react';
 import { Suspense, lazy } from 'react';
 import { Link } from 'wouter';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
+import { notSearched } from '../parts/skip-reasons.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
 import { isReadme } from './file-kind.ts';
+import { useSkipReasons } from './index-entry.ts';
 import { useFolder, useSource } from './reading.ts';
 import { folderSearch } from './search-address.ts';
 
@@ -45,8 +47,39 @@ function Readme({ place }: { readonly place: Place }) {
   );
 }
 
+interface ChildProps {
+  readonly place: Place;
+  readonly item: Children[number];
+  /** Undefined: its content is searched, or that is not known. */
+  readonly skipReason: string | undefined;
+}
+
+function Child({ place, item, skipReason }: ChildProps) {
+  const isFolder = item.type === 'tree';
+  const Icon = isFolder ? Folder : File;
+  return (
+    <li>
+      <Link
+        href={addressOf({ ...place, kind: isFolder ? 'tree' : 'blob', path: item.path })}
+        className="folder-row"
+        title={visibleName(item.name)}
+      >
+        <Icon size={16} strokeWidth={1.5} aria-hidden />
+        <Name className="folder-name">{item.name}</Name>
+        {skipReason !== undefined && (
+          <span className="folder-mark" title={notSearched(skipReason)}>
+            <SearchX size={16} strokeWidth={1.5} aria-hidden />
+            <span className="visually-hidden">{notSearched(skipReason)}</span>
+          </span>
+        )}
+      </Link>
+    </li>
+  );
+}
+
 export function FolderView({ place }: { readonly place: Place }) {
   const { data, error } = useFolder(place);
+  const skipReasons = useSkipReasons(place);
   if (error !== null) return <Notice kind="danger" title={error.message} />;
   if (data === undefined) return null;
   if (data.length === 0)
@@ -61,22 +94,14 @@ export function FolderView({ place }: { readonly place: Place }) {
     <>
       <FolderBar place={place} items={data} />
       <ul className="folder-list">
-        {data.map((item) => {
-          const isFolder = item.type === 'tree';
-          const Icon = isFolder ? Folder : File;
-          return (
-            <li key={item.path}>
-              <Link
-                href={addressOf({ ...place, kind: isFolder ? 'tree' : 'blob', path: item.path })}
-                className="folder-row"
-                title={visibleName(item.name)}
-              >
-                <Icon size={16} strokeWidth={1.5} aria-hidden />
-                <Name className="folder-name">{item.name}</Name>
-              </Link>
-            </li>
-          );
-        })}
+        {data.map((item) => (
+          <Child
+            key={item.path}
+            place={place}
+            item={item}
+            skipReason={skipReasons?.get(item.path)}
+          />
+        ))}
       </ul>
       {readme !== undefined && <Readme place={{ ...place, kind: 'blob', path: readme.path }} />}
     </>

@@ -1,4 +1,5 @@
-// What the index has of a file that one looks at: whether searches find its content, and whether they find this very content.
+// What the index has of a file that one looks at: whether searches find its content, and whether they find this very content;
+// and which files of a folder they find by their names alone.
 
 import { useQuery } from '@tanstack/react-query';
 import type { search } from '../../http/api/search/search-endpoints.ts';
@@ -6,7 +7,7 @@ import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import type { Place } from './address.ts';
-import { fileQuery } from './matches.ts';
+import { fileQuery, folderFilesQuery } from './matches.ts';
 
 export type IndexEntry =
   /** Its repository is not searched yet, or the index has no such file. */
@@ -38,13 +39,18 @@ function isIndexed(revision: string | undefined): boolean {
   return revision === undefined || revision === 'HEAD' || revision.startsWith('refs/');
 }
 
-/** Undefined: not known. */
-export function useIndexEntry(place: Place): IndexEntry | undefined {
+/** What a query finds in the index of a place. */
+function indexQuery<Found>(
+  { revision }: Place,
+  query: string,
+  matches: number,
+  read: (answer: AnswerOf<typeof search>) => Found,
+) {
   // Why so: names may differ by case alone.
-  const body = { query: fileQuery(place), matches: 1, isCaseSensitivityEnabled: true };
-  const { data } = useQuery({
+  const body = { query, matches, isCaseSensitivityEnabled: true };
+  return {
     queryKey: ['index-entry', body],
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
       const answer = await call<typeof search>('/api/search', {
         base: BASE_PATH,
         method: 'POST',
@@ -53,10 +59,31 @@ export function useIndexEntry(place: Place): IndexEntry | undefined {
         // Nobody has asked for this search.
         headers: { 'X-Service-Client-Source': 'web-preview' },
       });
-      return entryOf(answer) ?? null;
+      return read(answer);
     },
-    enabled: isIndexed(place.revision),
+    enabled: isIndexed(revision),
     retry: false,
-  });
-  return data ?? undefined;
+  };
+}
+
+/** Undefined: not known. */
+export function useIndexEntry(place: Place): IndexEntry | undefined {
+  const query = indexQuery(place, fileQuery(place), 1, (answer) => entryOf(answer) ?? null);
+  return useQuery(query).data ?? undefined;
+}
+
+/** Files of a folder that are looked at, at most: more are not shown in one list. */
+const FOLDER_FILES_MAX = 10_000;
+
+function skipReasonsOf({ files }: AnswerOf<typeof search>): ReadonlyMap<string, string> {
+  return new Map(
+    files.flatMap(({ fileName, skipReason }) =>
+      skipReason === undefined ? [] : [[fileName.text, skipReason] as const],
+    ),
+  );
+}
+
+/** Why the content of files of a folder is not searched, by path. Undefined: not known. */
+export function useSkipReasons(place: Place): ReadonlyMap<string, string> | undefined {
+  return useQuery(indexQuery(place, folderFilesQuery(place), FOLDER_FILES_MAX, skipReasonsOf)).data;
 }

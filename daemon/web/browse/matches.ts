@@ -15,16 +15,25 @@ const MATCHES_MAX = 1000;
 const NONE: readonly FileMatch[] = [];
 const NO_CHUNKS: readonly Chunk[] = [];
 
-/** A text as a quoted pattern of the query language, all of it. */
-function exactly(text: string): string {
-  const quoted = text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
-  return `"^${quoted.replaceAll('"', String.raw`\x22`)}$"`;
+/** A text as part of a quoted pattern of the query language. */
+function quoted(text: string): string {
+  const escaped = text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+  return escaped.replaceAll('"', String.raw`\x22`);
+}
+
+function inRepo({ repo, revision }: Place): string {
+  return `repo:"^${quoted(repo)}$"${revision === undefined ? '' : ` rev:${revision}`}`;
 }
 
 /** Finds the file, and in any case those whose names differ by that alone. */
-export function fileQuery({ repo, revision, path }: Place): string {
-  const at = revision === undefined ? '' : ` rev:${revision}`;
-  return `repo:${exactly(repo)} file:${exactly(path)}${at}`;
+export function fileQuery(place: Place): string {
+  return `${inRepo(place)} file:"^${quoted(place.path)}$"`;
+}
+
+/** Finds the files that stand in a folder, not those of its folders. */
+export function folderFilesQuery(place: Place): string {
+  const folder = place.path === '' ? '' : `${quoted(place.path)}/`;
+  return `${inRepo(place)} file:"^${folder}[^/]+$"`;
 }
 
 /** Is what was searched still the text of these lines? */

@@ -108,7 +108,15 @@ export function useJobs(status: string | undefined, page: number) {
 
 /** Looks at all that jobs change. */
 function lookAgain(): Promise<void> {
-  const names = ['repo-status', 'connection-status', 'repos', 'jobs', 'counts', 'ready'];
+  const names = [
+    'repo-status',
+    'connection-status',
+    'connections',
+    'repos',
+    'jobs',
+    'counts',
+    'ready',
+  ];
   return queryClient.invalidateQueries({
     predicate: ({ queryKey: [name] }) => names.includes(String(name)),
   });

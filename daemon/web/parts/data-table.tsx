@@ -32,12 +32,7 @@ function LoadingRows({ columnCount }: { readonly columnCount: number }) {
   ));
 }
 
-export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, keyOf, error, retry, empty } = props;
-  if (error !== null)
-    return (
-      <Notice kind="danger" title={error.message} action={{ label: 'Try again', run: retry }} />
-    );
+function Table<Row>({ label, columns, rows, keyOf, empty }: DataTableProps<Row>) {
   if (rows?.length === 0) return <div className="empty">{empty}</div>;
   return (
     <div className="table-scroller" tabIndex={0} role="region" aria-label={label}>
@@ -68,6 +63,19 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** What it shows stays where it cannot be read again. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { rows, error, retry } = props;
+  return (
+    <>
+      {error !== null && (
+        <Notice kind="danger" title={error.message} action={{ label: 'Try again', run: retry }} />
+      )}
+      {(error === null || rows !== undefined) && <Table {...props} />}
+    </>
   );
 }
 

@@ -23,6 +23,11 @@ export function visibleName(name: string): string {
   return name.replaceAll(HIDDEN_IN_NAMES, codeOf);
 }
 
+/** A line of code where there is room for text alone: its tabs are no surprise. */
+export function visibleLine(line: string): string {
+  return visibleName(line.trim().replaceAll('\t', ' '));
+}
+
 /** Does a text hold characters that change the order of others? */
 export function changesOrder(text: string): boolean {
   return /[\u202A-\u202E\u2066-\u2069]/.test(text);

@@ -34,8 +34,15 @@ export type CardRow =
 /** The first lines: up to as many matched ones as fit, with what stands around them. */
 export function headOf(lines: readonly ResultLine[], matchedMax: number): readonly ResultLine[] {
   let matched = 0;
-  const end = lines.findIndex((line) => line.marks.length > 0 && ++matched > matchedMax);
-  return end < 0 ? lines : lines.slice(0, end);
+  let end = lines.findIndex((line) => line.marks.length > 0 && ++matched > matchedMax);
+  if (end < 0) return lines;
+  const last = lines.slice(0, end).findLastIndex((line) => line.marks.length > 0);
+  // What stands around the next one alone comes with it.
+  const stray = lines.findIndex(
+    ({ number }, index) => index > last && number > (lines[index - 1]?.number ?? number) + 1,
+  );
+  if (stray >= 0 && stray < end) end = stray;
+  return lines.slice(0, end);
 }
 
 /** px of the parts of a card, as the styles have them at the usual size of text. */

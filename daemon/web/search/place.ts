@@ -34,25 +34,43 @@ export function placeOfEntry(): ResultPlace | undefined {
   return entryState().results;
 }
 
+let wanted: ResultPlace | undefined;
+/** Of the entry that the browser comes back to right now. */
+let returned: ResultPlace | undefined;
+
+/** A list that is drawn at once, as its results are still there, is drawn before anybody wants a place for it. */
+addEventListener('popstate', () => {
+  returned = placeOfEntry();
+  setTimeout(() => {
+    returned = undefined;
+  });
+});
+
+/** Where the list is now; no other place is wanted any more. */
 export function keepPlace(place: ResultPlace): void {
+  wanted = undefined;
   history.replaceState({ ...entryState(), results: place }, '');
 }
 
-let wanted: ResultPlace | undefined;
-
-/** The list that comes next goes to this place. At its top it is from the first: to go there would cost a layout. */
+/** The list that comes next goes to this place. */
 export function wantPlace(place: ResultPlace | undefined): void {
-  const isTop = place?.offset === 0 && place.key === undefined;
-  wanted = isTop ? undefined : place;
+  wanted = place;
+}
+
+/** At its top a list is from the first: to go there would cost a layout. */
+function wantedNow(): ResultPlace | undefined {
+  const place = wanted ?? returned;
+  return place?.offset === 0 && place.key === undefined ? undefined : place;
 }
 
 export function isPlaceWanted(): boolean {
-  return wanted !== undefined;
+  return wantedNow() !== undefined;
 }
 
 /** What was wanted, once. */
 export function takePlace(): ResultPlace | undefined {
-  const place = wanted;
+  const place = wantedNow();
   wanted = undefined;
+  returned = undefined;
   return place;
 }

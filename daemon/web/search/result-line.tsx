@@ -3,7 +3,7 @@
 import { Link } from 'wouter';
 import type { Colour } from '../code/marks.ts';
 import { LineText } from '../code/line-text.tsx';
-import { visibleName } from '../parts/hidden-characters.ts';
+import { visibleLine } from '../parts/hidden-characters.ts';
 import { addressOf } from './result-address.ts';
 import type { ResultFile, ResultLine } from './rows.ts';
 
@@ -28,7 +28,7 @@ export function LineRow({ file, line, colours }: LineRowProps) {
       draggable={false}
       data-line={number}
       data-match={marks.length > 0 ? '' : undefined}
-      aria-label={`line ${number}${kind === '' ? '' : `, ${kind}`}: ${visibleName(text.trim())}`}
+      aria-label={`line ${number}${kind === '' ? '' : `, ${kind}`}: ${visibleLine(text)}`}
       onClick={(event) => {
         if (isSelecting()) event.preventDefault();
       }}

@@ -8,6 +8,7 @@ import { BASE_PATH } from '../data/place.ts';
 import { tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
 import { useRepoCounts } from '../jobs/standing.ts';
+import { visibleName } from '../parts/hidden-characters.ts';
 import { useTitle } from '../parts/title.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { MATCHES_DEFAULT, parametersOf } from './address.ts';
@@ -43,7 +44,7 @@ function QueryList({
       <ul className="plain-list">
         {rows.map(([query, what]) => (
           <li key={query}>
-            <Link href={addressOf(query)} className="query-link">
+            <Link href={addressOf(query)} className="query-link" title={visibleName(query)}>
               <code>
                 <VisibleText text={query} />
               </code>

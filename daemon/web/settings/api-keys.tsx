@@ -98,30 +98,33 @@ function Keys() {
     onSettled: changed,
   });
   return (
-    <DataTable
-      label="API keys"
-      rows={data}
-      keyOf={({ id }) => id}
-      error={error ?? remove.error}
-      retry={() => void refetch()}
-      empty="No keys yet. A key lets scripts and agents search as you."
-      columns={[
-        { name: 'Name', cell: (row) => <Name>{row.name}</Name> },
-        { name: 'Made', cell: (row) => <When at={row.createdAt} /> },
-        { name: 'Last used', cell: (row) => <When at={row.lastUsedAt} /> },
-        {
-          name: 'Do',
-          cell: (row) => (
-            <ConfirmButton
-              label="Delete"
-              title={`Delete the key “${row.name}”?`}
-              text="Whatever uses it, and the tokens that it made, stop working at once."
-              run={() => remove.mutate(row.id)}
-            />
-          ),
-        },
-      ]}
-    />
+    <>
+      {remove.error !== null && <Notice kind="danger" title={remove.error.message} />}
+      <DataTable
+        label="API keys"
+        rows={data}
+        keyOf={({ id }) => id}
+        error={error}
+        retry={() => void refetch()}
+        empty="No keys yet. A key lets scripts and agents search as you."
+        columns={[
+          { name: 'Name', cell: (row) => <Name>{row.name}</Name> },
+          { name: 'Made', cell: (row) => <When at={row.createdAt} /> },
+          { name: 'Last used', cell: (row) => <When at={row.lastUsedAt} /> },
+          {
+            name: 'Do',
+            cell: (row) => (
+              <ConfirmButton
+                label="Delete"
+                title={`Delete the key “${row.name}”?`}
+                text="Whatever uses it, and the tokens that it made, stop working at once."
+                run={() => remove.mutate(row.id)}
+              />
+            ),
+          },
+        ]}
+      />
+    </>
   );
 }
 

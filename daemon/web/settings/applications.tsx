@@ -10,6 +10,7 @@ import { BASE_PATH } from '../data/place.ts';
 import { queryClient } from '../data/session.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { DataTable } from '../parts/data-table.tsx';
+import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 
@@ -27,31 +28,34 @@ export function Applications() {
     onSettled: () => queryClient.invalidateQueries({ queryKey: KEY }),
   });
   return (
-    <DataTable
-      label="Applications"
-      rows={data}
-      keyOf={({ id }) => id}
-      error={error ?? end.error}
-      retry={() => void refetch()}
-      empty="No application was let in. One that signs in with Trawl asks first."
-      columns={[
-        { name: 'Name', cell: (row) => <Name>{row.name}</Name> },
-        { name: 'At', cell: (row) => <Name>{row.redirectHost}</Name> },
-        { name: 'Reaches', cell: (row) => <Name>{row.resource}</Name> },
-        { name: 'Let in', cell: (row) => <When at={row.createdAt} /> },
-        { name: 'Last used', cell: (row) => <When at={row.lastUsedAt} /> },
-        {
-          name: 'Do',
-          cell: (row) => (
-            <ConfirmButton
-              label="End"
-              title={`End what “${row.name}” may do?`}
-              text="Its tokens stop working at once. It may ask again."
-              run={() => end.mutate(row.id)}
-            />
-          ),
-        },
-      ]}
-    />
+    <>
+      {end.error !== null && <Notice kind="danger" title={end.error.message} />}
+      <DataTable
+        label="Applications"
+        rows={data}
+        keyOf={({ id }) => id}
+        error={error}
+        retry={() => void refetch()}
+        empty="No application was let in. One that signs in with Trawl asks first."
+        columns={[
+          { name: 'Name', cell: (row) => <Name>{row.name}</Name> },
+          { name: 'At', cell: (row) => <Name>{row.redirectHost}</Name> },
+          { name: 'Reaches', cell: (row) => <Name>{row.resource}</Name> },
+          { name: 'Let in', cell: (row) => <When at={row.createdAt} /> },
+          { name: 'Last used', cell: (row) => <When at={row.lastUsedAt} /> },
+          {
+            name: 'Do',
+            cell: (row) => (
+              <ConfirmButton
+                label="End"
+                title={`End what “${row.name}” may do?`}
+                text="Its tokens stop working at once. It may ask again."
+                run={() => end.mutate(row.id)}
+              />
+            ),
+          },
+        ]}
+      />
+    </>
   );
 }

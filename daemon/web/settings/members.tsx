@@ -25,6 +25,8 @@ import { count } from '../parts/words.ts';
 type Member = AnswerOf<typeof listUsers>[number];
 type Changes = NonNullable<BodyOf<typeof updateUser>>;
 const KEY = ['members'] as const;
+/** Of one member. */
+const ADDRESS = '/api/ee/user';
 
 function changed() {
   return queryClient.invalidateQueries({ queryKey: KEY });
@@ -119,31 +121,19 @@ function LimitChoice({ email, choose }: LimitChoiceProps) {
   );
 }
 
-/** Changes members, and ends them. */
+/** Changes members, and ends them; a refusal is that of what was done last. */
 function useMemberChanges() {
-  const change = useMutation({
-    mutationFn: ({ userId, body }: { readonly userId: string; readonly body: Changes }) =>
-      call<typeof updateUser>('/api/ee/user', {
-        base: BASE_PATH,
-        method: 'PATCH',
-        query: { userId },
-        body,
-      }),
+  const { mutate, error: refusal } = useMutation({
+    mutationFn: (send: () => Promise<unknown>) => send(),
     onSettled: changed,
   });
-  const remove = useMutation({
-    mutationFn: (userId: string) =>
-      call<typeof deleteUser>('/api/ee/user', {
-        base: BASE_PATH,
-        method: 'DELETE',
-        query: { userId },
-      }),
-    onSettled: changed,
-  });
+  const member = (userId: string) => ({ base: BASE_PATH, query: { userId } });
   return {
-    change: (userId: string, body: Changes) => change.mutate({ userId, body }),
-    remove: (userId: string) => remove.mutate(userId),
-    refusal: change.error ?? remove.error,
+    change: (userId: string, body: Changes) =>
+      mutate(() => call<typeof updateUser>(ADDRESS, { ...member(userId), method: 'PATCH', body })),
+    remove: (userId: string) =>
+      mutate(() => call<typeof deleteUser>(ADDRESS, { ...member(userId), method: 'DELETE' })),
+    refusal,
   };
 }
 
