@@ -3,6 +3,7 @@
 import { CaseSensitive, Regex, Search as SearchIcon, X } from 'lucide-react';
 import { Suspense, lazy, useEffect, useId, useRef } from 'react';
 import type { RefObject } from 'react';
+import { Form } from '../parts/form.tsx';
 import { useKey } from '../parts/keys.ts';
 import { BoxInput } from './box-input.tsx';
 import { useBoxState } from './box-state.ts';
@@ -139,13 +140,10 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
     input.current?.focus();
   };
   return (
-    <form
+    <Form
       className={isLarge ? 'query-box query-box-large' : 'query-box'}
       role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        box.submit();
-      }}
+      send={box.submit}
     >
       <SearchIcon size={16} strokeWidth={1.5} aria-hidden className="box-icon" />
       <Suspense fallback={null}>
@@ -158,6 +156,6 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
         </button>
       )}
       <BoxSwitches {...box} />
-    </form>
+    </Form>
   );
 }

@@ -8,6 +8,7 @@ import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { tellSignedOut, tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
+import { Form } from '../parts/form.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { Look } from './look.tsx';
@@ -30,13 +31,7 @@ function Password() {
     },
   });
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        mutate();
-      }}
-    >
+    <Form className="stack" send={mutate}>
       <h2>Password</h2>
       <CurrentPasswordField label="Password now" value={currentPassword} change={setCurrent} />
       <NewPasswordField label="New password" value={newPassword} change={setNew} />
@@ -45,7 +40,7 @@ function Password() {
       <button type="submit" className="button" disabled={isPending}>
         Change the password
       </button>
-    </form>
+    </Form>
   );
 }
 

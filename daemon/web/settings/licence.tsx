@@ -7,6 +7,7 @@ import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { ACCOUNT_KEY, queryClient } from '../data/session.ts';
 import { Field } from '../parts/field.tsx';
+import { Form } from '../parts/form.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
@@ -69,13 +70,7 @@ export function Licence() {
           <When at={data.expiresAt} />
         </dd>
       </dl>
-      <form
-        className="form-row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate();
-        }}
-      >
+      <Form className="form-row" send={() => change.mutate()}>
         <Field
           label="Licence key"
           required
@@ -86,7 +81,7 @@ export function Licence() {
         <button type="submit" className="button" disabled={change.isPending}>
           Set the key
         </button>
-      </form>
+      </Form>
       {change.error !== null && <Notice kind="danger" title={change.error.message} />}
     </>
   );
