@@ -1,6 +1,6 @@
 // What is read of jobs, and how they are asked for; what is under way is looked at each second.
 
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import type {
   getConnectionSyncStatus,
   triggerConnectionSync,
@@ -31,37 +31,35 @@ export function isUnderWay(job: Pick<Job, 'status'> | null | undefined): boolean
   return job?.status === 'IN_PROGRESS' || job?.status === 'PENDING';
 }
 
-export function useRepoStatuses(ids: readonly number[]) {
-  return useQuery({
-    queryKey: ['repo-status', ids],
-    queryFn: async ({ signal }) => {
-      const body = { repoIds: ids.slice(0, ASKED_MAX) };
-      const options = { base: BASE_PATH, method: 'POST', body, signal };
-      const path = '/api/repo-index-status';
-      return (await call<typeof getRepoIndexStatus>(path, options)).repositories;
-    },
+/** Asked for by their ids, and again each second while a job of one is under way. */
+function useStatuses<Status extends Pick<RepoStatus, 'latestJob'>>(
+  name: string,
+  ids: readonly number[],
+  ask: (ids: number[], signal: AbortSignal) => Promise<Status[]>,
+) {
+  return useQuery<Status[]>({
+    queryKey: [name, ids],
+    queryFn: ({ signal }) => ask(ids.slice(0, ASKED_MAX), signal),
     enabled: ids.length > 0,
-    placeholderData: (before) => before,
+    placeholderData: keepPreviousData,
     ...LOOKING,
     refetchInterval: ({ state }) =>
       lookAgainMs(state.data?.some(({ latestJob }) => isUnderWay(latestJob)) === true),
   });
 }
 
+export function useRepoStatuses(ids: readonly number[]) {
+  return useStatuses('repo-status', ids, async (repoIds, signal) => {
+    const options = { base: BASE_PATH, method: 'POST', body: { repoIds }, signal };
+    return (await call<typeof getRepoIndexStatus>('/api/repo-index-status', options)).repositories;
+  });
+}
+
 export function useConnectionStatuses(ids: readonly number[]) {
-  return useQuery({
-    queryKey: ['connection-status', ids],
-    queryFn: async ({ signal }) => {
-      const body = { connectionIds: ids.slice(0, ASKED_MAX) };
-      const options = { base: BASE_PATH, method: 'POST', body, signal };
-      const path = '/api/connection-sync-status';
-      return (await call<typeof getConnectionSyncStatus>(path, options)).connections;
-    },
-    enabled: ids.length > 0,
-    placeholderData: (before) => before,
-    ...LOOKING,
-    refetchInterval: ({ state }) =>
-      lookAgainMs(state.data?.some(({ latestJob }) => isUnderWay(latestJob)) === true),
+  return useStatuses('connection-status', ids, async (connectionIds, signal) => {
+    const options = { base: BASE_PATH, method: 'POST', body: { connectionIds }, signal };
+    const path = '/api/connection-sync-status';
+    return (await call<typeof getConnectionSyncStatus>(path, options)).connections;
   });
 }
 

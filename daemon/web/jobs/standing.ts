@@ -9,7 +9,7 @@ import type { AnswerOf } from '../data/api.ts';
 import { LOOKING } from '../data/looking.ts';
 import { BASE_PATH } from '../data/place.ts';
 
-const LOOK_MS = 5000;
+const NOW_AND_THEN = { ...LOOKING, refetchInterval: 5000 } as const;
 
 export type Ready = AnswerOf<typeof getReady>;
 
@@ -17,8 +17,7 @@ export function useReady() {
   return useQuery({
     queryKey: ['ready'],
     queryFn: ({ signal }) => call<typeof getReady>('/api/ready', { base: BASE_PATH, signal }),
-    ...LOOKING,
-    refetchInterval: LOOK_MS,
+    ...NOW_AND_THEN,
   });
 }
 
@@ -29,8 +28,7 @@ export function useRepoCounts(isOn = true) {
     queryFn: ({ signal }) =>
       call<typeof getRepoSyncCounts>('/api/repository-sync-counts', { base: BASE_PATH, signal }),
     enabled: isOn,
-    ...LOOKING,
-    refetchInterval: LOOK_MS,
+    ...NOW_AND_THEN,
   });
 }
 
@@ -43,7 +41,6 @@ export function useConnectionCounts(isOn = true) {
         signal,
       }),
     enabled: isOn,
-    ...LOOKING,
-    refetchInterval: LOOK_MS,
+    ...NOW_AND_THEN,
   });
 }
