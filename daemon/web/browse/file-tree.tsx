@@ -8,6 +8,7 @@ import type { KeyboardEvent } from 'react';
 import { Virtualizer } from 'virtua';
 import type { VirtualizerHandle } from 'virtua';
 import { Link } from 'wouter';
+import { FilterInput } from '../parts/field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
@@ -210,14 +211,7 @@ export function FileTree({ place }: { readonly place: Place }) {
   return (
     <aside ref={scroller} className="tree" aria-label="Files">
       <div className="tree-head">
-        <input
-          className="input"
-          type="search"
-          aria-label="Filter the files"
-          placeholder="Filter"
-          value={wanted}
-          onChange={(event) => setWanted(event.target.value)}
-        />
+        <FilterInput label="Filter the files" hint="Filter" value={wanted} set={setWanted} />
       </div>
       <div {...(hasItems ? { role: 'tree', 'aria-label': 'Files' } : {})} onKeyDown={onKeyDown}>
         <Virtualizer

@@ -17,9 +17,15 @@ interface DataTableProps<Row> {
   /** Undefined: they are being loaded. */
   readonly rows: readonly Row[] | undefined;
   readonly keyOf: (row: Row) => string | number;
-  readonly error: Error | null;
-  readonly retry: () => void;
   readonly empty: ReactNode;
+  /** How they are had; undefined: they are there. */
+  readonly reading?: Reading;
+}
+
+/** The rest of a query whose data the rows are. */
+interface Reading {
+  readonly error: Error | null;
+  readonly refetch: () => unknown;
 }
 
 const LOADING_ROWS = 6;
@@ -33,11 +39,11 @@ function LoadingRows({ columnCount }: { readonly columnCount: number }) {
 }
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, keyOf, error, retry, empty } = props;
-  if (error !== null)
-    return (
-      <Notice kind="danger" title={error.message} action={{ label: 'Try again', run: retry }} />
-    );
+  const { label, columns, rows, keyOf, empty, reading } = props;
+  if (reading !== undefined && reading.error !== null) {
+    const again = { label: 'Try again', run: () => void reading.refetch() };
+    return <Notice kind="danger" title={reading.error.message} action={again} />;
+  }
   if (rows?.length === 0) return <div className="empty">{empty}</div>;
   return (
     <div className="table-scroller" tabIndex={0} role="region" aria-label={label}>

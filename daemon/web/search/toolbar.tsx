@@ -3,6 +3,7 @@
 import { Download, Link as LinkIcon, SlidersHorizontal } from 'lucide-react';
 import { setParameter, useParameters } from '../data/parameters.ts';
 import { copyText } from '../parts/clipboard.ts';
+import { IconButton } from '../parts/icon-button.tsx';
 import { startDownload, useDownload } from './download-state.ts';
 import type { FacetChoice } from './facet-choice.ts';
 import type { DownloadFormat } from './messages.ts';
@@ -91,15 +92,11 @@ export function Toolbar({ chosen, areFiltersOpen, toggleFilters }: ToolbarProps)
         <PlanButton />
         <DownloadButton format="json" chosen={chosen} />
         <DownloadButton format="csv" chosen={chosen} />
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Copy a link to this search"
-          title="Copy a link to this search"
-          onClick={() => void copyText(location.href, 'Link')}
-        >
-          <LinkIcon {...ICON} />
-        </button>
+        <IconButton
+          label="Copy a link to this search"
+          icon={LinkIcon}
+          run={() => void copyText(location.href, 'Link')}
+        />
       </span>
     </div>
   );

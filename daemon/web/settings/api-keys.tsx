@@ -11,6 +11,7 @@ import { copyText } from '../parts/clipboard.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
+import { Form } from '../parts/form.tsx';
 import { AskBeforeLeaving } from '../parts/leaving.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
@@ -63,13 +64,7 @@ function MakeKey({ show }: { readonly show: (made: Made) => void }) {
   });
   return (
     <>
-      <form
-        className="form-row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          mutate();
-        }}
-      >
+      <Form className="form-row" send={mutate}>
         <Field
           label="Name of a new key"
           required
@@ -80,7 +75,7 @@ function MakeKey({ show }: { readonly show: (made: Made) => void }) {
         <button type="submit" className="button button-primary" disabled={!mayCreate || isPending}>
           Make key
         </button>
-      </form>
+      </Form>
       {!mayCreate && <Notice kind="info" title="Only owners may make keys here." />}
       {error !== null && <Notice kind="danger" title={error.message} />}
     </>
@@ -88,7 +83,7 @@ function MakeKey({ show }: { readonly show: (made: Made) => void }) {
 }
 
 function Keys() {
-  const { data, error, refetch } = useQuery({
+  const reading = useQuery({
     queryKey: KEY,
     queryFn: ({ signal }) => call<typeof listKeys>(ADDRESS, { base: BASE_PATH, signal }),
   });
@@ -100,10 +95,9 @@ function Keys() {
   return (
     <DataTable
       label="API keys"
-      rows={data}
+      rows={reading.data}
       keyOf={({ id }) => id}
-      error={error ?? remove.error}
-      retry={() => void refetch()}
+      reading={{ error: reading.error ?? remove.error, refetch: reading.refetch }}
       empty="No keys yet. A key lets scripts and agents search as you."
       columns={[
         { name: 'Name', cell: (row) => <Name>{row.name}</Name> },

@@ -17,7 +17,7 @@ const KEY = ['applications'] as const;
 const ADDRESS = '/api/user/applications';
 
 export function Applications() {
-  const { data, error, refetch } = useQuery({
+  const reading = useQuery({
     queryKey: KEY,
     queryFn: ({ signal }) => call<typeof listApplications>(ADDRESS, { base: BASE_PATH, signal }),
   });
@@ -29,10 +29,9 @@ export function Applications() {
   return (
     <DataTable
       label="Applications"
-      rows={data}
+      rows={reading.data}
       keyOf={({ id }) => id}
-      error={error ?? end.error}
-      retry={() => void refetch()}
+      reading={{ error: reading.error ?? end.error, refetch: reading.refetch }}
       empty="No application was let in. One that signs in with Trawl asks first."
       columns={[
         { name: 'Name', cell: (row) => <Name>{row.name}</Name> },

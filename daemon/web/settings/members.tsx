@@ -16,6 +16,7 @@ import { copyText } from '../parts/clipboard.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
+import { Form } from '../parts/form.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
@@ -47,13 +48,7 @@ function Invite() {
   });
   return (
     <section>
-      <form
-        className="form-row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          mutate();
-        }}
-      >
+      <Form className="form-row" send={mutate}>
         <Field
           label="E-mail of a new member"
           type="email"
@@ -64,7 +59,7 @@ function Invite() {
         <button type="submit" className="button button-primary" disabled={isPending}>
           Invite
         </button>
-      </form>
+      </Form>
       {error !== null && <Notice kind="danger" title={error.message} />}
       {data !== undefined && (
         <div className="secret">
@@ -184,7 +179,7 @@ function Actions({ member, change, remove }: ActionsProps) {
 }
 
 export function Members() {
-  const { data, error, refetch } = useQuery({
+  const reading = useQuery({
     queryKey: KEY,
     queryFn: ({ signal }) => call<typeof listUsers>('/api/ee/users', { base: BASE_PATH, signal }),
   });
@@ -195,10 +190,9 @@ export function Members() {
       {refusal !== null && <Notice kind="danger" title={refusal.message} />}
       <DataTable<Member>
         label="Members"
-        rows={data}
+        rows={reading.data}
         keyOf={({ id }) => id}
-        error={error}
-        retry={() => void refetch()}
+        reading={reading}
         empty="There are no members."
         columns={[
           { name: 'E-mail', cell: (row) => <Name>{row.email}</Name> },

@@ -11,7 +11,7 @@ import { counted } from '../parts/words.ts';
 import { Applications } from './applications.tsx';
 
 function ScopedTokens() {
-  const { data, error, refetch } = useQuery({
+  const reading = useQuery({
     queryKey: ['tokens'],
     queryFn: ({ signal }) =>
       call<typeof listTokens>('/api/user/scoped_access_tokens', { base: BASE_PATH, signal }),
@@ -19,10 +19,9 @@ function ScopedTokens() {
   return (
     <DataTable
       label="Scoped tokens"
-      rows={data}
+      rows={reading.data}
       keyOf={({ id }) => id}
-      error={error}
-      retry={() => void refetch()}
+      reading={reading}
       empty="No token is good now. One is made with an API key: POST /api/ee/scoped_access_token."
       columns={[
         { name: 'Id', cell: (row) => <code>{row.id}</code> },
