@@ -205,7 +205,11 @@ export function Item({
       return <FileHead {...context} file={item.file} isOpen={item.isOpen} />;
     case 'fold':
       return (
-        <button type="button" className="diff-fold" onClick={() => toggle(item.file, true)}>
+        <button
+          type="button"
+          className="line-button diff-fold"
+          onClick={() => toggle(item.file, true)}
+        >
           Show this file ({counted(item.lineCount, 'line')})
         </button>
       );

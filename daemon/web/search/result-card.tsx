@@ -190,7 +190,7 @@ function More({ file, card, change }: PartProps) {
   return (
     <button
       type="button"
-      className="result-more"
+      className="line-button result-more"
       aria-expanded={fewer}
       onClick={() =>
         change((before) => ({ ...before, matchedMax: fewer ? MATCHED_FIRST : nextMax }))

@@ -59,7 +59,7 @@ function Question({ id, asked }: { readonly id: string; readonly asked: Asked })
         It could {asked.resource.endsWith(TOOLS) ? 'search and read what' : 'do all that'}{' '}
         <Name>{account?.user?.email ?? 'your account'}</Name> may, until you end it in the settings.
       </p>
-      <dl>
+      <dl className="facts">
         <dt>The answer goes to</dt>
         <dd>
           <strong>
