@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import type { search } from '../../http/api/search/search-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import type { Place } from './address.ts';
 import { fileQuery } from './matches.ts';
 
@@ -46,7 +45,6 @@ export function useIndexEntry(place: Place): IndexEntry | undefined {
     queryKey: ['index-entry', body],
     queryFn: async ({ signal }) => {
       const answer = await call<typeof search>('/api/search', {
-        base: BASE_PATH,
         method: 'POST',
         body,
         signal,

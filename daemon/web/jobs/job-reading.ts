@@ -14,7 +14,6 @@ import type {
 import { call, callPage } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { LOOKING, lookAgainMs } from '../data/looking.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { queryClient } from '../data/session.ts';
 
 export type Job = AnswerOf<typeof listJobs>[number];
@@ -50,14 +49,14 @@ function useStatuses<Status extends Pick<RepoStatus, 'latestJob'>>(
 
 export function useRepoStatuses(ids: readonly number[]) {
   return useStatuses('repo-status', ids, async (repoIds, signal) => {
-    const options = { base: BASE_PATH, method: 'POST', body: { repoIds }, signal };
+    const options = { method: 'POST', body: { repoIds }, signal };
     return (await call<typeof getRepoIndexStatus>('/api/repo-index-status', options)).repositories;
   });
 }
 
 export function useConnectionStatuses(ids: readonly number[]) {
   return useStatuses('connection-status', ids, async (connectionIds, signal) => {
-    const options = { base: BASE_PATH, method: 'POST', body: { connectionIds }, signal };
+    const options = { method: 'POST', body: { connectionIds }, signal };
     const path = '/api/connection-sync-status';
     return (await call<typeof getConnectionSyncStatus>(path, options)).connections;
   });
@@ -77,7 +76,7 @@ export function useJobLog({ queue, id: jobId, status }: Job) {
     queryFn: async ({ signal }): Promise<JobLog> => {
       const { lines, count } = queryClient.getQueryData<JobLog>(key) ?? { lines: [], count: 0 };
       const body = { queue, jobId, offset: count };
-      const options = { base: BASE_PATH, method: 'POST', body, signal };
+      const options = { method: 'POST', body, signal };
       const more = await call<typeof getJobLogs>('/api/job-logs', options);
       return { lines: [...lines, ...more.logs].slice(-LINES_MAX), count: more.count };
     },
@@ -94,7 +93,6 @@ export function useJobs(status: string | undefined, page: number) {
     queryKey: ['jobs', status, page],
     queryFn: ({ signal }) =>
       callPage<typeof listJobs>('/api/jobs', {
-        base: BASE_PATH,
         query: { status, page, perPage: JOBS_PER_PAGE },
         signal,
       }),
@@ -116,7 +114,6 @@ export function useIndexNow() {
   return useMutation({
     mutationFn: (repoId: number) =>
       call<typeof triggerRepoIndex>(`/api/repos/${repoId}/index`, {
-        base: BASE_PATH,
         method: 'POST',
       }),
     onSettled: lookAgain,
@@ -127,7 +124,6 @@ export function useSyncNow() {
   return useMutation({
     mutationFn: (connectionId: number) =>
       call<typeof triggerConnectionSync>(`/api/connections/${connectionId}/sync`, {
-        base: BASE_PATH,
         method: 'POST',
       }),
     onSettled: lookAgain,

@@ -7,7 +7,6 @@ import type { getRepoSyncCounts } from '../../http/api/jobs/job-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { LOOKING } from '../data/looking.ts';
-import { BASE_PATH } from '../data/place.ts';
 
 const NOW_AND_THEN = { ...LOOKING, refetchInterval: 5000 } as const;
 
@@ -16,7 +15,7 @@ export type Ready = AnswerOf<typeof getReady>;
 export function useReady() {
   return useQuery({
     queryKey: ['ready'],
-    queryFn: ({ signal }) => call<typeof getReady>('/api/ready', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof getReady>('/api/ready', { signal }),
     ...NOW_AND_THEN,
   });
 }
@@ -26,7 +25,7 @@ export function useRepoCounts(isOn = true) {
   return useQuery({
     queryKey: ['counts', 'repos'],
     queryFn: ({ signal }) =>
-      call<typeof getRepoSyncCounts>('/api/repository-sync-counts', { base: BASE_PATH, signal }),
+      call<typeof getRepoSyncCounts>('/api/repository-sync-counts', { signal }),
     enabled: isOn,
     ...NOW_AND_THEN,
   });
@@ -37,7 +36,6 @@ export function useConnectionCounts(isOn = true) {
     queryKey: ['counts', 'connections'],
     queryFn: ({ signal }) =>
       call<typeof getConnectionSyncCounts>('/api/connection-sync-counts', {
-        base: BASE_PATH,
         signal,
       }),
     enabled: isOn,

@@ -5,7 +5,6 @@ import { useState } from 'react';
 import type { createKey, deleteKey, listKeys } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { queryClient, useAccount } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
@@ -52,8 +51,7 @@ function MakeKey({ show }: { readonly show: (made: Made) => void }) {
   const { data: account } = useAccount();
   const mayCreate = account?.features.apiKeyCreation === true;
   const { mutate, error, isPending } = useMutation({
-    mutationFn: () =>
-      call<typeof createKey>(ADDRESS, { base: BASE_PATH, method: 'POST', body: { name } }),
+    mutationFn: () => call<typeof createKey>(ADDRESS, { method: 'POST', body: { name } }),
     onSuccess: async (answer) => {
       show(answer);
       setName('');
@@ -85,11 +83,10 @@ function MakeKey({ show }: { readonly show: (made: Made) => void }) {
 function Keys() {
   const reading = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => call<typeof listKeys>(ADDRESS, { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof listKeys>(ADDRESS, { signal }),
   });
   const remove = useMutation({
-    mutationFn: (id: string) =>
-      call<typeof deleteKey>(`${ADDRESS}/${id}`, { base: BASE_PATH, method: 'DELETE' }),
+    mutationFn: (id: string) => call<typeof deleteKey>(`${ADDRESS}/${id}`, { method: 'DELETE' }),
     onSettled: changed,
   });
   return (

@@ -6,7 +6,6 @@ import type {
   listApplications,
 } from '../../http/api/accounts/consent-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { queryClient } from '../data/session.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { DataTable } from '../parts/data-table.tsx';
@@ -19,11 +18,11 @@ const ADDRESS = '/api/user/applications';
 export function Applications() {
   const reading = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => call<typeof listApplications>(ADDRESS, { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof listApplications>(ADDRESS, { signal }),
   });
   const end = useMutation({
     mutationFn: (id: string) =>
-      call<typeof endApplication>(`${ADDRESS}/${id}`, { base: BASE_PATH, method: 'DELETE' }),
+      call<typeof endApplication>(`${ADDRESS}/${id}`, { method: 'DELETE' }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: KEY }),
   });
   return (

@@ -6,7 +6,6 @@ import { useAddressParameters } from '../data/address-parameters.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import { callPage } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { ParameterField } from '../parts/parameter-field.tsx';
@@ -40,8 +39,7 @@ function useAudit({ page, valueOf }: AddressParameters) {
   };
   return useQuery({
     queryKey: ['audit', query],
-    queryFn: ({ signal }) =>
-      callPage<typeof listAuditRecords>('/api/ee/audit', { base: BASE_PATH, query, signal }),
+    queryFn: ({ signal }) => callPage<typeof listAuditRecords>('/api/ee/audit', { query, signal }),
     placeholderData: (before) => before,
   });
 }

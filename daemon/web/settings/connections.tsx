@@ -7,7 +7,6 @@ import type { listConnections } from '../../http/api/jobs/connection-endpoints.t
 import { useAddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { JobLog } from '../jobs/job-log.tsx';
 import { State } from '../jobs/job-state.tsx';
 import { useConnectionStatuses, useSyncNow } from '../jobs/job-reading.ts';
@@ -175,8 +174,7 @@ export function Connections() {
   const { valueOf, change } = useAddressParameters(['page', 'open']);
   const reading = useQuery({
     queryKey: ['connections'],
-    queryFn: ({ signal }) =>
-      call<typeof listConnections>('/api/connections', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof listConnections>('/api/connections', { signal }),
   });
   const { data: statuses } = useConnectionStatuses((reading.data ?? []).map(({ id }) => id));
   const sync = useSyncNow();

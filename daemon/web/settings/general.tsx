@@ -21,7 +21,6 @@ function Password() {
   const { mutate, isPending, error, isSuccess } = useMutation({
     mutationFn: () =>
       call<typeof changePassword>('/api/auth/password', {
-        base: BASE_PATH,
         method: 'POST',
         body: { currentPassword, newPassword },
       }),
@@ -49,7 +48,7 @@ export function General() {
   const { queries, files } = useRemembered(tracesOf);
   const { forget, forgetTraces } = useRemembered();
   const { mutate, isPending } = useMutation({
-    mutationFn: () => call<typeof logOut>('/api/auth/logout', { base: BASE_PATH, method: 'POST' }),
+    mutationFn: () => call<typeof logOut>('/api/auth/logout', { method: 'POST' }),
     onSuccess: () => {
       forgetTraces();
       tellSignedOut();

@@ -4,7 +4,6 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { getLicence, setLicence } from '../../http/api/instance/instance-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { ACCOUNT_KEY, queryClient } from '../data/session.ts';
 import { Field } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';
@@ -26,11 +25,10 @@ export function Licence() {
   const [key, setKey] = useState('');
   const { data, error } = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => call<typeof getLicence>('/api/license', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof getLicence>('/api/license', { signal }),
   });
   const change = useMutation({
-    mutationFn: () =>
-      call<typeof setLicence>('/api/license', { base: BASE_PATH, method: 'PUT', body: { key } }),
+    mutationFn: () => call<typeof setLicence>('/api/license', { method: 'PUT', body: { key } }),
     onSuccess: async (answer) => {
       setKey('');
       queryClient.setQueryData(KEY, answer);

@@ -10,7 +10,6 @@ import type {
 } from '../../http/api/accounts/member-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf, BodyOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { queryClient } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
@@ -36,7 +35,6 @@ function Invite() {
   const { mutate, data, error, isPending } = useMutation({
     mutationFn: () =>
       call<typeof createUser>('/api/ee/users', {
-        base: BASE_PATH,
         method: 'POST',
         body: { email },
       }),
@@ -119,7 +117,6 @@ function useMemberChanges() {
   const change = useMutation({
     mutationFn: ({ userId, body }: { readonly userId: string; readonly body: Changes }) =>
       call<typeof updateUser>('/api/ee/user', {
-        base: BASE_PATH,
         method: 'PATCH',
         query: { userId },
         body,
@@ -129,7 +126,6 @@ function useMemberChanges() {
   const remove = useMutation({
     mutationFn: (userId: string) =>
       call<typeof deleteUser>('/api/ee/user', {
-        base: BASE_PATH,
         method: 'DELETE',
         query: { userId },
       }),
@@ -181,7 +177,7 @@ function Actions({ member, change, remove }: ActionsProps) {
 export function Members() {
   const reading = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => call<typeof listUsers>('/api/ee/users', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof listUsers>('/api/ee/users', { signal }),
   });
   const { refusal, ...changes } = useMemberChanges();
   return (

@@ -4,7 +4,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { listTokens } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { When } from '../parts/when.tsx';
 import { counted } from '../parts/words.ts';
@@ -13,8 +12,7 @@ import { Applications } from './applications.tsx';
 function ScopedTokens() {
   const reading = useQuery({
     queryKey: ['tokens'],
-    queryFn: ({ signal }) =>
-      call<typeof listTokens>('/api/user/scoped_access_tokens', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof listTokens>('/api/user/scoped_access_tokens', { signal }),
   });
   return (
     <DataTable
