@@ -10,6 +10,7 @@ import type { VirtualizerHandle } from 'virtua';
 import { Link } from 'wouter';
 import { FilterInput } from '../parts/field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
+import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
@@ -19,8 +20,6 @@ import type { TreeLevel, TreeRow } from './tree-rows.ts';
 
 /** Of a row, in pixels; the first guess, as its style says the rest. */
 const ROW_HEIGHT = 24;
-const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;
-
 const NONE: ReadonlySet<string> = new Set();
 
 /** With the folder, or without it where it was there. */

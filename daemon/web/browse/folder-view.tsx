@@ -4,6 +4,7 @@ import { File, Folder } from 'lucide-react';
 import { Suspense, lazy } from 'react';
 import { Link } from 'wouter';
 import { visibleName } from '../parts/hidden-characters.ts';
+import { ICON } from '../parts/icon.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { counted } from '../parts/words.ts';
@@ -71,7 +72,7 @@ export function FolderView({ place }: { readonly place: Place }) {
                 className="folder-row"
                 title={visibleName(item.name)}
               >
-                <Icon size={16} strokeWidth={1.5} aria-hidden />
+                <Icon {...ICON} />
                 <Name className="folder-name">{item.name}</Name>
               </Link>
             </li>

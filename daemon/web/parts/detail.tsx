@@ -3,6 +3,7 @@
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { visibleName } from './hidden-characters.ts';
+import { ICON } from './icon.ts';
 import { Name } from './visible-text.tsx';
 
 interface DetailProps {
@@ -26,7 +27,7 @@ export function Detail({ name, close, head, buttons, children }: DetailProps) {
         <span className="button-row">
           {buttons}
           <button type="button" className="icon-button" aria-label="Close" onClick={close}>
-            <X size={16} strokeWidth={1.5} aria-hidden />
+            <X {...ICON} />
           </button>
         </span>
       </div>

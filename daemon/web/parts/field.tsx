@@ -3,6 +3,7 @@
 import { Eye, EyeOff } from 'lucide-react';
 import { useId, useState } from 'react';
 import type { InputHTMLAttributes, ReactNode } from 'react';
+import { ICON } from './icon.ts';
 
 interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   readonly label: string;
@@ -58,7 +59,7 @@ export function PasswordField(props: FieldProps) {
           aria-pressed={isShown}
           onClick={() => setShown(!isShown)}
         >
-          <Icon size={16} strokeWidth={1.5} aria-hidden />
+          <Icon {...ICON} />
         </button>
       }
     />

@@ -4,6 +4,7 @@ import { Download, Link as LinkIcon, SlidersHorizontal } from 'lucide-react';
 import { setParameter, useParameters } from '../data/parameters.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { IconButton } from '../parts/icon-button.tsx';
+import { ICON } from '../parts/icon.ts';
 import { startDownload, useDownload } from './download-state.ts';
 import type { FacetChoice } from './facet-choice.ts';
 import type { DownloadFormat } from './messages.ts';
@@ -11,8 +12,6 @@ import { isSortOrder } from './order.ts';
 import { PlanButton } from './plan-button.tsx';
 import type { SortOrder } from './order.ts';
 import { useSearch } from './search-store.ts';
-
-const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;
 
 const SORT_NAMES: readonly (readonly [SortOrder, string])[] = [
   ['score', 'Best'],
