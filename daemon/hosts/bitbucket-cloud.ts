@@ -17,7 +17,7 @@ import type { HostParts } from './parts.ts';
 import { PlainAccess } from './plain-access.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
 import { keeperOf, listedAs } from './select.ts';
-import { listTargets, type Listed, type Target, type Targets } from './targets.ts';
+import { listTargets, oneRepo, type Listed, type Target, type Targets } from './targets.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
 
@@ -152,11 +152,7 @@ export class BitbucketCloud implements Host {
   }
 
   #repo(repo: string, api: PlainApi): Target {
-    return {
-      name: `repos: ${repo}`,
-      isRepo: true,
-      readPage: async () => ({ listed: [this.#listed(await readRepository(repo, api))] }),
-    };
+    return oneRepo(`repos: ${repo}`, async () => this.#listed(await readRepository(repo, api)));
   }
 
   #paged(name: string, workspace: string, query: { q?: string }, api: PlainApi): Target {

@@ -11,7 +11,7 @@ import { PlainAccess } from './plain-access.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
 import { PublicLook } from './public-look.ts';
 import { keeperOf, listedAs } from './select.ts';
-import { listTargets, type Listed, type Target } from './targets.ts';
+import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
 
@@ -115,11 +115,9 @@ export class BitbucketServer implements Host {
 
   #repo(repo: string, api: PlainApi): Target {
     const address = addressOf(repo);
-    return {
-      name: `repos: ${repo}`,
-      isRepo: true,
-      readPage: async () => ({ listed: [this.#listed(await api.get(repositorySchema, address))] }),
-    };
+    return oneRepo(`repos: ${repo}`, async () =>
+      this.#listed(await api.get(repositorySchema, address)),
+    );
   }
 
   #paged(name: string, address: string, query: { archived?: string }, api: PlainApi): Target {

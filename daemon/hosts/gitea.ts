@@ -12,7 +12,7 @@ import { readNumbered, type NumberedPage } from './numbered-pages.ts';
 import { isOpenToAll } from './open-to-all.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { keeperOf, listedAs } from './select.ts';
-import { listTargets, type Listed, type Target } from './targets.ts';
+import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'gitea'>;
@@ -122,13 +122,7 @@ export class Gitea implements Host {
 
   #ofRepo(path: string, signal: AbortSignal): Target {
     const name = `repos: ${path}`;
-    return {
-      name,
-      isRepo: true,
-      readPage: async () => ({
-        listed: [this.#listed(await this.#repository(path, name, signal))],
-      }),
-    };
+    return oneRepo(name, async () => this.#listed(await this.#repository(path, name, signal)));
   }
 
   /** @param what  is asked for, in messages */

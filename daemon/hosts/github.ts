@@ -20,7 +20,7 @@ import { readNumbered, type NumberedPage } from './numbered-pages.ts';
 import { isOpenToAll } from './open-to-all.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { keeperOf, listedAs } from './select.ts';
-import { listTargets, type Listed, type Target } from './targets.ts';
+import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'github'>;
@@ -177,11 +177,9 @@ export class Github implements Host {
   }
 
   #ofRepo(path: string, signal: AbortSignal): Target {
-    return {
-      name: `repos: ${path}`,
-      isRepo: true,
-      readPage: async () => ({ listed: [this.#listed(await this.#repository(path, signal))] }),
-    };
+    return oneRepo(`repos: ${path}`, async () =>
+      this.#listed(await this.#repository(path, signal)),
+    );
   }
 
   async #repository(path: string, signal: AbortSignal): Promise<GithubRepository> {

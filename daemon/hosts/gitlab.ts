@@ -19,7 +19,7 @@ import {
 import { readNumbered } from './numbered-pages.ts';
 import { secretNow, type HostParts } from './parts.ts';
 import { PublicLook } from './public-look.ts';
-import { listTargets, type Listed, type Target } from './targets.ts';
+import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'gitlab'>;
@@ -68,11 +68,8 @@ export class GitLab implements Host {
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
     this.#parts = parts;
-    this.#transport = new HostTransport({
-      url: settings.url,
-      caFile: settings.tls.caFile,
-      ...parts,
-    });
+    const { url, tls } = settings;
+    this.#transport = new HostTransport({ url, caFile: tls.caFile, ...parts });
     this.nameHost = this.#transport.host;
     this.#listed = projectReader(settings);
   }
@@ -209,13 +206,10 @@ export class GitLab implements Host {
 
   #project(path: string, { projects }: GitLabClient): Target {
     const name = `projects: ${path}`;
-    return {
-      name,
-      isRepo: true,
-      readPage: async () => ({
-        listed: this.#listedOf([this.#check(projectSchema, await projects.show(path), name)]),
-      }),
-    };
+    return oneRepo(name, async () => {
+      const project = this.#check(projectSchema, await projects.show(path), name);
+      return this.#listed(project, this.#token() === undefined);
+    });
   }
 
   /** By age: what comes in meanwhile is behind all others. */

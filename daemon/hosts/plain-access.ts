@@ -28,11 +28,8 @@ export class PlainAccess {
     this.#settings = settings;
     this.#parts = parts;
     this.#options = options;
-    this.#transport = new HostTransport({
-      url: options.url,
-      caFile: settings.tls.caFile,
-      ...parts,
-    });
+    const { caFile } = settings.tls;
+    this.#transport = new HostTransport({ url: options.url, caFile, ...parts });
   }
 
   /** As it is now; undefined: the connection has none. Errors: HostError. */

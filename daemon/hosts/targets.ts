@@ -31,6 +31,11 @@ export interface Target {
   readonly readPage: (cursor: Cursor | undefined) => Promise<TargetPage>;
 }
 
+/** The target that is a repository which the connection names. @param read  that repository, as it comes; errors: as of `readPage` */
+export function oneRepo(name: string, read: () => Promise<Listed>): Target {
+  return { name, isRepo: true, readPage: async () => ({ listed: [await read()] }) };
+}
+
 export interface Targets {
   readonly targets: readonly Target[];
   /** What could not become targets. */

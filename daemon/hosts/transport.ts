@@ -339,7 +339,7 @@ export class HostTransport {
     }
     const known = this.#ways.get(protocol);
     if (known !== undefined) return known;
-    const way = openWay(protocol === 'https:' ? 'https:' : 'http:', {
+    const way = openWay(protocol, {
       hostname: this.#url.hostname,
       caFile: this.#options.caFile,
       env: this.#options.env,

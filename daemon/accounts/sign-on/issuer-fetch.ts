@@ -9,7 +9,7 @@
 import '../../base/own-fetch.ts';
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher, request } from 'undici';
-import { openWay, type Environment } from '../../base/config/way.ts';
+import { openBriefWay, type Environment } from '../../base/config/way.ts';
 
 export const ISSUER_LIMITS = {
   /** Of a question with its answer. */
@@ -78,14 +78,7 @@ async function ask(
   sizeMax: number,
   answerMs: number,
 ): Promise<Response> {
-  const way = openWay(url.protocol === 'https:' ? 'https:' : 'http:', {
-    hostname: url.hostname,
-    caFile: undefined,
-    env,
-    connectMs: answerMs,
-    silenceMs: answerMs,
-    connectionsMax: 1,
-  });
+  const way = openBriefWay(url, env, answerMs);
   try {
     const answer = await request(url, {
       method: method === 'POST' ? 'POST' : 'GET',

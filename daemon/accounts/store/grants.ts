@@ -16,33 +16,23 @@ export interface Grant {
 }
 
 export function grantsIn(database: Database) {
+  /** A change that is kept with what the audit says of it. */
+  const recorded =
+    (change: typeof add) =>
+    (
+      userId: string,
+      repoIds: readonly number[],
+      records: readonly NewAuditRecord[] = [],
+    ): Promise<number> =>
+      database.write(async (writing) => {
+        await appendAudit(writing.db, records, () => database.nextOrdinal());
+        return change(writing, userId, repoIds);
+      });
   return {
-    /**
-     * Returns how many there were not yet.
-     *
-     * @param records  what the audit says of it, kept with it
-     *
-     * Errors: NOT_FOUND if there is no such user; nothing is added.
-     */
-    add: (
-      userId: string,
-      repoIds: readonly number[],
-      records: readonly NewAuditRecord[] = [],
-    ): Promise<number> =>
-      database.write(async (writing) => {
-        await appendAudit(writing.db, records, () => database.nextOrdinal());
-        return add(writing, userId, repoIds);
-      }),
+    /** Returns how many there were not yet. Errors: NOT_FOUND if there is no such user; nothing is added. */
+    add: recorded(add),
     /** Returns how many there were. */
-    remove: (
-      userId: string,
-      repoIds: readonly number[],
-      records: readonly NewAuditRecord[] = [],
-    ): Promise<number> =>
-      database.write(async (writing) => {
-        await appendAudit(writing.db, records, () => database.nextOrdinal());
-        return remove(writing, userId, repoIds);
-      }),
+    remove: recorded(remove),
     /** Ascending. */
     repoIdsOf: (userId: string): Promise<number[]> => database.read((db) => repoIdsOf(db, userId)),
     /** By repoId. */

@@ -2,7 +2,7 @@
 // hosts are asked. Loaded when there is such an address.
 
 import { type Dispatcher, request } from 'undici';
-import { openWay, type Environment } from './way.ts';
+import { openBriefWay, type Environment } from './way.ts';
 
 export interface AskedAddress {
   readonly status: number;
@@ -28,14 +28,7 @@ export interface AddressQuestion {
 /** The answer, which is no redirect that was followed. Errors: ConfigError of a proxy; those of the network. */
 export async function askAddress(question: AddressQuestion): Promise<AskedAddress> {
   const { url, env, silenceMs } = question;
-  const way = openWay(url.protocol === 'https:' ? 'https:' : 'http:', {
-    hostname: url.hostname,
-    caFile: undefined,
-    env,
-    connectMs: silenceMs,
-    silenceMs,
-    connectionsMax: 1,
-  });
+  const way = openBriefWay(url, env, silenceMs);
   try {
     return await ask(question, way);
   } finally {

@@ -86,6 +86,18 @@ function selects(...keys: readonly string[]): [(given: object) => boolean, { err
   ];
 }
 
+type Deployment = Readonly<Record<'deploymentType' | 'url', string>>;
+
+/** The refusal of an own server that is said to be at the address of the service. */
+function namesOwn(
+  service: string,
+): [(given: Deployment) => boolean, { error: string; path: string[] }] {
+  return [
+    ({ deploymentType, url }) => deploymentType === 'cloud' || url !== service,
+    { error: 'required for deploymentType server', path: ['url'] },
+  ];
+}
+
 const github = z
   .strictObject({
     type: z.literal('github').describe('GitHub, or GitHub Enterprise Server.'),
@@ -209,13 +221,7 @@ const bitbucket = z
       .describe('Beats everything else.'),
   })
   .refine(...selects('all', 'workspaces', 'projects', 'repos'))
-  .refine(
-    ({ deploymentType, url }) => deploymentType === 'cloud' || url !== 'https://bitbucket.org',
-    {
-      error: 'required for deploymentType server',
-      path: ['url'],
-    },
-  )
+  .refine(...namesOwn('https://bitbucket.org'))
   .refine(
     ({ deploymentType, workspaces }) => deploymentType === 'cloud' || workspaces.length === 0,
     {
@@ -252,13 +258,7 @@ const azuredevops = z
       .prefault({})
       .describe('Beats everything else.'),
   })
-  .refine(
-    ({ deploymentType, url }) => deploymentType === 'cloud' || url !== 'https://dev.azure.com',
-    {
-      error: 'required for deploymentType server',
-      path: ['url'],
-    },
-  );
+  .refine(...namesOwn('https://dev.azure.com'));
 
 const git = z
   .strictObject({

@@ -27,11 +27,11 @@ export interface WayOptions {
 }
 
 /**
- * What opens connections for requests of a protocol. The caller closes it.
+ * What opens connections for requests of a protocol, `http:` or `https:`. The caller closes it.
  *
  * Errors: ConfigError, where a file of certificates or the address of a proxy is of no use.
  */
-export function openWay(protocol: 'http:' | 'https:', options: WayOptions): Dispatcher {
+export function openWay(protocol: string, options: WayOptions): Dispatcher {
   const { connectMs, silenceMs, connectionsMax, env } = options;
   const secureContext = protocol === 'https:' ? readCertificates(options) : undefined;
   const tls = secureContext === undefined ? {} : { secureContext };
@@ -54,6 +54,16 @@ export function openWay(protocol: 'http:' | 'https:', options: WayOptions): Disp
     // As git does: the proxy gets requests without TLS whole, and many allow tunnels to port 443 alone.
     proxyTunnel: false,
   });
+}
+
+/** The same for one question. */
+export function openBriefWay(
+  { protocol, hostname }: URL,
+  env: Environment,
+  silenceMs: number,
+): Dispatcher {
+  const times = { connectMs: silenceMs, silenceMs };
+  return openWay(protocol, { hostname, caFile: undefined, env, ...times, connectionsMax: 1 });
 }
 
 function proxyOf(protocol: string, env: Environment): string | undefined {

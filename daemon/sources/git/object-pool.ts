@@ -66,16 +66,12 @@ export class ObjectPool {
   ): Promise<Value> {
     return this.#slots.run(repoPath, signal, async () => {
       const process = this.#takeIdle(repoPath) ?? (await this.#start(repoPath));
-      const onAbort = (): void => process.kill('aborted');
-      signal.addEventListener('abort', onAbort, { once: true });
       try {
-        signal.throwIfAborted();
-        return await run(process);
+        return await process.useUntil(signal, run);
       } catch (error) {
         signal.throwIfAborted();
         throw error;
       } finally {
-        signal.removeEventListener('abort', onAbort);
         this.#giveBack(process);
       }
     });

@@ -94,6 +94,21 @@ export class ObjectProcess {
     for (const git of this.#gits) git.kill(failure);
   }
 
+  /** Does `run`, unless the signal is aborted, which ends the process. Errors: the reason of the signal; what `run` throws. */
+  async useUntil<Value>(
+    signal: AbortSignal,
+    run: (process: ObjectProcess) => Promise<Value>,
+  ): Promise<Value> {
+    const onAbort = (): void => this.kill('aborted');
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      signal.throwIfAborted();
+      return await run(this);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
   /** Ends git, by force if it owes an answer or does not go. */
   async close(): Promise<void> {
     await Promise.all([...this.#gits].map((git) => git.close()));

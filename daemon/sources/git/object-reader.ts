@@ -89,13 +89,9 @@ async function askNewProcess<Value>(
   run: (process: ObjectProcess) => Promise<Value | undefined>,
 ): Promise<Value | undefined> {
   const process = await ObjectProcess.start(repoPath);
-  const onAbort = (): void => process.kill('aborted');
-  signal.addEventListener('abort', onAbort, { once: true });
   try {
-    signal.throwIfAborted();
-    return await run(process);
+    return await process.useUntil(signal, run);
   } finally {
-    signal.removeEventListener('abort', onAbort);
     await process.close();
   }
 }

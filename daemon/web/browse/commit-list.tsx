@@ -3,7 +3,7 @@
 import { Link } from 'wouter';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
-import { Field } from '../parts/field.tsx';
+import { ParameterField } from '../parts/parameter-field.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { addressOf } from './address.ts';
@@ -15,36 +15,28 @@ const SHORT_ID = 7;
 const PARAMETERS = ['author', 'since', 'until', 'query', 'page'];
 
 export function CommitList({ place }: { readonly place: Place }) {
-  const { page, valueOf, change, go } = useAddressParameters(PARAMETERS);
-  const { data, error, refetch } = useCommits(place, {
+  const address = useAddressParameters(PARAMETERS);
+  const { page, valueOf, change, go } = address;
+  const reading = useCommits(place, {
     author: valueOf('author'),
     query: valueOf('query'),
     since: valueOf('since'),
     until: valueOf('until'),
     page,
   });
-  const filter = (name: string, label: string, type = 'search') => (
-    <Field
-      label={label}
-      type={type}
-      value={valueOf(name) ?? ''}
-      onChange={(event) => change({ [name]: event.target.value })}
-    />
-  );
   return (
     <div className="history">
       <div className="form-row">
-        {filter('author', 'Author')}
-        {filter('query', 'In the message')}
-        {filter('since', 'From', 'date')}
-        {filter('until', 'Until', 'date')}
+        <ParameterField address={address} name="author" label="Author" />
+        <ParameterField address={address} name="query" label="In the message" />
+        <ParameterField address={address} name="since" label="From" type="date" />
+        <ParameterField address={address} name="until" label="Until" type="date" />
       </div>
       <DataTable
         label="Commits"
-        rows={data?.items}
+        rows={reading.data?.items}
         keyOf={({ hash }) => hash}
-        error={error}
-        retry={() => void refetch()}
+        reading={reading}
         empty={
           <>
             No commits match.{' '}
@@ -78,7 +70,7 @@ export function CommitList({ place }: { readonly place: Place }) {
           { name: 'When', cell: ({ date }) => <When at={date} /> },
         ]}
       />
-      <Pager page={page} perPage={COMMITS_PER_PAGE} total={data?.total} go={go} />
+      <Pager page={page} perPage={COMMITS_PER_PAGE} total={reading.data?.total} go={go} />
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { LineText } from '../code/line-text.tsx';
 import { MarkedText } from '../code/marked-text.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { IconButton } from '../parts/icon-button.tsx';
+import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
@@ -172,7 +173,7 @@ function GapRow({ item: { file, index, count, heading }, grow }: GapProps) {
         title={label}
         onClick={() => grow(file, index, way)}
       >
-        <Icon size={16} strokeWidth={1.5} aria-hidden />
+        <Icon {...ICON} />
       </button>
     );
   };
@@ -205,7 +206,11 @@ export function Item({
       return <FileHead {...context} file={item.file} isOpen={item.isOpen} />;
     case 'fold':
       return (
-        <button type="button" className="diff-fold" onClick={() => toggle(item.file, true)}>
+        <button
+          type="button"
+          className="line-button diff-fold"
+          onClick={() => toggle(item.file, true)}
+        >
           Show this file ({counted(item.lineCount, 'line')})
         </button>
       );

@@ -8,7 +8,9 @@ import type { KeyboardEvent } from 'react';
 import { Virtualizer } from 'virtua';
 import type { VirtualizerHandle } from 'virtua';
 import { Link } from 'wouter';
+import { FilterInput } from '../parts/field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
+import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
@@ -18,8 +20,6 @@ import type { TreeLevel, TreeRow } from './tree-rows.ts';
 
 /** Of a row, in pixels; the first guess, as its style says the rest. */
 const ROW_HEIGHT = 24;
-const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;
-
 const NONE: ReadonlySet<string> = new Set();
 
 /** With the folder, or without it where it was there. */
@@ -210,14 +210,7 @@ export function FileTree({ place }: { readonly place: Place }) {
   return (
     <aside ref={scroller} className="tree" aria-label="Files">
       <div className="tree-head">
-        <input
-          className="input"
-          type="search"
-          aria-label="Filter the files"
-          placeholder="Filter"
-          value={wanted}
-          onChange={(event) => setWanted(event.target.value)}
-        />
+        <FilterInput label="Filter the files" hint="Filter" value={wanted} set={setWanted} />
       </div>
       <div {...(hasItems ? { role: 'tree', 'aria-label': 'Files' } : {})} onKeyDown={onKeyDown}>
         <Virtualizer

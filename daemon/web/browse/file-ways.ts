@@ -6,7 +6,6 @@ import { lineRangeOf, rangeText } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
 import type { NamePlace } from '../code/names.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { queryClient } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { toast } from '../parts/toasts.ts';
@@ -20,7 +19,7 @@ async function commitOf({ repo, revision }: Place): Promise<string> {
   const ref = revision ?? 'HEAD';
   const { hash } = await queryClient.fetchQuery({
     queryKey: ['commit', repo, ref],
-    queryFn: () => call<typeof getCommit>('/api/commit', { base: BASE_PATH, query: { repo, ref } }),
+    queryFn: () => call<typeof getCommit>('/api/commit', { query: { repo, ref } }),
   });
   return hash;
 }

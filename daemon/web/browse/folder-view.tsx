@@ -4,6 +4,7 @@ import { File, Folder, SearchX } from 'lucide-react';
 import { Suspense, lazy } from 'react';
 import { Link } from 'wouter';
 import { visibleName } from '../parts/hidden-characters.ts';
+import { ICON } from '../parts/icon.ts';
 import { Notice } from '../parts/notice.tsx';
 import { notSearched } from '../parts/skip-reasons.ts';
 import { Name } from '../parts/visible-text.tsx';
@@ -64,11 +65,11 @@ function Child({ place, item, skipReason }: ChildProps) {
         className="folder-row"
         title={visibleName(item.name)}
       >
-        <Icon size={16} strokeWidth={1.5} aria-hidden />
+        <Icon {...ICON} />
         <Name className="folder-name">{item.name}</Name>
         {skipReason !== undefined && (
           <span className="folder-mark" title={notSearched(skipReason)}>
-            <SearchX size={16} strokeWidth={1.5} aria-hidden />
+            <SearchX {...ICON} />
             <span className="visually-hidden">{notSearched(skipReason)}</span>
           </span>
         )}

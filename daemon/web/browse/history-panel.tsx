@@ -2,6 +2,7 @@
 
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { FilterInput } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
@@ -34,14 +35,7 @@ export function HistoryPanel({ place, close }: HistoryPanelProps) {
       head={
         <>
           {data?.total !== undefined && <span>{counted(data.total, 'commit')}</span>}
-          <input
-            type="search"
-            className="input panel-filter"
-            aria-label="Author"
-            placeholder="Author"
-            value={author}
-            onChange={(event) => setAuthor(event.target.value)}
-          />
+          <FilterInput className="panel-filter" label="Author" value={author} set={setAuthor} />
           <Link href={addressOf({ ...place, kind: 'commits' })}>All, with more filters</Link>
         </>
       }

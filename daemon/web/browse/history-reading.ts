@@ -9,7 +9,6 @@ import type { getSource } from '../../http/api/sources/source-endpoints.ts';
 import type { getDiff } from '../../http/api/history/diff-endpoints.ts';
 import { call, callPage } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import type { Place } from './address.ts';
 
 export type Blame = AnswerOf<typeof getBlame>;
@@ -32,7 +31,6 @@ export function useCommits({ repo, revision, path }: Place, filter: CommitFilter
     queryKey: ['commits', repo, revision, path, filter],
     queryFn: ({ signal }) =>
       callPage<typeof getCommits>('/api/commits', {
-        base: BASE_PATH,
         query: {
           repo,
           ref: revision,
@@ -50,7 +48,7 @@ export function useCommit(repo: string, ref: string) {
   return useQuery({
     queryKey: ['commit', repo, ref],
     queryFn: ({ signal }) =>
-      call<typeof getCommit>('/api/commit', { base: BASE_PATH, query: { repo, ref }, signal }),
+      call<typeof getCommit>('/api/commit', { query: { repo, ref }, signal }),
   });
 }
 
@@ -73,7 +71,6 @@ export function useDiff({ repo, head, base = `${head}^`, path, ignoresSpace }: D
     queryKey: ['diff', repo, base, head, path, ignoresSpace],
     queryFn: ({ signal, pageParam: page }) =>
       callPage<typeof getDiff>('/api/diff', {
-        base: BASE_PATH,
         query: {
           repo,
           base,
@@ -100,7 +97,6 @@ export function useBlame({ repo, revision, path }: Place, isOn: boolean) {
     queryKey: ['blame', repo, revision, path],
     queryFn: ({ signal }) =>
       call<typeof getBlame>('/api/blame', {
-        base: BASE_PATH,
         query: { repo, path, ref: revision },
         signal,
       }),
@@ -120,7 +116,6 @@ export function useCommittedId({ repo, path }: Place, isOn: boolean) {
     queryFn: async ({ signal }) => {
       const query = { repo, path, ref: 'HEAD~0', endLine: 1 };
       const { blobSha } = await call<typeof getSource>('/api/source', {
-        base: BASE_PATH,
         query,
         signal,
       });

@@ -5,7 +5,6 @@ import { useQuery } from '@tanstack/react-query';
 import type { search } from '../../http/api/search/search-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import type { Place } from './address.ts';
 import { fileQuery, folderFilesQuery } from './matches.ts';
 
@@ -52,7 +51,6 @@ function indexQuery<Found>(
     queryKey: ['index-entry', body],
     queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
       const answer = await call<typeof search>('/api/search', {
-        base: BASE_PATH,
         method: 'POST',
         body,
         signal,

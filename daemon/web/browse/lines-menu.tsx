@@ -9,6 +9,7 @@ import { unitsIn } from '../code/columns.ts';
 import { rangeText } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
 import { copyText } from '../parts/clipboard.ts';
+import { ICON } from '../parts/icon.ts';
 
 /** The text of a range, columns in code points. */
 export function textOf(lines: readonly string[], range: LineRange): string {
@@ -55,7 +56,7 @@ export function LinesMenu({ range, text, copyLink, explore }: LinesMenuProps) {
     <MenuProvider>
       <MenuButton className="bar-toggle lines-button">
         {isOne ? `Line ${written}` : `Lines ${written}`}
-        <ChevronDown size={16} strokeWidth={1.5} aria-hidden />
+        <ChevronDown {...ICON} />
       </MenuButton>
       <Menu className="popover lines-menu" gutter={4}>
         <MenuItem className="popover-item" onClick={copyLink}>

@@ -7,7 +7,6 @@ import type { Chunk } from '../../http/api/search/search-schemas.ts';
 import type { FileMatch } from '../code/match-marks.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { linesOfText } from '../search/card-rows.ts';
 import type { Place } from './address.ts';
 
@@ -55,7 +54,6 @@ function useChunks(place: Place, { valueOf }: AddressParameters): readonly Chunk
     queryKey: ['matches', body],
     queryFn: async ({ signal }): Promise<readonly Chunk[]> => {
       const { files } = await call<typeof search>('/api/search', {
-        base: BASE_PATH,
         method: 'POST',
         body,
         signal,

@@ -18,7 +18,6 @@ export function useSource({ repo, revision, path }: At, endLine?: number) {
     queryKey: ['source', repo, revision, path, endLine],
     queryFn: ({ signal }) =>
       call<typeof getSource>('/api/source', {
-        base: BASE_PATH,
         query: { repo, path, ref: revision, endLine },
         signal,
       }),
@@ -31,7 +30,6 @@ export function sourceLines({ repo, revision, path }: At, { from, to }: LineRang
     queryKey: ['lines', repo, revision, path, from, to],
     queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
       call<typeof getSource>('/api/source', {
-        base: BASE_PATH,
         query: { repo, path, ref: revision, startLine: from, endLine: to },
         signal,
       }),
@@ -55,7 +53,6 @@ export function useRawFacts({ repo, revision, path }: At) {
     queryKey: ['raw', repo, revision, path],
     queryFn: async ({ signal }): Promise<RawFacts> => {
       const { headers } = await fetchApi('/api/raw', {
-        base: BASE_PATH,
         method: 'HEAD',
         query: { repo, path, ref: revision },
         signal,
@@ -79,7 +76,6 @@ export function useFiles(
     queryKey: ['files', repo, revision],
     queryFn: ({ signal }) =>
       call<typeof getFiles>('/api/files', {
-        base: BASE_PATH,
         method: 'POST',
         body: { repoName: repo, revisionName: revision ?? 'HEAD' },
         signal,
@@ -93,7 +89,6 @@ export function folderQuery({ repo, revision, path }: At) {
     queryKey: ['folder', repo, revision, path],
     queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
       call<typeof getFolderContents>('/api/folder_contents', {
-        base: BASE_PATH,
         query: { repoName: repo, revisionName: revision ?? 'HEAD', path: path === '' ? '/' : path },
         signal,
       }),
@@ -110,7 +105,6 @@ export function useRefs(repo: string, wanted: string, isOn: boolean) {
     queryKey: ['refs', repo, wanted],
     queryFn: ({ signal }) =>
       callPage<typeof getRefs>('/api/refs', {
-        base: BASE_PATH,
         query: { repo, query: wanted === '' ? undefined : wanted, perPage: 100 },
         signal,
       }),

@@ -12,6 +12,7 @@ import {
 import { GitBranch } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
+import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
@@ -36,7 +37,7 @@ export function RevisionPicker({ place }: { readonly place: Place }) {
   return (
     <PopoverProvider open={isOpen} setOpen={setOpen}>
       <PopoverDisclosure className="button">
-        <GitBranch size={16} strokeWidth={1.5} aria-hidden />
+        <GitBranch {...ICON} />
         <Name
           title={place.revision}
           className={place.revision === undefined ? 'revision-default' : undefined}

@@ -8,7 +8,6 @@ import type {
 import type { NamePlace } from '../code/names.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { queryClient } from '../data/session.ts';
 import type { Place } from './address.ts';
 
@@ -39,7 +38,6 @@ function askDefinitions(
   { isOfRevision, signal }: { readonly isOfRevision: boolean; readonly signal: AbortSignal },
 ): Promise<Places> {
   return call<typeof findDefinitions>('/api/find_definitions', {
-    base: BASE_PATH,
     method: 'POST',
     body: {
       position: { repo, path, ref: revision, line: at.line, column: at.column },
@@ -86,7 +84,6 @@ function askPlaces(
   signal: AbortSignal,
 ): Promise<Places> {
   return call<typeof findReferences>(`/api/find_${kind}`, {
-    base: BASE_PATH,
     method: 'POST',
     body: { symbolName: name, ...where },
     signal,

@@ -3,6 +3,7 @@
 
 import type { z } from 'zod';
 import type { TypedEndpoint } from '../../http/api/shapes/endpoint.ts';
+import { BASE_PATH } from './place.ts';
 
 /** Parsed answer of an endpoint: the body of its 200, 201 or 202. */
 export type AnswerOf<E extends TypedEndpoint> = {
@@ -57,7 +58,8 @@ export function apiAddress(base: string, path: string, query: Query = {}): strin
 }
 
 export interface CallOptions {
-  readonly base: string;
+  /** Workers give it; default: that of the page. */
+  readonly base?: string;
   readonly method?: string;
   readonly query?: Query;
   readonly body?: unknown;
@@ -84,7 +86,7 @@ export async function fetchApi(path: string, options: CallOptions): Promise<Resp
 }
 
 async function send(path: string, options: CallOptions): Promise<Response> {
-  const { base, method = 'GET', query, body, signal, headers } = options;
+  const { base = BASE_PATH, method = 'GET', query, body, signal, headers } = options;
   try {
     return await fetch(apiAddress(base, path, query), {
       method,

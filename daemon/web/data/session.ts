@@ -8,7 +8,6 @@ import type { getAccount } from '../../http/api/accounts/account-endpoints.ts';
 import { ApiFailure, OfflineError, call, heedRefusals } from './api.ts';
 import type { AnswerOf } from './api.ts';
 import { noteOffline } from './connection.ts';
-import { BASE_PATH } from './place.ts';
 
 export type Account = AnswerOf<typeof getAccount>;
 
@@ -106,7 +105,7 @@ export function useAccount() {
   return useQuery({
     queryKey: ACCOUNT_KEY,
     queryFn: async ({ signal }) => {
-      const account = await call<typeof getAccount>('/api/user', { base: BASE_PATH, signal });
+      const account = await call<typeof getAccount>('/api/user', { signal });
       noteCaller(account);
       return account;
     },

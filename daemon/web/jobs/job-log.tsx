@@ -2,6 +2,8 @@
 
 import { Copy, Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
+import { FilterInput } from '../parts/field.tsx';
+import { IconButton } from '../parts/icon-button.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { isUnderWay, useJobLog } from './job-reading.ts';
@@ -59,32 +61,17 @@ function Head({ job, lines, part, setPart }: HeadProps) {
         {isUnderWay(job) ? 'live · ' : ''}
         attempt {Math.max(1, job.attempt)}
       </span>
-      <input
-        type="search"
-        className="input page-filter"
-        aria-label="Lines that hold"
-        placeholder="Lines that hold"
-        value={part}
-        onChange={(event) => setPart(event.target.value)}
+      <FilterInput className="page-filter" label="Lines that hold" value={part} set={setPart} />
+      <IconButton
+        label="Copy the log"
+        icon={Copy}
+        run={() => void navigator.clipboard?.writeText(text())}
       />
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Copy the log"
-        title="Copy the log"
-        onClick={() => void navigator.clipboard?.writeText(text())}
-      >
-        <Copy size={16} strokeWidth={1.5} aria-hidden />
-      </button>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Download the log"
-        title="Download the log"
-        onClick={() => keep(`job-${job.id}.log`, text())}
-      >
-        <Download size={16} strokeWidth={1.5} aria-hidden />
-      </button>
+      <IconButton
+        label="Download the log"
+        icon={Download}
+        run={() => keep(`job-${job.id}.log`, text())}
+      />
     </div>
   );
 }

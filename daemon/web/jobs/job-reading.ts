@@ -1,6 +1,6 @@
 // What is read of jobs, and how they are asked for; what is under way is looked at each second.
 
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import type {
   getConnectionSyncStatus,
   triggerConnectionSync,
@@ -14,7 +14,6 @@ import type {
 import { call, callPage } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { LOOKING, lookAgainMs } from '../data/looking.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { queryClient } from '../data/session.ts';
 
 export type Job = AnswerOf<typeof listJobs>[number];
@@ -31,37 +30,35 @@ export function isUnderWay(job: Pick<Job, 'status'> | null | undefined): boolean
   return job?.status === 'IN_PROGRESS' || job?.status === 'PENDING';
 }
 
-export function useRepoStatuses(ids: readonly number[]) {
-  return useQuery({
-    queryKey: ['repo-status', ids],
-    queryFn: async ({ signal }) => {
-      const body = { repoIds: ids.slice(0, ASKED_MAX) };
-      const options = { base: BASE_PATH, method: 'POST', body, signal };
-      const path = '/api/repo-index-status';
-      return (await call<typeof getRepoIndexStatus>(path, options)).repositories;
-    },
+/** Asked for by their ids, and again each second while a job of one is under way. */
+function useStatuses<Status extends Pick<RepoStatus, 'latestJob'>>(
+  name: string,
+  ids: readonly number[],
+  ask: (ids: number[], signal: AbortSignal) => Promise<Status[]>,
+) {
+  return useQuery<Status[]>({
+    queryKey: [name, ids],
+    queryFn: ({ signal }) => ask(ids.slice(0, ASKED_MAX), signal),
     enabled: ids.length > 0,
-    placeholderData: (before) => before,
+    placeholderData: keepPreviousData,
     ...LOOKING,
     refetchInterval: ({ state }) =>
       lookAgainMs(state.data?.some(({ latestJob }) => isUnderWay(latestJob)) === true),
   });
 }
 
+export function useRepoStatuses(ids: readonly number[]) {
+  return useStatuses('repo-status', ids, async (repoIds, signal) => {
+    const options = { method: 'POST', body: { repoIds }, signal };
+    return (await call<typeof getRepoIndexStatus>('/api/repo-index-status', options)).repositories;
+  });
+}
+
 export function useConnectionStatuses(ids: readonly number[]) {
-  return useQuery({
-    queryKey: ['connection-status', ids],
-    queryFn: async ({ signal }) => {
-      const body = { connectionIds: ids.slice(0, ASKED_MAX) };
-      const options = { base: BASE_PATH, method: 'POST', body, signal };
-      const path = '/api/connection-sync-status';
-      return (await call<typeof getConnectionSyncStatus>(path, options)).connections;
-    },
-    enabled: ids.length > 0,
-    placeholderData: (before) => before,
-    ...LOOKING,
-    refetchInterval: ({ state }) =>
-      lookAgainMs(state.data?.some(({ latestJob }) => isUnderWay(latestJob)) === true),
+  return useStatuses('connection-status', ids, async (connectionIds, signal) => {
+    const options = { method: 'POST', body: { connectionIds }, signal };
+    const path = '/api/connection-sync-status';
+    return (await call<typeof getConnectionSyncStatus>(path, options)).connections;
   });
 }
 
@@ -79,7 +76,7 @@ export function useJobLog({ queue, id: jobId, status }: Job) {
     queryFn: async ({ signal }): Promise<JobLog> => {
       const { lines, count } = queryClient.getQueryData<JobLog>(key) ?? { lines: [], count: 0 };
       const body = { queue, jobId, offset: count };
-      const options = { base: BASE_PATH, method: 'POST', body, signal };
+      const options = { method: 'POST', body, signal };
       const more = await call<typeof getJobLogs>('/api/job-logs', options);
       return { lines: [...lines, ...more.logs].slice(-LINES_MAX), count: more.count };
     },
@@ -96,7 +93,6 @@ export function useJobs(status: string | undefined, page: number) {
     queryKey: ['jobs', status, page],
     queryFn: ({ signal }) =>
       callPage<typeof listJobs>('/api/jobs', {
-        base: BASE_PATH,
         query: { status, page, perPage: JOBS_PER_PAGE },
         signal,
       }),
@@ -126,7 +122,6 @@ export function useIndexNow() {
   return useMutation({
     mutationFn: (repoId: number) =>
       call<typeof triggerRepoIndex>(`/api/repos/${repoId}/index`, {
-        base: BASE_PATH,
         method: 'POST',
       }),
     onSettled: lookAgain,
@@ -137,7 +132,6 @@ export function useSyncNow() {
   return useMutation({
     mutationFn: (connectionId: number) =>
       call<typeof triggerConnectionSync>(`/api/connections/${connectionId}/sync`, {
-        base: BASE_PATH,
         method: 'POST',
       }),
     onSettled: lookAgain,

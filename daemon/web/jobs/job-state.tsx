@@ -1,6 +1,7 @@
 // How a job, or what it is of, stands: an icon and a word, and how far it is.
 
 import { CircleCheck, CircleDashed, CircleX, LoaderCircle } from 'lucide-react';
+import { ICON } from '../parts/icon.ts';
 import { Progress } from '../parts/progress.tsx';
 import type { Job } from './job-reading.ts';
 
@@ -22,7 +23,7 @@ export function State({ kind, word, job }: StateProps) {
   const { Icon, className } = STATES[kind];
   return (
     <span className={className}>
-      <Icon size={16} strokeWidth={1.5} aria-hidden /> {word}
+      <Icon {...ICON} /> {word}
       {kind === 'running' && job?.progress !== null && job?.progress !== undefined && (
         <Progress key={job.id} progress={job.progress} />
       )}

@@ -7,18 +7,16 @@ import type { getRepoSyncCounts } from '../../http/api/jobs/job-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { LOOKING } from '../data/looking.ts';
-import { BASE_PATH } from '../data/place.ts';
 
-const LOOK_MS = 5000;
+const NOW_AND_THEN = { ...LOOKING, refetchInterval: 5000 } as const;
 
 export type Ready = AnswerOf<typeof getReady>;
 
 export function useReady() {
   return useQuery({
     queryKey: ['ready'],
-    queryFn: ({ signal }) => call<typeof getReady>('/api/ready', { base: BASE_PATH, signal }),
-    ...LOOKING,
-    refetchInterval: LOOK_MS,
+    queryFn: ({ signal }) => call<typeof getReady>('/api/ready', { signal }),
+    ...NOW_AND_THEN,
   });
 }
 
@@ -27,10 +25,9 @@ export function useRepoCounts(isOn = true) {
   return useQuery({
     queryKey: ['counts', 'repos'],
     queryFn: ({ signal }) =>
-      call<typeof getRepoSyncCounts>('/api/repository-sync-counts', { base: BASE_PATH, signal }),
+      call<typeof getRepoSyncCounts>('/api/repository-sync-counts', { signal }),
     enabled: isOn,
-    ...LOOKING,
-    refetchInterval: LOOK_MS,
+    ...NOW_AND_THEN,
   });
 }
 
@@ -39,11 +36,9 @@ export function useConnectionCounts(isOn = true) {
     queryKey: ['counts', 'connections'],
     queryFn: ({ signal }) =>
       call<typeof getConnectionSyncCounts>('/api/connection-sync-counts', {
-        base: BASE_PATH,
         signal,
       }),
     enabled: isOn,
-    ...LOOKING,
-    refetchInterval: LOOK_MS,
+    ...NOW_AND_THEN,
   });
 }

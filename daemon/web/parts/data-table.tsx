@@ -17,9 +17,15 @@ interface DataTableProps<Row> {
   /** Undefined: they are being loaded. */
   readonly rows: readonly Row[] | undefined;
   readonly keyOf: (row: Row) => string | number;
-  readonly error: Error | null;
-  readonly retry: () => void;
   readonly empty: ReactNode;
+  /** How they are had; undefined: they are there. */
+  readonly reading?: Reading;
+}
+
+/** The rest of a query whose data the rows are. */
+interface Reading {
+  readonly error: Error | null;
+  readonly refetch: () => unknown;
 }
 
 const LOADING_ROWS = 6;
@@ -68,13 +74,13 @@ function Table<Row>({ label, columns, rows, keyOf, empty }: DataTableProps<Row>)
 
 /** What it shows stays where it cannot be read again. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { rows, error, retry } = props;
+  const { rows, reading } = props;
+  if (reading === undefined || reading.error === null) return <Table {...props} />;
+  const again = { label: 'Try again', run: () => void reading.refetch() };
   return (
     <>
-      {error !== null && (
-        <Notice kind="danger" title={error.message} action={{ label: 'Try again', run: retry }} />
-      )}
-      {(error === null || rows !== undefined) && <Table {...props} />}
+      <Notice kind="danger" title={reading.error.message} action={again} />
+      {rows !== undefined && <Table {...props} />}
     </>
   );
 }

@@ -1,26 +1,39 @@
-// A labelled input with its error below it.
+// Inputs: with a label above and an error below, or with neither.
 
 import { Eye, EyeOff } from 'lucide-react';
 import { useId, useState } from 'react';
-import type { InputHTMLAttributes } from 'react';
+import type { InputHTMLAttributes, ReactNode } from 'react';
+import { ICON } from './icon.ts';
 
 interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   readonly label: string;
   readonly error?: string | undefined;
+  /** A button at its end. */
+  readonly beside?: ReactNode;
 }
 
-export function Field({ label, error, ...rest }: FieldProps) {
+export function Field({ label, error, beside, ...rest }: FieldProps) {
   const id = useId();
+  const input = (
+    <input
+      {...rest}
+      id={id}
+      className="input"
+      aria-invalid={error !== undefined}
+      aria-describedby={error === undefined ? undefined : `${id}-error`}
+    />
+  );
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      <input
-        {...rest}
-        id={id}
-        className="input"
-        aria-invalid={error !== undefined}
-        aria-describedby={error === undefined ? undefined : `${id}-error`}
-      />
+      {beside === undefined ? (
+        input
+      ) : (
+        <div className="with-button">
+          {input}
+          {beside}
+        </div>
+      )}
       {error !== undefined && (
         <p id={`${id}-error`} className="field-error">
           {error}
@@ -31,22 +44,14 @@ export function Field({ label, error, ...rest }: FieldProps) {
 }
 
 /** A field whose text can be looked at. */
-export function PasswordField({ label, error, ...rest }: FieldProps) {
-  const id = useId();
+export function PasswordField(props: FieldProps) {
   const [isShown, setShown] = useState(false);
   const Icon = isShown ? EyeOff : Eye;
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <div className="with-button">
-        <input
-          {...rest}
-          id={id}
-          type={isShown ? 'text' : 'password'}
-          className="input"
-          aria-invalid={error !== undefined}
-          aria-describedby={error === undefined ? undefined : `${id}-error`}
-        />
+    <Field
+      {...props}
+      type={isShown ? 'text' : 'password'}
+      beside={
         <button
           type="button"
           className="icon-button"
@@ -54,14 +59,32 @@ export function PasswordField({ label, error, ...rest }: FieldProps) {
           aria-pressed={isShown}
           onClick={() => setShown(!isShown)}
         >
-          <Icon size={16} strokeWidth={1.5} aria-hidden />
+          <Icon {...ICON} />
         </button>
-      </div>
-      {error !== undefined && (
-        <p id={`${id}-error`} className="field-error">
-          {error}
-        </p>
-      )}
-    </div>
+      }
+    />
+  );
+}
+
+interface FilterInputProps {
+  readonly label: string;
+  /** What stands in it while it is empty, where that is not the label. */
+  readonly hint?: string;
+  readonly className?: string;
+  readonly value: string;
+  readonly set: (value: string) => void;
+}
+
+/** An input that chooses what is shown beside it. */
+export function FilterInput({ label, hint = label, className = '', value, set }: FilterInputProps) {
+  return (
+    <input
+      type="search"
+      className={`input ${className}`}
+      aria-label={label}
+      placeholder={hint}
+      value={value}
+      onChange={(event) => set(event.target.value)}
+    />
   );
 }

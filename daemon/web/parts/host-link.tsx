@@ -1,6 +1,7 @@
 // A link to a page of a code host. Its address is what the host said of itself: only one of the web becomes a link.
 
 import { ExternalLink } from 'lucide-react';
+import { ICON } from './icon.ts';
 
 /** Of an address of the web; undefined: it is none. */
 function hostOf(address: string): string | undefined {
@@ -27,7 +28,7 @@ export function HostLink({ address, className }: HostLinkProps) {
       aria-label="At the code host"
       title={`At the code host: ${host}`}
     >
-      <ExternalLink size={16} strokeWidth={1.5} aria-hidden />
+      <ExternalLink {...ICON} />
     </a>
   );
 }

@@ -1,6 +1,7 @@
 // A button that is a picture, with its name and keys.
 
 import type { LucideIcon } from 'lucide-react';
+import { ICON } from './icon.ts';
 
 interface IconButtonProps {
   readonly label: string;
@@ -24,7 +25,7 @@ export function IconButton({ label, icon: Icon, run, ...rest }: IconButtonProps)
       title={hint === undefined ? label : `${label} (${hint})`}
       onClick={run}
     >
-      <Icon size={16} strokeWidth={1.5} aria-hidden />
+      <Icon {...ICON} />
     </button>
   );
 }

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from 'react';
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
+import { ICON } from './icon.ts';
 import { VisibleText } from './visible-text.tsx';
 
 export type NoticeKind = 'info' | 'ok' | 'warn' | 'danger';
@@ -19,7 +20,7 @@ export function Notice({ kind, title, children, action }: NoticeProps) {
   const Icon = ICONS[kind];
   return (
     <div className={`notice notice-${kind}`} role={kind === 'danger' ? 'alert' : 'status'}>
-      <Icon size={16} strokeWidth={1.5} aria-hidden />
+      <Icon {...ICON} />
       <div className="notice-text">
         <strong>
           <VisibleText text={title} />

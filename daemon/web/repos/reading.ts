@@ -6,7 +6,6 @@ import type { listSkippedFiles } from '../../http/api/sources/skipped-endpoints.
 import { callPage } from '../data/api.ts';
 import type { AnswerOf, Query } from '../data/api.ts';
 import { LOOKING, lookAgainMs } from '../data/looking.ts';
-import { BASE_PATH } from '../data/place.ts';
 
 export type Repo = AnswerOf<typeof listRepos>[number];
 
@@ -19,7 +18,6 @@ export function useRepos(filter: Query, isOn = true) {
     queryKey: ['repos', filter],
     queryFn: ({ signal }) =>
       callPage<typeof listRepos>('/api/repos', {
-        base: BASE_PATH,
         query: { ...filter, perPage: REPOS_PER_PAGE },
         signal,
       }),
@@ -37,7 +35,6 @@ export function useSkipped(repoId: number, reason: string | undefined, page: num
     queryKey: ['skipped', repoId, reason, page],
     queryFn: ({ signal }) =>
       callPage<typeof listSkippedFiles>(`/api/repos/${repoId}/skipped`, {
-        base: BASE_PATH,
         query: { reason, page, perPage: SKIPPED_PER_PAGE },
         signal,
       }),

@@ -1,16 +1,14 @@
 // What is known of one repository: when it was asked, fetched and indexed, its last job with its log, what is not searched.
 
-import { X } from 'lucide-react';
 import { Link } from 'wouter';
 import { addressOf } from '../browse/address.ts';
 import { JobLog } from '../jobs/job-log.tsx';
 import { JobState } from '../jobs/job-state.tsx';
 import { useIndexNow, useRepoStatuses } from '../jobs/job-reading.ts';
 import type { Job, RepoStatus } from '../jobs/job-reading.ts';
-import { visibleName } from '../parts/hidden-characters.ts';
+import { Detail } from '../parts/detail.tsx';
 import { HostLink } from '../parts/host-link.tsx';
 import { Notice } from '../parts/notice.tsx';
-import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { count, size } from '../parts/words.ts';
 import type { Repo } from './reading.ts';
@@ -106,15 +104,18 @@ export function RepoDetail({ repo, isOwner, close }: RepoDetailProps) {
   const status = statuses?.[0];
   const job = status?.latestJob;
   return (
-    <section className="detail" aria-label={`About ${visibleName(repo.repoName)}`}>
-      <div className="detail-head">
-        <h2>
-          <Name>{repo.repoName}</Name>
-        </h2>
-        <HostLink address={repo.externalWebUrl} className="icon-button" />
-        {job !== null && job !== undefined && <JobState job={job} />}
-        <span className="button-row">
-          {isOwner && (
+    <Detail
+      name={repo.repoName}
+      close={close}
+      head={
+        <>
+          <HostLink address={repo.externalWebUrl} className="icon-button" />
+          {job !== null && job !== undefined && <JobState job={job} />}
+        </>
+      }
+      buttons={
+        isOwner && (
+          <>
             <button
               type="button"
               className="button"
@@ -123,17 +124,13 @@ export function RepoDetail({ repo, isOwner, close }: RepoDetailProps) {
             >
               {repo.state === 'failed' ? 'Try again' : 'Index now'}
             </button>
-          )}
-          {isOwner && (
             <Link href="/settings/connections" className="button">
               Connections
             </Link>
-          )}
-          <button type="button" className="icon-button" aria-label="Close" onClick={close}>
-            <X size={16} strokeWidth={1.5} aria-hidden />
-          </button>
-        </span>
-      </div>
+          </>
+        )
+      }
+    >
       {indexNow.error !== null && <Notice kind="danger" title={indexNow.error.message} />}
       {job?.errorMessage !== null && job?.errorMessage !== undefined && (
         <Notice kind="danger" title={job.errorMessage}>
@@ -148,6 +145,6 @@ export function RepoDetail({ repo, isOwner, close }: RepoDetailProps) {
       {repo.indexedAt !== undefined && (
         <SkippedFiles repo={repo} counts={countsIn(job, 'skipped')} />
       )}
-    </section>
+    </Detail>
   );
 }

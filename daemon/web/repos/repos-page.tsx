@@ -11,6 +11,7 @@ import { useIndexNow, useRepoStatuses } from '../jobs/job-reading.ts';
 import type { RepoStatus } from '../jobs/job-reading.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import type { Column } from '../parts/data-table.tsx';
+import { FilterInput } from '../parts/field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -140,13 +141,11 @@ function Filters({ valueOf, change }: AddressParameters) {
   };
   return (
     <span className="button-row">
-      <input
-        type="search"
-        className="input page-filter"
-        aria-label="Part of the name"
-        placeholder="Part of the name"
+      <FilterInput
+        className="page-filter"
+        label="Part of the name"
         value={valueOf('query') ?? ''}
-        onChange={(event) => change({ query: event.target.value })}
+        set={(query) => change({ query })}
       />
       <select
         className="input page-choice"
@@ -199,7 +198,8 @@ export default function ReposPage() {
   const address = useAddressParameters(PARAMETERS);
   const { page, valueOf, go, change } = address;
   const filter = Object.fromEntries(PARAMETERS.slice(0, 5).map((name) => [name, valueOf(name)]));
-  const { data, error, refetch } = useRepos({ ...filter, page });
+  const reading = useRepos({ ...filter, page });
+  const { data } = reading;
   const { data: account } = useAccount();
   const isOwner = account?.user?.role === 'OWNER';
   const { data: statuses } = useRepoStatuses((data?.items ?? []).map(({ repoId }) => repoId));
@@ -234,8 +234,7 @@ export default function ReposPage() {
         columns={columnsFor(isOwner, address)}
         rows={rows}
         keyOf={({ repoId }) => repoId}
-        error={error}
-        retry={() => void refetch()}
+        reading={reading}
         empty={<Nothing {...address} />}
       />
       <Pager

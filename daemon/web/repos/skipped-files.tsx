@@ -19,7 +19,8 @@ interface SkippedFilesProps {
 export function SkippedFiles({ repo, counts }: SkippedFilesProps) {
   const [reason, setReason] = useState<string>();
   const [page, setPage] = useState(1);
-  const { data, error, refetch } = useSkipped(repo.repoId, reason, page);
+  const reading = useSkipped(repo.repoId, reason, page);
+  const { data } = reading;
   const choose = (chosen: string | undefined): void => {
     setReason(chosen);
     setPage(1);
@@ -47,8 +48,7 @@ export function SkippedFiles({ repo, counts }: SkippedFilesProps) {
         label="Files found by name only"
         rows={data?.items}
         keyOf={({ path }) => path}
-        error={error}
-        retry={() => void refetch()}
+        reading={reading}
         empty="The content of all files is searched."
         columns={[
           {

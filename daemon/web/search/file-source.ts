@@ -4,7 +4,6 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { getSource } from '../../http/api/sources/source-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { isSameFile, linesOfText } from './card-rows.ts';
 import type { ResultFile } from './rows.ts';
 
@@ -14,7 +13,6 @@ export function sourceOf(repo: string, revision: string | undefined, path: strin
     queryKey: ['source', repo, revision, path],
     queryFn: ({ signal }) =>
       call<typeof getSource>('/api/source', {
-        base: BASE_PATH,
         query: { repo, path, ref: revision },
         signal,
       }),

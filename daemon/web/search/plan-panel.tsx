@@ -7,7 +7,6 @@ import { useState } from 'react';
 import type { ConditionNode, Explanation } from '../../http/api/search/explain-schemas.ts';
 import type { explainSearch } from '../../http/api/search/search-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { useAccount } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
@@ -31,7 +30,6 @@ function useExplanation(search: Search | undefined): Explanation | undefined {
         ? skipToken
         : ({ signal }) =>
             call<typeof explainSearch>('/api/explain', {
-              base: BASE_PATH,
               method: 'POST',
               body: { whole: false, ...search },
               signal,

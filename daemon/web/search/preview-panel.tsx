@@ -10,6 +10,7 @@ import { COLOURED_SIZE_MAX, CodeView } from '../code/code-view.tsx';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { IconButton } from '../parts/icon-button.tsx';
+import { ICON } from '../parts/icon.ts';
 import { Notice } from '../parts/notice.tsx';
 import { notSearched } from '../parts/skip-reasons.ts';
 import { Name } from '../parts/visible-text.tsx';
@@ -25,8 +26,6 @@ interface PreviewPanelProps {
   readonly line: number | undefined;
   readonly close: () => void;
 }
-
-const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;
 
 interface StepsProps {
   /** Index of the line that is shown, among so many. */

@@ -3,6 +3,8 @@
 import { CaseSensitive, Regex, Search as SearchIcon, X } from 'lucide-react';
 import { Suspense, lazy, useEffect, useId, useRef } from 'react';
 import type { RefObject } from 'react';
+import { Form } from '../parts/form.tsx';
+import { ICON } from '../parts/icon.ts';
 import { useKey } from '../parts/keys.ts';
 import { BoxInput } from './box-input.tsx';
 import { useBoxState } from './box-state.ts';
@@ -58,7 +60,7 @@ function Switch({ label, keys, isOn, Icon, toggle }: SwitchProps) {
       title={`${label} (${keys})`}
       onClick={toggle}
     >
-      <Icon size={16} strokeWidth={1.5} aria-hidden />
+      <Icon {...ICON} />
     </button>
   );
 }
@@ -139,25 +141,22 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
     input.current?.focus();
   };
   return (
-    <form
+    <Form
       className={isLarge ? 'query-box query-box-large' : 'query-box'}
       role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        box.submit();
-      }}
+      send={box.submit}
     >
-      <SearchIcon size={16} strokeWidth={1.5} aria-hidden className="box-icon" />
+      <SearchIcon {...ICON} className="box-icon" />
       <Suspense fallback={null}>
         <ContextChoice query={box.text} change={box.replace} />
       </Suspense>
       <BoxField box={box} input={input} isLarge={isLarge} />
       {box.text !== '' && (
         <button type="button" className="icon-button" aria-label="Clear the query" onClick={clear}>
-          <X size={16} strokeWidth={1.5} aria-hidden />
+          <X {...ICON} />
         </button>
       )}
       <BoxSwitches {...box} />
-    </form>
+    </Form>
   );
 }

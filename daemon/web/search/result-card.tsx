@@ -8,6 +8,7 @@ import { MarkedText } from '../code/marked-text.tsx';
 import { copyText } from '../parts/clipboard.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { HostLink } from '../parts/host-link.tsx';
+import { ICON } from '../parts/icon.ts';
 import { notSearched } from '../parts/skip-reasons.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { counted } from '../parts/words.ts';
@@ -29,8 +30,6 @@ interface ResultCardProps {
 
 /** How many cards there are; -1: not known yet. */
 export const CardTotal = createContext(-1);
-
-const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;
 
 interface GapProps {
   readonly gap: Span;
@@ -190,7 +189,7 @@ function More({ file, card, change }: PartProps) {
   return (
     <button
       type="button"
-      className="result-more"
+      className="line-button result-more"
       aria-expanded={fewer}
       onClick={() =>
         change((before) => ({ ...before, matchedMax: fewer ? MATCHED_FIRST : nextMax }))

@@ -4,7 +4,6 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
 import { callPage } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
 import { useRepoCounts } from '../jobs/standing.ts';
@@ -88,7 +87,7 @@ function IndexLine({ isOwner }: { readonly isOwner: boolean }) {
   const { data, error } = useQuery({
     queryKey: ['repos', 'count'],
     queryFn: ({ signal }) =>
-      callPage<typeof listRepos>('/api/repos', { base: BASE_PATH, query: { perPage: 1 }, signal }),
+      callPage<typeof listRepos>('/api/repos', { query: { perPage: 1 }, signal }),
   });
   const due = useRepoCounts(isOwner).data?.firstTimeIndexingCount ?? 0;
   if (error !== null) return <p className="start-line faint">{error.message}</p>;

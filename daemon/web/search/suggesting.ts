@@ -4,7 +4,6 @@ import { useQueries } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { getSuggestions } from '../../http/api/search/suggestion-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { tracesOf, useRemembered } from '../data/remembered.ts';
 import {
   completableAt,
@@ -59,7 +58,6 @@ export function suggestionsQuery(
     queryKey: ['suggestions', kind, prefix, query, limit],
     queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
       call<typeof getSuggestions>('/api/suggestions', {
-        base: BASE_PATH,
         query: { kind, prefix, query, limit },
         signal,
       }),

@@ -3,6 +3,8 @@
 import { Download, Link as LinkIcon, SlidersHorizontal } from 'lucide-react';
 import { setParameter, useParameters } from '../data/parameters.ts';
 import { copyText } from '../parts/clipboard.ts';
+import { IconButton } from '../parts/icon-button.tsx';
+import { ICON } from '../parts/icon.ts';
 import { startDownload, useDownload } from './download-state.ts';
 import type { FacetChoice } from './facet-choice.ts';
 import type { DownloadFormat } from './messages.ts';
@@ -10,8 +12,6 @@ import { isSortOrder } from './order.ts';
 import { PlanButton } from './plan-button.tsx';
 import type { SortOrder } from './order.ts';
 import { useSearch } from './search-store.ts';
-
-const ICON = { size: 16, strokeWidth: 1.5, 'aria-hidden': true } as const;
 
 const SORT_NAMES: readonly (readonly [SortOrder, string])[] = [
   ['score', 'Best'],
@@ -91,15 +91,11 @@ export function Toolbar({ chosen, areFiltersOpen, toggleFilters }: ToolbarProps)
         <PlanButton />
         <DownloadButton format="json" chosen={chosen} />
         <DownloadButton format="csv" chosen={chosen} />
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Copy a link to this search"
-          title="Copy a link to this search"
-          onClick={() => void copyText(location.href, 'Link')}
-        >
-          <LinkIcon {...ICON} />
-        </button>
+        <IconButton
+          label="Copy a link to this search"
+          icon={LinkIcon}
+          run={() => void copyText(location.href, 'Link')}
+        />
       </span>
     </div>
   );

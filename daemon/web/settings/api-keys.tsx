@@ -5,12 +5,12 @@ import { useState } from 'react';
 import type { createKey, deleteKey, listKeys } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { queryClient, useAccount } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
+import { Form } from '../parts/form.tsx';
 import { AskBeforeLeaving } from '../parts/leaving.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
@@ -51,8 +51,7 @@ function MakeKey({ show }: { readonly show: (made: Made) => void }) {
   const { data: account } = useAccount();
   const mayCreate = account?.features.apiKeyCreation === true;
   const { mutate, error, isPending } = useMutation({
-    mutationFn: () =>
-      call<typeof createKey>(ADDRESS, { base: BASE_PATH, method: 'POST', body: { name } }),
+    mutationFn: () => call<typeof createKey>(ADDRESS, { method: 'POST', body: { name } }),
     onSuccess: async (answer) => {
       show(answer);
       setName('');
@@ -63,13 +62,7 @@ function MakeKey({ show }: { readonly show: (made: Made) => void }) {
   });
   return (
     <>
-      <form
-        className="form-row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          mutate();
-        }}
-      >
+      <Form className="form-row" send={mutate}>
         <Field
           label="Name of a new key"
           required
@@ -80,7 +73,7 @@ function MakeKey({ show }: { readonly show: (made: Made) => void }) {
         <button type="submit" className="button button-primary" disabled={!mayCreate || isPending}>
           Make key
         </button>
-      </form>
+      </Form>
       {!mayCreate && <Notice kind="info" title="Only owners may make keys here." />}
       {error !== null && <Notice kind="danger" title={error.message} />}
     </>
@@ -88,13 +81,12 @@ function MakeKey({ show }: { readonly show: (made: Made) => void }) {
 }
 
 function Keys() {
-  const { data, error, refetch } = useQuery({
+  const reading = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => call<typeof listKeys>(ADDRESS, { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof listKeys>(ADDRESS, { signal }),
   });
   const remove = useMutation({
-    mutationFn: (id: string) =>
-      call<typeof deleteKey>(`${ADDRESS}/${id}`, { base: BASE_PATH, method: 'DELETE' }),
+    mutationFn: (id: string) => call<typeof deleteKey>(`${ADDRESS}/${id}`, { method: 'DELETE' }),
     onSettled: changed,
   });
   return (
@@ -102,10 +94,9 @@ function Keys() {
       {remove.error !== null && <Notice kind="danger" title={remove.error.message} />}
       <DataTable
         label="API keys"
-        rows={data}
+        rows={reading.data}
         keyOf={({ id }) => id}
-        error={error}
-        retry={() => void refetch()}
+        reading={reading}
         empty="No keys yet. A key lets scripts and agents search as you."
         columns={[
           { name: 'Name', cell: (row) => <Name>{row.name}</Name> },

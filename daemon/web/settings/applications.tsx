@@ -6,7 +6,6 @@ import type {
   listApplications,
 } from '../../http/api/accounts/consent-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { queryClient } from '../data/session.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { DataTable } from '../parts/data-table.tsx';
@@ -18,13 +17,13 @@ const KEY = ['applications'] as const;
 const ADDRESS = '/api/user/applications';
 
 export function Applications() {
-  const { data, error, refetch } = useQuery({
+  const reading = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => call<typeof listApplications>(ADDRESS, { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof listApplications>(ADDRESS, { signal }),
   });
   const end = useMutation({
     mutationFn: (id: string) =>
-      call<typeof endApplication>(`${ADDRESS}/${id}`, { base: BASE_PATH, method: 'DELETE' }),
+      call<typeof endApplication>(`${ADDRESS}/${id}`, { method: 'DELETE' }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: KEY }),
   });
   return (
@@ -32,10 +31,9 @@ export function Applications() {
       {end.error !== null && <Notice kind="danger" title={end.error.message} />}
       <DataTable
         label="Applications"
-        rows={data}
+        rows={reading.data}
         keyOf={({ id }) => id}
-        error={error}
-        retry={() => void refetch()}
+        reading={reading}
         empty="No application was let in. One that signs in with Trawl asks first."
         columns={[
           { name: 'Name', cell: (row) => <Name>{row.name}</Name> },

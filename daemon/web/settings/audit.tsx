@@ -6,10 +6,9 @@ import { useAddressParameters } from '../data/address-parameters.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import { callPage } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { DataTable, Pager } from '../parts/data-table.tsx';
 import type { Column } from '../parts/data-table.tsx';
-import { Field } from '../parts/field.tsx';
+import { ParameterField } from '../parts/parameter-field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
@@ -40,8 +39,7 @@ function useAudit({ page, valueOf }: AddressParameters) {
   };
   return useQuery({
     queryKey: ['audit', query],
-    queryFn: ({ signal }) =>
-      callPage<typeof listAuditRecords>('/api/ee/audit', { base: BASE_PATH, query, signal }),
+    queryFn: ({ signal }) => callPage<typeof listAuditRecords>('/api/ee/audit', { query, signal }),
     placeholderData: (before) => before,
   });
 }
@@ -102,34 +100,25 @@ function Empty({ change }: AddressParameters) {
 
 export function Audit() {
   const address = useAddressParameters(PARAMETERS);
-  const { page, valueOf, change, go } = address;
-  const { data, error, refetch } = useAudit(address);
-  const field = (name: string, label: string, type = 'search') => (
-    <Field
-      label={label}
-      type={type}
-      value={valueOf(name) ?? ''}
-      onChange={(event) => change({ [name]: event.target.value })}
-    />
-  );
+  const { page, go } = address;
+  const reading = useAudit(address);
   return (
     <>
       <div className="form-row">
-        {field('since', 'From (UTC day)', 'date')}
-        {field('until', 'Until (UTC day)', 'date')}
-        {field('action', 'Action or group')}
-        {field('actor', 'Who (id)')}
+        <ParameterField address={address} name="since" label="From (UTC day)" type="date" />
+        <ParameterField address={address} name="until" label="Until (UTC day)" type="date" />
+        <ParameterField address={address} name="action" label="Action or group" />
+        <ParameterField address={address} name="actor" label="Who (id)" />
       </div>
       <DataTable
         label="Audit records"
-        rows={data?.items}
+        rows={reading.data?.items}
         keyOf={({ id }) => id}
-        error={error}
-        retry={() => void refetch()}
+        reading={reading}
         empty={<Empty {...address} />}
         columns={columnsFor(address)}
       />
-      <Pager page={page} perPage={PER_PAGE} total={data?.total} go={go} />
+      <Pager page={page} perPage={PER_PAGE} total={reading.data?.total} go={go} />
     </>
   );
 }

@@ -1,20 +1,19 @@
 // Connections: where repositories come from, when each was last listed, how its listing goes, what it left open and how that is
 // mended, and its log.
 
-import { X } from 'lucide-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { listConnections } from '../../http/api/jobs/connection-endpoints.ts';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { JobLog } from '../jobs/job-log.tsx';
 import { State } from '../jobs/job-state.tsx';
 import { useConnectionStatuses, useSyncNow } from '../jobs/job-reading.ts';
 import type { ConnectionStatus, Job } from '../jobs/job-reading.ts';
 import { useConnectionCounts } from '../jobs/standing.ts';
 import { DataTable } from '../parts/data-table.tsx';
+import { Detail } from '../parts/detail.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
@@ -119,8 +118,6 @@ function Issues({ issues }: { readonly issues: readonly Issue[] }) {
         label="Issues"
         rows={issues}
         keyOf={({ code, target, message }) => `${code} ${target} ${message}`}
-        error={null}
-        retry={() => {}}
         empty="None."
         columns={[
           { name: 'What', cell: (row) => <Name>{row.target}</Name> },
@@ -132,30 +129,29 @@ function Issues({ issues }: { readonly issues: readonly Issue[] }) {
   );
 }
 
-function Detail({ row, close }: { readonly row: Row; readonly close: () => void }) {
+function About({ row, close }: { readonly row: Row; readonly close: () => void }) {
   const job = row.status?.latestJob;
   const trouble = row.trouble ?? job?.errorMessage ?? undefined;
   const issues = issuesOf(job);
   const listed = listedCount(job);
   return (
-    <section className="detail" aria-label={`About ${visibleName(row.name)}`}>
-      <div className="detail-head">
-        <h2>
-          <Name>{row.name}</Name>
-        </h2>
-        <ConnectionState row={row} />
-        {listed !== undefined && (
-          <span className="faint">{counted(listed, 'repository', 'repositories')}</span>
-        )}
-        <span className="button-row">
-          <Link href={`/repos?connectionId=${row.id}`} className="button">
-            Its repositories
-          </Link>
-          <button type="button" className="icon-button" aria-label="Close" onClick={close}>
-            <X size={16} strokeWidth={1.5} aria-hidden />
-          </button>
-        </span>
-      </div>
+    <Detail
+      name={row.name}
+      close={close}
+      head={
+        <>
+          <ConnectionState row={row} />
+          {listed !== undefined && (
+            <span className="faint">{counted(listed, 'repository', 'repositories')}</span>
+          )}
+        </>
+      }
+      buttons={
+        <Link href={`/repos?connectionId=${row.id}`} className="button">
+          Its repositories
+        </Link>
+      }
+    >
       {trouble !== undefined && (
         <Notice kind="danger" title={trouble}>
           It is tried again by itself. `trawl config check --online` says what the host answers.
@@ -170,22 +166,21 @@ function Detail({ row, close }: { readonly row: Row; readonly close: () => void 
           repositories.
         </p>
       )}
-    </section>
+    </Detail>
   );
 }
 
 export function Connections() {
   const { valueOf, change } = useAddressParameters(['page', 'open']);
-  const { data, error, refetch } = useQuery({
+  const reading = useQuery({
     queryKey: ['connections'],
-    queryFn: ({ signal }) =>
-      call<typeof listConnections>('/api/connections', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof listConnections>('/api/connections', { signal }),
   });
-  const { data: statuses } = useConnectionStatuses((data ?? []).map(({ id }) => id));
+  const { data: statuses } = useConnectionStatuses((reading.data ?? []).map(({ id }) => id));
   const sync = useSyncNow();
   const byId = new Map(statuses?.map((status) => [status.connectionId, status]));
   // What needs somebody stands first.
-  const rows = data
+  const rows = reading.data
     ?.map((one) => ({ ...one, status: byId.get(one.id) }))
     .toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)));
   const opened = rows?.find(({ id }) => String(id) === valueOf('open'));
@@ -230,14 +225,13 @@ export function Connections() {
       <Banners />
       {sync.error !== null && <Notice kind="danger" title={sync.error.message} />}
       {opened !== undefined && (
-        <Detail key={opened.id} row={opened} close={() => change({ open: '' })} />
+        <About key={opened.id} row={opened} close={() => change({ open: '' })} />
       )}
       <DataTable<Row>
         label="Connections"
         rows={rows}
         keyOf={({ id }) => id}
-        error={error}
-        retry={() => void refetch()}
+        reading={reading}
         empty="No connections. Name code hosts in a configuration file: trawl config schema."
         columns={columns}
       />

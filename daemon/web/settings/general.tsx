@@ -8,6 +8,7 @@ import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { tellSignedOut, tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
+import { Form } from '../parts/form.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { Look } from './look.tsx';
@@ -20,7 +21,6 @@ function Password() {
   const { mutate, isPending, error, isSuccess } = useMutation({
     mutationFn: () =>
       call<typeof changePassword>('/api/auth/password', {
-        base: BASE_PATH,
         method: 'POST',
         body: { currentPassword, newPassword },
       }),
@@ -30,13 +30,7 @@ function Password() {
     },
   });
   return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        mutate();
-      }}
-    >
+    <Form className="stack" send={mutate}>
       <h2>Password</h2>
       <CurrentPasswordField label="Password now" value={currentPassword} change={setCurrent} />
       <NewPasswordField label="New password" value={newPassword} change={setNew} />
@@ -45,7 +39,7 @@ function Password() {
       <button type="submit" className="button" disabled={isPending}>
         Change the password
       </button>
-    </form>
+    </Form>
   );
 }
 
@@ -54,7 +48,7 @@ export function General() {
   const { queries, files } = useRemembered(tracesOf);
   const { forget, forgetTraces } = useRemembered();
   const { mutate, isPending } = useMutation({
-    mutationFn: () => call<typeof logOut>('/api/auth/logout', { base: BASE_PATH, method: 'POST' }),
+    mutationFn: () => call<typeof logOut>('/api/auth/logout', { method: 'POST' }),
     onSuccess: () => {
       forgetTraces();
       tellSignedOut();

@@ -7,7 +7,6 @@ import { useAddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { LOOKING } from '../data/looking.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { Notice } from '../parts/notice.tsx';
 import { count, size } from '../parts/words.ts';
 import '../styles/charts.css';
@@ -87,7 +86,6 @@ export function HealthCharts() {
     queryKey: ['health-series', window],
     queryFn: ({ signal }) =>
       call<typeof getHealthSeries>('/api/health/series', {
-        base: BASE_PATH,
         query: { window },
         signal,
       }),

@@ -105,8 +105,6 @@ function Quarantine({ shards }: { readonly shards: NonNullable<Ready['quarantine
         label="Shards out of service"
         rows={shards}
         keyOf={({ shardId }) => shardId}
-        error={null}
-        retry={() => {}}
         empty="None."
         columns={[
           { name: 'Shard', cell: (row) => <code>{row.shardId.slice(0, 16)}</code> },
@@ -138,8 +136,8 @@ function Jobs() {
   const [shown, setShown] = useState<string>();
   const { page, valueOf, change, go } = useAddressParameters(['state', 'page', 'window']);
   const status = valueOf('state');
-  const { data, error, refetch } = useJobs(status, page);
-  const job: Job | undefined = data?.items.find(({ id }) => id === shown);
+  const reading = useJobs(status, page);
+  const job: Job | undefined = reading.data?.items.find(({ id }) => id === shown);
   return (
     <section id="jobs">
       <div className="page-head">
@@ -160,10 +158,9 @@ function Jobs() {
       </div>
       <DataTable
         label="Jobs"
-        rows={data?.items}
+        rows={reading.data?.items}
         keyOf={({ id, queue }) => `${queue} ${id}`}
-        error={error}
-        retry={() => void refetch()}
+        reading={reading}
         empty={status === undefined ? 'No jobs yet.' : 'No job is in that state.'}
         columns={[
           { name: 'Queue', cell: (row) => row.queue },
@@ -193,7 +190,7 @@ function Jobs() {
           },
         ]}
       />
-      <Pager page={page} perPage={JOBS_PER_PAGE} total={data?.total} go={go} />
+      <Pager page={page} perPage={JOBS_PER_PAGE} total={reading.data?.total} go={go} />
       {job !== undefined && <JobLog key={job.id} job={job} />}
     </section>
   );

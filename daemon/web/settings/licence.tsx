@@ -4,9 +4,9 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { getLicence, setLicence } from '../../http/api/instance/instance-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { ACCOUNT_KEY, queryClient } from '../data/session.ts';
 import { Field } from '../parts/field.tsx';
+import { Form } from '../parts/form.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
@@ -25,11 +25,10 @@ export function Licence() {
   const [key, setKey] = useState('');
   const { data, error } = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => call<typeof getLicence>('/api/license', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof getLicence>('/api/license', { signal }),
   });
   const change = useMutation({
-    mutationFn: () =>
-      call<typeof setLicence>('/api/license', { base: BASE_PATH, method: 'PUT', body: { key } }),
+    mutationFn: () => call<typeof setLicence>('/api/license', { method: 'PUT', body: { key } }),
     onSuccess: async (answer) => {
       setKey('');
       queryClient.setQueryData(KEY, answer);
@@ -69,13 +68,7 @@ export function Licence() {
           <When at={data.expiresAt} />
         </dd>
       </dl>
-      <form
-        className="form-row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate();
-        }}
-      >
+      <Form className="form-row" send={() => change.mutate()}>
         <Field
           label="Licence key"
           required
@@ -86,7 +79,7 @@ export function Licence() {
         <button type="submit" className="button" disabled={change.isPending}>
           Set the key
         </button>
-      </form>
+      </Form>
       {change.error !== null && <Notice kind="danger" title={change.error.message} />}
     </>
   );

@@ -10,12 +10,12 @@ import type {
 } from '../../http/api/accounts/member-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf, BodyOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { queryClient } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Field } from '../parts/field.tsx';
+import { Form } from '../parts/form.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
@@ -37,7 +37,6 @@ function Invite() {
   const { mutate, data, error, isPending } = useMutation({
     mutationFn: () =>
       call<typeof createUser>('/api/ee/users', {
-        base: BASE_PATH,
         method: 'POST',
         body: { email },
       }),
@@ -49,13 +48,7 @@ function Invite() {
   });
   return (
     <section>
-      <form
-        className="form-row"
-        onSubmit={(event) => {
-          event.preventDefault();
-          mutate();
-        }}
-      >
+      <Form className="form-row" send={mutate}>
         <Field
           label="E-mail of a new member"
           type="email"
@@ -66,7 +59,7 @@ function Invite() {
         <button type="submit" className="button button-primary" disabled={isPending}>
           Invite
         </button>
-      </form>
+      </Form>
       {error !== null && <Notice kind="danger" title={error.message} />}
       {data !== undefined && (
         <div className="secret">
@@ -121,13 +114,16 @@ function LimitChoice({ email, choose }: LimitChoiceProps) {
   );
 }
 
+function member(userId: string) {
+  return { query: { userId } };
+}
+
 /** Changes members, and ends them; a refusal is that of what was done last. */
 function useMemberChanges() {
   const { mutate, error: refusal } = useMutation({
     mutationFn: (send: () => Promise<unknown>) => send(),
     onSettled: changed,
   });
-  const member = (userId: string) => ({ base: BASE_PATH, query: { userId } });
   return {
     change: (userId: string, body: Changes) =>
       mutate(() => call<typeof updateUser>(ADDRESS, { ...member(userId), method: 'PATCH', body })),
@@ -174,9 +170,9 @@ function Actions({ member, change, remove }: ActionsProps) {
 }
 
 export function Members() {
-  const { data, error, refetch } = useQuery({
+  const reading = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => call<typeof listUsers>('/api/ee/users', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof listUsers>('/api/ee/users', { signal }),
   });
   const { refusal, ...changes } = useMemberChanges();
   return (
@@ -185,10 +181,9 @@ export function Members() {
       {refusal !== null && <Notice kind="danger" title={refusal.message} />}
       <DataTable<Member>
         label="Members"
-        rows={data}
+        rows={reading.data}
         keyOf={({ id }) => id}
-        error={error}
-        retry={() => void refetch()}
+        reading={reading}
         empty="There are no members."
         columns={[
           { name: 'E-mail', cell: (row) => <Name>{row.email}</Name> },

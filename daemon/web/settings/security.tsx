@@ -4,7 +4,6 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import type { changeInstance, getInstance } from '../../http/api/instance/instance-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf, BodyOf } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { ACCOUNT_KEY, queryClient } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
 
@@ -47,11 +46,11 @@ function Choice({ instance, name, label, change }: ChoiceProps) {
 export function Security() {
   const { data, error } = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => call<typeof getInstance>('/api/instance', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof getInstance>('/api/instance', { signal }),
   });
   const { mutate, error: refusal } = useMutation({
     mutationFn: (body: Changes) =>
-      call<typeof changeInstance>('/api/instance', { base: BASE_PATH, method: 'PATCH', body }),
+      call<typeof changeInstance>('/api/instance', { method: 'PATCH', body }),
     onSuccess: async (answer) => {
       queryClient.setQueryData(KEY, answer);
       await queryClient.invalidateQueries({ queryKey: ACCOUNT_KEY });

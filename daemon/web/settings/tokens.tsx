@@ -4,25 +4,22 @@
 import { useQuery } from '@tanstack/react-query';
 import type { listTokens } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { When } from '../parts/when.tsx';
 import { counted } from '../parts/words.ts';
 import { Applications } from './applications.tsx';
 
 function ScopedTokens() {
-  const { data, error, refetch } = useQuery({
+  const reading = useQuery({
     queryKey: ['tokens'],
-    queryFn: ({ signal }) =>
-      call<typeof listTokens>('/api/user/scoped_access_tokens', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof listTokens>('/api/user/scoped_access_tokens', { signal }),
   });
   return (
     <DataTable
       label="Scoped tokens"
-      rows={data}
+      rows={reading.data}
       keyOf={({ id }) => id}
-      error={error}
-      retry={() => void refetch()}
+      reading={reading}
       empty="No token is good now. One is made with an API key: POST /api/ee/scoped_access_token."
       columns={[
         { name: 'Id', cell: (row) => <code>{row.id}</code> },

@@ -3,7 +3,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { getUsage } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';
 import { count } from '../parts/words.ts';
@@ -11,7 +10,7 @@ import { count } from '../parts/words.ts';
 export function Usage() {
   const { data, error } = useQuery({
     queryKey: ['usage'],
-    queryFn: ({ signal }) => call<typeof getUsage>('/api/user/usage', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof getUsage>('/api/user/usage', { signal }),
     staleTime: 0,
   });
   if (error !== null) return <Notice kind="danger" title={error.message} />;

@@ -6,6 +6,7 @@ import { useAccount } from '../data/session.ts';
 import { useRemembered } from '../data/remembered.ts';
 import type { Theme } from '../data/remembered.ts';
 import { IconButton } from '../parts/icon-button.tsx';
+import { ICON } from '../parts/icon.ts';
 import { showOverlay } from '../parts/overlay.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { QueryBox } from '../search/query-box.tsx';
@@ -28,7 +29,7 @@ function ThemeButton() {
       title={label}
       onClick={() => setTheme(next)}
     >
-      <Icon size={16} strokeWidth={1.5} aria-hidden />
+      <Icon {...ICON} />
     </button>
   );
 }
@@ -52,7 +53,7 @@ function Person() {
   if (account.user === null)
     return (
       <Link href="/login" className="button">
-        <LogIn size={16} strokeWidth={1.5} aria-hidden /> Sign in
+        <LogIn {...ICON} /> Sign in
       </Link>
     );
   const { name, email } = account.user;

@@ -8,7 +8,6 @@ import { useLocation } from 'wouter';
 import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
 import { addressOf } from '../browse/address.ts';
 import { callPage } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { tracesOf, useRemembered } from '../data/remembered.ts';
 import type { Theme } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
@@ -37,7 +36,6 @@ function useRepos(wanted: string) {
     queryKey: ['repos', 'palette', wanted],
     queryFn: ({ signal }) =>
       callPage<typeof listRepos>('/api/repos', {
-        base: BASE_PATH,
         query: { query: wanted === '' ? undefined : wanted, perPage: REPOS_SHOWN },
         signal,
       }),

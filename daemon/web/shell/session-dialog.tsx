@@ -24,7 +24,6 @@ export default function SessionDialog() {
   const submit = async (): Promise<void> => {
     const body = { email: asked, password };
     const user = await call<typeof logIn>('/api/auth/login', {
-      base: BASE_PATH,
       method: 'POST',
       body,
     });

@@ -5,7 +5,6 @@ import { useEffect, useState } from 'react';
 import type { getVersion } from '../../http/api/instance/system-endpoints.ts';
 import { call } from '../data/api.ts';
 import { useConnection } from '../data/connection.ts';
-import { BASE_PATH } from '../data/place.ts';
 
 export function UpdateBar() {
   const [isOld, setOld] = useState(false);
@@ -13,7 +12,7 @@ export function UpdateBar() {
   const state = useConnection((connection) => connection.state);
   const { data, refetch } = useQuery({
     queryKey: ['version'],
-    queryFn: ({ signal }) => call<typeof getVersion>('/api/version', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof getVersion>('/api/version', { signal }),
     // Who comes back to the page learns it at once.
     refetchOnWindowFocus: 'always',
   });

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { ApiFailure } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
+import { Form } from '../parts/form.tsx';
 import { Notice } from '../parts/notice.tsx';
 
 interface AccountFormProps {
@@ -42,13 +43,7 @@ export function AccountForm({ title, lead, button, children, submit }: AccountFo
     }
   };
   return (
-    <form
-      className="card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run();
-      }}
-    >
+    <Form className="card" send={() => void run()}>
       <h1>{title}</h1>
       {lead !== undefined && <p className="faint">{lead}</p>}
       {children}
@@ -56,6 +51,6 @@ export function AccountForm({ title, lead, button, children, submit }: AccountFo
       <button type="submit" className="button button-primary" disabled={isBusy}>
         {button}
       </button>
-    </form>
+    </Form>
   );
 }

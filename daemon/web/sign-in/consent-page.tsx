@@ -10,7 +10,7 @@ import type {
 import { ApiFailure, call, fetchApi } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { useParameters } from '../data/parameters.ts';
-import { BASE_PATH, signInAddress } from '../data/place.ts';
+import { signInAddress } from '../data/place.ts';
 import { useAccount } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -42,7 +42,6 @@ function Question({ id, asked }: { readonly id: string; readonly asked: Asked })
   const answer = useMutation({
     mutationFn: (decision: Decision) =>
       call<typeof answerConsentRequest>(addressOf(id), {
-        base: BASE_PATH,
         method: 'POST',
         body: { decision },
       }),
@@ -59,7 +58,7 @@ function Question({ id, asked }: { readonly id: string; readonly asked: Asked })
         It could {asked.resource.endsWith(TOOLS) ? 'search and read what' : 'do all that'}{' '}
         <Name>{account?.user?.email ?? 'your account'}</Name> may, until you end it in the settings.
       </p>
-      <dl>
+      <dl className="facts">
         <dt>The answer goes to</dt>
         <dd>
           <strong>
@@ -104,8 +103,7 @@ const REFUSED = 'Not let in';
 function Request({ id }: { readonly id: string }) {
   const { data, error, isPending } = useQuery({
     queryKey: ['consent', id],
-    queryFn: ({ signal }) =>
-      call<typeof getConsentRequest>(addressOf(id), { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof getConsentRequest>(addressOf(id), { signal }),
     gcTime: 0,
     staleTime: Infinity,
   });
@@ -132,7 +130,7 @@ function Refusal() {
     queryKey: ['consent-refusal'],
     queryFn: async ({ signal }) => {
       const path = `/oauth/authorize${location.search}`;
-      await fetchApi(path, { base: BASE_PATH, signal, headers: { Accept: 'application/json' } });
+      await fetchApi(path, { signal, headers: { Accept: 'application/json' } });
       return true;
     },
     retry: false,

@@ -4,7 +4,6 @@ import { useState } from 'react';
 import type { logIn } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { useParameters } from '../data/parameters.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { useTitle } from '../parts/title.ts';
 import { AccountForm, goOnTo } from './account-form.tsx';
 import { CurrentPasswordField, EmailField } from './credential-fields.tsx';
@@ -15,7 +14,6 @@ function PasswordForm({ returnTo }: { readonly returnTo: string }) {
   const [password, setPassword] = useState('');
   const submit = async (): Promise<void> => {
     await call<typeof logIn>('/api/auth/login', {
-      base: BASE_PATH,
       method: 'POST',
       body: { email, password },
     });

@@ -5,7 +5,6 @@ import { useEffect, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import type { getLink, setUp } from '../../http/api/accounts/account-endpoints.ts';
 import { ApiFailure, call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { Field } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -26,8 +25,7 @@ export default function SetupPage() {
   const [password, setPassword] = useState('');
   const link = useQuery({
     queryKey: ['link', token],
-    queryFn: ({ signal }) =>
-      call<typeof getLink>('/api/auth/link', { base: BASE_PATH, query: { token }, signal }),
+    queryFn: ({ signal }) => call<typeof getLink>('/api/auth/link', { query: { token }, signal }),
     gcTime: 0,
   });
   useEffect(() => history.replaceState(history.state, '', location.pathname), []);
@@ -35,7 +33,6 @@ export default function SetupPage() {
   const submit = async (): Promise<void> => {
     try {
       await call<typeof setUp>('/api/auth/setup', {
-        base: BASE_PATH,
         method: 'POST',
         body: { token, name, email: invited ?? email, password },
       });

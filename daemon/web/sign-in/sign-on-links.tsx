@@ -4,15 +4,13 @@ import { useQuery } from '@tanstack/react-query';
 import { REFUSALS } from '../../accounts/sign-on/refusals.ts';
 import type { getAuthState } from '../../http/api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/place.ts';
 import { Notice } from '../parts/notice.tsx';
 
 /** The ways to come in; undefined until they are known. */
 export function useWaysIn() {
   const { data } = useQuery({
     queryKey: ['ways in'],
-    queryFn: ({ signal }) =>
-      call<typeof getAuthState>('/api/auth/state', { base: BASE_PATH, signal }),
+    queryFn: ({ signal }) => call<typeof getAuthState>('/api/auth/state', { signal }),
   });
   return data;
 }

@@ -11,7 +11,13 @@ import {
 import { SignOnRefusal } from '../../../accounts/sign-on/refusals.ts';
 import { ownPath } from '../../../accounts/sign-on/return-path.ts';
 import { SIGN_ON_PATH } from '../../../accounts/single-sign-on.ts';
-import { type Answer, type CallContext, endpoint, fetched } from '../shapes/endpoint.ts';
+import {
+  type Answer,
+  type CallContext,
+  type Endpoint,
+  endpoint,
+  fetched,
+} from '../shapes/endpoint.ts';
 
 const HEAD = {
   tag: 'System',
@@ -19,6 +25,19 @@ const HEAD = {
   method: 'GET',
   access: 'none',
   input: { path: z.object({ id: z.string() }) },
+  responses: {
+    302: {
+      description: 'Where to go on.',
+      headers: {
+        Location: { description: 'There.', type: 'string', isRequired: true },
+        'Set-Cookie': {
+          description: 'What the browser keeps meanwhile, and the session.',
+          type: 'string',
+        },
+      },
+    },
+  },
+  errors: ['NOT_FOUND', 'INVALID_CREDENTIALS', 'SERVER_OVERLOADED', 'NOT_READY'],
 } as const;
 
 function led(address: string, ...cookies: readonly string[]): Answer {
@@ -39,67 +58,50 @@ function refused(error: unknown, request: Request, { baseUrl, accounts }: CallCo
   return led(`${baseUrl}/login?${query.toString()}`, endedSignOnCookie(accounts.cookiePlace));
 }
 
-const LED = {
-  302: {
-    description: 'Where to go on.',
-    headers: {
-      Location: { description: 'There.', type: 'string', isRequired: true },
-      'Set-Cookie': {
-        description: 'What the browser keeps meanwhile, and the session.',
-        type: 'string',
-      },
-    },
-  },
-} as const;
+/** What leads on; where it comes to nothing, to the page that shows why. */
+function leading(
+  shape: Pick<Endpoint, 'operationId' | 'path' | 'summary'>,
+  lead: (id: string, request: Request, context: CallContext) => Promise<Answer>,
+) {
+  return endpoint({ ...HEAD, ...shape }, async ({ path }, context) => {
+    const request = context.fetchRequest();
+    try {
+      return await lead(path.id, request, context);
+    } catch (error) {
+      return refused(error, request, context);
+    }
+  });
+}
 
-export const beginSignOn = endpoint(
+export const beginSignOn = leading(
   {
-    ...HEAD,
     operationId: 'beginSignOn',
     path: `${SIGN_ON_PATH}/{id}`,
     summary: 'To an identity provider',
-    responses: LED,
-    errors: ['NOT_FOUND', 'INVALID_CREDENTIALS', 'SERVER_OVERLOADED', 'NOT_READY'],
   },
-  async ({ path }, context) => {
-    const { accounts, baseUrl } = context;
-    const request = context.fetchRequest();
+  async (id, request, { accounts, baseUrl }) => {
     const wanted = new URL(request.url).searchParams.get('return');
-    try {
-      const { address, sealed } = await accounts.signOn.begin(path.id, baseUrl, wanted);
-      return led(address, signOnCookie(sealed, accounts.cookiePlace));
-    } catch (error) {
-      return refused(error, request, context);
-    }
+    const { address, sealed } = await accounts.signOn.begin(id, baseUrl, wanted);
+    return led(address, signOnCookie(sealed, accounts.cookiePlace));
   },
 );
 
-export const finishSignOn = endpoint(
+export const finishSignOn = leading(
   {
-    ...HEAD,
     operationId: 'finishSignOn',
     path: `${SIGN_ON_PATH}/{id}/callback`,
     summary: 'Back from an identity provider',
-    responses: LED,
-    errors: ['NOT_FOUND', 'INVALID_CREDENTIALS', 'SERVER_OVERLOADED', 'NOT_READY'],
   },
-  async ({ path }, context) => {
-    const { accounts, baseUrl } = context;
-    const request = context.fetchRequest();
-    try {
-      const { sessionValue, returnTo } = await accounts.signOn.finish(path.id, {
-        baseUrl,
-        query: new URL(request.url).searchParams,
-        sealed: signOnCookieOf(request.headers.get('cookie') ?? undefined),
-      });
-      const { cookiePlace } = accounts;
-      return led(
-        baseUrl + returnTo,
-        sessionCookie(sessionValue, cookiePlace),
-        endedSignOnCookie(cookiePlace),
-      );
-    } catch (error) {
-      return refused(error, request, context);
-    }
+  async (id, request, { accounts: { signOn, cookiePlace }, baseUrl }) => {
+    const { sessionValue, returnTo } = await signOn.finish(id, {
+      baseUrl,
+      query: new URL(request.url).searchParams,
+      sealed: signOnCookieOf(request.headers.get('cookie') ?? undefined),
+    });
+    return led(
+      baseUrl + returnTo,
+      sessionCookie(sessionValue, cookiePlace),
+      endedSignOnCookie(cookiePlace),
+    );
   },
 );

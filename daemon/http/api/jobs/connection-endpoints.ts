@@ -10,7 +10,7 @@ import { answer, endpoint, ok, type CallContext } from '../shapes/endpoint.ts';
 import type { ConnectionView } from '../shapes/endpoint-services.ts';
 import { integerText, jsonIds } from '../shapes/input.ts';
 import { integer, nullableTime, text } from '../shapes/schemas.ts';
-import { isoOrNull, job, jobJson } from './job-json.ts';
+import { isoOrNull, job, JOB_ASKED, jobJson } from './job-json.ts';
 import { connectionIdsOf } from '../sources/repo-endpoints.ts';
 import { byNameBytes } from '../sources/repo-order.ts';
 
@@ -175,12 +175,7 @@ export const triggerConnectionSync = endpoint(
         }),
       }),
     },
-    responses: {
-      202: {
-        description: 'There will be a job.',
-        body: z.object({ jobId: text('Id of the job.') }),
-      },
-    },
+    responses: JOB_ASKED,
     errors: ['NOT_FOUND'],
   },
   async ({ path: { connectionId } }, context) => {

@@ -9,7 +9,7 @@ import { choiceText, integerText, jsonIds, jsonInteger } from '../shapes/input.t
 import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
 import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
 import { findRepoById } from '../sources/git-calls.ts';
-import { isoOrNull, job, jobJson } from './job-json.ts';
+import { isoOrNull, job, JOB_ASKED, jobJson } from './job-json.ts';
 
 const LIST_PATH = '/api/jobs';
 
@@ -196,12 +196,7 @@ export const triggerRepoIndex = endpoint(
         }),
       }),
     },
-    responses: {
-      202: {
-        description: 'There will be a job.',
-        body: z.object({ jobId: text('Id of the job.') }),
-      },
-    },
+    responses: JOB_ASKED,
     errors: ['NOT_FOUND'],
   },
   async ({ path }, context) => {

@@ -53,6 +53,11 @@ export const job = z
   })
   .meta({ id: 'Job', description: 'A job.' });
 
+/** Of what asks for a job. */
+export const JOB_ASKED = {
+  202: { description: 'There will be a job.', body: z.object({ jobId: text('Id of the job.') }) },
+} as const;
+
 export function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

@@ -1,0 +1,19 @@
+// A form that the page itself sends.
+
+import type { FormHTMLAttributes } from 'react';
+
+interface FormProps extends FormHTMLAttributes<HTMLFormElement> {
+  readonly send: () => void;
+}
+
+export function Form({ send, ...rest }: FormProps) {
+  return (
+    <form
+      {...rest}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    />
+  );
+}
