@@ -1,8 +1,9 @@
 // Whether all is there that was kept in the write-ahead log of the embedded store, which holds what is not in the file itself
 // yet: after a process that did not end by itself. SQLite takes a frame whose checksum is wrong for the end of the log, and
-// drops what is behind it without a word, which may say who may see what. Two things tell: frames behind that one which end a
+// drops what is behind it without a word, which may say who may see what. Two things tell: frames from that one on which end a
 // transaction, and the header of `-shm`, which says how many frames had been kept. A power loss takes only what nobody was told
-// is kept, and leaves a header that is behind, never one that is ahead.
+// is kept, and leaves a header that is behind, never one that is ahead. Of the last frame that header alone tells: SQLite writes
+// the head of a frame, then its page, over what an older log has left, and a process may end in between.
 //
 // Source: sqlite.org/walformat.html. Measured: see README.md.
 
@@ -61,18 +62,22 @@ interface ReadLog {
   readonly salts: Buffer;
   /** Up to the end of the last transaction that can be read. */
   readonly frameCount: number;
-  /** Ends of transactions that cannot be. */
+  /** Ends of transactions that cannot be, with frames behind them. */
   readonly lostCount: number;
+  /** The last frame ends one, and cannot be read: it may have been being written. */
+  readonly isEndTorn: boolean;
 }
 
 function hasLost(bytes: Buffer, indexBytes: Buffer): boolean {
   const log = readLog(bytes);
   const index = readIndex(indexBytes);
   if (log !== undefined && log.lostCount > 0) return true;
+  const isEndTorn = log?.isEndTorn ?? false;
   // Without its header nothing of it is read.
-  if (index === undefined) return log === undefined && bytes.length > HEADER_SIZE + PAGE_SIZE_MIN;
+  if (index === undefined && log === undefined) return bytes.length > HEADER_SIZE + PAGE_SIZE_MIN;
+  if (index === undefined) return isEndTorn;
   // One that was begun anew since.
-  if (log !== undefined && !log.salts.equals(index.salts)) return false;
+  if (log !== undefined && !log.salts.equals(index.salts)) return isEndTorn;
   const readCount = log?.frameCount ?? 0;
   // Why not the stored ones where some are read: those are older than what is in the file itself.
   return (readCount > 0 ? readCount : index.storedCount) < index.frameCount;
@@ -88,11 +93,13 @@ function readLog(bytes: Buffer): ReadLog | undefined {
   if (!isSum(bytes, HEADER_SIZE - 8, sum)) return undefined;
   const frameSize = FRAME_HEADER_SIZE + bytes.readUInt32BE(8);
   const salts = bytes.subarray(16, 24);
-  let [isSound, frameCount, lostCount] = [true, 0, 0];
+  let [isSound, frameCount, lostCount, tornCount] = [true, 0, 0, 0];
   for (let index = 0; HEADER_SIZE + (index + 1) * frameSize <= bytes.length; index++) {
     const start = HEADER_SIZE + index * frameSize;
     // What is left of a log before.
     const isOwn = salts.equals(bytes.subarray(start + 8, start + 16));
+    // A frame is begun when the one before is whole.
+    if (isOwn) [lostCount, tornCount] = [lostCount + tornCount, 0];
     if (isSound && isOwn) {
       sum = checksumOf(bytes, start, start + 8, isBig, sum);
       sum = checksumOf(bytes, start + FRAME_HEADER_SIZE, start + frameSize, isBig, sum);
@@ -101,9 +108,9 @@ function readLog(bytes: Buffer): ReadLog | undefined {
     // Of the last frame of a transaction: pages of the file.
     const isEnd = bytes.readUInt32BE(start + 4) > 0;
     if (isEnd && isSound) frameCount = index + 1;
-    else if (isEnd && isOwn) lostCount++;
+    else if (isEnd && isOwn) tornCount = 1;
   }
-  return { salts, frameCount, lostCount };
+  return { salts, frameCount, lostCount, isEndTorn: tornCount > 0 };
 }
 
 type Checksum = readonly [first: number, second: number];

@@ -37,14 +37,20 @@ async function killed(place: Place, isStored = false): Promise<Killed> {
     other.exec('PRAGMA wal_checkpoint(PASSIVE)');
     other.close();
   }
-  // Elsewhere: to read the files here would end the locks that the store has on them.
-  const copy = mkdtempSync(path.join(place.dataDir, 'copy-'));
+  const copy = copyOf(place);
+  await store.close();
+  return copy;
+}
+
+/** Its files, as a process that is killed now would leave them. */
+function copyOf({ dataDir }: Place): Killed {
+  // Elsewhere: to read the files there would end the locks that the store has on them.
+  const copy = mkdtempSync(path.join(dataDir, 'copy-'));
   for (const ending of ['', '-wal', '-shm'])
-    copyFileSync(path.join(place.dataDir, `store.db${ending}`), path.join(copy, `db${ending}`));
+    copyFileSync(path.join(dataDir, `store.db${ending}`), path.join(copy, `db${ending}`));
   const [db, wal, shm] = ['db', 'db-wal', 'db-shm'].map((name) =>
     readFileSync(path.join(copy, name)),
   );
-  await store.close();
   return { db: db!, wal: wal!, shm: shm! };
 }
 
@@ -87,6 +93,26 @@ void test('a log as it was left has lost nothing, nor has one whose last words w
         assert.deepEqual(await told(place, { db, wal: log, shm: index }), whole);
     assert.deepEqual(await told(place, { db, wal, shm }), whole);
     assert.doesNotMatch(place.logged.join(''), /was damaged/);
+  }));
+
+void test('a frame that was being written over an older one is no loss, unless others stand behind it', () =>
+  withEmbeddedPlace(async (place) => {
+    const store = await place.open();
+    for (let i = 0; i < USERS; i++) await newUser(store);
+    const { db, wal, shm } = copyOf(place);
+    await newUser(store);
+    const behind = copyOf(place).wal.subarray(wal.length);
+    await store.close();
+    assert.ok(behind.length >= FRAME_SIZE, String(behind.length));
+    const head = behind.subarray(behind.length - FRAME_SIZE, behind.length - FRAME_SIZE + 24);
+    const older = wal.subarray(HEADER_SIZE + 24, HEADER_SIZE + FRAME_SIZE);
+    const torn = Buffer.concat([wal, head, older]);
+    const whole = { loss: undefined, users: USERS };
+    assert.deepEqual(await told(place, { db, wal: torn, shm }), whole);
+    // Nothing else can tell of it.
+    assert.match((await told(place, { db, wal: torn })).loss ?? '', /was damaged/);
+    const followed = Buffer.concat([torn, head.subarray(0, 24), older]);
+    assert.match((await told(place, { db, wal: followed, shm })).loss ?? '', /was damaged/);
   }));
 
 void test('a log in which anything that had been kept cannot be read is told, with what to do', () =>
