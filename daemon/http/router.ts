@@ -57,11 +57,12 @@ export class Router {
     return pattern.route;
   }
 
-  /** The path without the prefix, which stands behind the name of a well-known document. */
+  /** The path without the prefix, which stands behind the name of a well-known document. The prefix alone is its root. */
   #below(path: string): string | undefined {
     const [name = ''] = WELL_KNOWN.exec(path) ?? [];
     const start = name + this.#prefix;
-    return path.startsWith(start) ? name + path.slice(start.length) : undefined;
+    if (!path.startsWith(start)) return undefined;
+    return name + path.slice(start.length) || '/';
   }
 
   /** The endpoints of a path; where several fit: exact, then with parameters, then with a wildcard. */

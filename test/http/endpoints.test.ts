@@ -462,7 +462,8 @@ onBothAdapters('endpoints', (kind) => {
     const world = await startWorld({ kind, env, repos: many });
     assert.equal(world.server.url, 'http://code.example:81/code');
     assert.equal((await world.call({ path: '/api/health' })).status, 404);
-    assert.equal((await world.call({ path: '/code' })).status, 404);
+    for (const path of ['/', '/cod', '/codes'])
+      assert.equal((await world.call({ path })).status, 404, path);
     assert.equal((await world.call({ path: '/codeapi/health' })).status, 404);
     const { headers, json } = await world.call({ path: '/code/api/repos?perPage=1&page=7' });
     assert.match(String(headers['link']), /^<http:\/\/code\.example:81\/code\/api\/repos\?page=1&/);
