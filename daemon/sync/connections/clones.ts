@@ -127,6 +127,13 @@ export class Clones {
     this.#stale.add(repoId);
   }
 
+  /** The host that the next job of a repo asks; undefined: none, as far as is known without reading. */
+  hostToAsk({ repoId, indexedAt }: RepoRecord): string | undefined {
+    const repo = this.#options.register.byId(repoId);
+    if (indexedAt !== undefined && !this.#stale.has(repoId)) return undefined;
+    return hasClone(repo) ? hostOf(repo.host) : undefined;
+  }
+
   /** Upkeep of the clone of a repo, if it has one. Errors: none; the log says why it could not be. */
   async tidyUp({ repoId, name }: RepoRecord, signal: AbortSignal): Promise<void> {
     const { catalog, register, maintainClone, timeoutMs, log } = this.#options;
@@ -205,7 +212,7 @@ export class Clones {
     const { facts } = repoHost;
     for (const [index, { host, caFile }] of ways.entries()) {
       try {
-        onFetch({ phase: 'asking', doneCount: 0, totalCount: 0 });
+        onFetch({ phase: 'asking', doneCount: 0, totalCount: 0, host: hostOf(repoHost) });
         const credential = await host.gitCredential(facts, signal);
         // What anybody may fetch is nobody's secret.
         const isOpen = credential === undefined && /^https?:/i.test(facts.cloneUrl);
@@ -328,6 +335,11 @@ function stampPath({ cloneFolder }: Pick<Catalog, 'cloneFolder'>, repoId: number
 function hasClone(repo: StoredRepo | undefined): repo is StoredRepo & { readonly host: RepoHost } {
   const { source, submodule } = repo?.host?.facts ?? {};
   return repo?.host !== undefined && source === undefined && submodule === undefined;
+}
+
+/** Name and port. */
+function hostOf({ facts }: RepoHost): string {
+  return new URL(facts.cloneUrl).host;
 }
 
 function idOf({ address, hostId }: RepoHost): Pick<Stamp, 'address' | 'hostId'> {
