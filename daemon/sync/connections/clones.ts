@@ -10,7 +10,7 @@ import { readOwn, replaceOwn } from '../../base/own-file.ts';
 import type { Log } from '../../base/log.ts';
 import type { RepoHost, StoredRepo } from '../../accounts/store/repos.ts';
 import type { GitCredential, Host } from '../../hosts/host.ts';
-import { GitError } from '../../sources/git/git.ts';
+import { isGitExit } from '../../sources/git/git.ts';
 import { isMisled } from '../../sources/git/git-place.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
 import { endStrays } from '../../sources/mirrors/strays.ts';
@@ -121,8 +121,7 @@ export class Clones {
 
   /** Told why a job failed. What git could not read is to be checked before the next one. */
   noteFailure(repoId: number, error: unknown): void {
-    const isOfGit = error instanceof GitError && error.failure === 'exit';
-    if (!isOfGit && !(error instanceof ProbeError) && !isMisled(error)) return;
+    if (!isGitExit(error) && !(error instanceof ProbeError) && !isMisled(error)) return;
     this.#doubted.add(repoId);
     this.#stale.add(repoId);
   }

@@ -861,6 +861,30 @@ test('a clone that was damaged is found when it is read, and made anew for the n
   await index.close();
 });
 
+test('a clone of which contents alone were damaged is found by the threads of a build, and made anew', async () => {
+  const dataDir = temporaryFolder();
+  const host = localHost();
+  host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'fig\n'.repeat(1000) }))];
+  const index = await openConnected(dataDir, host, { c: settingsOf() });
+  await index.settle();
+  const clone = path.join(dataDir, 'clones/1.git');
+  const packs = path.join(clone, 'objects/pack');
+  const pack = readdirSync(packs).find((name) => name.endsWith('.pack'))!;
+  const listed = git(clone, 'verify-pack', '-v', path.join(packs, pack));
+  const [, offset] = / blob +4000 \d+ (\d+)$/m.exec(listed)!;
+  const bytes = readFileSync(path.join(packs, pack));
+  chmodSync(path.join(packs, pack), 0o600);
+  writeFileSync(path.join(packs, pack), bytes.fill(0x55, Number(offset) + 4, Number(offset) + 14));
+  const { jobs } = indexerOf(index.instance);
+  const all = index.instance.served.records;
+  const [failed] = await jobs.indexAll(all, true);
+  assert.match(failed!.error ?? '', /^git cat-file: exit code 128/);
+  const [mended] = await jobs.indexAll(all, true);
+  assert.deepEqual([mended!.state, mended!.error], ['COMPLETED', undefined]);
+  git(clone, 'fsck', '--full', '--no-dangling');
+  await index.close();
+});
+
 for (const [what, damage] of [
   ['no objects', (clone: string) => rmSync(path.join(clone, 'objects'), { recursive: true })],
   ['no HEAD', (clone: string) => writeFileSync(path.join(clone, 'HEAD'), Buffer.alloc(20, 0xff))],
