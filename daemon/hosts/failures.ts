@@ -22,6 +22,13 @@ export function isCertificateFault(error: unknown): boolean {
   return causesOf(error).some((cause) => CERTIFICATE_CODES.test(systemCodeOf(cause) ?? ''));
 }
 
+const SILENCE_CODES = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
+
+/** Whether the host said nothing for too long. */
+export function isSilence(error: unknown): boolean {
+  return causesOf(error).some((cause) => SILENCE_CODES.includes(systemCodeOf(cause) ?? ''));
+}
+
 /** The error of a request that brought no answer. */
 export function networkFailure(error: unknown, { host, what }: Question): HostError {
   const cause = causesOf(error).at(-1);

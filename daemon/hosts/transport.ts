@@ -15,7 +15,13 @@ import type { Log } from '../base/log.ts';
 import { Slots } from '../base/slots.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import { Awaiting } from './awaited-answers.ts';
-import { answerFailure, isCertificateFault, networkFailure, type Question } from './failures.ts';
+import {
+  answerFailure,
+  isCertificateFault,
+  isSilence,
+  networkFailure,
+  type Question,
+} from './failures.ts';
 import { HostError } from './host.ts';
 import { noteHostPause } from './host-pauses.ts';
 import { askedPauseMs, isRateLimited, type Limited } from './rate-limit.ts';
@@ -234,12 +240,19 @@ export class HostTransport {
     } catch (error) {
       asked.signal.throwIfAborted();
       if (error instanceof HostError || error instanceof ConfigError) throw error;
-      const failure = networkFailure(limit.isOver ? limit.signal.reason : error, asked);
+      const failure = networkFailure(this.#endOf(error, limit.isOver), asked);
       if (isCertificateFault(error) || isShortage(error)) throw failure;
       return failure;
     } finally {
       limit.end();
     }
+  }
+
+  /** What ended an attempt; what took too long says how long that was. */
+  #endOf(error: unknown, isOver: boolean): unknown {
+    const { attemptMs, silenceMs } = this.#limits;
+    if (isOver) return new Error(`no whole answer within ${attemptMs} ms`);
+    return isSilence(error) ? new Error(`nothing came for ${silenceMs} ms`) : error;
   }
 
   async #follow(asked: Asked): Promise<Answer> {

@@ -8,6 +8,7 @@ import { JobDesk } from './jobs/job-desk.ts';
 import { Jobs, type JobsOptions } from './jobs/jobs.ts';
 import { MERGE_LIMITS, type MergeLimits } from './merge/merge-plan.ts';
 import { Merger } from './merge/merger.ts';
+import type { RepoRecord } from '../repos/records.ts';
 import { RepoSources } from './sources/repo-sources.ts';
 import { SeenFiles } from './watch/seen-files.ts';
 import { ShardSymbols } from './upkeep/shard-symbols.ts';
@@ -16,7 +17,7 @@ import { StoreRules } from './served/store-rules.ts';
 export interface IndexerOptions
   extends
     Omit<RepoIndexerOptions, 'seenFiles' | 'bringUp' | 'onFailure' | 'tidyUp'>,
-    Omit<JobsOptions, 'indexer' | 'served'> {
+    Omit<JobsOptions, 'indexer' | 'served' | 'hostToAsk'> {
   /** Default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
   readonly connectionRows: ConnectionRows;
@@ -59,7 +60,9 @@ export class Indexer {
         this.connections?.noteIndexed(record.repoId);
       },
     });
-    this.jobs = new Jobs({ ...options, indexer });
+    const hostToAsk = (record: RepoRecord): string | undefined =>
+      this.connections?.clones.hostToAsk(record);
+    this.jobs = new Jobs({ ...options, indexer, hostToAsk });
     const { hosts, connectionRows: rows, connectionLimits: limits } = options;
     const parts = { ...options, jobs: this.jobs, rows, limits };
     this.connections = hosts && new Connections({ ...parts, ...hosts });

@@ -58,8 +58,8 @@ export class SymbolKeeper {
       await this.#engines();
       while (this.#isWoken && !signal.aborted) {
         this.#isWoken = false;
-        // Why no longer: jobs are stopped behind this, and one may wait for its host for minutes.
-        await unlessAborted(indexer.jobs.whenIdle(), signal);
+        // Why no longer: jobs are stopped behind this.
+        await unlessAborted(indexer.jobs.whenQuiet(), signal);
         // What is merged first needs one pass instead of many.
         await unlessAborted(indexer.merger.whenIdle(), signal);
         await this.#findNext();

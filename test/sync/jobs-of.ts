@@ -9,7 +9,7 @@ import type { IndexContext, IndexOutcome } from '../../daemon/sync/jobs/index-re
 import { JobBook } from '../../daemon/sync/jobs/job-book.ts';
 import { JobDesk } from '../../daemon/sync/jobs/job-desk.ts';
 import type { JobLimits } from '../../daemon/sync/jobs/job-limits.ts';
-import { Jobs } from '../../daemon/sync/jobs/jobs.ts';
+import { Jobs, type JobsOptions } from '../../daemon/sync/jobs/jobs.ts';
 
 const OUTCOME: IndexOutcome = {
   isUnchanged: false,
@@ -63,7 +63,12 @@ export interface Daemon {
 /** Jobs as a daemon on this store has them. */
 export async function daemonOn(
   rows: JobRows,
-  { instance = 'a', ...more }: Partial<JobLimits> & { readonly instance?: string } = {},
+  {
+    instance = 'a',
+    hostToAsk = () => undefined,
+    ...more
+  }: Partial<JobLimits> &
+    Partial<Pick<JobsOptions, 'hostToAsk'>> & { readonly instance?: string } = {},
 ): Promise<Daemon> {
   const attempts: Attempt[] = [];
   const warnings: string[] = [];
@@ -94,6 +99,7 @@ export async function daemonOn(
     },
     book,
     log,
+    hostToAsk,
     jobLimits: () => ({ runningMax: 2, timeoutMs: 60_000, attemptsMax: 2, ...more }),
   });
   await jobs.recall((repoId) => `r${repoId}`);

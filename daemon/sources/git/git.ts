@@ -103,6 +103,19 @@ export class GitError extends Error {
   }
 }
 
+/**
+ * Whether git ended with an error of its own, as where it cannot read a repository. Why by name: what a build thread throws
+ * comes from there with its properties, but without its class.
+ */
+export function isGitExit(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    error.name === 'GitError' &&
+    'failure' in error &&
+    error.failure === 'exit'
+  );
+}
+
 /** Git refuses the configuration of the repository, so that nothing can be read of it. The message is for the caller. */
 export class GitSettingsError extends GitError {
   readonly errorCode = 'NOT_FOUND';

@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import { GitError, runGit } from '../git/git.ts';
@@ -31,6 +31,9 @@ export async function faultOf(
   const packs = path.join(folder, 'objects/pack');
   try {
     await checkGitPlaceWholly(folder);
+    // Without that git takes it for the inside of a work tree, and refuses to fetch.
+    const config = await readFile(path.join(folder, 'config'), 'latin1');
+    if (!/^\s*bare = true$/m.test(config)) return 'its configuration is none of a bare repository';
     for (const name of await readdir(packs)) {
       if (!/\.(?:pack|idx)$/.test(name)) continue;
       const isSound = await endsWithHash(

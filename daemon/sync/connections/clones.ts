@@ -10,7 +10,7 @@ import { readOwn, replaceOwn } from '../../base/own-file.ts';
 import type { Log } from '../../base/log.ts';
 import type { RepoHost, StoredRepo } from '../../accounts/store/repos.ts';
 import type { GitCredential, Host } from '../../hosts/host.ts';
-import { GitError } from '../../sources/git/git.ts';
+import { isGitExit } from '../../sources/git/git.ts';
 import { isMisled } from '../../sources/git/git-place.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
 import { endStrays } from '../../sources/mirrors/strays.ts';
@@ -121,10 +121,16 @@ export class Clones {
 
   /** Told why a job failed. What git could not read is to be checked before the next one. */
   noteFailure(repoId: number, error: unknown): void {
-    const isOfGit = error instanceof GitError && error.failure === 'exit';
-    if (!isOfGit && !(error instanceof ProbeError) && !isMisled(error)) return;
+    if (!isGitExit(error) && !(error instanceof ProbeError) && !isMisled(error)) return;
     this.#doubted.add(repoId);
     this.#stale.add(repoId);
+  }
+
+  /** The host that the next job of a repo asks; undefined: none, as far as is known without reading. */
+  hostToAsk({ repoId, indexedAt }: RepoRecord): string | undefined {
+    const repo = this.#options.register.byId(repoId);
+    if (indexedAt !== undefined && !this.#stale.has(repoId)) return undefined;
+    return hasClone(repo) ? hostOf(repo.host) : undefined;
   }
 
   /** Upkeep of the clone of a repo, if it has one. Errors: none; the log says why it could not be. */
@@ -205,7 +211,7 @@ export class Clones {
     const { facts } = repoHost;
     for (const [index, { host, caFile }] of ways.entries()) {
       try {
-        onFetch({ phase: 'asking', doneCount: 0, totalCount: 0 });
+        onFetch({ phase: 'asking', doneCount: 0, totalCount: 0, host: hostOf(repoHost) });
         const credential = await host.gitCredential(facts, signal);
         // What anybody may fetch is nobody's secret.
         const isOpen = credential === undefined && /^https?:/i.test(facts.cloneUrl);
@@ -328,6 +334,18 @@ function stampPath({ cloneFolder }: Pick<Catalog, 'cloneFolder'>, repoId: number
 function hasClone(repo: StoredRepo | undefined): repo is StoredRepo & { readonly host: RepoHost } {
   const { source, submodule } = repo?.host?.facts ?? {};
   return repo?.host !== undefined && source === undefined && submodule === undefined;
+}
+
+/** Hosts by what is kept of repos: all jobs that wait may be looked at when one ends. */
+const hostNames = new WeakMap<RepoHost, string>();
+
+/** Name and port. */
+function hostOf(repoHost: RepoHost): string {
+  const known = hostNames.get(repoHost);
+  if (known !== undefined) return known;
+  const name = new URL(repoHost.facts.cloneUrl).host;
+  hostNames.set(repoHost, name);
+  return name;
 }
 
 function idOf({ address, hostId }: RepoHost): Pick<Stamp, 'address' | 'hostId'> {

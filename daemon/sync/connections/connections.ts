@@ -306,7 +306,9 @@ export class Connections {
     this.cleanup.runner.recall(left, (repoId) => register.byId(repoId)?.name);
     await this.clones.sweep();
     this.#isStarted = true;
-    this.#resume(new Set());
+    // What hosts told while nobody listened is lost: they list it.
+    const isAwaiting = this.pushes.isAwaiting;
+    this.#resume(new Set(isAwaiting ? this.all.map(({ name }) => name) : []));
     this.sync.runner.forgetLeft();
     // Why all: what was fetched may not have been indexed any more; a job that finds nothing new takes 0.2 ms.
     for (const { repoId } of served.records) {

@@ -56,6 +56,15 @@ export class Pushes {
     this.#options = options;
   }
 
+  /** Whether hosts are meant to tell of pushes, and of who may see what. */
+  get isAwaiting(): boolean {
+    try {
+      return this.#options.secret() !== undefined;
+    } catch {
+      return true;
+    }
+  }
+
   /** Reads a delivery of a code host, and does what it says. */
   take(delivery: Delivery): TakenDelivery {
     const secret = this.#secret();

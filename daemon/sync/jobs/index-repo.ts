@@ -75,6 +75,8 @@ export interface IndexContext {
   readonly onWork: () => void;
   /** Of the clone of a repo of a code host. */
   readonly onFetch: (step: FetchStep) => void;
+  /** The clone is up to date, or there is none: no host is asked any more. */
+  readonly onFetched: () => void;
   readonly onProgress: (progress: BuildProgress) => void;
 }
 
@@ -112,6 +114,7 @@ export class RepoIndexer {
     const now = catalog.repo(repoId)?.record ?? record;
     try {
       await this.#options.bringUp?.(now, context);
+      context.onFetched();
       const outcome = await this.#index(now, isForced ? 'all' : told, context);
       await this.#options.tidyUp?.(now, context.signal);
       return outcome;

@@ -6,10 +6,22 @@ import type { Job } from './job.ts';
 /** Guess: how long jobs of other targets are held up for one that is under way. */
 const PATIENCE_MS = 10_000;
 
-export class JobQueue<Target, Result> {
-  readonly #runningMax: () => number;
+/** Guess: jobs that only wait, for each that may run; they may all go on at once. */
+const IDLE_PER_PLACE = 3;
+
+export interface JobQueueOptions<Target> {
+  /** Jobs at a time. */
+  readonly runningMax: () => number;
+  /** Whether the job of a target has to wait, although there is a place. */
+  readonly isHeldUp: (target: Target) => boolean;
+  /** Whether the job of a target is under way, but takes no place. */
+  readonly isIdle: (targetId: number) => boolean;
   /** Called when a job may begin. */
-  readonly #onReady: () => void;
+  readonly onReady: () => void;
+}
+
+export class JobQueue<Target, Result> {
+  readonly #options: JobQueueOptions<Target>;
   /** Those that may begin, by priority. */
   readonly #ready = new Map<number, Set<Job<Target, Result>>>();
   /** Those that have not begun, by targetId; one that is not ready waits until it is put again. */
@@ -19,9 +31,8 @@ export class JobQueue<Target, Result> {
   readonly #held = new Set<number>();
   #onChange: (() => void)[] = [];
 
-  constructor(runningMax: () => number, onReady: () => void) {
-    this.#runningMax = runningMax;
-    this.#onReady = onReady;
+  constructor(options: JobQueueOptions<Target>) {
+    this.#options = options;
   }
 
   /** All of them, those that are under way first. */
@@ -52,7 +63,7 @@ export class JobQueue<Target, Result> {
     const same = this.#ready.get(priority) ?? new Set();
     this.#ready.set(priority, same.add(job));
     this.#queued.set(job.targetId, job);
-    this.#onReady();
+    this.#options.onReady();
   }
 
   /** A job that may not begin before it is put again. */
@@ -71,11 +82,12 @@ export class JobQueue<Target, Result> {
 
   /** The job that is to begin now, which counts as under way from here on. */
   next(): Job<Target, Result> | undefined {
-    if (this.#running.size >= this.#runningMax()) return undefined;
+    if (!this.#hasPlace()) return undefined;
     for (const priority of [...this.#ready.keys()].sort((a, b) => a - b))
       for (const job of this.#ready.get(priority)!) {
         const { targetId } = job;
         if (this.#running.has(targetId) || this.#held.has(targetId)) continue;
+        if (this.#options.isHeldUp(job.target)) continue;
         this.remove(job);
         this.#running.set(targetId, job);
         return job;
@@ -83,11 +95,18 @@ export class JobQueue<Target, Result> {
     return undefined;
   }
 
+  #hasPlace(): boolean {
+    const placeCount = this.#options.runningMax();
+    const running = [...this.#running.keys()];
+    const idleCount = running.filter((targetId) => this.#options.isIdle(targetId)).length;
+    return running.length - Math.min(idleCount, IDLE_PER_PLACE * placeCount) < placeCount;
+  }
+
   /** A job is under way no more. */
   done({ targetId }: Job<Target, Result>): void {
     this.#running.delete(targetId);
     this.#tell();
-    this.#onReady();
+    this.#options.onReady();
   }
 
   /**
@@ -113,8 +132,23 @@ export class JobQueue<Target, Result> {
       clearTimeout(timer);
       for (const targetId of targetIds) this.#held.delete(targetId);
       this.#tell();
-      this.#onReady();
+      this.#options.onReady();
     }
+  }
+
+  /** Resolves when no job does more than wait, and none could begin. */
+  async whenQuiet(): Promise<void> {
+    const { isIdle, isHeldUp } = this.#options;
+    const isBusy = (): boolean =>
+      [...this.#running.keys()].some((targetId) => !isIdle(targetId)) ||
+      [...this.#ready.values()].some((jobs) => [...jobs].some(({ target }) => !isHeldUp(target)));
+    while (isBusy()) await this.#change();
+  }
+
+  /** Which jobs wait, or have to, is another matter by now. */
+  noteWaits(): void {
+    this.#options.onReady();
+    this.#tell();
   }
 
   /** Resolves when no job is under way, and none could begin. */

@@ -26,6 +26,10 @@ export interface JobKind<Target, Result> {
   readonly targetOf: (id: number) => Target | undefined;
   /** Of a job whose priority nobody says. */
   readonly priorityOf: (target: Target) => number;
+  /** Whether the job of a target waits for that of another one. */
+  readonly isHeldUp?: (target: Target) => boolean;
+  /** Whether the job of a target that is under way leaves its place to others, as it only waits. */
+  readonly isIdle?: (id: number) => boolean;
   /** One attempt. Errors: why it failed; the reason of the signal of the job. */
   readonly attempt: (job: Job<Target, Result>) => Promise<Result>;
   /** What the store keeps of a result (API.md 13.3). */
@@ -85,10 +89,13 @@ export class JobRunner<Target, Result> {
     this.#kind = kind;
     this.#options = options;
     this.failed = new FailedJobs(kind.words);
-    this.#queue = new JobQueue(
-      () => this.#options.limits().runningMax,
-      () => this.#beginNext(),
-    );
+    const { isHeldUp = () => false, isIdle = () => false } = kind;
+    this.#queue = new JobQueue({
+      runningMax: () => this.#options.limits().runningMax,
+      isHeldUp,
+      isIdle,
+      onReady: () => this.#beginNext(),
+    });
   }
 
   /** Errors of jobs that are ended because nobody wants them any more; their targets do not count as failed. */
@@ -190,6 +197,16 @@ export class JobRunner<Target, Result> {
     work: (free: ReadonlySet<number>) => Promise<Value>,
   ): Promise<Value> {
     return this.#queue.without(ids, work);
+  }
+
+  /** Which jobs are idle or held up is another matter by now. */
+  noteWaits(): void {
+    this.#queue.noteWaits();
+  }
+
+  /** Resolves when no job does more than wait, and none could begin. */
+  whenQuiet(): Promise<void> {
+    return this.#queue.whenQuiet();
   }
 
   /** Resolves when no job is under way, and none could begin. */

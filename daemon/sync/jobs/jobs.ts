@@ -8,6 +8,7 @@ import type { BuildProgress } from '../../engine/build/build.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { totalOf } from '../../sources/docs/ignored.ts';
 import type { FailedJobs } from './failed-jobs.ts';
+import { HostWaits } from './host-waits.ts';
 import type { IndexContext, IndexOutcome, RepoIndexer } from './index-repo.ts';
 import { type Job, PRIORITIES } from './job.ts';
 import type { JobBook } from './job-book.ts';
@@ -42,6 +43,8 @@ export interface JobsOptions {
   readonly log: Log;
   /** As they are now. */
   readonly jobLimits: () => JobLimits;
+  /** The host that the next job of a repo asks; undefined: none. */
+  readonly hostToAsk: (record: RepoRecord) => string | undefined;
   /** Told how far the job is that has been under way for the longest time. */
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
 }
@@ -59,6 +62,7 @@ export class Jobs {
   /** Repos that are being built again, as they were damaged. */
   readonly #rebuilt = new Set<number>();
   readonly #runner: JobRunner<RepoRecord, JobResult>;
+  readonly #waits = new HostWaits(() => this.#runner.noteWaits());
   /** What each job of a plain folder warns of, by repoId. */
   readonly oddities = new Map<number, readonly string[]>();
   /** What the last job of each repo warned of, by repoId; those that did not are not in it. */
@@ -73,7 +77,7 @@ export class Jobs {
   }
 
   #kind(): JobKind<RepoRecord, JobResult> {
-    const { served } = this.#options;
+    const { served, hostToAsk } = this.#options;
     return {
       queue: INDEX_QUEUE,
       words: { target: 'repository', targets: 'repositories', done: 'indexed' },
@@ -86,6 +90,8 @@ export class Jobs {
         const { indexedAt } = served.record(record.repoId) ?? record;
         return indexedAt === undefined ? PRIORITIES.first : PRIORITIES.scheduled;
       },
+      isHeldUp: (record) => this.#waits.isHeldUp(() => hostToAsk(record)),
+      isIdle: (repoId) => this.#waits.isIdle(repoId),
       attempt: (job) => this.#index(job),
       keptOf: keptResult,
       failureOf: ({ name }, error, durationMs) => failureOf(name, error, durationMs),
@@ -201,6 +207,11 @@ export class Jobs {
     return this.#runner.without(repoIds, work);
   }
 
+  /** Resolves when no job does more than wait for a code host that says nothing, and none could begin. */
+  whenQuiet(): Promise<void> {
+    return this.#runner.whenQuiet();
+  }
+
   /** Resolves when no job is under way, and none could begin. */
   whenIdle(): Promise<void> {
     return this.#runner.whenIdle();
@@ -216,10 +227,11 @@ export class Jobs {
   }
 
   async #index(job: IndexJob): Promise<JobResult> {
-    const { indexer, onProgress } = this.#options;
+    const { indexer, hostToAsk, onProgress } = this.#options;
     const startMs = performance.now();
     const warnings: string[] = [];
     const { target: record } = job;
+    this.#waits.begin(job.targetId, () => hostToAsk(record));
     const tell = fetchTeller((message, fields) => job.say('info', message, fields));
     const context = {
       signal: job.signal,
@@ -231,13 +243,17 @@ export class Jobs {
       onFetch: (step) => {
         job.progress = stepOfFetch(step);
         tell(step);
+        if (step.host === undefined) this.#waits.hear(job.targetId);
+        else this.#waits.ask(job.targetId, step.host);
       },
+      onFetched: () => this.#waits.end(job.targetId),
       onProgress: (progress) => {
         job.progress = stepOfBuild(progress);
         if (this.#runner.first === job) onProgress?.(record.name, progress);
       },
     } satisfies IndexContext;
     const outcome = await indexer.index(record, job.isForced, context).catch((error: unknown) => {
+      this.#waits.fail(job.targetId, error);
       throw withNeed(error, job.progress);
     });
     const { repoId, name, source } = record;

@@ -237,6 +237,8 @@ const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
   },
   'there are no objects': (folder) => rmSync(path.join(folder, 'objects'), { recursive: true }),
   'there are no packs': (folder) => rmSync(path.join(folder, 'objects/pack'), { recursive: true }),
+  'the configuration is gone': (folder) => rmSync(path.join(folder, 'config')),
+  'the configuration is empty': (folder) => writeFileSync(path.join(folder, 'config'), ''),
   'the configuration is cut': (folder) => writeFileSync(path.join(folder, 'config'), '[core'),
   'what it held is a pipe': (folder) => {
     rmSync(path.join(folder, 'trawl-mirror.json'));

@@ -3,6 +3,7 @@
 import { indexerOf } from '../../../daemon/instance.ts';
 import type { Index } from '../../../daemon/open-index.ts';
 import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
+import type { SecretText } from '../../../daemon/base/config/secret-text.ts';
 import type {
   ConnectionLimits,
   Connections,
@@ -32,6 +33,8 @@ export interface ConnectedOptions extends Partial<ConnectionLimits> {
   readonly attemptsMax?: number;
   /** Default: no. */
   readonly findsSymbols?: boolean;
+  /** Default: no webhook is taken. */
+  readonly webhookSecret?: SecretText;
 }
 
 export const GRACE_MS = 5;
@@ -46,6 +49,7 @@ export async function openConnected(
     fetchClone = fetchLocal,
     attemptsMax = 1,
     findsSymbols = false,
+    webhookSecret,
     ...more
   }: ConnectedOptions = {},
 ): Promise<ConnectedIndex> {
@@ -65,7 +69,7 @@ export async function openConnected(
       openHost: (name, given) =>
         Promise.resolve((typeof host === 'function' ? host(name, given) : host).open(name)),
       fetchClone,
-      webhookSecret: () => undefined,
+      webhookSecret: () => webhookSecret,
       maintainClone: maintainMirror,
     },
     connectionLimits: () => limits,

@@ -19,6 +19,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 import { deferred } from '../../../daemon/base/deferred.ts';
+import { SecretText } from '../../../daemon/base/config/secret-text.ts';
 import { indexerOf } from '../../../daemon/instance.ts';
 import { HostError } from '../../../daemon/hosts/host.ts';
 import type { PushedRepository } from '../../../daemon/hosts/webhook.ts';
@@ -860,6 +861,30 @@ test('a clone that was damaged is found when it is read, and made anew for the n
   await index.close();
 });
 
+test('a clone of which contents alone were damaged is found by the threads of a build, and made anew', async () => {
+  const dataDir = temporaryFolder();
+  const host = localHost();
+  host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'fig\n'.repeat(1000) }))];
+  const index = await openConnected(dataDir, host, { c: settingsOf() });
+  await index.settle();
+  const clone = path.join(dataDir, 'clones/1.git');
+  const packs = path.join(clone, 'objects/pack');
+  const pack = readdirSync(packs).find((name) => name.endsWith('.pack'))!;
+  const listed = git(clone, 'verify-pack', '-v', path.join(packs, pack));
+  const [, offset] = / blob +4000 \d+ (\d+)$/m.exec(listed)!;
+  const bytes = readFileSync(path.join(packs, pack));
+  chmodSync(path.join(packs, pack), 0o600);
+  writeFileSync(path.join(packs, pack), bytes.fill(0x55, Number(offset) + 4, Number(offset) + 14));
+  const { jobs } = indexerOf(index.instance);
+  const all = index.instance.served.records;
+  const [failed] = await jobs.indexAll(all, true);
+  assert.match(failed!.error ?? '', /^git cat-file: exit code 128/);
+  const [mended] = await jobs.indexAll(all, true);
+  assert.deepEqual([mended!.state, mended!.error], ['COMPLETED', undefined]);
+  git(clone, 'fsck', '--full', '--no-dangling');
+  await index.close();
+});
+
 for (const [what, damage] of [
   ['no objects', (clone: string) => rmSync(path.join(clone, 'objects'), { recursive: true })],
   ['no HEAD', (clone: string) => writeFileSync(path.join(clone, 'HEAD'), Buffer.alloc(20, 0xff))],
@@ -932,6 +957,35 @@ test('what was fetched from an address that another repository had taken goes wi
   await index.sync('c');
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   await index.close();
+});
+
+test('what webhooks told while no daemon ran is found by the start: a repository that turned private, and a push', async () => {
+  const dataDir = temporaryFolder();
+  const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
+  const host = localHost();
+  host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
+  const settings = { c: settingsOf({ enforcePermissions: true }) };
+  const first = await openConnected(dataDir, host, settings);
+  await first.settle();
+  await first.close();
+  const at = '2026-01-01T00:00:00Z';
+  host.repos = [
+    { ...host.repos[0]!, visibility: 'private' },
+    { ...host.repos[1]!, pushedAt: at },
+  ];
+  writeFiles(two, { 'new.txt': 'plum\n' });
+  commitAll(two);
+  const without = await openConnected(dataDir, host, settings);
+  await without.settle();
+  assert.deepEqual(host.asked, [0], 'it is not due yet, and nobody was to be told');
+  await without.close();
+  const next = await openConnected(dataDir, host, settings, {
+    webhookSecret: new SecretText('s'),
+  });
+  await next.settle();
+  assert.deepEqual(next.shown(), ['host/o/1 private restricted', 'host/o/2 public restricted']);
+  assert.deepEqual(await found(next, 'plum repo:o/2'), ['host/o/2:b.txt', 'host/o/2:new.txt']);
+  await next.close();
 });
 
 test('what is to be fetched is fetched by the next process: a push that a listing told of, and one that was promised', async () => {
