@@ -121,18 +121,21 @@ function LimitChoice({ email, choose }: LimitChoiceProps) {
   );
 }
 
+function to(userId: string) {
+  return { base: BASE_PATH, query: { userId } };
+}
+
 /** Changes members, and ends them; a refusal is that of what was done last. */
 function useMemberChanges() {
   const { mutate, error: refusal } = useMutation({
     mutationFn: (send: () => Promise<unknown>) => send(),
     onSettled: changed,
   });
-  const member = (userId: string) => ({ base: BASE_PATH, query: { userId } });
   return {
     change: (userId: string, body: Changes) =>
-      mutate(() => call<typeof updateUser>(ADDRESS, { ...member(userId), method: 'PATCH', body })),
+      mutate(() => call<typeof updateUser>(ADDRESS, { ...to(userId), method: 'PATCH', body })),
     remove: (userId: string) =>
-      mutate(() => call<typeof deleteUser>(ADDRESS, { ...member(userId), method: 'DELETE' })),
+      mutate(() => call<typeof deleteUser>(ADDRESS, { ...to(userId), method: 'DELETE' })),
     refusal,
   };
 }
