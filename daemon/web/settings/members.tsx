@@ -121,7 +121,7 @@ function LimitChoice({ email, choose }: LimitChoiceProps) {
   );
 }
 
-function to(userId: string) {
+function optionsOf(userId: string) {
   return { base: BASE_PATH, query: { userId } };
 }
 
@@ -133,9 +133,11 @@ function useMemberChanges() {
   });
   return {
     change: (userId: string, body: Changes) =>
-      mutate(() => call<typeof updateUser>(ADDRESS, { ...to(userId), method: 'PATCH', body })),
+      mutate(() =>
+        call<typeof updateUser>(ADDRESS, { ...optionsOf(userId), method: 'PATCH', body }),
+      ),
     remove: (userId: string) =>
-      mutate(() => call<typeof deleteUser>(ADDRESS, { ...to(userId), method: 'DELETE' })),
+      mutate(() => call<typeof deleteUser>(ADDRESS, { ...optionsOf(userId), method: 'DELETE' })),
     refusal,
   };
 }
