@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { serve } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
@@ -582,7 +582,7 @@ void test('the tree goes by keys', { skip: NO_BROWSER }, async () => {
     ['ArrowUp', 'src'],
   ] as const) {
     await page.keyboard.press(key);
-    await page.waitForFunction(`document.activeElement.title === ${JSON.stringify(path)}`);
+    await until(page, `document.activeElement.title === ${JSON.stringify(path)}`);
     // What a folder holds is there before the next key.
     if (key === 'ArrowRight')
       await tree.getByRole('treeitem', { name: 'er', exact: true }).waitFor();
@@ -599,6 +599,39 @@ void test('the tree goes by keys', { skip: NO_BROWSER }, async () => {
   assert.deepEqual(await findingsOf(page), []);
   assert.deepEqual(complaints, []);
 });
+
+/** Is all of it in the window? */
+async function isInWindow(row: Locator): Promise<boolean> {
+  const box = await row.boundingBox();
+  const { height } = row.page().viewportSize()!;
+  return box !== null && box.y >= 0 && box.y + box.height <= height;
+}
+
+void test(
+  'the tree shows where one is, and goes along with the keys',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: served.url });
+    await page.setViewportSize({ width: 1280, height: 220 });
+    await openCode(page, addressOf('src/use.ts'));
+    const item = (path: string) =>
+      page.getByRole('treeitem').and(page.getByTitle(path, { exact: true }));
+    await until(page, 'document.querySelector(".tree-rows").scrollTop > 0');
+    assert.ok(await isInWindow(item('src/use.ts')));
+    await item('src/use.ts').focus();
+    for (const path of ['bin.dat', 'drawing.svg', 'odd.txt', 'pic.png', 'README.md']) {
+      await page.keyboard.press('ArrowDown');
+      await until(page, `document.activeElement.title === '${path}'`);
+      await page.waitForTimeout(50);
+      assert.ok(await isInWindow(item(path)), path);
+    }
+    await page.setViewportSize({ width: 768, height: 130 });
+    await page.keyboard.press('Control+b');
+    await page.getByRole('dialog', { name: 'Files' }).waitFor();
+    await until(page, 'document.querySelector(".drawer .tree-rows").scrollTop > 0');
+    assert.ok(await isInWindow(page.getByRole('dialog').getByTitle('src/use.ts', { exact: true })));
+  },
+);
 
 void test('below 1,100 px the tree is a drawer', { skip: NO_BROWSER }, async () => {
   const { page, complaints } = await visit({ url: served.url, width: 768 });

@@ -223,6 +223,35 @@ void test('a narrow window has room for all of the limit', { skip: NO_BROWSER },
 });
 
 void test(
+  'whether that is all is read before the times, also where texts are larger',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page } = await visit({ url: served.url });
+    await search(page, 'query=plumtree&matches=20000');
+    await page.evaluate('void (document.documentElement.style.fontSize = "20px")');
+    const widths = `(() => {
+      const said = document.querySelector('.summary-status > span');
+      const { clientWidth } = document.querySelector('.summary-times');
+      const text = document.createRange();
+      text.selectNodeContents(said);
+      // A part of a px is enough to cut it.
+      const isCut = text.getBoundingClientRect().width > said.getBoundingClientRect().width;
+      return { isCut, times: clientWidth };
+    })()`;
+    let cutCount = 0;
+    let before: number | undefined;
+    for (let width = 1400; width >= 1100; width -= 10) {
+      await page.setViewportSize({ width, height: 800 });
+      const { isCut, times } = await page.evaluate<{ isCut: boolean; times: number }>(widths);
+      assert.ok(!isCut || times === 0, `${width}`);
+      if (before !== undefined && times < before) cutCount++;
+      before = times;
+    }
+    assert.ok(cutCount > 0);
+  },
+);
+
+void test(
   'more lines, in place: of a gap, around a match, of a file',
   { skip: NO_BROWSER },
   async () => {

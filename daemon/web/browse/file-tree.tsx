@@ -144,7 +144,7 @@ function pathOf(row: TreeRow | undefined): string | undefined {
 /** The row that tab stops at, and the keys that go on from there. */
 function useActiveRow(rows: readonly TreeRow[], here: string, toggle: (folder: string) => void) {
   const list = useRef<VirtualizerHandle>(null);
-  const scroller = useRef<HTMLElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
   const wantsFocus = useRef(false);
   const [active, setActive] = useState(here);
   const found = rows.findIndex((row) => pathOf(row) === active);
@@ -208,11 +208,16 @@ export function FileTree({ place }: { readonly place: Place }) {
   const hasItems = rows.some(({ kind }) => kind === 'item');
   const { list, scroller, index, setActive, onKeyDown } = useActiveRow(rows, place.path, toggle);
   return (
-    <aside ref={scroller} className="tree" aria-label="Files">
+    <aside className="tree" aria-label="Files">
       <div className="tree-head">
         <FilterInput label="Filter the files" hint="Filter" value={wanted} set={setWanted} />
       </div>
-      <div {...(hasItems ? { role: 'tree', 'aria-label': 'Files' } : {})} onKeyDown={onKeyDown}>
+      <div
+        ref={scroller}
+        className="tree-rows"
+        {...(hasItems ? { role: 'tree', 'aria-label': 'Files' } : {})}
+        onKeyDown={onKeyDown}
+      >
         <Virtualizer
           ref={list}
           data={rows}

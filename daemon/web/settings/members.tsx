@@ -114,7 +114,7 @@ function LimitChoice({ email, choose }: LimitChoiceProps) {
   );
 }
 
-function member(userId: string) {
+function optionsOf(userId: string) {
   return { query: { userId } };
 }
 
@@ -126,9 +126,11 @@ function useMemberChanges() {
   });
   return {
     change: (userId: string, body: Changes) =>
-      mutate(() => call<typeof updateUser>(ADDRESS, { ...member(userId), method: 'PATCH', body })),
+      mutate(() =>
+        call<typeof updateUser>(ADDRESS, { ...optionsOf(userId), method: 'PATCH', body }),
+      ),
     remove: (userId: string) =>
-      mutate(() => call<typeof deleteUser>(ADDRESS, { ...member(userId), method: 'DELETE' })),
+      mutate(() => call<typeof deleteUser>(ADDRESS, { ...optionsOf(userId), method: 'DELETE' })),
     refusal,
   };
 }
