@@ -60,8 +60,8 @@ export class Indexer {
         this.connections?.noteIndexed(record.repoId);
       },
     });
-    const hostToAsk = (record: RepoRecord): string | undefined =>
-      this.connections?.clones.hostToAsk(record);
+    const hostToAsk = ({ repoId }: RepoRecord): string | undefined =>
+      this.connections?.clones.hostToAsk(repoId);
     this.jobs = new Jobs({ ...options, indexer, hostToAsk });
     const { hosts, connectionRows: rows, connectionLimits: limits } = options;
     const parts = { ...options, jobs: this.jobs, rows, limits };

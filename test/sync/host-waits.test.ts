@@ -4,12 +4,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HostError } from '../../daemon/hosts/host.ts';
-import type { FetchStep } from '../../daemon/sync/jobs/job-step.ts';
+import { HostWaits } from '../../daemon/sync/jobs/host-waits.ts';
 import { type Daemon, daemonOn, emptyRows, mockTimers, recordOf, turns } from './jobs-of.ts';
 
 /** Repos below this id are at the host `still`, all others at `fine`. */
 const FIRST_FINE = 10;
-const ANSWER: FetchStep = { phase: 'receiving', doneCount: 1, totalCount: 2 };
 
 function hostOf(repoId: number): string {
   return repoId < FIRST_FINE ? 'still' : 'fine';
@@ -24,8 +23,7 @@ const begunIn = ({ attempts }: Daemon): number[] => attempts.map(({ repoId }) =>
 
 /** The attempts from this one on ask their hosts. */
 function askAll({ attempts }: Daemon, from = 0): void {
-  for (const { repoId, context } of attempts.slice(from))
-    context.onFetch({ phase: 'asking', doneCount: 0, totalCount: 0, host: hostOf(repoId) });
+  for (const { repoId, context } of attempts.slice(from)) context.onHost(hostOf(repoId), 'asked');
 }
 
 function unavailable(): HostError {
@@ -54,7 +52,7 @@ test('repos of other hosts do not wait for a host that says nothing', async (t) 
   askAll(daemon, 5);
   await move(1_000);
   assert.equal(attempts.length, 6);
-  attempts[5]!.context.onFetch(ANSWER);
+  attempts[5]!.context.onHost('still', 'heard');
   assert.deepEqual(begunIn(daemon).slice(5), [3, 5]);
   await jobs.close();
 });
@@ -67,7 +65,7 @@ test('a host that answers, however long it takes, takes its places', async (t) =
   askAll(daemon);
   for (let second = 0; second < 60; second += 6) {
     await move(6_000);
-    for (const { context } of attempts) context.onFetch(ANSWER);
+    for (const { repoId, context } of attempts) context.onHost(hostOf(repoId), 'heard');
   }
   assert.deepEqual(begunIn(daemon), [1, 2]);
   for (const { context } of attempts) context.onFetched();
@@ -106,7 +104,7 @@ test('jobs that wait for several hosts are bounded', async (t) => {
   for (let repoId = 11; repoId <= 30; repoId++) jobs.ask(recordOf(repoId));
   for (let round = 0; round < 10; round++) {
     for (const { repoId, context } of attempts.slice(2 * round))
-      context.onFetch({ phase: 'asking', doneCount: 0, totalCount: 0, host: `host ${repoId}` });
+      context.onHost(`host ${repoId}`, 'asked');
     await move(10_000);
   }
   assert.equal(attempts.length, 8);
@@ -125,8 +123,43 @@ test('what is done while no job works does not wait for a host that says nothing
   assert.deepEqual([begunIn(daemon), isQuiet], [[1, 2, 11], false]);
   await attempts[2]!.end();
   assert.equal(isQuiet, true);
-  attempts[0]!.context.onFetch(ANSWER);
+  attempts[0]!.context.onHost('still', 'heard');
   const quiet = jobs.whenQuiet().then(() => 'quiet');
   assert.equal(await Promise.race([quiet, turns().then(() => 'busy')]), 'busy');
   await jobs.close();
+});
+
+test('whoever looks at the waits hears of each change of them', async (t) => {
+  const move = mockTimers(t);
+  let changes = 0;
+  const waits = new HostWaits(() => changes++);
+  const changed = (): number => {
+    const now = changes;
+    changes = 0;
+    return now;
+  };
+  const still = (): string => 'still';
+  waits.begin(1, still);
+  waits.note(1, 'still', 'asked');
+  waits.note(2, 'still', 'asked');
+  assert.equal(changed(), 0);
+  await move(10_000);
+  assert.ok(changed() > 0);
+  assert.deepEqual([waits.isIdle(1), waits.isHeldUp(still)], [true, true]);
+  waits.note(1, 'still', 'heard');
+  assert.ok(changed() > 0);
+  // One that stands still by itself goes on to take no place.
+  assert.deepEqual([waits.isIdle(1), waits.isIdle(2), waits.isHeldUp(still)], [false, true, false]);
+  waits.fail(2, unavailable());
+  waits.end(1);
+  assert.ok(changed() > 0);
+  waits.fail(3, unavailable());
+  waits.note(4, 'still', 'asked');
+  await move(10_000);
+  changed();
+  waits.fail(4, unavailable());
+  waits.begin(5, still);
+  assert.deepEqual([changed(), waits.isIdle(5), waits.isHeldUp(still)], [1, true, true]);
+  waits.end(5);
+  assert.deepEqual([changed(), waits.isHeldUp(still)], [1, false]);
 });

@@ -12,6 +12,8 @@ import { NO_BROWSER, findingsOf, hasCount, until, visit } from './browser.ts';
 import { openSlowDoor } from './slow-stream.ts';
 import type { SlowDoor } from './slow-stream.ts';
 
+/** A line of each of many files, and the name of the best. */
+const LONG_WORD = 'x'.repeat(90);
 const FILLER = 'nothing to be found in this line of the file\n';
 
 /** Enough text for several events of a stream, which has one for each 256 KiB. */
@@ -19,7 +21,7 @@ function manyFiles(): Record<string, string> {
   const files: Record<string, string> = {};
   for (let number = 0; number < 300; number++) {
     const name = `many/${String(number).padStart(3, '0')}.txt`;
-    files[name] = `${`plumtree ${number} ${'x'.repeat(90)}\n`.repeat(60)}${FILLER.repeat(3)}`;
+    files[name] = `${`plumtree ${number} ${LONG_WORD}\n`.repeat(60)}${FILLER.repeat(3)}`;
   }
   return files;
 }
@@ -40,6 +42,7 @@ before(async () => {
   writeFiles(repo, {
     ...manyFiles(),
     'wide.ts': WIDE,
+    [`${LONG_WORD}.txt`]: `${LONG_WORD}\n`,
     'dozen.txt': DOZEN,
     'formula.csv': '=damson(1),"damson"\n',
     'long.txt': `${'y'.repeat(1_500_000)} medlar ${'z'.repeat(300_000)}\n`,
@@ -70,21 +73,10 @@ function placesOf(page: Page): Promise<Record<string, string>> {
   )`);
 }
 
-void test('what streams in moves nothing that was painted', { skip: NO_BROWSER }, async () => {
-  const { page, complaints } = await visit({ url: door.url });
-  await page.addInitScript(`
-    self.shifts = [];
-    new PerformanceObserver((list) => {
-      for (const { value, sources } of list.getEntries())
-        for (const { node } of sources)
-          if (node?.parentElement?.closest('.result-scroller')) self.shifts.push(value);
-    }).observe({ type: 'layout-shift', buffered: true });
-  `);
-  door.letPass(1);
-  await page.goto('/search?query=plumtree&matches=20000');
-  await page.getByRole('article').first().waitFor();
+/** Lets one event after the other through, looking further down meanwhile: nothing moves. Returns how many. */
+async function letAllCome(page: Page, end: RegExp): Promise<number> {
   let steps = 0;
-  while (!(await summary(page)).includes('that is all')) {
+  while (!end.test(await summary(page))) {
     const places = await placesOf(page);
     assert.ok(Object.keys(places).length > 0);
     assert.ok(steps < 100);
@@ -98,11 +90,58 @@ void test('what streams in moves nothing that was painted', { skip: NO_BROWSER }
     await page.waitForTimeout(100);
     steps++;
   }
+  return steps;
+}
+
+void test('what streams in moves nothing that was painted', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: door.url });
+  await page.addInitScript(`
+    self.shifts = [];
+    new PerformanceObserver((list) => {
+      for (const { value, sources } of list.getEntries())
+        for (const { node } of sources)
+          if (node?.parentElement?.closest('.result-scroller')) self.shifts.push(value);
+    }).observe({ type: 'layout-shift', buffered: true });
+  `);
+  door.letPass(1);
+  await page.goto('/search?query=plumtree&matches=20000');
+  await page.getByRole('article').first().waitFor();
+  const steps = await letAllCome(page, /that is all/);
   assert.ok(steps >= 4, `${steps} steps`);
   assert.match(await summary(page), /^18,000 matches in 300 files of 1 repository · that is all$/);
   assert.deepEqual(await page.evaluate('self.shifts'), []);
   assert.deepEqual(complaints, []);
 });
+
+void test(
+  'nor does what streams in behind another search move files that both have',
+  { skip: NO_BROWSER },
+  async () => {
+    const turnedDoor = await openSlowDoor(served.url, true);
+    const { page, complaints } = await visit({ url: turnedDoor.url });
+    turnedDoor.letPass(1);
+    await page.goto(`/search?query=${LONG_WORD}`);
+    await page.getByRole('article').first().waitFor();
+    const before = Object.keys(await placesOf(page));
+    await page.getByRole('combobox', { name: 'Query' }).fill(LONG_WORD.toUpperCase());
+    await page.keyboard.press('Enter');
+    // What the search before still waits for passes as well.
+    for (let tries = 0; !/so far/.test(await summary(page)); tries++) {
+      assert.ok(tries < 50);
+      turnedDoor.letPass(1);
+      await page.waitForTimeout(200);
+    }
+    await page.waitForTimeout(300);
+    const places = await placesOf(page);
+    assert.deepEqual(Object.keys(places), before);
+    turnedDoor.letPass(Infinity);
+    await page.getByText(/^First 10,000 matches/).waitFor();
+    await page.waitForTimeout(300);
+    const after = await placesOf(page);
+    for (const [key, place] of Object.entries(places)) assert.equal(after[key], place, key);
+    assert.deepEqual(complaints, []);
+  },
+);
 
 void test(
   'an answer to what was typed that was all stands when it is asked for; a part of it does not',

@@ -23,8 +23,24 @@ async function* eventsOf(body: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/** Opens the door. @param url  address of the daemon. It is closed at the end of the file. */
-export async function openSlowDoor(url: string): Promise<SlowDoor> {
+/** The chunks of a stream the last one first, and what comes behind them. */
+async function* turned(events: AsyncIterable<string>): AsyncGenerator<string> {
+  const chunks: string[] = [];
+  for await (const event of events)
+    if (event.includes('"type":"chunk"')) chunks.unshift(event);
+    else {
+      yield* chunks.splice(0);
+      yield event;
+    }
+}
+
+/**
+ * Opens the door. It is closed at the end of the file.
+ *
+ * @param url       address of the daemon
+ * @param isTurned  the best results come last
+ */
+export async function openSlowDoor(url: string, isTurned = false): Promise<SlowDoor> {
   const gate = { allowed: 0, wake: (): void => {} };
   const left = { count: 0 };
   const mayPass = async (): Promise<void> => {
@@ -41,7 +57,8 @@ export async function openSlowDoor(url: string): Promise<SlowDoor> {
       return;
     }
     response.flushHeaders();
-    for await (const event of eventsOf(reply)) {
+    const events = eventsOf(reply);
+    for await (const event of isTurned ? turned(events) : events) {
       await mayPass();
       response.write(event);
     }

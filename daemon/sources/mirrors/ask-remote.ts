@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
 import { REFS_SIZE_MAX } from '../git/git.ts';
 import { MirrorError } from './mirror-error.ts';
-import { type Remote, runRemoteGit } from './remote-git.ts';
+import { type HostNews, type Remote, runRemoteGit } from './remote-git.ts';
 import { parseListed, type RemoteRefs } from './remote-refs.ts';
 import { isHttp } from './remote-address.ts';
 import { askOverHttp } from './smart-http.ts';
@@ -17,6 +17,7 @@ export interface AskOptions {
   readonly cwd: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  readonly onHost?: ((news: HostNews) => void) | undefined;
   readonly log: Log;
 }
 
@@ -28,13 +29,15 @@ export interface Answer {
 
 /** Errors: HostError; MirrorError; ConfigError; the reason of the signal. */
 export async function askRemote(options: AskOptions): Promise<Answer> {
-  const { remote, caFile, log } = options;
+  const { remote, caFile, onHost, log } = options;
   const { address, credential } = remote;
   if (isHttp(address)) {
     const { fetch } = transportOf(address.url, caFile, log);
+    onHost?.('asked');
     const { url, refs } = await inTime(options, (limited) =>
       askOverHttp({ address, credential, fetch, signal: limited }),
     );
+    onHost?.('answered');
     // Safety: the transport takes no other host, and no http in place of https.
     const protocol = url.startsWith('https:') ? 'https' : 'http';
     return { remote: { ...remote, address: { ...address, protocol, url } }, refs };

@@ -33,7 +33,7 @@ import {
   writeState,
 } from './mirror-folder.ts';
 import { type Protocol, remoteAddress } from './remote-address.ts';
-import { runRemoteGit } from './remote-git.ts';
+import { type HostNews, runRemoteGit } from './remote-git.ts';
 import { digestOf, type RemoteRefs } from './remote-refs.ts';
 import { faultOf } from './sound-mirror.ts';
 import { endStrays, markOf } from './strays.ts';
@@ -53,6 +53,7 @@ export interface MirrorOptions {
   /** Of the whole fetch, ms. One that stands still ends sooner. */
   readonly timeoutMs: number;
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
+  readonly onHost?: ((news: HostNews) => void) | undefined;
   readonly log: Log;
   /** True: something could not be read of it, so that it is checked first, and made anew if it is not sound. */
   readonly isDoubted?: boolean;
@@ -106,7 +107,8 @@ async function fetchInTurn(options: MirrorOptions): Promise<FetchedMirror> {
     certificates,
     sshConfig: options.sshConfig,
   };
-  const asked = await askRemote({ remote, caFile, cwd: parent, timeoutMs, signal, log });
+  const { onHost } = options;
+  const asked = await askRemote({ remote, caFile, cwd: parent, timeoutMs, signal, onHost, log });
   // Why: the next one may have been about to be moved in.
   if (!existsSync(folder)) await tidyBeside(folder);
   const state = await soundState(options);

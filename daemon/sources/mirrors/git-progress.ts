@@ -31,6 +31,7 @@ const LINE_LENGTH_MAX = 4096;
 
 export class ProgressReader {
   readonly #onProgress: ((progress: FetchProgress) => void) | undefined;
+  readonly #onStep: (() => void) | undefined;
   #line = '';
   #messages = '';
   #size = 0;
@@ -38,9 +39,13 @@ export class ProgressReader {
   #phase: FetchProgress['phase'] | undefined;
   #reportedMs = -Infinity;
 
-  /** @param onProgress  called twice a second at most, and at the beginning of each phase */
-  constructor(onProgress?: (progress: FetchProgress) => void) {
+  /**
+   * @param onProgress  called twice a second at most, and at the beginning of each phase
+   * @param onStep      called for every line that tells progress, with a total or without
+   */
+  constructor(onProgress?: (progress: FetchProgress) => void, onStep?: () => void) {
     this.#onProgress = onProgress;
+    this.#onStep = onStep;
   }
 
   /** Characters that have come. */
@@ -62,11 +67,11 @@ export class ProgressReader {
 
   #take(line: string): void {
     const [, remote, title = '', percent, done, total, size, unit = ''] = STEP.exec(line) ?? [];
-    if (percent === undefined) {
-      if (line.trim() !== '' && !OTHER_STEP.test(line))
-        this.#messages = `${this.#messages}${line}\n`.slice(-MESSAGES_LENGTH_MAX);
-      return;
-    }
+    const isStep = percent !== undefined || OTHER_STEP.test(line);
+    if (isStep) this.#onStep?.();
+    else if (line.trim() !== '')
+      this.#messages = `${this.#messages}${line}\n`.slice(-MESSAGES_LENGTH_MAX);
+    if (percent === undefined) return;
     if (size !== undefined && remote === undefined)
       this.#receivedSize = Math.round(Number(size) * UNIT_SIZES[unit]!);
     this.#report({

@@ -22,6 +22,9 @@ export interface Remote {
   readonly sshConfig: string | undefined;
 }
 
+/** What a host does that is talked to; `answered`: it has said all. */
+export type HostNews = 'asked' | 'heard' | 'answered';
+
 export interface RemoteRun {
   readonly remote: Remote;
   /** Absolute path of the mirror; absent: there is none yet. */
@@ -33,6 +36,7 @@ export interface RemoteRun {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
+  readonly onHost?: ((news: HostNews) => void) | undefined;
   /** Bytes that git may write to standard output; default: none are kept. */
   readonly outputSizeMax?: number;
 }
@@ -94,7 +98,9 @@ const FETCH_SETTINGS: readonly string[] = [
  */
 export async function runRemoteGit(args: readonly string[], run: RemoteRun): Promise<Buffer> {
   run.signal.throwIfAborted();
-  const progress = new ProgressReader(run.onProgress);
+  const { onProgress, onHost } = run;
+  const progress = new ProgressReader(onProgress, () => onHost?.('heard'));
+  onHost?.('asked');
   const git = startGit(args, { ...gitOptions(run), onErrorText: (text) => progress.push(text) });
   const output = gather(git, run.outputSizeMax ?? 0);
   git.stdin.end();
@@ -109,6 +115,7 @@ export async function runRemoteGit(args: readonly string[], run: RemoteRun): Pro
   );
   try {
     await git.ended;
+    onHost?.('answered');
     return Buffer.concat(output.chunks);
   } catch (error) {
     run.signal.throwIfAborted();

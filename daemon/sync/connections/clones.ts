@@ -13,6 +13,7 @@ import type { GitCredential, Host } from '../../hosts/host.ts';
 import { isGitExit } from '../../sources/git/git.ts';
 import { isMisled } from '../../sources/git/git-place.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
+import type { HostNews } from '../../sources/mirrors/remote-git.ts';
 import { endStrays } from '../../sources/mirrors/strays.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -32,6 +33,7 @@ export type FetchClone = (options: {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly onProgress: (step: FetchStep) => void;
+  readonly onHost: (news: HostNews) => void;
   readonly log: Log;
   /** Something could not be read of it: it is checked, and made anew if it is damaged. */
   readonly isDoubted?: boolean;
@@ -91,6 +93,8 @@ export class Clones {
   readonly #doubted = new Set<number>();
   /** Repos at whose address something else was found. */
   readonly #others = new Set<number>();
+  /** Repos that have a clone, as far as is known. */
+  readonly #cloned = new Set<number>();
 
   constructor(options: ClonesOptions) {
     this.#options = options;
@@ -127,9 +131,9 @@ export class Clones {
   }
 
   /** The host that the next job of a repo asks; undefined: none, as far as is known without reading. */
-  hostToAsk({ repoId, indexedAt }: RepoRecord): string | undefined {
+  hostToAsk(repoId: number): string | undefined {
+    if (this.#cloned.has(repoId) && !this.#stale.has(repoId)) return undefined;
     const repo = this.#options.register.byId(repoId);
-    if (indexedAt !== undefined && !this.#stale.has(repoId)) return undefined;
     return hasClone(repo) ? hostOf(repo.host) : undefined;
   }
 
@@ -168,7 +172,7 @@ export class Clones {
    */
   async bringUp(
     { repoId, name }: RepoRecord,
-    context: Pick<IndexContext, 'signal' | 'onFetch'>,
+    context: Pick<IndexContext, 'signal' | 'onFetch' | 'onHost'>,
   ): Promise<void> {
     const repo = this.#options.register.byId(repoId);
     if (!hasClone(repo)) return;
@@ -205,13 +209,15 @@ export class Clones {
     repoId: number,
     repoHost: RepoHost,
     ways: readonly CloneWay[],
-    { signal, onFetch }: Pick<IndexContext, 'signal' | 'onFetch'>,
+    { signal, onFetch, onHost }: Pick<IndexContext, 'signal' | 'onFetch' | 'onHost'>,
   ): Promise<void> {
     const { catalog, fetchClone, timeoutMs, log } = this.#options;
     const { facts } = repoHost;
+    const note = (news: HostNews): void => onHost(hostOf(repoHost), news);
     for (const [index, { host, caFile }] of ways.entries()) {
       try {
-        onFetch({ phase: 'asking', doneCount: 0, totalCount: 0, host: hostOf(repoHost) });
+        onFetch({ phase: 'asking', doneCount: 0, totalCount: 0 });
+        note('asked');
         const credential = await host.gitCredential(facts, signal);
         // What anybody may fetch is nobody's secret.
         const isOpen = credential === undefined && /^https?:/i.test(facts.cloneUrl);
@@ -228,10 +234,12 @@ export class Clones {
           signal,
           timeoutMs: timeoutMs(),
           onProgress: onFetch,
+          onHost: note,
           confirm,
           log,
         });
         this.#doubted.delete(repoId);
+        this.#cloned.add(repoId);
         return;
       } catch (error) {
         signal.throwIfAborted();
@@ -269,6 +277,7 @@ export class Clones {
   async remove(repoId: number): Promise<void> {
     this.#stale.delete(repoId);
     this.#others.delete(repoId);
+    this.#cloned.delete(repoId);
     await removeClone(this.#options.catalog, repoId);
   }
 
@@ -284,7 +293,9 @@ export class Clones {
     for (const name of names) {
       const [, id, beside] = /^(\d+)\.(?:json|git(\.(?:new|old)-.+)?)$/.exec(name) ?? [];
       const repoId = Number(id ?? 'NaN');
-      const isLeft = beside !== undefined && existsSync(catalog.clonePath(repoId));
+      const isClone = existsSync(catalog.clonePath(repoId));
+      if (isClone) this.#cloned.add(repoId);
+      const isLeft = beside !== undefined && isClone;
       if (isLeft || !hasClone(register.byId(repoId))) await this.#removeLeft(name);
     }
   }

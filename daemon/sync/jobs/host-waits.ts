@@ -2,6 +2,7 @@
 // place of others, and while one does no other of that host begins.
 
 import { systemCodeOf } from '../../base/caught.ts';
+import type { HostNews } from '../../sources/mirrors/remote-git.ts';
 
 /** Guess: as long as people are not told of it either (hosts/transport.ts). */
 const SILENCE_MS = 10_000;
@@ -10,10 +11,11 @@ interface Wait {
   readonly host: string;
   /** Undefined: the host has not been asked yet. */
   readonly timer?: NodeJS.Timeout;
+  isLate: boolean;
 }
 
 export class HostWaits {
-  /** Called when a host has become silent, or speaks again. */
+  /** Called when `isIdle` or `isHeldUp` may say something else. */
   readonly #onChange: () => void;
   /** Those that have said nothing for long, or could not be reached when they were asked last. */
   readonly #silent = new Set<string>();
@@ -28,28 +30,37 @@ export class HostWaits {
   begin(targetId: number, hostOf: () => string | undefined): void {
     if (this.#silent.size === 0) return;
     const host = hostOf();
-    if (host !== undefined) this.#waits.set(targetId, { host });
+    if (host === undefined) return;
+    this.#waits.set(targetId, { host, isLate: false });
+    if (this.#silent.has(host)) this.#onChange();
   }
 
-  /** A job asks its host. */
-  ask(targetId: number, host: string): void {
+  /** A job asks its host, hears something of it, or has all. */
+  note(targetId: number, host: string, news: HostNews): void {
+    if (news === 'answered') this.end(targetId);
+    else this.#wait(targetId, host);
+    if (news === 'heard') this.#speaks(host);
+    else if (news === 'asked' && this.#silent.has(host)) this.#onChange();
+  }
+
+  #wait(targetId: number, host: string): void {
     this.#forget(targetId);
-    const timer = setTimeout(() => this.#silence(host), SILENCE_MS).unref();
-    this.#waits.set(targetId, { host, timer });
-  }
-
-  /** The host says something, and is to say more. */
-  hear(targetId: number): void {
-    const wait = this.#waits.get(targetId);
-    if (wait === undefined) return;
-    this.ask(targetId, wait.host);
-    this.#speaks(wait.host);
+    const timer = setTimeout(() => {
+      wait.isLate = true;
+      this.#silent.add(host);
+      this.#onChange();
+    }, SILENCE_MS).unref();
+    const wait: Wait = { host, timer, isLate: false };
+    this.#waits.set(targetId, wait);
   }
 
   /** The host has said all, if it was asked. */
   end(targetId: number): void {
     const wait = this.#forget(targetId);
-    if (wait?.timer !== undefined) this.#speaks(wait.host);
+    if (wait === undefined) return;
+    if (wait.timer !== undefined) this.#speaks(wait.host);
+    // The next job of that host may ask.
+    else if (this.#silent.has(wait.host)) this.#onChange();
   }
 
   /** The job has ended before that. */
@@ -63,7 +74,7 @@ export class HostWaits {
   /** Whether a job waits for a host that says nothing. */
   isIdle(targetId: number): boolean {
     const wait = this.#waits.get(targetId);
-    return wait !== undefined && this.#silent.has(wait.host);
+    return wait !== undefined && (wait.isLate || this.#silent.has(wait.host));
   }
 
   /** Whether a job that is to ask a host has to wait for one that does. */

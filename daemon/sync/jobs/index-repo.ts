@@ -37,6 +37,7 @@ import { type Publication, publishing } from '../served/publication.ts';
 import { lookAgainAt } from '../register/look-at-source.ts';
 import type { FetchStep } from './job-step.ts';
 import { layoutOf } from '../../sources/git/layout.ts';
+import type { HostNews } from '../../sources/mirrors/remote-git.ts';
 import { warningsOf } from './job-warnings.ts';
 import { selectRevisions } from './select-revisions.ts';
 import type { Served } from '../served/served.ts';
@@ -75,6 +76,8 @@ export interface IndexContext {
   readonly onWork: () => void;
   /** Of the clone of a repo of a code host. */
   readonly onFetch: (step: FetchStep) => void;
+  /** What a code host does. @param host  with its port */
+  readonly onHost: (host: string, news: HostNews) => void;
   /** The clone is up to date, or there is none: no host is asked any more. */
   readonly onFetched: () => void;
   readonly onProgress: (progress: BuildProgress) => void;

@@ -11,8 +11,6 @@ export interface FetchStep {
   readonly totalCount: number;
   /** Bytes that have come so far; absent: none have. */
   readonly receivedSize?: number;
-  /** Who is asked, with its port; absent: it has said something. */
-  readonly host?: string;
 }
 
 export interface FineStep extends JobStep {

@@ -243,9 +243,8 @@ export class Jobs {
       onFetch: (step) => {
         job.progress = stepOfFetch(step);
         tell(step);
-        if (step.host === undefined) this.#waits.hear(job.targetId);
-        else this.#waits.ask(job.targetId, step.host);
       },
+      onHost: (host, news) => this.#waits.note(job.targetId, host, news),
       onFetched: () => this.#waits.end(job.targetId),
       onProgress: (progress) => {
         job.progress = stepOfBuild(progress);

@@ -220,7 +220,8 @@ export const ResultCard = memo(function ResultCard({ file, place }: ResultCardPr
   const card = useCard(key);
   const change = (how: (before: CardState) => CardState): void =>
     useCards.getState().change(key, how);
-  useLayoutEffect(() => noteSeen(key), [key]);
+  // Of another list too, where the card stays.
+  useLayoutEffect(() => noteSeen(key), [key, file]);
   const part = { file, card, change };
   return (
     <Article file={file} place={place}>

@@ -60,18 +60,19 @@ function focusPlace(scroller: Element, { key, line }: ResultPlace, frames = 0): 
   else requestAnimationFrame(() => focusPlace(scroller, { offset: 0, key, line }, frames + 1));
 }
 
-/** Goes to the place that the history knows, once there is enough to scroll. */
-function useReturn({ scroller, list, files }: Parts): void {
+/** Goes to the place that the history knows, once there is enough to scroll; with another list that is no place any more. */
+function useReturn({ scroller, list, files }: Parts, viewId: number): void {
   const isOver = useSearch(({ state }) => state !== 'running');
-  const [place, setPlace] = useState(takePlace);
+  const [wanted, setWanted] = useState(() => ({ place: takePlace(), viewId }));
+  const place = wanted.viewId === viewId ? wanted.place : undefined;
   useLayoutEffect(() => {
     const handle = list.current;
     if (place === undefined || handle === null || files.length === 0) return;
     if (!isOver && handle.scrollSize < place.offset + handle.viewportSize) return;
-    setPlace(undefined);
+    setWanted({ place: undefined, viewId });
     handle.scrollTo(place.offset);
     if (scroller.current !== null) focusPlace(scroller.current, place);
-  }, [place, files.length, isOver, list, scroller]);
+  }, [place, files.length, isOver, list, scroller, viewId]);
 }
 
 /** Keeps in the history where the list is and what has the focus. */
@@ -183,7 +184,7 @@ function Feed({ files, loadedCount, onFocus, scroller, viewId }: FeedProps) {
       if (handle !== null) heights.set(latestName.current, handle.cache);
     };
   }, []);
-  useReturn(parts);
+  useReturn(parts, viewId);
   useSortAnchor(parts);
   useResultKeys(parts);
   const keepSoon = useKeptPlace(parts);
