@@ -80,6 +80,14 @@ async function found(index: IndexOf, query: string): Promise<string[]> {
   return files.map(({ repository, path: file }) => `${repository} ${file}`);
 }
 
+/** Files that are of no use any more go a little later. */
+function oldFilesGone({ instance: { catalog } }: IndexOf): Promise<void> {
+  return eventually(() => {
+    const { fileNames, shardFolder } = catalog;
+    return readdirSync(shardFolder).length === [...fileNames].length;
+  });
+}
+
 /** Runs work with room for 0, 1, 2, .. pages until it succeeds; returns how often it failed. */
 async function fillStepwise(
   disk: SmallDisk,
@@ -102,11 +110,8 @@ async function fillStepwise(
   const namesBefore = names();
   for (let pagesLeft = 0; ; pagesLeft++) {
     const message = `${pagesLeft} pages left`;
-    // Files that are of no use any more go a little later: they would leave room.
-    await eventually(() => {
-      const { fileNames, shardFolder } = catalog;
-      return readdirSync(shardFolder).length === [...fileNames].length;
-    });
+    // They would leave room.
+    await oldFilesGone(index);
     disk.fill(pagesLeft);
     const error: unknown = await work().then(
       () => undefined,
@@ -173,6 +178,7 @@ void test('delta, build, revision on demand, merge: all or nothing', TIMEOUT, as
   assert.deepEqual(await found(index, 'plum -file:c.c'), [
     `${index.instance.served.records[0]!.name} b.c`,
   ]);
+  await oldFilesGone(index);
   await checkFiles(index);
   await index.close();
 });
@@ -189,6 +195,7 @@ void test('symbols that found no room are found once there is some', TIMEOUT, as
   disk.clear();
   while (!(await index.search('sym:plum')).isSearchExhaustive) await sleep(50);
   assert.equal((await found(index, 'sym:plum')).length, 1);
+  await oldFilesGone(index);
   await checkFiles(index);
   await index.close();
 });
