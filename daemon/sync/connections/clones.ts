@@ -13,12 +13,11 @@ import type { GitCredential, Host } from '../../hosts/host.ts';
 import { isGitExit } from '../../sources/git/git.ts';
 import { isMisled } from '../../sources/git/git-place.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
-import type { HostNews } from '../../sources/mirrors/remote-git.ts';
 import { endStrays } from '../../sources/mirrors/strays.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { IndexContext } from '../jobs/index-repo.ts';
-import type { FetchStep } from '../jobs/job-step.ts';
+import type { FetchStep, HostNews } from '../jobs/job-step.ts';
 import type { RepoRegister } from '../register/register.ts';
 import { checkWhose, newsOf, OtherRepositoryError } from './whose-fetch.ts';
 

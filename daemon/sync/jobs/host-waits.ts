@@ -2,7 +2,7 @@
 // place of others, and while one does no other of that host begins.
 
 import { systemCodeOf } from '../../base/caught.ts';
-import type { HostNews } from '../../sources/mirrors/remote-git.ts';
+import type { HostNews } from './job-step.ts';
 
 /** Guess: as long as people are not told of it either (hosts/transport.ts). */
 const SILENCE_MS = 10_000;

@@ -4,6 +4,9 @@ import type { LogFields } from '../../base/log.ts';
 import type { JobPhase, JobStep } from '../../repos/jobs.ts';
 import type { BuildProgress } from '../../engine/build/build.ts';
 
+/** What a host does that a job asks; `answered`: it has said all. */
+export type HostNews = 'asked' | 'heard' | 'answered';
+
 /** How far a fetch is, in objects of its phase. */
 export interface FetchStep {
   readonly phase: Exclude<JobPhase, BuildProgress['phase']>;
