@@ -1,5 +1,5 @@
-// Which jobs wait for a code host that says nothing. They hold up nobody but the repos of that host: a job that waits takes no
-// place of others, and while one does no other of that host begins.
+// Which index jobs wait for a code host that says nothing. They hold up nobody but the repos of that host: a job that waits takes
+// no place of others, and while one does no other of that host begins.
 
 import { systemCodeOf } from '../../base/caught.ts';
 import type { HostNews } from './job-step.ts';

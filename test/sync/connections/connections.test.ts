@@ -608,9 +608,14 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
   await index.settle();
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   assert.equal(fetches, 0, 'nothing is due');
+  const { clones: kept } = index.connections;
+  assert.deepEqual([kept.hostToAsk(1), kept.hostToAsk(2)], [undefined, undefined]);
   index.connections.askHost(1);
   await index.settle();
   assert.equal(fetches, 1);
+  // What could not be fetched is asked for again, and by its jobs alone.
+  assert.notEqual(kept.hostToAsk(1), undefined);
+  assert.equal(kept.hostToAsk(2), undefined);
   assert.match(index.connections.degradations.join(), /^$/);
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
   await index.close();
