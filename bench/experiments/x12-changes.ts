@@ -37,7 +37,7 @@ const REQUEST = {
 const SAMPLE_MS = 20;
 
 const work = mkdtempSync(path.join(tmpdir(), 'trawl-changes-'));
-process.once('exit', () => rmSync(work, { recursive: true, force: true }));
+process.once('exit', () => rmSync(work, { recursive: true, force: true, maxRetries: 10 }));
 const repo = path.join(work, 'repo.git');
 git(['init', '-q', '--bare', '-b', 'main', repo]);
 git(['--git-dir', repo, '--work-tree', folder, 'add', '-A', '-f', '.']);

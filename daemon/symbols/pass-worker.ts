@@ -25,6 +25,7 @@ const PROGRESS_MS = 200;
 lowerPriority('background');
 const { module }: PassWorkerData = workerData;
 const port = parentPort!;
+const check = new PageCheck(module);
 /** Of the pass under way. */
 let cancelled = new AbortController();
 
@@ -55,6 +56,18 @@ async function run(order: PassOrder, signal: AbortSignal): Promise<PassResult> {
   const { shardPath } = order;
   await checkShard(shardPath, signal);
   const builder = new SymbolsFileBuilder(module, shardPath);
+  try {
+    return await fill(builder, order, signal);
+  } finally {
+    builder.close();
+  }
+}
+
+async function fill(
+  builder: SymbolsFileBuilder,
+  order: PassOrder,
+  signal: AbortSignal,
+): Promise<PassResult> {
   const extractor = await openExtractor(order);
   const closeEarly = (): void => void extractor.close();
   signal.addEventListener('abort', closeEarly, { once: true });
@@ -73,7 +86,7 @@ async function run(order: PassOrder, signal: AbortSignal): Promise<PassResult> {
 /** Errors: ShardError. */
 async function checkShard(shardPath: string, signal: AbortSignal): Promise<void> {
   const file = { shardId: shardPath, path: shardPath, size: statSync(shardPath).size };
-  const problem = await new PageCheck(module).check(file, async () => signal.throwIfAborted());
+  const problem = await check.check(file, async () => signal.throwIfAborted());
   if (problem !== undefined) throw new ShardError(shardPath, problem.reason, problem.fault);
 }
 

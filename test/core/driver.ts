@@ -146,7 +146,7 @@ async function compileNow(entry: string, build: Build): Promise<Uint8Array<Array
 /** The UTF-16 string of AssemblyScript at `ptr`; its size in bytes stands before it. */
 function readString(memory: WebAssembly.Memory, ptr: number): string {
   const size = new DataView(memory.buffer).getUint32(ptr - 4, true);
-  return new TextDecoder('utf-16le').decode(memory.buffer.slice(ptr, ptr + size));
+  return Buffer.from(memory.buffer, ptr, size).toString('utf16le');
 }
 
 /**
@@ -159,7 +159,7 @@ export async function instantiateCore<Exports>(
   pages = 64,
 ): Promise<CoreInstance<Exports>> {
   const compiled = compileEntry(entry, build);
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: PAGES_MAX });
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: PAGES_MAX, shared: true });
   const abort = (message: number, file: number, line: number, column: number): never => {
     throw new Error(
       `${message === 0 ? 'abort' : readString(memory, message)} at ${readString(memory, file)}:${line}:${column}`,

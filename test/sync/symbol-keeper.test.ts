@@ -2,7 +2,7 @@
 // damaged, found again; what searches say meanwhile.
 
 import assert from 'node:assert/strict';
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -172,6 +172,42 @@ void test('symbols that are found while a job or a merge goes on stay', TIMEOUT,
   await checkFiles(last);
   await last.close();
 });
+
+void test(
+  'a shard that is replaced while its symbols are found is no error',
+  TIMEOUT,
+  async (t) => {
+    const repo = makeRepo(FILES);
+    const index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+    const { symbols } = indexerOf(index.instance);
+    const missing = symbols.missing.bind(symbols);
+    let shards: ReturnType<typeof missing> = [];
+    // The first shard is found to want symbols, and its pass begins when another has come in its place.
+    t.mock.method(symbols, 'missing', (foundBy: string) => {
+      if (shards.length === 0) shards = missing(foundBy);
+      return [];
+    });
+    await index.index([repo], {}, 'worktree');
+    await index.instance.symbols!.run();
+    const [shard] = shards;
+    writeFiles(repo, { 'a.c': 'int pear;\n' });
+    const [again] = await indexerOf(index.instance).jobs.indexAll(
+      index.instance.served.records,
+      true,
+    );
+    assert.equal(again!.error, undefined);
+    await eventually(() => !existsSync(shard!.path));
+    await index.instance.symbols!.run();
+    const asked = t.mock.method(symbols, 'missing', (foundBy: string) =>
+      asked.mock.callCount() === 0 ? [shard!] : missing(foundBy),
+    );
+    await index.instance.symbols!.run();
+    assert.ok(asked.mock.callCount() > 1);
+    assert.deepEqual(index.warnings, []);
+    assert.deepEqual(await found(index, 'sym:pear'), ['a.c']);
+    await index.close();
+  },
+);
 
 void test('who closes does not wait for a host that symbols wait for', TIMEOUT, async (t) => {
   const server = await GitServer.start(t, { root: temporaryFolder() });

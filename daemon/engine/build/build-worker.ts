@@ -110,7 +110,7 @@ function end(): void {
 }
 
 function dropBuilder(): void {
-  // Why: the collector may not find it for long.
+  builder?.drop();
   builder = undefined;
   giveMemoryBack();
 }

@@ -61,7 +61,7 @@ export class KnownDocs {
   readonly shards: readonly KnownShard[];
   readonly #table: RevisionTable | undefined;
   readonly #open: OpenShard[] = [];
-  readonly #spaces: { readonly space: Space; readonly shardIds: string[] }[] = [];
+  readonly #spaces: Space[] = [];
 
   private constructor(shards: readonly KnownShard[], table: RevisionTable | undefined) {
     this.shards = shards;
@@ -95,18 +95,17 @@ export class KnownDocs {
     const file = { shardId, path, size };
     let last = this.#spaces.at(-1);
     try {
-      if (last === undefined || !last.space.open(file)) {
-        last = { space: new Space(module), shardIds: [] };
+      if (last === undefined || !last.open(file)) {
+        last = new Space(module);
         this.#spaces.push(last);
-        if (!last.space.open(file)) throw new Error(`shard ${shardId} does not fit`);
+        if (!last.open(file)) throw new Error(`shard ${shardId} does not fit`);
       }
     } catch (error) {
       throw shardErrorOf(shardId, error);
     }
-    last.shardIds.push(shardId);
     const revisions = this.#table?.shards[index];
     this.#open.push({
-      tables: new ShardTables(last.space.bytesOf(shardId)),
+      tables: new ShardTables(last.bytesOf(shardId)),
       docStart,
       docCount,
       unstored: new Map((revisions?.unstoredDocs() ?? []).map(({ docId, oid }) => [docId, oid])),
@@ -116,8 +115,7 @@ export class KnownDocs {
   }
 
   close(): void {
-    for (const { space, shardIds } of this.#spaces)
-      for (const shardId of shardIds) space.close(shardId);
+    for (const space of this.#spaces) space.drop();
   }
 
   /** The docs of a revision, for each shard a bitmap of its own. */

@@ -210,11 +210,15 @@ class Contents {
   /** Writes the symbols of the new shard, which is at `shardPath`. */
   writeSymbols(module: WebAssembly.Module, shardPath: string, path: string): SymbolsSummary {
     const builder = new SymbolsFileBuilder(module, shardPath);
-    for (const [placed, { source, blobId }] of this.#blobs.entries()) {
-      const symbols = this.#sources[source]!.symbols!.ofBlob(blobId);
-      if (symbols.length > 0) builder.addBlob(placed, symbols);
+    try {
+      for (const [placed, { source, blobId }] of this.#blobs.entries()) {
+        const symbols = this.#sources[source]!.symbols!.ofBlob(blobId);
+        if (symbols.length > 0) builder.addBlob(placed, symbols);
+      }
+      return builder.finish(path);
+    } finally {
+      builder.close();
     }
-    return builder.finish(path);
   }
 }
 

@@ -14,7 +14,7 @@ import {
   STATUS_STRIPES_FULL,
   STATUS_TOO_MANY_TRIGRAMS,
 } from '../../../core/shared/status.ts';
-import { type Core, instantiateCore, statusName } from './core.ts';
+import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
 import { isBrief, MAPPING_ALIGNMENT, placeFile, releaseRange } from './mapping.ts';
 
 const MIB = 1 << 20;
@@ -124,6 +124,11 @@ export class StripeBuilder {
     };
   }
 
+  /** Gives up all memory. Not to be used any more. */
+  drop(): void {
+    dropCore(this.#core);
+  }
+
   /** The rows of the closed batch, moved to where it lies in its shard; copies. */
   rows(
     contentBase: number,
@@ -174,7 +179,8 @@ export function mergeStripes(
   const places = placesOf(stripes);
   const isRead = isBrief(places.size);
   const pages = Math.ceil((4 * MIB + TABLES_SIZE + MERGE_OUTPUT_SIZE + places.size) / 65536);
-  const { exports, memory, heapStart } = instantiateCore(module, pages);
+  const core = instantiateCore(module, pages);
+  const { exports, memory, heapStart } = core;
   const output = heapStart + TABLES_SIZE;
   const stripesStart = output + MERGE_OUTPUT_SIZE;
   exports.mergeBegin(heapStart);
@@ -195,8 +201,8 @@ export function mergeStripes(
     exports.mergeLists.value >>> 0,
     (gramCount + 1) * 4,
   ).slice();
-  // Why: the memory would otherwise stay until the garbage collector finds it.
-  if (!isRead) releaseRange(memory, heapStart, stripesStart + places.size - heapStart);
+  if (!isRead) releaseRange(memory, stripesStart, places.size);
+  dropCore(core);
   return { gramCount, keys, lists };
 }
 

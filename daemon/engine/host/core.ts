@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import * as status from '../../../core/shared/status.ts';
 import { builtFile } from '../../base/program-files.ts';
+import { emptyRange } from './mapping.ts';
 
 /** An exported variable of the core. */
 interface CoreVariable {
@@ -134,9 +135,14 @@ export async function compileCore(file: string = MODULE_FILE): Promise<WebAssemb
   return WebAssembly.compile(await readFile(file));
 }
 
-/** Makes an instance over a new memory of `pages`, which never grows, and initialises it. */
+/**
+ * Makes an instance over a new memory of `pages`, which never grows, and initialises it. Who drops it calls `dropCore`.
+ *
+ * Why shared, though no other thread has it: V8 counts the whole size of any other memory as garbage to come, and collects
+ * all objects of the thread for each that is made (daemon/DECISIONS.md, 2026-11-26). Of one that is shared it counts nothing.
+ */
 export function instantiateCore(module: WebAssembly.Module, pages: number): Core {
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const imports = {
     env: {
       memory,
@@ -161,6 +167,14 @@ export function instantiateCore(module: WebAssembly.Module, pages: number): Core
     const text = `${assemblyText(memory, message)} (${assemblyText(memory, file)}:${line}:${column})`;
     throw new CoreTrap(`assertion of the core failed: ${text}`);
   }
+}
+
+/**
+ * Gives what an instance has in memory back to the system; it must not be used again. Files that are mapped into it stay,
+ * until the collector finds it.
+ */
+export function dropCore({ memory }: Core): void {
+  emptyRange(memory, 0, memory.buffer.byteLength);
 }
 
 /** An assertion of the core failed. Its instance must not be used again. */

@@ -47,8 +47,8 @@ export class HeapTrimmer {
   #trimTimer: NodeJS.Timeout | undefined;
   #firstMs = 0;
   #collectTimer: NodeJS.Timeout | undefined;
-  /** Bytes after the last collection, or the least seen since. */
-  #restSize: number;
+  /** Bytes after the last collection, or the least seen since. None at first: a start leaves much behind. */
+  #restSize = 0;
   /** The same of the process. */
   #restPrivateSize: number;
   #quietLooks = 0;
@@ -59,7 +59,6 @@ export class HeapTrimmer {
   constructor(looks: HeapLooks = realLooks(), lookMs = LOOK_MS) {
     this.#lookMs = lookMs;
     this.#looks = looks;
-    this.#restSize = looks.oldSize();
     this.#restPrivateSize = looks.privateSize();
   }
 

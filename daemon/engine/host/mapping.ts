@@ -125,7 +125,18 @@ export function willNeed(memory: WebAssembly.Memory, address: number, size: numb
 
 /** Gives what is in a range of private memory back to the system: it reads as zeros then. Whole pages. */
 export function emptyRange(memory: WebAssembly.Memory, address: number, size: number): void {
-  advise(memory, address, size, MADV_DONTNEED);
+  if (!isThreadBrief) advise(memory, address, size, MADV_DONTNEED);
+}
+
+let isThreadBrief = false;
+
+/**
+ * Says that this thread ends with its work: what it drops goes with it, and `emptyRange` does nothing.
+ *
+ * Why: a thread that has called a foreign function leaves three mappings to the process when it ends (koffi 3.3.4).
+ */
+export function markThreadBrief(): void {
+  isThreadBrief = true;
 }
 
 const residency = new Uint8Array(1);

@@ -2,7 +2,7 @@
 // to be written: what is checked later is what a reader gets.
 
 import { PAGE_SIZE } from '../../../core/shared/format.ts';
-import { instantiateCore } from './core.ts';
+import { dropCore, instantiateCore } from './core.ts';
 import { placeBriefly } from './mapping.ts';
 
 /**
@@ -21,10 +21,13 @@ export function sumPagesOf(
   const sumsSize = Math.ceil(size / PAGE_SIZE) * 4;
   const sumsPages = Math.ceil(sumsSize / 65536);
   const pages = 64 + sumsPages + Math.ceil(size / 65536) + 2;
-  const { exports, memory, heapStart } = instantiateCore(module, pages);
+  const core = instantiateCore(module, pages);
+  const { exports, memory, heapStart } = core;
   const base = heapStart + sumsPages * 65536;
   const giveUp = placeBriefly(memory, base, path, size);
   exports.sumPages(base, headSize, base + size, heapStart);
   giveUp();
-  return new Uint8Array(memory.buffer, heapStart, sumsSize).slice();
+  const sums = new Uint8Array(memory.buffer, heapStart, sumsSize).slice();
+  dropCore(core);
+  return sums;
 }

@@ -17,7 +17,7 @@ import {
 } from './mapping.ts';
 import { RangeList } from './free-ranges.ts';
 import { ReadAhead } from './read-ahead.ts';
-import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
+import { type Core, dropCore, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
 import { statSync } from 'node:fs';
 import { isMachineFault, isShortage, messageOf } from '../../base/caught.ts';
 
@@ -332,6 +332,12 @@ export class Space {
     const { exports } = this.core;
     const place = `section ${exports.openFailSection.value >>> 0}, row ${exports.openFailIndex.value >>> 0}`;
     throw new ShardError(shardId, `${statusName(status)} (${place})`, fault);
+  }
+
+  /** Closes all shards and gives up all memory. Not to be used any more. */
+  drop(): void {
+    for (const shardId of this.#shards.keys()) this.close(shardId);
+    dropCore(this.core);
   }
 
   close(shardId: string): void {

@@ -13,7 +13,7 @@ import { hashFile } from '../../base/file-hash.ts';
 import * as format from '../../../core/shared/format.ts';
 import { STATUS_OK } from '../../../core/shared/status.ts';
 import * as layout from '../../../core/shared/symbols.ts';
-import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
+import { type Core, dropCore, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
 import { MAPPING_ALIGNMENT, placeBriefly } from './mapping.ts';
 import { sumPagesOf } from './page-sums.ts';
 
@@ -78,7 +78,7 @@ export class SymbolsFileBuilder {
     check(exports.symbolsBegin(this.#view, areaStart, memory.buffer.byteLength - 65536));
   }
 
-  /** The bytes of the shard, valid until `finish`. */
+  /** The bytes of the shard, valid until `close`. */
   get shardBytes(): Uint8Array {
     return new Uint8Array(this.#core.memory.buffer, this.#shardStart, this.#shardSize);
   }
@@ -180,8 +180,13 @@ export class SymbolsFileBuilder {
     ];
     const symbolCount = exports.symbolsCount.value >>> 0;
     const size = this.#write(path, sections, { blockCount, symbolCount, nameCount });
-    this.#giveUpShard();
     return { fileId: hashFile(path), size, symbolCount, nameCount };
+  }
+
+  /** Gives up the shard and all memory. */
+  close(): void {
+    this.#giveUpShard();
+    dropCore(this.#core);
   }
 
   #section(kind: number, address: number, size: number): Section {

@@ -4,7 +4,7 @@
 import { statSync } from 'node:fs';
 import { STATUS_OK } from '../../../core/shared/status.ts';
 import { HEADER_BLOCK_COUNT_OFFSET, STRIPE_BLOCKS } from '../../../core/shared/format.ts';
-import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
+import { type Core, dropCore, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
 import { placeBriefly } from './mapping.ts';
 
 /** Most bytes of a file that fits a memory beside the scratch area. */
@@ -36,6 +36,7 @@ export function verifyShardFile(
     return checkTables(core, base, size) ?? checkStripes(core, base, sums);
   } finally {
     giveUp();
+    dropCore(core);
   }
 }
 
@@ -69,6 +70,7 @@ export function verifySymbolsFile(
   } finally {
     giveUpShard();
     giveUpSymbols();
+    dropCore(core);
   }
 }
 

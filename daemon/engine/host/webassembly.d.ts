@@ -12,11 +12,12 @@ declare namespace WebAssembly {
     /** Pages of 64 KiB. */
     initial: number;
     maximum?: number;
+    shared?: boolean;
   }
 
   class Memory {
     constructor(descriptor: MemoryDescriptor);
-    readonly buffer: ArrayBuffer;
+    readonly buffer: ArrayBufferLike;
   }
 
   type Imports = Record<string, Record<string, Memory | ((...values: number[]) => unknown)>>;

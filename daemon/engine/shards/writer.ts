@@ -6,7 +6,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import * as format from '../../../core/shared/format.ts';
 import type { MergedGrams } from '../host/builder.ts';
-import { instantiateCore } from '../host/core.ts';
+import { dropCore, instantiateCore } from '../host/core.ts';
 import { placeBriefly } from '../host/mapping.ts';
 import { sumPagesOf } from '../host/page-sums.ts';
 import type { DocColumns } from './shard-docs.ts';
@@ -335,7 +335,8 @@ function seal(
   sections: readonly Section[],
 ): void {
   const size = header.readUInt32LE(format.HEADER_FILE_SIZE_OFFSET);
-  const { exports, memory, heapStart } = instantiateCore(module, 64 + Math.ceil(size / 65536) + 2);
+  const core = instantiateCore(module, 64 + Math.ceil(size / 65536) + 2);
+  const { exports, memory, heapStart } = core;
   const base = heapStart + 65536;
   const giveUp = placeBriefly(memory, base, path, size);
   for (const section of sections) {
@@ -351,5 +352,6 @@ function seal(
     BigInt.asUintN(64, exports.headerChecksum(heapStart)),
     format.HEADER_CHECKSUM_OFFSET,
   );
+  dropCore(core);
   writeSync(file, header, 0, header.length, 0);
 }

@@ -200,7 +200,9 @@ function buildSymbols(
     added.add(blobId);
   }
   const symbolsPath = `${file}.tags`;
-  return { path: symbolsPath, size: target.finish(symbolsPath).size };
+  const { size } = target.finish(symbolsPath);
+  target.close();
+  return { path: symbolsPath, size };
 }
 
 /** Writes the docs below a folder and has it indexed by the real ingest. */

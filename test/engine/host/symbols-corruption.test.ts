@@ -166,5 +166,6 @@ void test('what cannot be a symbol is left out', async () => {
   assert.throws(() => builder.addBlob(9, []), /symbols/);
   const file = path.join(folder, 'a.tags');
   assert.equal(builder.finish(file).symbolCount, 2);
+  builder.close();
   assert.equal(verifySymbolsFile(module, shard.path, file), undefined);
 });

@@ -1,0 +1,72 @@
+// What an instance of the core has taken goes back to the system when it is dropped, not when the collector finds it: V8
+// counts nothing of a shared memory, so it may not look for long.
+
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { HEADER_SIZE } from '../../../core/shared/format.ts';
+import {
+  mergeStripes,
+  StripeBuilder,
+  type StripeFile,
+} from '../../../daemon/engine/host/builder.ts';
+import { privateSizeOfProcess } from '../../../daemon/engine/host/heap.ts';
+import { canMap, isBrief } from '../../../daemon/engine/host/mapping.ts';
+import { sumPagesOf } from '../../../daemon/engine/host/page-sums.ts';
+import { Space } from '../../../daemon/engine/host/space.ts';
+import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
+import { verifyShardFile, verifySymbolsFile } from '../../../daemon/engine/host/verify.ts';
+import { buildShard, coreModule, REPO, temporaryFolder } from './harness.ts';
+
+const ROUNDS = 8;
+/** Bytes of content: its shard is read in, not mapped. */
+const SIZE = 5 << 20;
+
+/** The coded stripe of a content, in a file. */
+function stripeOf(module: WebAssembly.Module, bytes: Uint8Array, file: string): StripeFile {
+  const builder = new StripeBuilder(module);
+  builder.begin();
+  assert.equal(builder.add(builder.stage(bytes)!, bytes.length, 0), 'added');
+  const [stripe] = builder.close().stripes;
+  writeFileSync(file, stripe!);
+  return { path: file, size: stripe!.length };
+}
+
+void test('memory of dropped instances goes back at once', { skip: !canMap() }, async () => {
+  const module = await coreModule('release');
+  const folder = temporaryFolder();
+  const lines = Array.from({ length: SIZE / 30 }, (_, one) => hash('sha1', String(one), 'base64'));
+  const bytes = Buffer.from(lines.join('\n'));
+  const shard = buildShard(module, folder, REPO, [
+    { path: 'a.c', bytes, symbols: [{ start: 1, size: 12, kind: 5 }] },
+  ]);
+  assert.ok(isBrief(shard.size));
+  const stripe = stripeOf(module, bytes, path.join(folder, 'stripe'));
+  const uses: Record<string, () => void> = {
+    'its pages are summed': () => void sumPagesOf(module, shard.path, shard.size, HEADER_SIZE),
+    'stripes are merged': () => void mergeStripes(module, [stripe], () => {}),
+    'a shard is verified': () => assert.equal(verifyShardFile(module, shard.path), undefined),
+    'symbols are verified': () =>
+      assert.equal(verifySymbolsFile(module, shard.path, shard.symbols!.path), undefined),
+    'symbols are built': () => {
+      const builder = new SymbolsFileBuilder(module, shard.path);
+      builder.addBlob(0, [{ start: 1, size: 12, kind: 5 }]);
+      builder.close();
+    },
+    'a shard is read in': () => {
+      const space = new Space(module, { wantsRead: true });
+      assert.ok(space.open(shard));
+      space.drop();
+    },
+  };
+  for (const [name, use] of Object.entries(uses)) {
+    use();
+    const before = privateSizeOfProcess();
+    for (let round = 0; round < ROUNDS; round++) use();
+    const grown = privateSizeOfProcess() - before;
+    // Kept, it would be the content in each round.
+    assert.ok(grown < (ROUNDS * SIZE) / 3, `${name}: ${grown >> 20} MB more`);
+  }
+});
