@@ -25,7 +25,6 @@ const PROGRESS_MS = 200;
 lowerPriority('background');
 const { module }: PassWorkerData = workerData;
 const port = parentPort!;
-const check = new PageCheck(module);
 /** Of the pass under way. */
 let cancelled = new AbortController();
 
@@ -86,7 +85,10 @@ async function fill(
 /** Errors: ShardError. */
 async function checkShard(shardPath: string, signal: AbortSignal): Promise<void> {
   const file = { shardId: shardPath, path: shardPath, size: statSync(shardPath).size };
-  const problem = await check.check(file, async () => signal.throwIfAborted());
+  const check = new PageCheck(module);
+  const problem = await check
+    .check(file, async () => signal.throwIfAborted())
+    .finally(() => check.drop());
   if (problem !== undefined) throw new ShardError(shardPath, problem.reason, problem.fault);
 }
 

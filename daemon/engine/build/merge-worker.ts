@@ -4,7 +4,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/caught.ts';
 import { lowerPriority } from '../../base/priority.ts';
-import { markThreadBrief } from '../host/mapping.ts';
 import { PageCheck } from '../host/page-check.ts';
 import { ShardError, type ShardFault } from '../host/space.ts';
 import { mergeShards, type MergeOrder, MergeOverflow, type MergeResult } from './merge.ts';
@@ -24,7 +23,6 @@ export type FromMergeWorker =
       readonly shard?: { readonly shardId: string; readonly fault: ShardFault };
     };
 
-markThreadBrief();
 lowerPriority('background');
 const { module, order }: MergeWorkerData = workerData;
 

@@ -178,6 +178,7 @@ class Contents {
       blobCount += batch.blobCount;
       blockCount += batch.blockCount;
     }
+    builder.drop();
     const blobHashes = Buffer.from(this.#blobs.map(({ oid }) => oid).join(''), 'hex');
     return {
       stripes,

@@ -15,7 +15,7 @@ import {
   STATUS_TOO_MANY_TRIGRAMS,
 } from '../../../core/shared/status.ts';
 import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
-import { isBrief, MAPPING_ALIGNMENT, placeFile, releaseRange } from './mapping.ts';
+import { isBrief, MAPPING_ALIGNMENT, placeFile } from './mapping.ts';
 
 const MIB = 1 << 20;
 /** Address space of a builder: 3 GiB, of which only what a batch uses is ever touched. */
@@ -46,7 +46,7 @@ export class StripeBuilder {
   #stagedEnd: number;
 
   constructor(module: WebAssembly.Module) {
-    this.#core = instantiateCore(module, BUILDER_PAGES);
+    this.#core = instantiateCore(module);
     this.#contentStart = this.#core.heapStart;
     this.#contentEnd = this.#contentStart;
     this.#stagedEnd = this.#contentStart;
@@ -178,8 +178,7 @@ export function mergeStripes(
 ): MergedGrams {
   const places = placesOf(stripes);
   const isRead = isBrief(places.size);
-  const pages = Math.ceil((4 * MIB + TABLES_SIZE + MERGE_OUTPUT_SIZE + places.size) / 65536);
-  const core = instantiateCore(module, pages);
+  const core = instantiateCore(module);
   const { exports, memory, heapStart } = core;
   const output = heapStart + TABLES_SIZE;
   const stripesStart = output + MERGE_OUTPUT_SIZE;
@@ -201,7 +200,6 @@ export function mergeStripes(
     exports.mergeLists.value >>> 0,
     (gramCount + 1) * 4,
   ).slice();
-  if (!isRead) releaseRange(memory, stripesStart, places.size);
   dropCore(core);
   return { gramCount, keys, lists };
 }

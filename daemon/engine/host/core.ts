@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import * as status from '../../../core/shared/status.ts';
 import { builtFile } from '../../base/program-files.ts';
-import { emptyRange } from './mapping.ts';
+import { giveMemoryBack } from './heap.ts';
+import { canMap, releaseRange } from './mapping.ts';
 
 /** An exported variable of the core. */
 interface CoreVariable {
@@ -135,14 +136,30 @@ export async function compileCore(file: string = MODULE_FILE): Promise<WebAssemb
   return WebAssembly.compile(await readFile(file));
 }
 
+/** Guess: a thread has no more instances at a time, but a thread with many jobs. */
+const SPARE_MAX = 4;
+/** Empty memories of this thread, as new. Why kept: each has two mappings, until the collector finds it. */
+const spare: WebAssembly.Memory[] = [];
+const dropped = new WeakSet<Core>();
+
 /**
- * Makes an instance over a new memory of `pages`, which never grows, and initialises it. Who drops it calls `dropCore`.
+ * A memory of `pages`, which never grows.
  *
  * Why shared, though no other thread has it: V8 counts the whole size of any other memory as garbage to come, and collects
  * all objects of the thread for each that is made (daemon/DECISIONS.md, 2026-11-26). Of one that is shared it counts nothing.
  */
-export function instantiateCore(module: WebAssembly.Module, pages: number): Core {
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+function takeMemory(pages: number): WebAssembly.Memory {
+  const kept = pages === MEMORY_PAGES_MAX ? spare.pop() : undefined;
+  return kept ?? new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+}
+
+/**
+ * Makes an instance over a memory of its own, and initialises it. Who needs it no more calls `dropCore`.
+ *
+ * @param pages  only tests want fewer
+ */
+export function instantiateCore(module: WebAssembly.Module, pages = MEMORY_PAGES_MAX): Core {
+  const memory = takeMemory(pages);
   const imports = {
     env: {
       memory,
@@ -170,11 +187,20 @@ export function instantiateCore(module: WebAssembly.Module, pages: number): Core
 }
 
 /**
- * Gives what an instance has in memory back to the system; it must not be used again. Files that are mapped into it stay,
- * until the collector finds it.
+ * Gives what an instance has in memory back to the system, mapped files too; neither it nor a view of its memory must be
+ * used again: the next instance may have that memory. Where ranges cannot be emptied, what was dropped before is collected.
  */
-export function dropCore({ memory }: Core): void {
-  emptyRange(memory, 0, memory.buffer.byteLength);
+export function dropCore(core: Core): void {
+  // Dropped twice, its memory would be that of two others.
+  if (dropped.has(core)) return;
+  dropped.add(core);
+  const { memory } = core;
+  if (!canMap()) giveMemoryBack();
+  else {
+    const size = memory.buffer.byteLength;
+    releaseRange(memory, 0, size);
+    if (size === MEMORY_PAGES_MAX * 65536 && spare.length < SPARE_MAX) spare.push(memory);
+  }
 }
 
 /** An assertion of the core failed. Its instance must not be used again. */

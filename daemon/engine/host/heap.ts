@@ -28,6 +28,8 @@ const QUIET_LOOKS = 5;
 const GROWTH_MIN = 16 << 20;
 /** Guess: V8 collects by itself before that where it is at work all the time. */
 const MUCH_GROWTH_MIN = 48 << 20;
+/** Guess: of so many bytes at most it is worth a collection what a start has left behind. */
+const START_SIZE_MAX = 48 << 20;
 /** Why two: the pages that one empties are given back by the next. */
 const COLLECT_ROUNDS = 2;
 
@@ -47,8 +49,8 @@ export class HeapTrimmer {
   #trimTimer: NodeJS.Timeout | undefined;
   #firstMs = 0;
   #collectTimer: NodeJS.Timeout | undefined;
-  /** Bytes after the last collection, or the least seen since. None at first: a start leaves much behind. */
-  #restSize = 0;
+  /** Bytes after the last collection, or the least seen since. */
+  #restSize: number;
   /** The same of the process. */
   #restPrivateSize: number;
   #quietLooks = 0;
@@ -59,6 +61,8 @@ export class HeapTrimmer {
   constructor(looks: HeapLooks = realLooks(), lookMs = LOOK_MS) {
     this.#lookMs = lookMs;
     this.#looks = looks;
+    const size = looks.oldSize();
+    this.#restSize = size > START_SIZE_MAX ? size : 0;
     this.#restPrivateSize = looks.privateSize();
   }
 

@@ -20,6 +20,8 @@ const MAP_SHARED = 1;
 const MAP_PRIVATE = 2;
 const MAP_FIXED = 0x10;
 const MAP_ANONYMOUS = 0x20;
+/** As V8 has it: a machine may have less memory than the whole of one. */
+const MAP_NORESERVE = 0x4000;
 const MADV_RANDOM = 1;
 const MADV_WILLNEED = 3;
 const MADV_DONTNEED = 4;
@@ -125,18 +127,7 @@ export function willNeed(memory: WebAssembly.Memory, address: number, size: numb
 
 /** Gives what is in a range of private memory back to the system: it reads as zeros then. Whole pages. */
 export function emptyRange(memory: WebAssembly.Memory, address: number, size: number): void {
-  if (!isThreadBrief) advise(memory, address, size, MADV_DONTNEED);
-}
-
-let isThreadBrief = false;
-
-/**
- * Says that this thread ends with its work: what it drops goes with it, and `emptyRange` does nothing.
- *
- * Why: a thread that has called a foreign function leaves three mappings to the process when it ends (koffi 3.3.4).
- */
-export function markThreadBrief(): void {
-  isThreadBrief = true;
+  advise(memory, address, size, MADV_DONTNEED);
 }
 
 const residency = new Uint8Array(1);
@@ -215,23 +206,17 @@ export function isBrief(size: number): boolean {
 }
 
 /**
- * Places a file, as `placeFile`, for one piece of work in a memory that is not kept; returns what gives it up again. A
- * small one is read in.
+ * Places a file, as `placeFile`, for one piece of work in a memory that is dropped behind it. A small one is read in.
  *
- * Why: a thread that has called a foreign function leaves three mappings to the process when it ends (koffi 3.3.4), and
- * each merge starts one.
+ * Why: it is sooner done, and leaves no mapping in a process that may have only so many.
  */
 export function placeBriefly(
   memory: WebAssembly.Memory,
   address: number,
   path: string,
   size: number,
-): () => void {
-  const isRead = isBrief(size);
-  placeFile(memory, address, path, size, isRead);
-  return () => {
-    if (!isRead) releaseRange(memory, address, size);
-  };
+): void {
+  placeFile(memory, address, path, size, isBrief(size));
 }
 
 function mapRange(
@@ -283,7 +268,7 @@ export function releaseRange(memory: WebAssembly.Memory, address: number, size: 
     range.fill(0);
     return;
   }
-  const flags = MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS;
+  const flags = MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE;
   const result = Number(call(range, size, PROT_READ | PROT_WRITE, flags, -1, 0));
   if (result === -1) throw new Error('memory could not be released');
 }

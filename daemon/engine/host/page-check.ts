@@ -7,13 +7,11 @@ import * as format from '../../../core/shared/format.ts';
 import * as layout from '../../../core/shared/symbols.ts';
 import { openOwnSoon } from '../../base/own-file.ts';
 import { isMachineFault, messageOf } from '../../base/caught.ts';
-import { type Core, instantiateCore } from './core.ts';
+import { type Core, dropCore, instantiateCore } from './core.ts';
 import { sizeFault, type ShardFile, type ShardProblem } from './space.ts';
 
 /** Bytes that are read at a time, whole pages. */
 const PIECE_SIZE = 1 << 20;
-/** Pages of 64 KiB for a piece and its sums. */
-const MEMORY_PAGES = 64 + 16 + 2;
 
 /** What tells the two kinds of files apart. */
 interface Kind {
@@ -50,9 +48,14 @@ export class PageCheck {
   readonly #sums: number;
 
   constructor(module: WebAssembly.Module) {
-    this.#core = instantiateCore(module, MEMORY_PAGES);
+    this.#core = instantiateCore(module);
     this.#sums = this.#core.heapStart;
     this.#piece = this.#sums + 65536;
+  }
+
+  /** Gives up all memory. Not to be used any more. */
+  drop(): void {
+    dropCore(this.#core);
   }
 
   /**

@@ -19,15 +19,14 @@ export function sumPagesOf(
   headSize: number,
 ): Uint8Array {
   const sumsSize = Math.ceil(size / PAGE_SIZE) * 4;
-  const sumsPages = Math.ceil(sumsSize / 65536);
-  const pages = 64 + sumsPages + Math.ceil(size / 65536) + 2;
-  const core = instantiateCore(module, pages);
+  const core = instantiateCore(module);
   const { exports, memory, heapStart } = core;
-  const base = heapStart + sumsPages * 65536;
-  const giveUp = placeBriefly(memory, base, path, size);
-  exports.sumPages(base, headSize, base + size, heapStart);
-  giveUp();
-  const sums = new Uint8Array(memory.buffer, heapStart, sumsSize).slice();
-  dropCore(core);
-  return sums;
+  const base = heapStart + Math.ceil(sumsSize / 65536) * 65536;
+  try {
+    placeBriefly(memory, base, path, size);
+    exports.sumPages(base, headSize, base + size, heapStart);
+    return new Uint8Array(memory.buffer, heapStart, sumsSize).slice();
+  } finally {
+    dropCore(core);
+  }
 }

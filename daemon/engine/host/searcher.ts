@@ -205,15 +205,24 @@ export class Searcher {
       throw new MappingError(`the ${this.#hold.max} mappings for shards are taken`);
     const { shardId } = file;
     this.#note?.set(shardId);
-    let space = this.#spaces.find((one) => one.open(file));
-    if (space === undefined) {
-      space = new Space(this.#module, this.#options);
-      if (!space.open(file)) throw new ShardError(shardId, `too large: ${file.size} bytes`);
-      this.#spaces.push(space);
-    }
+    const space = this.#spaces.find((one) => one.open(file)) ?? this.#addSpace(file);
     this.#files.set(shardId, file);
     this.#spaceByShard.set(shardId, space);
     this.#hold.add(shardId, count);
+  }
+
+  /** A new space with the shard. Errors: as of its `open`; ShardError: too large. */
+  #addSpace(file: ShardFile): Space {
+    const space = new Space(this.#module, this.#options);
+    let isOpen = false;
+    try {
+      isOpen = space.open(file);
+    } finally {
+      if (isOpen) this.#spaces.push(space);
+      else space.drop();
+    }
+    if (!isOpen) throw new ShardError(file.shardId, `too large: ${file.size} bytes`);
+    return space;
   }
 
   /** The core keeps bindings by the shard's address, which another shard may take. */
@@ -579,12 +588,12 @@ export class Searcher {
     this.#compiled.delete(dead);
     this.#bound = undefined;
     for (const { shardId } of files) {
-      // Why: its mappings would otherwise stay until the garbage collector finds the memory.
-      dead.close(shardId);
       this.#files.delete(shardId);
       this.#spaceByShard.delete(shardId);
       this.#hold.remove(shardId);
     }
+    // Why: what it has would otherwise stay until the garbage collector finds the memory.
+    dead.drop();
     this.setShards([...this.#files.values(), ...this.#waiting.values(), ...files]);
   }
 }

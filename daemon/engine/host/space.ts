@@ -109,7 +109,7 @@ export class Space {
   #isStarved = false;
 
   constructor(module: WebAssembly.Module, options: SpaceOptions = {}) {
-    this.core = instantiateCore(module, MEMORY_PAGES_MAX);
+    this.core = instantiateCore(module);
     const viewSize = this.core.exports.shardViewSize();
     this.#viewStart = this.core.heapStart;
     const soundPages = align(this.#viewStart + VIEW_COUNT_MAX * viewSize);
@@ -336,7 +336,7 @@ export class Space {
 
   /** Closes all shards and gives up all memory. Not to be used any more. */
   drop(): void {
-    for (const shardId of this.#shards.keys()) this.close(shardId);
+    this.#shards.clear();
     dropCore(this.core);
   }
 

@@ -13,7 +13,7 @@ import { hashFile } from '../../base/file-hash.ts';
 import * as format from '../../../core/shared/format.ts';
 import { STATUS_OK } from '../../../core/shared/status.ts';
 import * as layout from '../../../core/shared/symbols.ts';
-import { type Core, dropCore, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
+import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
 import { MAPPING_ALIGNMENT, placeBriefly } from './mapping.ts';
 import { sumPagesOf } from './page-sums.ts';
 
@@ -53,7 +53,6 @@ export class SymbolsFileBuilder {
   readonly #input: number;
   readonly #shardStart: number;
   readonly #shardSize: number;
-  readonly #giveUpShard: () => void;
   readonly #parents = new ParentTable();
 
   /**
@@ -64,7 +63,7 @@ export class SymbolsFileBuilder {
   constructor(module: WebAssembly.Module, shardPath: string) {
     this.#module = module;
     this.#shardSize = statSync(shardPath).size;
-    this.#core = instantiateCore(module, MEMORY_PAGES_MAX);
+    this.#core = instantiateCore(module);
     const { exports, memory, heapStart } = this.#core;
     this.#view = heapStart;
     this.#input = heapStart + 65536;
@@ -73,9 +72,14 @@ export class SymbolsFileBuilder {
     const shardEnd = this.#shardStart + this.#shardSize;
     const areaStart = Math.ceil(shardEnd / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
     if (areaStart >= memory.buffer.byteLength) throw new Error('the shard is too large');
-    this.#giveUpShard = placeBriefly(memory, this.#shardStart, shardPath, this.#shardSize);
-    check(exports.openShard(this.#shardStart, this.#shardSize, this.#view));
-    check(exports.symbolsBegin(this.#view, areaStart, memory.buffer.byteLength - 65536));
+    try {
+      placeBriefly(memory, this.#shardStart, shardPath, this.#shardSize);
+      check(exports.openShard(this.#shardStart, this.#shardSize, this.#view));
+      check(exports.symbolsBegin(this.#view, areaStart, memory.buffer.byteLength - 65536));
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   /** The bytes of the shard, valid until `close`. */
@@ -185,7 +189,6 @@ export class SymbolsFileBuilder {
 
   /** Gives up the shard and all memory. */
   close(): void {
-    this.#giveUpShard();
     dropCore(this.#core);
   }
 

@@ -28,14 +28,12 @@ export function verifyShardFile(
 ): string | undefined {
   const { size } = statSync(path);
   if (size > FILE_SIZE_MAX) return `too large: ${size} bytes`;
-  const pages = 64 + SCRATCH_PAGES + Math.ceil(size / 65536) + 2;
-  const core = instantiateCore(module, pages);
+  const core = instantiateCore(module);
   const base = core.heapStart + 65536 + SCRATCH_PAGES * 65536;
-  const giveUp = placeBriefly(core.memory, base, path, size);
   try {
+    placeBriefly(core.memory, base, path, size);
     return checkTables(core, base, size) ?? checkStripes(core, base, sums);
   } finally {
-    giveUp();
     dropCore(core);
   }
 }
@@ -53,14 +51,14 @@ export function verifySymbolsFile(
   path: string,
 ): string | undefined {
   const [shardSize, size] = [statSync(shardPath).size, statSync(path).size];
-  const core = instantiateCore(module, MEMORY_PAGES_MAX);
+  const core = instantiateCore(module);
   const { exports, memory, heapStart } = core;
   const base = heapStart + 65536 + SCRATCH_PAGES * 65536;
   const start = Math.ceil((base + shardSize) / 65536) * 65536;
-  if (start + size > MEMORY_PAGES_MAX * 65536) return `too large: ${size} bytes`;
-  const giveUpShard = placeBriefly(memory, base, shardPath, shardSize);
-  const giveUpSymbols = placeBriefly(memory, start, path, size);
   try {
+    if (start + size > MEMORY_PAGES_MAX * 65536) return `too large: ${size} bytes`;
+    placeBriefly(memory, base, shardPath, shardSize);
+    placeBriefly(memory, start, path, size);
     const status =
       exports.openShard(base, shardSize, heapStart) ||
       exports.openSymbols(start, size, heapStart) ||
@@ -68,8 +66,6 @@ export function verifySymbolsFile(
     if (status === STATUS_OK) return undefined;
     return `${statusName(status)} (${placeOf(core)})`;
   } finally {
-    giveUpShard();
-    giveUpSymbols();
     dropCore(core);
   }
 }

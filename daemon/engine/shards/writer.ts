@@ -335,10 +335,10 @@ function seal(
   sections: readonly Section[],
 ): void {
   const size = header.readUInt32LE(format.HEADER_FILE_SIZE_OFFSET);
-  const core = instantiateCore(module, 64 + Math.ceil(size / 65536) + 2);
+  const core = instantiateCore(module);
   const { exports, memory, heapStart } = core;
   const base = heapStart + 65536;
-  const giveUp = placeBriefly(memory, base, path, size);
+  placeBriefly(memory, base, path, size);
   for (const section of sections) {
     const checksum = BigInt.asUintN(64, exports.checksum(base + section.start, section.size));
     header.writeBigUInt64LE(
@@ -346,7 +346,6 @@ function seal(
       sectionRowOffset(section.kind) + format.SECTION_CHECKSUM_OFFSET,
     );
   }
-  giveUp();
   new Uint8Array(memory.buffer).set(header, heapStart);
   header.writeBigUInt64LE(
     BigInt.asUintN(64, exports.headerChecksum(heapStart)),

@@ -32,7 +32,7 @@ void test('trimming leaves what is in use', () => {
 });
 
 void test('what work leaves behind is collected once there is much of it, in quiet', async () => {
-  const seen = { size: 100 << 20, privateSize: 200 << 20, share: 0, lookCount: 0 };
+  const seen = { size: 40 << 20, privateSize: 200 << 20, share: 0, lookCount: 0 };
   const looks = {
     oldSize: () => seen.size,
     privateSize: () => seen.privateSize,
