@@ -9,7 +9,7 @@ import {
   SKIP_TOO_MANY_TRIGRAMS,
 } from '../../../core/shared/format.ts';
 import { CONTENT_SIZE_MAX, StripeBuilder } from '../host/builder.ts';
-import { giveMemoryBack } from '../host/heap.ts';
+import { giveMemoryBack } from '../host/collect.ts';
 import { lowerPriority } from '../../base/priority.ts';
 import {
   type BatchJob,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import * as status from '../../../core/shared/status.ts';
 import { builtFile } from '../../base/program-files.ts';
-import { giveMemoryBack } from './heap.ts';
+import { giveMemoryBack } from './collect.ts';
 import { canMap, releaseRange } from './mapping.ts';
 
 /** An exported variable of the core. */

@@ -5,8 +5,8 @@
 // 2026-11-22, after 20 s of queries of 1,900 expressions each, whose answers are small: 343 MB, and 148 with it; 130 before.
 
 import { readFileSync } from 'node:fs';
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { getHeapSpaceStatistics } from 'node:v8';
+import { collectGarbage, COLLECT_ROUNDS } from './collect.ts';
 import { findHeapTrim } from './mapping.ts';
 
 /** Bytes; smaller answers leave little behind. */
@@ -30,8 +30,6 @@ const GROWTH_MIN = 16 << 20;
 const MUCH_GROWTH_MIN = 48 << 20;
 /** Guess: of so many bytes at most it is worth a collection what a start has left behind. */
 const START_SIZE_MAX = 48 << 20;
-/** Why two: the pages that one empties are given back by the next. */
-const COLLECT_ROUNDS = 2;
 
 /** What is looked at. */
 export interface HeapLooks {
@@ -166,26 +164,4 @@ export function privateSizeOfProcess(): number {
   } catch {
     return 0;
   }
-}
-
-/** Collects all of this thread, and gives back what is free. Takes some ms for each 10 MB that live. */
-export function giveMemoryBack(): void {
-  for (let round = 0; round < COLLECT_ROUNDS; round++) collectGarbage();
-  findHeapTrim()?.();
-}
-
-let collector: (() => void) | undefined;
-
-/**
- * Collects all of this thread. Why like this: the flag would else have to stand on the command line of whoever starts the
- * daemon.
- */
-function collectGarbage(): void {
-  if (collector === undefined) {
-    setFlagsFromString('--expose-gc');
-    const found: unknown = runInNewContext('gc');
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: V8's own, which may be called without arguments
-    if (typeof found === 'function') collector = found as () => void;
-  }
-  collector?.();
 }
