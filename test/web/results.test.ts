@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
@@ -73,6 +74,16 @@ function placesOf(page: Page): Promise<Record<string, string>> {
   )`);
 }
 
+/** As `placesOf`, once what is drawn in the next frames is there too. */
+async function settledPlaces(page: Page): ReturnType<typeof placesOf> {
+  for (let last = await placesOf(page); ;) {
+    await page.waitForTimeout(200);
+    const places = await placesOf(page);
+    if (isDeepStrictEqual(places, last)) return places;
+    last = places;
+  }
+}
+
 /** Lets one event after the other through, looking further down meanwhile: nothing moves. Returns how many. */
 async function letAllCome(page: Page, end: RegExp): Promise<number> {
   let steps = 0;
@@ -122,7 +133,7 @@ void test(
     turnedDoor.letPass(1);
     await page.goto(`/search?query=${LONG_WORD}`);
     await page.getByRole('article').first().waitFor();
-    const before = Object.keys(await placesOf(page));
+    const before = Object.keys(await settledPlaces(page));
     await page.getByRole('combobox', { name: 'Query' }).fill(LONG_WORD.toUpperCase());
     await page.keyboard.press('Enter');
     // What the search before still waits for passes as well.
@@ -131,8 +142,7 @@ void test(
       turnedDoor.letPass(1);
       await page.waitForTimeout(200);
     }
-    await page.waitForTimeout(300);
-    const places = await placesOf(page);
+    const places = await settledPlaces(page);
     assert.deepEqual(Object.keys(places), before);
     turnedDoor.letPass(Infinity);
     await page.getByText(/^First 10,000 matches/).waitFor();

@@ -23,13 +23,18 @@ async function* eventsOf(body: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/** The chunks of a stream the last one first, and what comes behind them. */
-async function* turned(events: AsyncIterable<string>): AsyncGenerator<string> {
+/**
+ * The chunks of a stream the last one first, and what comes behind them.
+ *
+ * @param first  chunks of the first stream, which are those of all: where an answer is cut differs from search to search
+ */
+async function* turned(events: AsyncIterable<string>, first: string[]): AsyncGenerator<string> {
   const chunks: string[] = [];
   for await (const event of events)
     if (event.includes('"type":"chunk"')) chunks.unshift(event);
     else {
-      yield* chunks.splice(0);
+      if (first.length === 0) first.push(...chunks);
+      yield* first;
       yield event;
     }
 }
@@ -38,11 +43,12 @@ async function* turned(events: AsyncIterable<string>): AsyncGenerator<string> {
  * Opens the door. It is closed at the end of the file.
  *
  * @param url       address of the daemon
- * @param isTurned  the best results come last
+ * @param isTurned  the best results come last; all searches are to have the same ones
  */
 export async function openSlowDoor(url: string, isTurned = false): Promise<SlowDoor> {
   const gate = { allowed: 0, wake: (): void => {} };
   const left = { count: 0 };
+  const first: string[] = [];
   const mayPass = async (): Promise<void> => {
     while (gate.allowed <= 0)
       await new Promise<void>((resolve) => {
@@ -58,7 +64,7 @@ export async function openSlowDoor(url: string, isTurned = false): Promise<SlowD
     }
     response.flushHeaders();
     const events = eventsOf(reply);
-    for await (const event of isTurned ? turned(events) : events) {
+    for await (const event of isTurned ? turned(events, first) : events) {
       await mayPass();
       response.write(event);
     }

@@ -13,6 +13,7 @@ import {
   type StripeFile,
 } from '../../../daemon/engine/host/builder.ts';
 import { privateSizeOfProcess } from '../../../daemon/engine/host/heap.ts';
+import { dropCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
 import { canMap, isBrief } from '../../../daemon/engine/host/mapping.ts';
 import { sumPagesOf } from '../../../daemon/engine/host/page-sums.ts';
 import { Space } from '../../../daemon/engine/host/space.ts';
@@ -70,3 +71,23 @@ void test('memory of dropped instances goes back at once', { skip: !canMap() }, 
     assert.ok(grown < (ROUNDS * SIZE) / 3, `${name}: ${grown >> 20} MB more`);
   }
 });
+
+void test(
+  'the next instance takes the memory, empty; no other does',
+  { skip: !canMap() },
+  async () => {
+    const module = await coreModule('release');
+    const first = instantiateCore(module);
+    const place = first.heapStart + 100;
+    new Uint8Array(first.memory.buffer)[place] = 7;
+    dropCore(first);
+    dropCore(first);
+    const [next, other] = [instantiateCore(module), instantiateCore(module)];
+    assert.equal(next.memory, first.memory);
+    assert.notEqual(other.memory, first.memory);
+    assert.equal(new Uint8Array(next.memory.buffer)[place], 0);
+    assert.equal(new Uint8Array(next.memory.buffer)[0], new Uint8Array(other.memory.buffer)[0]);
+    dropCore(next);
+    dropCore(other);
+  },
+);
