@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { ShardError } from '../host/space.ts';
 import { type MergeOrder, MergeOverflow, type MergeResult } from './merge.ts';
 import type { FromMergeWorker, MergeWorkerData } from './merge-worker.ts';
+import { deferred } from '../../base/deferred.ts';
 import { programFile } from '../../base/program-files.ts';
 
 /**
@@ -24,10 +25,11 @@ export async function runMerge(
   const worker = new Worker(programFile('engine/build/merge-worker.js'), {
     workerData,
   });
-  const end = (): void => void worker.terminate();
+  const { promise: loaded, resolve: noteLoaded } = deferred();
+  const end = (): void => void loaded.then(() => worker.terminate());
   signal.addEventListener('abort', end, { once: true });
   try {
-    return await outcomeOf(worker);
+    return await outcomeOf(worker, noteLoaded);
   } catch (error) {
     await removeFiles(order);
     signal.throwIfAborted();
@@ -38,18 +40,20 @@ export async function runMerge(
 }
 
 /** Settles when the thread has ended. */
-function outcomeOf(worker: Worker): Promise<MergeResult> {
+function outcomeOf(worker: Worker, noteLoaded: () => void): Promise<MergeResult> {
   return new Promise((resolve, reject) => {
     let result: MergeResult | undefined;
     let problem = new Error('the merge ended early');
     worker.on('message', (message: FromMergeWorker) => {
-      if (message.kind === 'done') result = message.result;
+      if (message.kind === 'loaded') noteLoaded();
+      else if (message.kind === 'done') result = message.result;
       else if (message.isOverflow) problem = new MergeOverflow(message.message);
       else if (message.shard === undefined) problem = new Error(message.message);
       else problem = new ShardError(message.shard.shardId, message.message, message.shard.fault);
     });
     worker.on('error', (error) => (problem = error));
     worker.on('exit', () => {
+      noteLoaded();
       if (result === undefined) reject(problem);
       else resolve(result);
     });
