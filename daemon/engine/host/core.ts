@@ -189,8 +189,10 @@ export function instantiateCore(module: WebAssembly.Module, pages = MEMORY_PAGES
 /**
  * Gives what an instance has in memory back to the system, mapped files too; neither it nor a view of its memory must be
  * used again: the next instance may have that memory. Where ranges cannot be emptied, what was dropped before is collected.
+ *
+ * @param isRead  views of it may still be read: they give zeros, and nobody else gets the memory
  */
-export function dropCore(core: Core): void {
+export function dropCore(core: Core, isRead = false): void {
   // Dropped twice, its memory would be that of two others.
   if (dropped.has(core)) return;
   dropped.add(core);
@@ -199,7 +201,8 @@ export function dropCore(core: Core): void {
   else {
     const size = memory.buffer.byteLength;
     releaseRange(memory, 0, size);
-    if (size === MEMORY_PAGES_MAX * 65536 && spare.length < SPARE_MAX) spare.push(memory);
+    const isWhole = size === MEMORY_PAGES_MAX * 65536;
+    if (isWhole && !isRead && spare.length < SPARE_MAX) spare.push(memory);
   }
 }
 

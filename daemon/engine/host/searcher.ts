@@ -592,8 +592,8 @@ export class Searcher {
       this.#spaceByShard.delete(shardId);
       this.#hold.remove(shardId);
     }
-    // Why: what it has would otherwise stay until the garbage collector finds the memory.
-    dead.drop();
+    // Why now: what it has would otherwise stay until the garbage collector finds the memory. Other requests may be amid theirs.
+    dead.drop(true);
     this.setShards([...this.#files.values(), ...this.#waiting.values(), ...files]);
   }
 }

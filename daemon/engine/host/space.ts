@@ -334,10 +334,10 @@ export class Space {
     throw new ShardError(shardId, `${statusName(status)} (${place})`, fault);
   }
 
-  /** Closes all shards and gives up all memory. Not to be used any more. */
-  drop(): void {
+  /** Closes all shards and gives up all memory. Not to be used any more. @param isRead  as of `dropCore` */
+  drop(isRead = false): void {
     this.#shards.clear();
-    dropCore(this.core);
+    dropCore(this.core, isRead);
   }
 
   close(shardId: string): void {

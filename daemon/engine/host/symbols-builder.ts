@@ -71,8 +71,8 @@ export class SymbolsFileBuilder {
     this.#shardStart = Math.ceil(inputEnd / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
     const shardEnd = this.#shardStart + this.#shardSize;
     const areaStart = Math.ceil(shardEnd / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
-    if (areaStart >= memory.buffer.byteLength) throw new Error('the shard is too large');
     try {
+      if (areaStart >= memory.buffer.byteLength) throw new Error('the shard is too large');
       placeBriefly(memory, this.#shardStart, shardPath, this.#shardSize);
       check(exports.openShard(this.#shardStart, this.#shardSize, this.#view));
       check(exports.symbolsBegin(this.#view, areaStart, memory.buffer.byteLength - 65536));
