@@ -4,7 +4,7 @@
 
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { canMap } from '../engine/host/mapping.ts';
+import { loadMapping } from '../engine/host/mapping.ts';
 import { PageCheck } from '../engine/host/page-check.ts';
 import { ShardError } from '../engine/host/space.ts';
 import { SymbolsFileBuilder } from '../engine/host/symbols-builder.ts';
@@ -23,8 +23,7 @@ import type {
 
 const PROGRESS_MS = 200;
 
-// Loaded now: a thread that is ended while a native library loads takes the process with it.
-canMap();
+loadMapping();
 lowerPriority('background');
 const { module }: PassWorkerData = workerData;
 const port = parentPort!;
@@ -61,7 +60,7 @@ async function run(order: PassOrder, signal: AbortSignal): Promise<PassResult> {
   try {
     return await fill(builder, order, signal);
   } finally {
-    builder.close();
+    builder.drop();
   }
 }
 

@@ -158,7 +158,7 @@ test('the worked example is what the writer makes, byte for byte', async () => {
   ]);
   builder.addBlob(2, [{ start: 0, size: 2, kind: layout.SYMBOL_MACRO }]);
   builder.finish(symbolsFile);
-  builder.close();
+  builder.drop();
   checkDump(1, symbolsFile);
   assert.equal(verifySymbolsFile(module, file, symbolsFile), undefined);
 });

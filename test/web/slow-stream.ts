@@ -33,8 +33,9 @@ async function* turned(events: AsyncIterable<string>, first: string[]): AsyncGen
   for await (const event of events)
     if (event.includes('"type":"chunk"')) chunks.unshift(event);
     else {
-      if (first.length === 0) first.push(...chunks);
-      yield* first;
+      const own = chunks.splice(0);
+      if (first.length === 0) first.push(...own);
+      if (own.length > 0) yield* first;
       yield event;
     }
 }

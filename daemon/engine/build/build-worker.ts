@@ -10,7 +10,7 @@ import {
 } from '../../../core/shared/format.ts';
 import { CONTENT_SIZE_MAX, StripeBuilder } from '../host/builder.ts';
 import { giveMemoryBack } from '../host/collect.ts';
-import { canMap } from '../host/mapping.ts';
+import { loadMapping } from '../host/mapping.ts';
 import { lowerPriority } from '../../base/priority.ts';
 import {
   type BatchJob,
@@ -57,8 +57,7 @@ const KEPT_MS = 2_000;
 const MANY_STRIPES = 4;
 
 const { module, work }: BuildWorkerData = workerData;
-// Loaded now: a thread that is ended while a native library loads takes the process with it.
-canMap();
+loadMapping();
 lowerPriority(work);
 const port = parentPort!;
 let builder: StripeBuilder | undefined;

@@ -4,7 +4,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/caught.ts';
 import { lowerPriority } from '../../base/priority.ts';
-import { canMap } from '../host/mapping.ts';
+import { loadMapping } from '../host/mapping.ts';
 import { PageCheck } from '../host/page-check.ts';
 import { ShardError, type ShardFault } from '../host/space.ts';
 import { mergeShards, type MergeOrder, MergeOverflow, type MergeResult } from './merge.ts';
@@ -26,8 +26,7 @@ export type FromMergeWorker =
       readonly shard?: { readonly shardId: string; readonly fault: ShardFault };
     };
 
-// Loaded now: a thread that is ended while a native library loads takes the process with it.
-canMap();
+loadMapping();
 tell({ kind: 'loaded' });
 lowerPriority('background');
 const { module, order }: MergeWorkerData = workerData;

@@ -218,7 +218,7 @@ class Contents {
       }
       return builder.finish(path);
     } finally {
-      builder.close();
+      builder.drop();
     }
   }
 }

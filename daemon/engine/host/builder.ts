@@ -18,7 +18,7 @@ import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
 import { isBrief, MAPPING_ALIGNMENT, placeFile } from './mapping.ts';
 
 const MIB = 1 << 20;
-/** Address space of a builder: 3 GiB, of which only what a batch uses is ever touched. */
+/** What a builder uses of its memory: 3 GiB, of which only what a batch needs is ever touched. */
 const BUILDER_PAGES = 49152;
 /** Contents of one batch lie here; the largest single content too. */
 const CONTENT_AREA_SIZE = 1536 * MIB;

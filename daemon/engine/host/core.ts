@@ -143,23 +143,19 @@ const spare: WebAssembly.Memory[] = [];
 const dropped = new WeakSet<Core>();
 
 /**
- * A memory of `pages`, which never grows.
+ * A memory of 4 GiB, which never grows.
  *
  * Why shared, though no other thread has it: V8 counts the whole size of any other memory as garbage to come, and collects
  * all objects of the thread for each that is made (daemon/DECISIONS.md, 2026-11-26). Of one that is shared it counts nothing.
  */
-function takeMemory(pages: number): WebAssembly.Memory {
-  const kept = pages === MEMORY_PAGES_MAX ? spare.pop() : undefined;
-  return kept ?? new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+function takeMemory(): WebAssembly.Memory {
+  const pages = MEMORY_PAGES_MAX;
+  return spare.pop() ?? new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
 }
 
-/**
- * Makes an instance over a memory of its own, and initialises it. Who needs it no more calls `dropCore`.
- *
- * @param pages  only tests want fewer
- */
-export function instantiateCore(module: WebAssembly.Module, pages = MEMORY_PAGES_MAX): Core {
-  const memory = takeMemory(pages);
+/** Makes an instance over a memory of its own, and initialises it. Who needs it no more calls `dropCore`. */
+export function instantiateCore(module: WebAssembly.Module): Core {
+  const memory = takeMemory();
   const imports = {
     env: {
       memory,
@@ -199,10 +195,8 @@ export function dropCore(core: Core, isRead = false): void {
   const { memory } = core;
   if (!canMap()) giveMemoryBack();
   else {
-    const size = memory.buffer.byteLength;
-    releaseRange(memory, 0, size);
-    const isWhole = size === MEMORY_PAGES_MAX * 65536;
-    if (isWhole && !isRead && spare.length < SPARE_MAX) spare.push(memory);
+    releaseRange(memory, 0, memory.buffer.byteLength);
+    if (!isRead && spare.length < SPARE_MAX) spare.push(memory);
   }
 }
 

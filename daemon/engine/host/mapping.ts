@@ -91,6 +91,14 @@ export function findHeapTrim(): (() => void) | undefined {
   return heapTrim;
 }
 
+/**
+ * Loads what maps files. Called as a thread begins that others may end: one that is ended while a native library loads takes the
+ * process with it.
+ */
+export function loadMapping(): void {
+  findMmap();
+}
+
 /** Whether files can be mapped here. */
 export function canMap(): boolean {
   return findMmap() !== undefined;

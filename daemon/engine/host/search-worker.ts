@@ -8,7 +8,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { SearchControl } from './control.ts';
 import { Drain } from './drain.ts';
 import { HeapTrimmer, realLooks } from './heap.ts';
-import { canMap } from './mapping.ts';
+import { loadMapping } from './mapping.ts';
 import type {
   FromSearchWorker,
   SearchMessage,
@@ -72,8 +72,7 @@ const first = new Seat(options);
 /** Made when it is needed. */
 let second: Seat | undefined;
 
-// Loaded now: a thread that is ended while a native library loads takes the process with it.
-canMap();
+loadMapping();
 lowerPriority('search');
 // What this thread cannot open fails again, and is reported, when a search asks for it.
 first.searcher.setShards(shards);

@@ -77,12 +77,12 @@ export class SymbolsFileBuilder {
       check(exports.openShard(this.#shardStart, this.#shardSize, this.#view));
       check(exports.symbolsBegin(this.#view, areaStart, memory.buffer.byteLength - 65536));
     } catch (error) {
-      this.close();
+      this.drop();
       throw error;
     }
   }
 
-  /** The bytes of the shard, valid until `close`. */
+  /** The bytes of the shard, valid until `drop`. */
   get shardBytes(): Uint8Array {
     return new Uint8Array(this.#core.memory.buffer, this.#shardStart, this.#shardSize);
   }
@@ -188,7 +188,7 @@ export class SymbolsFileBuilder {
   }
 
   /** Gives up the shard and all memory. */
-  close(): void {
+  drop(): void {
     dropCore(this.#core);
   }
 

@@ -128,7 +128,7 @@ void test('a changed byte is refused, reported, or changes nothing', async () =>
 
 void test('damage behind a valid header checksum never traps', async () => {
   const { module, sound, searcher, file } = await shardToDamage();
-  const { exports, memory, heapStart } = instantiateCore(module, 64);
+  const { exports, memory, heapStart } = instantiateCore(module);
   let openCount = 0;
   for (
     let offset = 8;

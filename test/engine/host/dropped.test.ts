@@ -54,7 +54,7 @@ void test('memory of dropped instances goes back at once', { skip: !canMap() }, 
     'symbols are built': () => {
       const builder = new SymbolsFileBuilder(module, shard.path);
       builder.addBlob(0, [{ start: 1, size: 12, kind: 5 }]);
-      builder.close();
+      builder.drop();
     },
     'a shard is read in': () => {
       const space = new Space(module, { wantsRead: true });

@@ -201,7 +201,7 @@ function buildSymbols(
   }
   const symbolsPath = `${file}.tags`;
   const { size } = target.finish(symbolsPath);
-  target.close();
+  target.drop();
   return { path: symbolsPath, size };
 }
 

@@ -9,12 +9,13 @@ import {
   SECTION_PAGE_SUMS,
   SECTION_ROW_SIZE,
 } from '../../../core/shared/format.ts';
-import { instantiateCore } from '../../../daemon/engine/host/core.ts';
+import { dropCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
 import { ShardTables } from '../../../daemon/engine/shards/tables.ts';
 
 /** @param changed  kind of the section whose bytes were changed */
 export function sealShard(module: WebAssembly.Module, bytes: Buffer, changed: number): void {
-  const { exports, memory, heapStart } = instantiateCore(module, 64);
+  const core = instantiateCore(module);
+  const { exports, memory, heapStart } = core;
   const space = new Uint8Array(memory.buffer);
   const sealSection = (kind: number): void => {
     const { start, size } = new ShardTables(bytes).section(kind);
@@ -33,4 +34,5 @@ export function sealShard(module: WebAssembly.Module, bytes: Buffer, changed: nu
   space.set(bytes.subarray(0, HEADER_SIZE), heapStart);
   const headerChecksum = BigInt.asUintN(64, exports.headerChecksum(heapStart));
   bytes.writeBigUInt64LE(headerChecksum, HEADER_CHECKSUM_OFFSET);
+  dropCore(core);
 }

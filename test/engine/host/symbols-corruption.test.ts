@@ -85,7 +85,7 @@ void test('a changed byte is refused, reported, or changes nothing; none traps',
   const text = expected.join('\n');
   assert.ok(text.includes('"kind":"class"') && text.includes('"parent":'));
   assert.ok(!expected.includes('refused'));
-  const { exports, memory, heapStart } = instantiateCore(module, 64);
+  const { exports, memory, heapStart } = instantiateCore(module);
   const file = path.join(folder, 'damaged.tags');
   const check = new PageCheck(module);
   const counts = { refused: 0, met: 0, reported: 0, unchanged: 0 };
@@ -166,6 +166,6 @@ void test('what cannot be a symbol is left out', async () => {
   assert.throws(() => builder.addBlob(9, []), /symbols/);
   const file = path.join(folder, 'a.tags');
   assert.equal(builder.finish(file).symbolCount, 2);
-  builder.close();
+  builder.drop();
   assert.equal(verifySymbolsFile(module, shard.path, file), undefined);
 });
