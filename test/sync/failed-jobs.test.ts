@@ -83,7 +83,7 @@ void test('until the repos of all sources are known it is told how many have not
     for (const source of isKnown ? sources : [])
       cpSync(source, `${source}.new`, { recursive: true });
     for (const source of isKnown ? sources : []) {
-      renameSync(source, `${source}.old`);
+      renameSync(source, path.join(temporaryFolder(), 'old'));
       renameSync(`${source}.new`, source);
     }
     const looking = isKnown ? indexer.sources.confirm() : indexer.sources.add(sources, undefined);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createLog } from '../../daemon/base/log.ts';
+import { RefLooks } from '../../daemon/sources/git/ref-looks.ts';
 import { SeenFiles } from '../../daemon/sync/watch/seen-files.ts';
 import { watchSources } from '../../daemon/sync/source-watch.ts';
 import { git, makeRepo } from '../sources/git/fixture.ts';
@@ -16,6 +17,7 @@ void test('a job that fails is tried at the times that the manual gives, and soo
   t.mock.method(performance, 'now', () => second * 1000);
   t.mock.method(Math, 'random', () => 0);
   t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { mock: looks } = t.mock.method(RefLooks.prototype, 'look');
   const stop = new AbortController();
   const watch = watchSources({
     catalog: { repo: () => undefined, isClone: () => false },
@@ -55,6 +57,8 @@ void test('a job that fails is tried at the times that the manual gives, and soo
   jobs.ask(record);
   assert.deepEqual(await pass(700), [1, 31, 91, 211, 451]);
   isSound = true;
+  // A look in the middle of a commit sees one state, and the next look another one.
+  await looks.calls.at(-1)!.result;
   git(repo, 'commit', '-q', '--allow-empty', '-m', 'more');
   // Long before it would be tried by itself; the thread that looks has 200 ms for it.
   assert.equal((await pass(100)).length, 1);

@@ -431,10 +431,10 @@ void test(
     await page.getByText('477 unchanged lines').waitFor();
     await page.getByText('row 477', { exact: true }).first().waitFor();
     assert.ok(await page.locator('.diff-more:focus').count());
-    // Why not a click: the list still moves.
+    // Why no clicks: the list still moves.
     await page.getByRole('button', { name: 'Show 20 lines below' }).press('Enter');
     await page.getByText('row 523', { exact: true }).last().waitFor();
-    await page.getByLabel('Ignore white space').check();
+    await page.getByLabel('Ignore white space').press('Space');
     await page.getByText('3 files +2 −2').waitFor();
     await page.getByText('No lines differ: the name, the mode or white space.').waitFor();
     assert.match(page.url(), /\?ws=1$/);

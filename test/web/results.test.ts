@@ -497,6 +497,34 @@ void test(
   },
 );
 
+void test(
+  'the way back leaves the focus where it has been put since',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await search(page, 'query=quince');
+    await page.getByRole('link', { name: /two\.ts$/ }).focus();
+    // Until the list has heard of it.
+    await page.waitForTimeout(200);
+    await page.keyboard.press('Enter');
+    await page.locator('.cm-content').waitFor();
+    // Frames that wait until they are let go, as on a machine that has much to do.
+    await page.evaluate(`
+    const ask = requestAnimationFrame;
+    globalThis.held = [];
+    globalThis.requestAnimationFrame = (run) => held.push(run);
+    globalThis.letGo = () => { globalThis.requestAnimationFrame = ask; for (const run of held) ask(run); };
+  `);
+    await page.goBack();
+    await page.getByText(/^3 matches in 2 files/).waitFor();
+    await page.keyboard.press('/');
+    await page.evaluate('letGo()');
+    await page.waitForTimeout(300);
+    assert.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), 'Query');
+    assert.deepEqual(complaints, []);
+  },
+);
+
 void test('results can be kept as JSON and as a table', { skip: NO_BROWSER }, async () => {
   const { page } = await visit({ url: served.url });
   const saved = async (format: string): Promise<readonly [string, string]> => {

@@ -49,30 +49,50 @@ interface Parts {
 /** Frames to wait for a card that was scrolled to. */
 const FRAMES_MAX = 30;
 
-/** Gives the focus back, once what had it is in the page. */
-function focusPlace(scroller: Element, { key, line }: ResultPlace, frames = 0): void {
+/** Has the focus, or nothing has it. */
+function hasFocus(element: Element | null): boolean {
+  return document.activeElement === element || document.activeElement === document.body;
+}
+
+/** A place of the list to go to, and what had the focus when the list came. */
+interface Wanted {
+  readonly place: ResultPlace;
+  readonly focused: Element | null;
+}
+
+/** Gives the focus back, once what had it is in the page, and unless it has been put elsewhere since. */
+function focusPlace(scroller: Element, wanted: Wanted, frames = 0): void {
+  const { key, line } = wanted.place;
   if (key === undefined || frames > FRAMES_MAX || !scroller.isConnected) return;
+  if (!hasFocus(wanted.focused)) return;
   const article = scroller.querySelector(`article[data-key="${CSS.escape(key)}"]`);
   const stop = article?.querySelector<HTMLElement>(
     line === 0 ? '.file-link' : `.result-line[data-line="${line}"]`,
   );
   if (stop !== null && stop !== undefined) stop.focus({ preventScroll: true });
-  else requestAnimationFrame(() => focusPlace(scroller, { offset: 0, key, line }, frames + 1));
+  else requestAnimationFrame(() => focusPlace(scroller, wanted, frames + 1));
+}
+
+/** Undefined: there is no place to go to. */
+function takeWanted(): Wanted | undefined {
+  const place = takePlace();
+  return place === undefined ? undefined : { place, focused: document.activeElement };
 }
 
 /** Goes to the place that the history knows, once there is enough to scroll; with another list that is no place any more. */
 function useReturn({ scroller, list, files }: Parts, viewId: number): void {
   const isOver = useSearch(({ state }) => state !== 'running');
-  const [wanted, setWanted] = useState(() => ({ place: takePlace(), viewId }));
-  const place = wanted.viewId === viewId ? wanted.place : undefined;
+  const [taken, setTaken] = useState(() => ({ wanted: takeWanted(), viewId }));
+  const wanted = taken.viewId === viewId ? taken.wanted : undefined;
   useLayoutEffect(() => {
     const handle = list.current;
-    if (place === undefined || handle === null || files.length === 0) return;
-    if (!isOver && handle.scrollSize < place.offset + handle.viewportSize) return;
-    setWanted({ place: undefined, viewId });
-    handle.scrollTo(place.offset);
-    if (scroller.current !== null) focusPlace(scroller.current, place);
-  }, [place, files.length, isOver, list, scroller, viewId]);
+    if (wanted === undefined || handle === null || files.length === 0) return;
+    const { offset } = wanted.place;
+    if (!isOver && handle.scrollSize < offset + handle.viewportSize) return;
+    setTaken({ wanted: undefined, viewId });
+    handle.scrollTo(offset);
+    if (scroller.current !== null) focusPlace(scroller.current, wanted);
+  }, [wanted, files.length, isOver, list, scroller, viewId]);
 }
 
 /** Keeps in the history where the list is and what has the focus. */

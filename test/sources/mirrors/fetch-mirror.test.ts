@@ -170,7 +170,7 @@ test('a repository in the place of another one, of another hash', async (t) => {
   const folder = mirrorPlace();
   await fetchInto(folder, url);
   const other = await startOrigin(t, 'sha256');
-  renameSync(repo, `${repo}.old`);
+  renameSync(repo, path.join(temporaryFolder(), 'old'));
   renameSync(other.repo, repo);
   const { isNew } = await fetchInto(folder, url);
   assert.equal(isNew, true);
