@@ -116,9 +116,6 @@ if (files.length === 0) {
 const setup = new URL('test-setup.mjs', import.meta.url).href;
 // Of a file as a whole: the longest takes 80 s, and four times as long beside other runs.
 const flags = ['--import', setup, '--test-timeout=900000', '--test-reporter=spec'];
-// Most files are over before what V8 optimizes has paid: with its default, 67584, they take 6 to 14% more of a processor
-// (2026-11-26, 78 files below engine/, symbols/ and hosts/, in turn). Programs that they start have the default.
-flags.push('--interrupt-budget=1000000');
 // Why not Node's default, one less than the cores: a file waits, for a daemon or a command, a quarter of its time.
 const concurrency = availableParallelism() + 1;
 node(['--test', `--test-concurrency=${concurrency}`, ...flags, ...files]);
