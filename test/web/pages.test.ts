@@ -313,6 +313,11 @@ void test(
       filters.find((filter) => filter?.startsWith('repo:')) ?? '',
       /^repo:\^local\/.*\$$/,
     );
+    // The answer to what is typed stays.
+    await page.getByRole('combobox', { name: 'Query' }).fill('plumtree print');
+    await page.getByText(/^No matches in/).waitFor();
+    await page.waitForTimeout(300);
+    assert.match(await page.locator('#search-summary').innerText(), /^No matches in/);
     assert.deepEqual(complaints, []);
   },
 );

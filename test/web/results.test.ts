@@ -517,10 +517,75 @@ void test(
   `);
     await page.goBack();
     await page.getByText(/^3 matches in 2 files/).waitFor();
+    const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label")');
     await page.keyboard.press('/');
     await page.evaluate('letGo()');
     await page.waitForTimeout(300);
+    assert.equal(await focused(), 'Query');
+    // Another list with the same file comes while one types.
+    await page.getByRole('combobox', { name: 'Query' }).fill('quince file:two');
+    await page.getByText(/^1 match in 1 file/).waitFor();
+    await page.waitForTimeout(300);
+    assert.equal(await focused(), 'Query');
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'results that are loaded anew get the focus only where it has not been put elsewhere',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await search(page, 'query=quince');
+    await page.getByRole('link', { name: /two\.ts$/ }).focus();
+    await page.waitForTimeout(200);
+    const inList = `document.activeElement.closest('article') !== null`;
+    await page.reload();
+    await until(page, inList);
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await page.route('**/api/stream_search', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.reload();
+    await page.getByRole('combobox', { name: 'Query' }).focus();
+    letGo();
+    await page.getByText(/^3 matches in 2 files/).waitFor();
+    await page.waitForTimeout(300);
     assert.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), 'Query');
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'loaded anew, an answer that the daemon narrows behind another one is where it was',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: door.url });
+    const scrollTop = 'document.querySelector(".result-scroller").scrollTop';
+    const narrowed = async (): Promise<void> => {
+      await page.waitForRequest((request) => request.postData()?.includes('"filter"') === true);
+      await page.getByText(/^First 5,000 matches/).waitFor();
+    };
+    door.letPass(Infinity);
+    const opened = narrowed();
+    await page.goto('/search?query=plumtree&matches=5000&lang=Text');
+    await opened;
+    await page.evaluate(`${scrollTop} = 2000`);
+    await page.waitForTimeout(300);
+    door.letPass(1);
+    const again = narrowed();
+    await page.reload();
+    await until(page, `${scrollTop} === 2000`);
+    // The list of the first answer is at its place, and has said so.
+    await page.waitForTimeout(300);
+    door.letPass(Infinity);
+    await again;
+    await page.waitForTimeout(300);
+    assert.equal(await page.evaluate(scrollTop), 2000);
     assert.deepEqual(complaints, []);
   },
 );

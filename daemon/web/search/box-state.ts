@@ -9,7 +9,7 @@ import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
 import { chosenOf } from './facet-choice.ts';
 import type { Search } from './messages.ts';
 import { narrowed } from './narrowing.ts';
-import { NEW_ENTRY } from './place.ts';
+import { forgetPlace, newEntry } from './place.ts';
 import { useSearch } from './search-store.ts';
 import { positionOf } from './words.ts';
 
@@ -40,7 +40,7 @@ function useAskedSearch() {
     // Why before the address is there: the daemon looks for it while the page is drawn.
     show(narrowed(search, chosenOf(others), before));
     const wanted = parametersOf(search, others).toString();
-    navigate(`/search?${wanted}`, { replace: wanted === others.toString(), state: NEW_ENTRY });
+    navigate(`/search?${wanted}`, { replace: wanted === others.toString(), state: newEntry() });
   };
   return { asked, ask, isOnSearchPage: path === '/search', contextLines };
 }
@@ -112,6 +112,7 @@ export function useBoxState(): BoxState {
     fault: useFault(text),
     isTyped,
     type: (typed) => {
+      forgetPlace();
       setText(typed);
       setTyped(true);
     },

@@ -8,6 +8,12 @@ export interface ResultPlace {
   readonly line: number;
 }
 
+/** A place that a list is to go to, and what had the focus when that became known. */
+export interface WantedPlace {
+  readonly place: ResultPlace;
+  readonly focused: Element | null;
+}
+
 /** Where one begins. */
 const TOP: ResultPlace = { offset: 0, key: undefined, line: 0 };
 
@@ -21,56 +27,61 @@ function entryState(): EntryState {
   return typeof state === 'object' && state !== null ? state : {};
 }
 
-/** The state of an entry that is made: it is visited from the first. */
-export const NEW_ENTRY: EntryState = { results: TOP };
-
-/** Marks this entry of the history as visited. */
-export function visitEntry(): void {
-  keepPlace(TOP);
+/** Of this entry of the history. At its top a list is from the first: to go there would cost a layout. */
+function placeOfEntry(): WantedPlace | undefined {
+  const place = entryState().results;
+  if (place === undefined || (place.offset === 0 && place.key === undefined)) return undefined;
+  return { place, focused: document.activeElement };
 }
 
-/** Of this entry of the history; undefined: it is visited for the first time. */
-export function placeOfEntry(): ResultPlace | undefined {
-  return entryState().results;
-}
+/** Where a list of this entry is to go; undefined: nowhere. */
+let wanted = placeOfEntry();
+/** A list is there, or on its way. */
+let isTaken = false;
 
-let wanted: ResultPlace | undefined;
-/** Of the entry that the browser comes back to right now. */
-let returned: ResultPlace | undefined;
-
-/** A list that is drawn at once, as its results are still there, is drawn before anybody wants a place for it. */
+// Before the page hears of it: a list whose results are still there is drawn at once.
 addEventListener('popstate', () => {
-  returned = placeOfEntry();
-  setTimeout(() => {
-    returned = undefined;
-  });
+  wanted = placeOfEntry();
+  isTaken = false;
 });
 
 /** Where the list is now; no other place is wanted any more. */
 export function keepPlace(place: ResultPlace): void {
-  wanted = undefined;
   history.replaceState({ ...entryState(), results: place }, '');
+  wanted = placeOfEntry();
+  isTaken = true;
 }
 
-/** The list that comes next goes to this place. */
-export function wantPlace(place: ResultPlace | undefined): void {
-  wanted = place;
+/** What comes next is no list of this entry. */
+export function forgetPlace(): void {
+  wanted = undefined;
 }
 
-/** At its top a list is from the first: to go there would cost a layout. */
-function wantedNow(): ResultPlace | undefined {
-  const place = wanted ?? returned;
-  return place?.offset === 0 && place.key === undefined ? undefined : place;
+/** The state of an entry that is made: it is visited from the first. */
+export function newEntry(): EntryState {
+  forgetPlace();
+  return { results: TOP };
+}
+
+/** Marks this entry of the history as visited. @returns  was it visited before? */
+export function visitEntry(): boolean {
+  const wasHere = entryState().results !== undefined;
+  if (!wasHere) keepPlace(TOP);
+  return wasHere;
+}
+
+/** Another list of this entry comes: it goes to the same place. */
+export function wantPlaceAgain(): void {
+  isTaken = false;
 }
 
 export function isPlaceWanted(): boolean {
-  return wantedNow() !== undefined;
+  return wanted !== undefined && !isTaken;
 }
 
-/** What was wanted, once. */
-export function takePlace(): ResultPlace | undefined {
-  const place = wantedNow();
-  wanted = undefined;
-  returned = undefined;
-  return place;
+/** The place to go to, once. */
+export function takePlace(): WantedPlace | undefined {
+  if (isTaken) return undefined;
+  isTaken = true;
+  return wanted;
 }

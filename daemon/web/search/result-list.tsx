@@ -12,7 +12,7 @@ import { copyCode } from './copy-code.ts';
 import { FilteredOut, Nothing, Unread } from './nothing.tsx';
 import { PrintedResults } from './printed-results.tsx';
 import { isPlaceWanted, keepPlace, takePlace } from './place.ts';
-import type { ResultPlace } from './place.ts';
+import type { WantedPlace } from './place.ts';
 import { CardTotal, ResultCard } from './result-card.tsx';
 import { focusedOf, useResultKeys } from './result-keys.ts';
 import type { Focused } from './result-keys.ts';
@@ -49,22 +49,12 @@ interface Parts {
 /** Frames to wait for a card that was scrolled to. */
 const FRAMES_MAX = 30;
 
-/** Has the focus, or nothing has it. */
-function hasFocus(element: Element | null): boolean {
-  return document.activeElement === element || document.activeElement === document.body;
-}
-
-/** A place of the list to go to, and what had the focus when the list came. */
-interface Wanted {
-  readonly place: ResultPlace;
-  readonly focused: Element | null;
-}
-
 /** Gives the focus back, once what had it is in the page, and unless it has been put elsewhere since. */
-function focusPlace(scroller: Element, wanted: Wanted, frames = 0): void {
+function focusPlace(scroller: Element, wanted: WantedPlace, frames = 0): void {
   const { key, line } = wanted.place;
   if (key === undefined || frames > FRAMES_MAX || !scroller.isConnected) return;
-  if (!hasFocus(wanted.focused)) return;
+  const { activeElement: active, body } = document;
+  if (active !== wanted.focused && active !== body) return;
   const article = scroller.querySelector(`article[data-key="${CSS.escape(key)}"]`);
   const stop = article?.querySelector<HTMLElement>(
     line === 0 ? '.file-link' : `.result-line[data-line="${line}"]`,
@@ -73,16 +63,10 @@ function focusPlace(scroller: Element, wanted: Wanted, frames = 0): void {
   else requestAnimationFrame(() => focusPlace(scroller, wanted, frames + 1));
 }
 
-/** Undefined: there is no place to go to. */
-function takeWanted(): Wanted | undefined {
-  const place = takePlace();
-  return place === undefined ? undefined : { place, focused: document.activeElement };
-}
-
 /** Goes to the place that the history knows, once there is enough to scroll; with another list that is no place any more. */
 function useReturn({ scroller, list, files }: Parts, viewId: number): void {
   const isOver = useSearch(({ state }) => state !== 'running');
-  const [taken, setTaken] = useState(() => ({ wanted: takeWanted(), viewId }));
+  const [taken, setTaken] = useState(() => ({ wanted: takePlace(), viewId }));
   const wanted = taken.viewId === viewId ? taken.wanted : undefined;
   useLayoutEffect(() => {
     const handle = list.current;

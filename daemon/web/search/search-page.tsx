@@ -14,7 +14,7 @@ import { FilterPanel } from './filter-panel.tsx';
 import { narrow, useFacetChoice } from './facet-choice.ts';
 import type { Search } from './messages.ts';
 import { isSortOrder } from './order.ts';
-import { placeOfEntry, visitEntry, wantPlace } from './place.ts';
+import { visitEntry, wantPlaceAgain } from './place.ts';
 import { previewName } from './result-address.ts';
 import { narrowed } from './narrowing.ts';
 import { Plan } from './plan-button.tsx';
@@ -33,13 +33,12 @@ const PREVIEW_SHARE = { min: 25, max: 70, initial: 45 };
 function useAskedSearch(search: Search | undefined): void {
   const key = JSON.stringify(search);
   useEffect(() => {
-    const { ask, clear } = useSearch.getState();
-    const place = placeOfEntry();
-    wantPlace(place);
-    // Who comes back to this entry finds it marked as visited.
-    if (place === undefined) visitEntry();
+    const { ask, clear, viewId } = useSearch.getState();
+    const wasHere = visitEntry();
     if (search === undefined) clear();
-    else ask(search, place !== undefined);
+    else ask(search, wasHere);
+    const now = useSearch.getState();
+    if (now.viewId !== viewId || now.shown !== now.asked) wantPlaceAgain();
     // `search` is made anew each time; `key` says whether it is another one.
   }, [key]);
 }

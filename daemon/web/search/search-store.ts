@@ -151,7 +151,7 @@ function unnarrowed(
 }
 
 function finish(outcome: Outcome): void {
-  const { shown, asked, files } = useSearch.getState();
+  const { shown, asked, files, isPreview } = useSearch.getState();
   const isEmpty = shown !== asked && !isExtending;
   const left = isExtending ? withoutOld(files) : files;
   useSearch.setState({
@@ -161,7 +161,8 @@ function finish(outcome: Outcome): void {
     matchCount: countMatches(left),
     ...(isEmpty ? newView() : {}),
     outcome,
-    ...unnarrowed(asked, isEmpty ? [] : left, outcome),
+    // What is typed says nothing of the search of the address.
+    ...(isPreview ? {} : unnarrowed(asked, isEmpty ? [] : left, outcome)),
     allMs: performance.now() - startedAt,
   });
 }
