@@ -8,7 +8,7 @@ import type { Locator, Page } from 'playwright-core';
 import { serve } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, hasCount, until, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, hasCount, shows, until, visit } from './browser.ts';
 
 const HOSTILE_README = `# Hostile <b onclick="alert(1)">bold</b>
 
@@ -232,7 +232,7 @@ void test(
     await use.hover();
     const card = page.locator('.name-card');
     await card.getByText('export function plumTree(count: number) {').waitFor();
-    assert.match(await card.innerText(), /src\/plum\.ts line 2/);
+    await shows(card, /src\/plum\.ts line 2/);
     await use.click({ modifiers: ['Control'] });
     await page.waitForURL(/src\/plum\.ts\?highlightRange=2$/);
     await page.locator('.linked-line').waitFor();
@@ -312,7 +312,7 @@ void test(
     const current = page.locator('.cm-line:has(mark.match-current)');
     await page.keyboard.press('n');
     await page.getByText('match 1 of 3').waitFor();
-    assert.match(await current.innerText(), /^import/);
+    await shows(current, /^import/);
     await page.keyboard.press('n');
     await page.keyboard.press('n');
     await page.getByText('match 3 of 3').waitFor();
@@ -350,7 +350,7 @@ void test(
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), '}\nconst e = "plumTree";');
     // Columns count code points, and the last one is not in it.
     await openCode(page, addressOf('src/plum.ts', '?highlightRange=2:17-2:25'));
-    assert.equal(await page.locator('.linked-part').innerText(), 'plumTree');
+    await shows(page.locator('.linked-part'), 'plumTree');
     await page.getByRole('button', { name: 'Line 2:17-2:25' }).click();
     assert.deepEqual(await findingsOf(page), []);
     await page.getByRole('menuitem', { name: 'References of plumTree' }).click();

@@ -98,11 +98,12 @@ export async function visit({
   return visitor;
 }
 
-const COUNT_WAIT_MS = 10_000;
+/** For what comes a frame or some behind what was waited for. */
+const SOON_MS = 10_000;
 
 /** There are so many of it, soon: what the page says of its results may be there a frame before their rows. */
 export async function hasCount(found: Locator, count: number): Promise<void> {
-  const until = Date.now() + COUNT_WAIT_MS;
+  const until = Date.now() + SOON_MS;
   // Why not counted again behind it: rows of a search before may be there, and go.
   let seen = await found.count();
   while (seen !== count && Date.now() < until) {
@@ -110,6 +111,19 @@ export async function hasCount(found: Locator, count: number): Promise<void> {
     seen = await found.count();
   }
   assert.equal(seen, count);
+}
+
+/** What is shown is this, soon: the text of a row that has no place in its list yet is empty. */
+export async function shows(found: Locator, text: string | RegExp): Promise<void> {
+  const until = Date.now() + SOON_MS;
+  const isThere = (seen: string): boolean =>
+    typeof text === 'string' ? seen === text : text.test(seen);
+  let seen = await found.innerText();
+  while (!isThere(seen) && Date.now() < until) {
+    await found.page().waitForTimeout(20);
+    seen = await found.innerText();
+  }
+  assert.ok(isThere(seen), `shows ${JSON.stringify(seen)}, not ${String(text)}`);
 }
 
 /** Waits until an expression holds; the policy of the page lets no text be run in it in other ways. */

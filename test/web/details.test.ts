@@ -10,7 +10,7 @@ import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, hasCount, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, hasCount, shows, visit } from './browser.ts';
 
 const FILES = {
   'src/tree.ts': "const smile = '😀'; return 1;\nexport const medlar = smile;\n",
@@ -135,7 +135,7 @@ void test('selected text is a link with columns', { skip: NO_BROWSER }, async ()
   assert.match(link, /\/src\/tree\.ts\?highlightRange=1:20-1:26$/);
   await page.goto(link);
   await page.locator('.linked-part').waitFor();
-  assert.equal(await page.locator('.linked-part').innerText(), 'return');
+  await shows(page.locator('.linked-part'), 'return');
   assert.deepEqual(complaints, []);
 });
 

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, until, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, shows, until, visit } from './browser.ts';
 import type { Visitor } from './browser.ts';
 
 const HALF = '0x1f,"text",'.repeat(220_000);
@@ -63,8 +63,8 @@ void test(
     const { page, complaints } = visitor;
     await page.goto('/search?query=medlar');
     const line = page.locator('.result-line[data-match]');
-    assert.equal(await line.locator('mark').innerText(), 'medlar');
-    assert.match(await line.innerText(), SIZE);
+    await shows(line.locator('mark'), 'medlar');
+    await shows(line, SIZE);
     await isBounded(page, 'main');
     assert.deepEqual(await findingsOf(page), []);
     await page.keyboard.press('j');

@@ -7,7 +7,7 @@ import { before, test } from 'node:test';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, hasCount, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, hasCount, shows, visit } from './browser.ts';
 
 const HOSTILE_NAME = '<img src=x onerror=alert(1)>.txt';
 const HOSTILE_TEXT = [
@@ -63,17 +63,14 @@ void test(
     assert.match(page.url(), /\/search\?query=plumTree$/);
     const results = page.getByRole('article');
     await hasCount(results, 4);
-    assert.match(
-      await page.locator('#search-summary [role=status]').innerText(),
+    await shows(
+      page.locator('#search-summary [role=status]'),
       /^\d+ matches in 4 files of 1 repository · that is all$/,
     );
     await page.getByRole('link', { name: /^line 1: export function/ }).click();
     await page.locator('.linked-line').waitFor();
     assert.match(page.url(), /-\/blob\/src\/plum\.ts\?highlightRange=1&query=plumTree$/);
-    assert.equal(
-      await page.locator('.linked-line').innerText(),
-      'export function plumTree(count: number) {',
-    );
+    await shows(page.locator('.linked-line'), 'export function plumTree(count: number) {');
     await page.getByText('2 matches').waitFor();
     await page.keyboard.press('n');
     await page.getByText('match 2 of 2').waitFor();
@@ -96,7 +93,7 @@ void test(
     await page.goto('/search?query=sym:plumTree');
     await page.getByText('that is all').waitFor();
     const line = page.getByRole('link', { name: /^line 1, function: export function/ });
-    assert.equal(await line.locator('.line-kind').innerText(), 'function');
+    await shows(line.locator('.line-kind'), 'function');
     await page.evaluate(`getSelection().selectAllChildren(document.querySelector('.result-code'))`);
     const copied = await page.evaluate(`new Promise((resolve) => {
       const data = new DataTransfer();
@@ -136,7 +133,7 @@ void test(
     await page.getByRole('combobox', { name: 'Query' }).fill('plumtree file:a( or b');
     await page.keyboard.press('Enter');
     await page.getByText('at character 16').waitFor();
-    assert.equal(await page.locator('.query-fault').innerText(), 'a(');
+    await shows(page.locator('.query-fault'), 'a(');
     assert.equal(
       await page.evaluate('document.activeElement.selectionStart'),
       'plumtree file:a'.length,
@@ -332,11 +329,11 @@ void test(
     const plan = page.getByRole('region', { name: 'Plan' });
     await plan.getByText('text:"plumtree"').waitFor();
     assert.match(page.url(), /plan=1/);
-    assert.match(await plan.innerText(), /Files\n+\d+ looked at.*4 match/);
+    await shows(plan, /Files\n+\d+ looked at.*4 match/);
     assert.deepEqual(await findingsOf(page), []);
     await plan.getByRole('button', { name: 'Show as table' }).click();
     await hasCount(plan.getByRole('row'), 5);
-    assert.match(await plan.getByRole('row', { name: /^Bytes/ }).innerText(), /read of/);
+    await shows(plan.getByRole('row', { name: /^Bytes/ }), /read of/);
     assert.deepEqual(await findingsOf(page), []);
     assert.deepEqual(complaints, []);
   },
@@ -385,13 +382,13 @@ void test(
     await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
     await page.getByRole('row').nth(1).getByRole('link').click();
     await page.getByText('1 file +1 −0').waitFor();
-    assert.equal(await page.locator('.diff-added .diff-text').innerText(), '// changedtree');
+    await shows(page.locator('.diff-added .diff-text'), '// changedtree');
     await hasCount(page.locator('.diff-pair'), 4);
     await page.keyboard.press('u');
     await page.waitForURL(/diff=unified/);
     assert.equal(await page.locator('.diff-pair').count(), 0);
     await hasCount(page.locator('.diff-line'), 4);
-    assert.equal(await page.locator('.diff-added .code-comment').innerText(), '// changedtree');
+    await shows(page.locator('.diff-added .code-comment'), '// changedtree');
     await page.getByText('2 unchanged lines').waitFor();
     await page.keyboard.press('e');
     await page.getByText('2 unchanged lines').waitFor({ state: 'detached' });
@@ -460,7 +457,7 @@ void test('hostile names and contents are shown, never run', { skip: NO_BROWSER 
   await page.getByText('that is all').waitFor();
   const card = page.getByRole('article').filter({ hasText: HOSTILE_NAME });
   await card.waitFor();
-  assert.match(await card.innerText(), /<script>alert\("plumtree"\)<\/script>/);
+  await shows(card, /<script>alert\("plumtree"\)<\/script>/);
   assert.match(await card.innerText(), /U\+202E/);
   assert.match(await card.innerText(), /U\+200B/);
   assert.match(await card.innerText(), /U\+001B/);

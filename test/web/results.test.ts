@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, hasCount, until, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, hasCount, shows, until, visit } from './browser.ts';
 import { openSlowDoor } from './slow-stream.ts';
 import type { SlowDoor } from './slow-stream.ts';
 
@@ -357,8 +357,8 @@ void test('a long line is cut around its match', { skip: NO_BROWSER }, async () 
   const { page } = await visit({ url: served.url });
   await search(page, 'query=medlar');
   const line = page.locator('.result-line[data-match]');
-  assert.equal(await line.locator('mark').innerText(), 'medlar');
-  assert.match(await line.innerText(), /line of 1\.8 MB, show$/);
+  await shows(line.locator('mark'), 'medlar');
+  await shows(line, /line of 1\.8 MB, show$/);
   assert.ok((await line.innerText()).length < 700);
 });
 
@@ -392,10 +392,10 @@ void test('from match to match, file to file, by keys alone', { skip: NO_BROWSER
   await page.keyboard.press('v');
   const preview = page.getByRole('complementary', { name: 'Preview' });
   await preview.locator('.linked-line').waitFor();
-  assert.equal(await preview.locator('.linked-line').innerText(), '// ends here: quince');
+  await shows(preview.locator('.linked-line'), '// ends here: quince');
   assert.match(page.url(), /preview=/);
   await preview.getByRole('button', { name: 'Previous match' }).click();
-  assert.equal(await preview.locator('.linked-line').innerText(), '// begins here: quince');
+  await shows(preview.locator('.linked-line'), '// begins here: quince');
   assert.deepEqual(await findingsOf(page), []);
   await preview.getByRole('button', { name: 'Close the preview' }).click();
   await preview.waitFor({ state: 'detached' });
