@@ -128,7 +128,9 @@ export async function shows(found: Locator, text: string | RegExp): Promise<void
 
 /** Waits until an expression holds; the policy of the page lets no text be run in it in other ways. */
 export async function until(page: Page, expression: string): Promise<void> {
-  for (let tries = 0; !(await page.evaluate<boolean>(expression)); tries++) {
+  // What it looks at may not be there yet.
+  const holds = () => page.evaluate<boolean>(expression).catch(() => false);
+  for (let tries = 0; !(await holds()); tries++) {
     assert.ok(tries < 500, expression);
     await page.waitForTimeout(20);
   }

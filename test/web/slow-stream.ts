@@ -47,15 +47,16 @@ async function* turned(events: AsyncIterable<string>, first: string[]): AsyncGen
  * @param isTurned  the best results come last; all searches are to have the same ones
  */
 export async function openSlowDoor(url: string, isTurned = false): Promise<SlowDoor> {
-  const gate = { allowed: 0, wake: (): void => {} };
+  const gate = { allowed: 0, waiting: [] as (() => void)[] };
   const left = { count: 0 };
   const first: string[] = [];
-  const mayPass = async (): Promise<void> => {
+  const mayPass = async (response: ServerResponse): Promise<void> => {
     while (gate.allowed <= 0)
       await new Promise<void>((resolve) => {
-        gate.wake = resolve;
+        gate.waiting.push(resolve);
       });
-    gate.allowed--;
+    // One that was left needs no room.
+    if (!response.destroyed) gate.allowed--;
   };
   const pass = async (_: string, reply: IncomingMessage, response: ServerResponse) => {
     const isStream = reply.headers['content-type']?.startsWith('text/event-stream') === true;
@@ -66,7 +67,8 @@ export async function openSlowDoor(url: string, isTurned = false): Promise<SlowD
     response.flushHeaders();
     const events = eventsOf(reply);
     for await (const event of isTurned ? turned(events, first) : events) {
-      await mayPass();
+      await mayPass(response);
+      if (response.destroyed) return;
       response.write(event);
     }
     response.end();
@@ -75,7 +77,8 @@ export async function openSlowDoor(url: string, isTurned = false): Promise<SlowD
     url: await openDoor({ url, pass, onLeft: () => left.count++ }),
     letPass: (count) => {
       gate.allowed = count;
-      gate.wake();
+      // Why all: behind one that is read another may wait that was left. The last one first, as that is mostly the one that is read.
+      for (const wake of gate.waiting.splice(0).toReversed()) wake();
     },
     left,
   };
