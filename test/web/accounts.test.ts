@@ -303,6 +303,8 @@ async function searchAndLeave(page: Page): Promise<void> {
   await page.locator('.cm-content').waitFor();
   await page.goto('/');
   await page.locator('.box-input[aria-haspopup]').waitFor();
+  // What is asked before the page knows whose it is, is not kept.
+  await page.getByText('1 repository').waitFor();
   await page.keyboard.type('quince');
   await page.keyboard.press('Enter');
   await page.getByText('that is all').waitFor();

@@ -81,9 +81,16 @@ void test('a daemon that is away, starts, and is back', { skip: NO_BROWSER }, as
   await bar.getByRole('button', { name: 'Try now' }).click();
   await bar.getByText('Trawl is starting.').waitFor();
   assert.deepEqual(await findingsOf(page), []);
+  // Held until the button is pressed: the next try by itself would take it away.
+  let letAnswer = (): void => {};
+  const isPressed = new Promise<void>((resolve) => (letAnswer = resolve));
+  await page.route('**/api/ready', async (route) => {
+    await isPressed;
+    await route.continue();
+  });
   await page.unroute('**/api/**');
-  await page.unroute('**/api/ready');
   await bar.getByRole('button', { name: 'Try now' }).click();
+  letAnswer();
   await bar.getByText('Trawl is back.').waitFor();
   await page.getByRole('row', { name: /Ready/ }).waitFor();
   await bar.waitFor({ state: 'detached' });
