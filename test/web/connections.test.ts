@@ -10,7 +10,7 @@ import { serve } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { CodeHost } from '../e2e/hosted.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, shows, visit } from './browser.ts';
 import type { Visitor } from './browser.ts';
 
 const OWNER = 'owner@example.com';
@@ -62,7 +62,7 @@ void test(
     await gone.getByText('Failed, tried again soon').waitFor();
     await page.getByText('1 connection failed.').waitFor();
     // What needs somebody stands first.
-    assert.match(await page.getByRole('row').nth(1).innerText(), /^gone/);
+    await shows(page.getByRole('row').nth(1), /^gone/);
     await gone.getByRole('button', { name: 'About gone' }).click();
     const about = page.getByRole('region', { name: 'About gone' });
     await about.getByText('It is tried again by itself.').waitFor();

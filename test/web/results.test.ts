@@ -164,7 +164,8 @@ void test(
       await page.waitForTimeout(200);
     }
     const places = await settledPlaces(page);
-    assert.deepEqual(Object.keys(places), before);
+    // Another event may have passed meanwhile: what it brought is below.
+    assert.deepEqual(Object.keys(places).slice(0, before.length), before);
     turnedDoor.letPass(Infinity);
     await page.getByText(/^First 10,000 matches/).waitFor();
     await page.waitForTimeout(300);
@@ -593,7 +594,8 @@ void test(
   { skip: NO_BROWSER },
   async () => {
     const { page, complaints } = await visit({ url: door.url });
-    const scrollTop = 'document.querySelector(".result-scroller").scrollTop';
+    const scroller = 'document.querySelector(".result-scroller")';
+    const scrollTop = `${scroller}.scrollTop`;
     const narrowed = async (): Promise<void> => {
       await page.waitForRequest((request) => request.postData()?.includes('"filter"') === true);
       // The answer before says the same.
@@ -609,7 +611,12 @@ void test(
     door.letPass(1);
     const again = narrowed();
     await page.reload();
-    await until(page, `${scrollTop} === 2000`);
+    // How many files come first differs: until there are enough to go there.
+    for (let tries = 0; (await page.evaluate(`${scroller}?.scrollTop`)) !== 2000; tries++) {
+      assert.ok(tries < 20);
+      await page.waitForTimeout(500);
+      door.letPass(1);
+    }
     // The list of the first answer is at its place, and has said so.
     await page.waitForTimeout(300);
     door.letPass(Infinity);

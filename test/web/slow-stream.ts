@@ -67,7 +67,8 @@ export async function openSlowDoor(url: string, isTurned = false): Promise<SlowD
     response.flushHeaders();
     const events = eventsOf(reply);
     for await (const event of isTurned ? turned(events, first) : events) {
-      await mayPass(response);
+      // What only says how far the search is comes by the clock, and not each time.
+      if (!event.includes('"files":[]')) await mayPass(response);
       if (response.destroyed) return;
       response.write(event);
     }
