@@ -99,12 +99,15 @@ void test(
     assert.deepEqual(await found('firstword or secondword'), [nameOf('one'), nameOf('two')]);
     const [connection] = await ask<{ id: number; name: string }[]>('GET', '/api/connections');
     assert.equal(connection?.name, 'acme');
-    const { connections } = await ask<{ connections: { latestJob: { status: string } }[] }>(
-      'POST',
-      '/api/connection-sync-status',
-      { connectionIds: [connection.id] },
-    );
-    assert.equal(connections[0]?.latestJob.status, 'COMPLETED');
+    // Its end is written after what it found.
+    await eventually(async () => {
+      const { connections } = await ask<{ connections: { latestJob: { status: string } }[] }>(
+        'POST',
+        '/api/connection-sync-status',
+        { connectionIds: [connection.id] },
+      );
+      return connections[0]?.latestJob.status === 'COMPLETED';
+    });
   },
 );
 

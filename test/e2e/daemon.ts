@@ -241,11 +241,15 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** What is suggested, by `ask`. On a busy machine a search has no time for it: what is empty is asked for again. */
-export async function suggestedBy<T>(ask: () => Promise<readonly T[]>): Promise<readonly T[]> {
-  for (let i = 0; i < 20; i++) {
-    const found = await ask();
-    if (found.length > 0) return found;
-  }
-  return [];
+/**
+ * What is suggested, by `ask`. On a busy machine a search has no time for it, or for one shard of several: what is less
+ * than `countMin` is asked for again.
+ */
+export async function suggestedBy<T>(
+  ask: () => Promise<readonly T[]>,
+  countMin = 1,
+): Promise<readonly T[]> {
+  let found: readonly T[] = [];
+  for (let i = 0; i < 20 && found.length < countMin; i++) found = await ask();
+  return found;
 }

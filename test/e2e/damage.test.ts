@@ -77,7 +77,7 @@ async function checkRecovery(served: Served, word: string): Promise<void> {
 void test('a changed byte of the content is met, not served', TIMEOUT, async () => {
   const sources = makeSources();
   const dataDir = temporaryFolder();
-  const served = await serveIndexed(dataDir, sources);
+  const served = await serveSettled(dataDir, sources);
   // Read by a thread already, but its page is not that of the change.
   assert.equal((await search(served.url, '"plum 0"')).files.length, 1);
   changeByte(shardWith(dataDir, 'filler line of plum'), 4096 + 200_000);

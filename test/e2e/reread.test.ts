@@ -269,6 +269,7 @@ void test('a file that is replaced is read by itself, again and again, and no re
     }
   };
   const asking = [ask(), ask(), ask()];
+  await eventually(async () => counts.has(1));
   for (let round = 2; round <= 10; round++) {
     replace(
       round % 3 === 0

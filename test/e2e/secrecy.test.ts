@@ -97,15 +97,16 @@ async function seenBy({ url }: Served, key?: string): Promise<string[]> {
     files: readonly { readonly repository: string; readonly fileName: { readonly text: string } }[];
   };
   const names = body.map(({ repoName }) => repoName).sort();
-  const suggested = async (kind: string, query = ''): Promise<string[]> => {
+  const suggested = async (kind: string, query = '', countMin = 1): Promise<string[]> => {
     const parameters = new URLSearchParams({ kind, prefix: '', query }).toString();
     const address = `${url}/api/suggestions?${parameters}`;
     const ask = async () =>
       (await get<readonly { readonly value: string }[]>(address, headers)).body;
-    return (await suggestedBy(ask)).map(({ value }) => value).sort();
+    return (await suggestedBy(ask, countMin)).map(({ value }) => value).sort();
   };
   assert.deepEqual(await suggested('repo'), names);
-  assert.deepEqual(await suggested('file'), files.map(({ fileName }) => fileName.text).sort());
+  const fileNames = files.map(({ fileName }) => fileName.text).sort();
+  assert.deepEqual(await suggested('file', '', fileNames.length), fileNames);
   // Asked for by name, or counted with what others see, a hidden one is as one that is not there.
   assert.deepEqual(
     await suggested('file', 'repo:^local/b$'),

@@ -116,9 +116,14 @@ exec ${real} "$@"
 /** Ids of the processes that the daemon has started and that look at this repository. */
 function gitsOf(daemonPid: number, repo: string): number[] {
   const tasks = `/proc/${daemonPid}/task`;
-  const children = readdirSync(tasks).flatMap((task) =>
-    readFileSync(`${tasks}/${task}/children`, 'utf8').split(' ').filter(Boolean),
-  );
+  const children = readdirSync(tasks).flatMap((task) => {
+    try {
+      return readFileSync(`${tasks}/${task}/children`, 'utf8').split(' ').filter(Boolean);
+    } catch {
+      // A thread that has ended since.
+      return [];
+    }
+  });
   return children.map(Number).filter((pid) => {
     try {
       const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8');

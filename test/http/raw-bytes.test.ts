@@ -512,7 +512,19 @@ function checkCommon(reply: FoundReply): void {
   assert.match(reply.headers['content-security-policy'] ?? '', /(?:^|; )frame-ancestors 'self'$/);
 }
 
+/** Tries again one that sends no more: its client counts as gone after 10 ms, which a busy machine may not keep. */
 async function run(world: World, one: Case): Promise<void> {
+  for (let i = 0; one.halfCloses === true && i < 9; i++) {
+    const isGood = await runOnce(world, one).then(
+      () => true,
+      () => false,
+    );
+    if (isGood) return;
+  }
+  await runOnce(world, one);
+}
+
+async function runOnce(world: World, one: Case): Promise<void> {
   const { want, keeps = [1, 2].includes(Math.floor((want.at(-1) ?? 0) / 100)) } = one;
   const method = /^(?:\r\n)*([A-Z]+) /.exec([one.send].flat().join(''))?.[1] ?? 'GET';
   const read = (text: string): FoundReply[] => repliesOf(text, want.length, method);
