@@ -152,6 +152,8 @@ test('a host that says nothing, or not enough, is given up', async (t) => {
     transportTo(t, server.url, { limits }).fetch(server.url),
     failsWith('HOST_UNAVAILABLE', /nothing came for 50 ms; check that the host/),
   );
+  // The server may read the last one later than it was given up.
+  while (server.asked.length < 2) await sleep(5);
   assert.equal(server.asked.length, 2);
   const whole = { ...QUICK, retries: 0, attemptMs: 50 };
   await assert.rejects(
@@ -171,7 +173,8 @@ test('a host that says nothing is told of while it is waited for, and since when
   assert.equal(awaitedOf('acme'), undefined);
   while (awaitedOf('acme') === undefined) await sleep(5);
   const first = awaitedOf('acme')!;
-  assert.ok(Math.abs(first.since - begunAt) < 1_000);
+  // Neither before it was asked, nor when it was told of, 20 ms later.
+  assert.ok(first.since >= begunAt - 5 && first.since <= Date.now() - 15, String(first.since));
   assert.match(awaitedSentence(first), /has not answered since 20.*GET \/orgs\/acme is waited for/);
   for (let look = 0; look < 20; look++) {
     await sleep(3);
@@ -335,7 +338,9 @@ test('no more than eight requests at a time, all connections to a host together'
   let most = 0;
   const server = await startServer(t, async () => {
     most = Math.max(most, ++running);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // On a slow machine the first would be answered before the last has come.
+    while (most < 8) await sleep(5);
+    await sleep(20);
     running--;
     return { body: 'here' };
   });
