@@ -7,6 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
 import { ConfigError } from '../../daemon/base/config/error.ts';
+import { deferred } from '../../daemon/base/deferred.ts';
 import { awaitedOf, awaitedSentence } from '../../daemon/hosts/awaited-answers.ts';
 import { HostError } from '../../daemon/hosts/host.ts';
 import { HostTransport, type TransportOptions } from '../../daemon/hosts/transport.ts';
@@ -336,10 +337,12 @@ test('one that was told to wait holds up those that wait for their turn', async 
 test('no more than eight requests at a time, all connections to a host together', async (t) => {
   let running = 0;
   let most = 0;
+  const together = deferred();
   const server = await startServer(t, async () => {
     most = Math.max(most, ++running);
     // On a slow machine the first would be answered before the last has come.
-    while (most < 8) await sleep(5);
+    if (most === 8) together.resolve();
+    await together.promise;
     await sleep(20);
     running--;
     return { body: 'here' };
