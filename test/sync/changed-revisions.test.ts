@@ -368,7 +368,8 @@ void test('a symbolic link is no attribute file, whenever it becomes one', TIMEO
 
 void test(
   'mappings do not add up with commits',
-  { ...TIMEOUT, skip: process.platform !== 'linux' },
+  // Measured: 2026-11-26, 79 s where 25 others want a processor.
+  { timeout: 900_000, skip: process.platform !== 'linux' },
   async () => {
     const repo = makeRepo({ 'a.js': 'function plum() {}\n' });
     const index = await openIndexOf(temporaryFolder(), { findsSymbols: true });
@@ -381,9 +382,13 @@ void test(
       }
       return readFileSync('/proc/self/maps', 'latin1').split('\n').length;
     };
-    // Heaps have grown by then.
-    const first = await commit(14);
-    const grown = (await commit(20)) - first;
+    // Heaps have grown by then, on a busy machine a little later.
+    let before = await commit(14);
+    let grown = Infinity;
+    for (let i = 0; i < 4 && grown >= 40; i++) {
+      const now = await commit(20);
+      [grown, before] = [now - before, now];
+    }
     // Measured: 2026-11-23, 6 to 7 for each commit where the threads of a job left theirs behind.
     assert.ok(grown < 40, `${grown} more mappings after 20 commits`);
     await index.close();

@@ -7,7 +7,7 @@ import { RefLooks } from '../../daemon/sources/git/ref-looks.ts';
 import { SeenFiles } from '../../daemon/sync/watch/seen-files.ts';
 import { watchSources } from '../../daemon/sync/source-watch.ts';
 import { git, makeRepo } from '../sources/git/fixture.ts';
-import { daemonOn, emptyRows, recordOf } from './jobs-of.ts';
+import { daemonOn, emptyRows, recordOf, turns } from './jobs-of.ts';
 
 void test('a job that fails is tried at the times that the manual gives, and soon after refs moved', async (t) => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
@@ -38,13 +38,12 @@ void test('a job that fails is tried at the times that the manual gives, and soo
   });
   let isSound = false;
   let endedCount = 0;
-  /** Lets time pass, with a moment in each second for the thread that looks at refs; returns when attempts began and ended. */
+  /** Lets time pass, and waits in each second for the thread that looks at refs; returns when attempts began and ended. */
   const pass = async (seconds: number): Promise<number[]> => {
     const begun: number[] = [];
     for (const until = second + seconds; second < until;) {
-      await new Promise((resolve) => {
-        const timer = setInterval(() => resolve(clearInterval(timer)), 2);
-      });
+      await looks.calls.at(-1)?.result;
+      await turns();
       second++;
       t.mock.timers.tick(1000);
       if (attempts.length === endedCount) continue;
@@ -60,7 +59,7 @@ void test('a job that fails is tried at the times that the manual gives, and soo
   // A look in the middle of a commit sees one state, and the next look another one.
   await looks.calls.at(-1)!.result;
   git(repo, 'commit', '-q', '--allow-empty', '-m', 'more');
-  // Long before it would be tried by itself; the thread that looks has 200 ms for it.
+  // Long before it would be tried by itself.
   assert.equal((await pass(100)).length, 1);
   assert.deepEqual(await pass(100), []);
   stop.abort();

@@ -6,6 +6,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deferred } from '../../daemon/base/deferred.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { listDisk } from '../../daemon/sources/docs/source-disk.ts';
@@ -19,6 +20,8 @@ interface Watched {
   /** What was told to each job; undefined: all. */
   readonly jobs: (readonly string[] | undefined)[];
   readonly warnings: string[];
+  /** Resolves when the files are found to be as they were indexed: from then on notices are all that changes. */
+  readonly compared: Promise<void>;
 }
 
 const FILES_MAX = 10;
@@ -53,16 +56,23 @@ async function watched(t: TestContext, fileCount = 1, otherCount = 0): Promise<W
   await index();
   const others = Array.from({ length: otherCount }, (_, i) => [`${i}`, ''] as const);
   seenFiles.remember(2, '', new Map(others), []);
+  const { promise: compared, resolve } = deferred();
+  const confirm = seenFiles.confirm.bind(seenFiles);
+  t.mock.method(seenFiles, 'confirm', (...call: Parameters<typeof confirm>) => {
+    resolve();
+    return confirm(...call);
+  });
   const log = createLog({ level: 'warn', format: 'text', write: (line) => warnings.push(line) });
   const files = new WatchedFiles({ seenFiles, index, log }, record);
   jobs.length = 0;
   await files.open();
   t.after(() => files.close());
-  return { folder, jobs, warnings };
+  return { folder, jobs, warnings, compared };
 }
 
 void test('notices are gathered, and told by path', async (t) => {
-  const { folder, jobs, warnings } = await watched(t);
+  const { folder, jobs, warnings, compared } = await watched(t);
+  await compared;
   await sleep(300);
   assert.equal(jobs.length, 0, 'nothing has changed');
   for (let i = 0; i < 5; i++) appendFileSync(path.join(folder, '0.txt'), 'pear\n');
@@ -81,9 +91,10 @@ void test('a file that is written all the time is indexed now and then', async (
   await sleep(300);
   const startMs = performance.now();
   let restCount = 0;
-  for (let i = 0; i < 60; i++) {
-    appendFileSync(path.join(folder, '0.txt'), 'pear\n');
+  // Where a job takes long its repo rests for long: the second one comes later.
+  for (let i = 0; i < 60 || (i < 3000 && jobs.length < 2); i++) {
     const beforeMs = performance.now();
+    appendFileSync(path.join(folder, '0.txt'), 'pear\n');
     await sleep(20);
     // On a machine that has much else to do: so long that the file counts as written.
     if (performance.now() - beforeMs > 50) restCount++;
@@ -120,8 +131,8 @@ void test('where watches run out, what was told before is not taken for all', as
     t.mock.restoreAll();
     syncBuiltinESMExports();
   });
-  const { folder, jobs, warnings } = await watched(t);
-  await sleep(300);
+  const { folder, jobs, warnings, compared } = await watched(t);
+  await compared;
   appendFileSync(path.join(folder, '0.txt'), 'pear\n');
   await eventually(() => Promise.resolve(jobs.length > 0));
   assert.deepEqual(jobs, [['0.txt']]);
@@ -139,6 +150,7 @@ for (const [what, place, more] of [
   void test(`${what} is watched where another one takes its place`, async (t) => {
     const { folder, jobs } = await watched(t);
     mkdirSync(path.join(folder, 'd'));
+    await eventually(() => Promise.resolve(jobs.length > 0));
     await sleep(500);
     jobs.length = 0;
     rmSync(path.join(folder, place), { recursive: true });
