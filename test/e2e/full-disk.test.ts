@@ -250,7 +250,8 @@ void test(
     await eventually(async () => (await files()) === REPOS, 200);
     await eventually(async () => (await status()).code === 0, 200);
     const tries = served.process.stderr.match(/indexing failed/g) ?? [];
-    assert.ok(tries.length < 12, `${tries.length}`);
+    // Some jobs, then rests of 2, 4, 8 s and so on: how many rounds there are depends on how long all of it takes.
+    assert.ok(tries.length < 40, `${tries.length}`);
     await served.process.stop();
     const verified = await trawl(['verify', '--data-dir', dataDir]);
     assert.equal(verified.code, 0, verified.stdout);
