@@ -45,7 +45,7 @@ addEventListener('popstate', () => {
   isTaken = false;
 });
 
-/** Where the list is now; no other place is wanted any more. */
+/** Where the list is now: there another list of this entry would go, and nowhere else. */
 export function keepPlace(place: ResultPlace): void {
   history.replaceState({ ...entryState(), results: place }, '');
   wanted = placeOfEntry();

@@ -37,6 +37,7 @@ function useAskedSearch(search: Search | undefined): void {
     const wasHere = visitEntry();
     if (search === undefined) clear();
     else ask(search, wasHere);
+    // Is another list there by now, or to come?
     const now = useSearch.getState();
     if (now.viewId !== viewId || now.shown !== now.asked) wantPlaceAgain();
     // `search` is made anew each time; `key` says whether it is another one.
