@@ -55,7 +55,7 @@ const SLOW = [
   'engine/search/visible',
   'fuzz',
   'http/[^/]*$',
-  'http/mcp',
+  'http/mcp/(?:local-tools|transport)',
   'http/oauth',
   'hosts/transport',
   'oracle',
