@@ -93,97 +93,60 @@ export class Accounts {
   private constructor(options: AccountsOptions) {
     const { configuration, store, directory, now = Date.now } = options;
     const log = options.log.labelled('accounts');
-    const secret = secretOf(configuration);
+    this.#secret = secretOf(configuration);
     const trail = trailOf(options, now, log);
-    const settings = new InstanceSettingsKeeper({
+    this.store = store;
+    this.now = now;
+    this.directory = directory;
+    this.trail = trail;
+    this.#configuration = configuration;
+    this.#owner = configuration.owner;
+    this.#hasLocalAccess = configuration.localAccess;
+    this.#log = log;
+    this.settings = new InstanceSettingsKeeper({
       store,
       fixed: fixedSettings(configuration),
       trail,
       hasOtherSignIn: () => this.signOn.isConfigured,
     });
-    const licences = new LicenceKeeper({
+    this.licences = new LicenceKeeper({
       store,
       publicKey: publicKeyOf(configuration),
       fixedKey: configuration.licenceKey?.reveal(),
       trail,
       now,
     });
-    this.store = store;
-    this.now = now;
-    this.directory = directory;
-    this.trail = trail;
-    this.settings = settings;
-    this.licences = licences;
-    this.#configuration = configuration;
     this.#configuredChanges = new ConfiguredChanges({ configuration, trail, log });
     this.#configuredGrants = configuredGrants(configuration.permissions);
-    this.#secret = secret;
-    this.#owner = configuration.owner;
-    this.#hasLocalAccess = configuration.localAccess;
-    this.#log = log;
     this.hostRules = hostRulesOf(configuration);
     this.hostLists = new HostLists({ store, rules: this.hostRules, now, log });
-    this.oauth = new OAuthServer({
-      store,
-      hash: (value) => hashCredential(secret, value),
-      trail,
-      now,
-      baseUrl: () => this.#baseUrl,
-      settings: () => configuration.settings.oauth,
-      log,
-    });
-    this.callers = this.#newCallers(secret);
-    this.signIn = new SignIn({
-      store,
-      secret,
-      passwords: new Passwords(),
-      limiter: new SignInLimiter(),
-      trail,
-      now,
-      isPasswordLoginAllowed: () => settings.current.passwordLogin,
-    });
-    this.members = new Members({
-      store,
-      signIn: this.signIn,
-      trail,
-      now,
-      seatMax: () => licences.licence.seatMax(now()),
-    });
-    this.signOn = new SingleSignOn({
-      store,
-      secret,
-      configuration,
-      members: this.members,
-      signIn: this.signIn,
-      trail,
-      hasBearer: () => this.isEntitled('oauth'),
-      now,
-      log,
-    });
-    this.keys = new Keys({
-      store,
-      secret,
-      trail,
-      now,
-      mayMembersCreate: () => settings.mayMembers('apiKeyCreation'),
-      directory,
-    });
-    const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
-    this.grants = new GrantBook({
-      store,
-      get configuredGrants() {
-        return grantsNow();
-      },
-      hostLists: this.hostLists,
-      hostRules: this.hostRules,
-      trail,
-    });
+    // Each takes what stands above it.
+    this.oauth = this.#newOAuth();
+    this.callers = this.#newCallers();
+    this.signIn = this.#newSignIn();
+    this.members = this.#newMembers();
+    this.signOn = this.#newSignOn();
+    this.keys = this.#newKeys();
+    this.grants = this.#newGrants();
     this.#ignore = store.onChange((change) => {
       if ('topic' in change && change.topic !== 'readers') void this.#reload();
     });
   }
 
-  #newCallers(secret: Buffer): Callers {
+  #newOAuth(): OAuthServer {
+    const { store, trail, now } = this;
+    return new OAuthServer({
+      store,
+      hash: (value) => hashCredential(this.#secret, value),
+      trail,
+      now,
+      baseUrl: () => this.#baseUrl,
+      settings: () => this.#configuration.settings.oauth,
+      log: this.#log,
+    });
+  }
+
+  #newCallers(): Callers {
     const { store, directory, settings, now } = this;
     const configuration = this.#configuration;
     const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
@@ -198,7 +161,7 @@ export class Accounts {
     });
     return new Callers({
       store,
-      secret,
+      secret: this.#secret,
       sights,
       get storeGraceMs() {
         return configuration.settings.storeGraceMs;
@@ -218,6 +181,71 @@ export class Accounts {
       cookiePlace: () => this.#cookiePlace,
       now,
       log: this.#log,
+    });
+  }
+
+  #newSignIn(): SignIn {
+    const { store, trail, settings, now } = this;
+    return new SignIn({
+      store,
+      secret: this.#secret,
+      passwords: new Passwords(),
+      limiter: new SignInLimiter(),
+      trail,
+      now,
+      isPasswordLoginAllowed: () => settings.current.passwordLogin,
+    });
+  }
+
+  #newMembers(): Members {
+    const { store, signIn, trail, licences, now } = this;
+    return new Members({
+      store,
+      signIn,
+      trail,
+      now,
+      seatMax: () => licences.licence.seatMax(now()),
+    });
+  }
+
+  #newSignOn(): SingleSignOn {
+    const { store, members, signIn, trail, now } = this;
+    return new SingleSignOn({
+      store,
+      secret: this.#secret,
+      configuration: this.#configuration,
+      members,
+      signIn,
+      trail,
+      hasBearer: () => this.isEntitled('oauth'),
+      now,
+      log: this.#log,
+    });
+  }
+
+  #newKeys(): Keys {
+    const { store, trail, settings, directory, now } = this;
+    return new Keys({
+      store,
+      secret: this.#secret,
+      trail,
+      now,
+      mayMembersCreate: () => settings.mayMembers('apiKeyCreation'),
+      directory,
+    });
+  }
+
+  #newGrants(): GrantBook {
+    const { store, hostLists, hostRules, trail } = this;
+    const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
+    return new GrantBook({
+      store,
+      get configuredGrants() {
+        return grantsNow();
+      },
+      hostLists,
+      hostRules,
+      trail,
     });
   }
 

@@ -339,6 +339,12 @@ void test(
   }),
 );
 
+const PEER_FIGURES = {
+  rg: { lineCount: 1000, medianMs: 400 },
+  csearch: { lineCount: 999, medianMs: 30 },
+  grep: { lineCount: 1100, medianMs: 50 },
+};
+
 /** A report with one case of each outcome. */
 function sampleReport(): RunReport {
   const latency = { sampleCount: 9, p50Ms: 1, p95Ms: 2, p99Ms: 3, perSecond: 1000 };
@@ -352,12 +358,6 @@ function sampleReport(): RunReport {
   };
   const column = { latency, work };
   const expected = { files: 100, lines: 1000, matches: 1200 };
-  const peers = {
-    rg: { lineCount: 1000, medianMs: 400 },
-    csearch: { lineCount: 999, medianMs: 30 },
-    grep: { lineCount: 1100, medianMs: 50 },
-  };
-  const far = { ...peers, csearch: { lineCount: 900, medianMs: 30 } };
   const literal = 'medium literal' as const;
   return {
     startedAt: '2026-01-01T00:00:00.000Z',
@@ -398,7 +398,7 @@ function sampleReport(): RunReport {
         expected,
         leftOutLineCount: 100,
         figure: { kind: 'measured', limited: column, all: column },
-        peers,
+        peers: PEER_FIGURES,
       },
       {
         id: 'b',
@@ -406,7 +406,7 @@ function sampleReport(): RunReport {
         expected,
         leftOutLineCount: 0,
         figure: { kind: 'wrong', problem: '1 files' },
-        peers: far,
+        peers: { ...PEER_FIGURES, csearch: { lineCount: 900, medianMs: 30 } },
       },
     ],
   };

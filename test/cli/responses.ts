@@ -60,46 +60,58 @@ export function response(files: FileResult[], more: Partial<SearchResponse> = {}
   };
 }
 
+const PLAN: Explanation['plan'] = {
+  conditions: {
+    kind: 'and',
+    children: [
+      {
+        kind: 'content',
+        condition: 'text:"pear"',
+        blocks: 1,
+        docs: 2,
+        shardsScanned: 0,
+        grams: {
+          kind: 'and',
+          children: [
+            { kind: 'gram', gram: 'pea', blocks: 12 },
+            { kind: 'gram', gram: 'ear' },
+          ],
+        },
+      },
+      { kind: 'content', condition: 'regex:/x+/', docs: 3000, grams: { kind: 'scan' } },
+      { kind: 'filter', condition: 'lang:"Go"', docs: 1 },
+    ],
+  },
+  regexps: [
+    { expression: 'regex:/x+/', engine: 'DFA', requires: 'ALL', begins: '"x"' },
+    {
+      expression: 'regex:/a.foo/',
+      engine: 'inner needles by line + DFA',
+      requires: '"foo"',
+      needles: ['foo'],
+    },
+  ],
+  estimatedBytes: 4096,
+  verifiedBytes: 1,
+};
+
+const BEST: Explanation['best'] = [
+  {
+    repository: 'r/a',
+    fileName: 'src/pear.go',
+    score: 20_134,
+    parts: { symbol: 16_400, name: 0, text: 3334, near: 9000, tier: 0.7, path: 0, leaves: 400 },
+  },
+  { repository: 'r/a', fileName: 'x.go', score: 400 },
+];
+
 /** The explanation of `pear lang:go` over three shards, a row of each kind but one. */
 export function explanation(more: Partial<Explanation> = {}): Explanation {
   const { flushReason, ...nothing } = statsOf({ duration: 0 });
   const row = { repository: 'r/a', docs: 1000, estimatedBytes: 0 };
   return {
     query: { canonical: 'and(text:"pear", lang:"go")', implicitRevision: 'rev:"HEAD"' },
-    plan: {
-      conditions: {
-        kind: 'and',
-        children: [
-          {
-            kind: 'content',
-            condition: 'text:"pear"',
-            blocks: 1,
-            docs: 2,
-            shardsScanned: 0,
-            grams: {
-              kind: 'and',
-              children: [
-                { kind: 'gram', gram: 'pea', blocks: 12 },
-                { kind: 'gram', gram: 'ear' },
-              ],
-            },
-          },
-          { kind: 'content', condition: 'regex:/x+/', docs: 3000, grams: { kind: 'scan' } },
-          { kind: 'filter', condition: 'lang:"Go"', docs: 1 },
-        ],
-      },
-      regexps: [
-        { expression: 'regex:/x+/', engine: 'DFA', requires: 'ALL', begins: '"x"' },
-        {
-          expression: 'regex:/a.foo/',
-          engine: 'inner needles by line + DFA',
-          requires: '"foo"',
-          needles: ['foo'],
-        },
-      ],
-      estimatedBytes: 4096,
-      verifiedBytes: 1,
-    },
+    plan: PLAN,
     totals: {
       shardsEligible: 3,
       shardsOutOfScope: 1,
@@ -108,15 +120,7 @@ export function explanation(more: Partial<Explanation> = {}): Explanation {
       ...nothing,
       totalMatchCount: 2,
     },
-    best: [
-      {
-        repository: 'r/a',
-        fileName: 'src/pear.go',
-        score: 20_134,
-        parts: { symbol: 16_400, name: 0, text: 3334, near: 9000, tier: 0.7, path: 0, leaves: 400 },
-      },
-      { repository: 'r/a', fileName: 'x.go', score: 400 },
-    ],
+    best: BEST,
     shards: [
       {
         ...row,

@@ -6,7 +6,14 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { HostError, type HostRepo } from '../../daemon/hosts/host.ts';
 import { listAll, openedHost, SIGNAL, type Listed, type OpenedHost } from './opened.ts';
-import { makeCertificates, startProxy, startServer, type Asked, type Told } from './servers.ts';
+import {
+  makeCertificates,
+  startProxy,
+  startServer,
+  type Asked,
+  type RunningServer,
+  type Told,
+} from './servers.ts';
 
 /** What a test lets go wrong; undefined: the stand-in answers as it would. */
 export type Fault = (asked: Asked) => Told | undefined;
@@ -40,19 +47,25 @@ export function openForTest(t: TestContext, settings: Readonly<Record<string, un
   return openedHost(t, settings, { env: { TOKEN } });
 }
 
-/** Tests that a kind of host has in common with the others. */
-export function testListing(standIn: StandIn): void {
-  const { kind, pageSize, otherTarget } = standIn;
-  const many = pageSize === undefined ? 30 : 2 * pageSize + 3;
+type Start = (
+  t: TestContext,
+  fault?: Fault,
+  count?: number,
+) => Promise<OpenedHost & { readonly server: RunningServer }>;
 
-  const start = async (t: TestContext, fault: Fault = () => undefined, count = many) => {
-    const server = await startServer(t, (asked) => fault(asked) ?? standIn.answer(asked, count));
-    const opened = await openForTest(t, { ...standIn.settings, url: server.url });
-    return { server, ...opened };
-  };
-  const total = many + (otherTarget === undefined ? 0 : 1);
-  const isFirst = (asked: Asked): boolean => standIn.reads(asked, 0);
+interface Suite {
+  readonly standIn: StandIn;
+  readonly kind: string;
+  /** Repositories of the first target. */
+  readonly many: number;
+  /** Of all targets. */
+  readonly total: number;
+  readonly start: Start;
+  readonly isFirst: (asked: Asked) => boolean;
+}
 
+/** What is listed, of a host that answers. */
+function testWholeLists({ standIn, kind, total, start }: Suite): void {
   test(`${kind}: every repository is listed once, with an id, a path and an address without credentials`, async (t) => {
     const { host, server } = await start(t);
     const { repos, issues } = await listAll(host);
@@ -101,7 +114,10 @@ export function testListing(standIn: StandIn): void {
     for (const from of [7, 'x', {}, { target: 'gone' }, { target: standIn.fullTarget, cursor: {} }])
       assert.equal((await listAll(host, from)).repos.length, total);
   });
+}
 
+/** What cannot be had, and what is told of it. */
+function testIssues({ standIn, kind, start, isFirst }: Suite): void {
   test(`${kind}: a credential that is not taken ends the listing, with the next step`, async (t) => {
     const { host } = await start(t, () => ({ status: 401, body: { message: 'bad' } }));
     await assert.rejects(listAll(host), (error) => {
@@ -121,7 +137,7 @@ export function testListing(standIn: StandIn): void {
       const said = { status, body: { message: 'said by the host' } };
       const { host } = await start(t, (asked) => (isFirst(asked) ? said : undefined));
       const { repos, issues } = await listAll(host);
-      assert.equal(repos.length, otherTarget === undefined ? 0 : 1);
+      assert.equal(repos.length, standIn.otherTarget === undefined ? 0 : 1);
       assert.deepEqual(
         issues.map((issue) => [issue.code, issue.target, issue.effect]),
         [[code, standIn.fullTarget, effect]],
@@ -129,6 +145,29 @@ export function testListing(standIn: StandIn): void {
       assert.match(issues[0]!.message, /127\.0\.0\.1:\d+.*said by the host/);
     });
 
+  test(`${kind}: half a JSON text, another shape and a page for people are issues, never repositories`, async (t) => {
+    for (const body of [
+      '[{"id": 1, "pa',
+      '{"values": [{"slug": 7}]}',
+      '{"a": {"id": 7}}',
+      '[7]',
+      '<p>Hello</p>',
+    ]) {
+      const headers = { 'content-type': 'application/json' };
+      const { host } = await start(t, (asked) => (isFirst(asked) ? { body, headers } : undefined));
+      const { repos, issues } = await listAll(host);
+      assert.equal(repos.length, standIn.otherTarget === undefined ? 0 : 1, body);
+      assert.deepEqual(
+        issues.map(({ code, effect }) => [code, effect]),
+        [['HOST_ANSWER_INVALID', 'DISCOVERY_INCOMPLETE']],
+        body,
+      );
+    }
+  });
+}
+
+/** What is asked for again. */
+function testRetries({ standIn, kind, many, total, start, isFirst }: Suite): void {
   test(`${kind}: an answer that fails once is asked for again`, async (t) => {
     let failureCount = 0;
     const { host } = await start(t, (asked) =>
@@ -149,26 +188,6 @@ export function testListing(standIn: StandIn): void {
     assert.equal((await listAll(host)).repos.length, total);
   });
 
-  test(`${kind}: half a JSON text, another shape and a page for people are issues, never repositories`, async (t) => {
-    for (const body of [
-      '[{"id": 1, "pa',
-      '{"values": [{"slug": 7}]}',
-      '{"a": {"id": 7}}',
-      '[7]',
-      '<p>Hello</p>',
-    ]) {
-      const headers = { 'content-type': 'application/json' };
-      const { host } = await start(t, (asked) => (isFirst(asked) ? { body, headers } : undefined));
-      const { repos, issues } = await listAll(host);
-      assert.equal(repos.length, otherTarget === undefined ? 0 : 1, body);
-      assert.deepEqual(
-        issues.map(({ code, effect }) => [code, effect]),
-        [['HOST_ANSWER_INVALID', 'DISCOVERY_INCOMPLETE']],
-        body,
-      );
-    }
-  });
-
   test(`${kind}: the host is left alone for as long as it asks`, async (t) => {
     const times: number[] = [];
     const limited = {
@@ -186,7 +205,10 @@ export function testListing(standIn: StandIn): void {
     // A lower bound alone: how much later it comes is the machine's affair.
     assert.ok(times[1]! - times[0]! >= 199, String(times));
   });
+}
 
+/** The ways to the host, and where the credential goes. */
+function testWays({ standIn, kind, many, total, start, isFirst }: Suite): void {
   test(`${kind}: a redirect to another host is not followed, and gets no credential`, async (t) => {
     const elsewhere = await startServer(t, () => ({ body: [] }));
     const { host } = await start(t, (asked) =>
@@ -218,18 +240,6 @@ export function testListing(standIn: StandIn): void {
     assert.match(said, /who is \(hidden\)/);
   });
 
-  test(`${kind}: an abort ends the listing with its reason`, async (t) => {
-    const ending = new AbortController();
-    const reason = new Error('enough');
-    const { host } = await start(t, () => {
-      ending.abort(reason);
-      return undefined;
-    });
-    await assert.rejects(async () => {
-      for await (const _ of host.list(undefined, ending.signal));
-    }, reason);
-  });
-
   test(`${kind}: by TLS with certificates of the connection, and only with them`, async (t) => {
     const certificates = makeCertificates(t);
     const server = await startServer(t, (asked) => standIn.answer(asked, 3), certificates);
@@ -249,15 +259,41 @@ export function testListing(standIn: StandIn): void {
     assert.equal((await listAll(host)).repos.length, 3 + total - many);
     assert.equal(proxy.asked.length, server.asked.length);
   });
+}
+
+/** Tests that a kind of host has in common with the others. */
+export function testListing(standIn: StandIn): void {
+  const { kind, pageSize, otherTarget } = standIn;
+  const many = pageSize === undefined ? 30 : 2 * pageSize + 3;
+
+  const start = async (t: TestContext, fault: Fault = () => undefined, count = many) => {
+    const server = await startServer(t, (asked) => fault(asked) ?? standIn.answer(asked, count));
+    const opened = await openForTest(t, { ...standIn.settings, url: server.url });
+    return { server, ...opened };
+  };
+  const total = many + (otherTarget === undefined ? 0 : 1);
+  const isFirst = (asked: Asked): boolean => standIn.reads(asked, 0);
+
+  const suite: Suite = { standIn, kind, many, total, start, isFirst };
+  testWholeLists(suite);
+  testIssues(suite);
+  testRetries(suite);
+  testWays(suite);
+
+  test(`${kind}: an abort ends the listing with its reason`, async (t) => {
+    const ending = new AbortController();
+    const reason = new Error('enough');
+    const { host } = await start(t, () => {
+      ending.abort(reason);
+      return undefined;
+    });
+    await assert.rejects(async () => {
+      for await (const _ of host.list(undefined, ending.signal));
+    }, reason);
+  });
 
   if (pageSize !== undefined) testPages(standIn, start, many);
 }
-
-type Start = (
-  t: TestContext,
-  fault?: Fault,
-  count?: number,
-) => Promise<OpenedHost & { readonly server: { readonly asked: readonly Asked[] } }>;
 
 function testPages(standIn: StandIn, start: Start, many: number): void {
   const { kind, otherTarget } = standIn;

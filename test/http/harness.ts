@@ -132,6 +132,125 @@ function storedOf({ repoId, name, visibility, enforcement }: RepoRecord): Stored
   return { repoId, name, visibility, enforcement: enforcement ?? 'none' };
 }
 
+/** What searches; what reaches it goes to `calls`. */
+function searchOf(options: WorldOptions, calls: SearchRequest[]): Services['search'] {
+  const search = options.search ?? (async () => answerOf());
+  const findNothing = async () => ({
+    stats: { matchCount: 0 },
+    files: [],
+    repositoryInfo: [],
+    isSearchExhaustive: true,
+  });
+  return {
+    async search(call, context) {
+      calls.push(call);
+      const json = Buffer.from(JSON.stringify(await search(call, context)));
+      return { json: json.length > WHOLE_SIZE_MAX ? lazily(json, options.onRelease) : json };
+    },
+    async stream(call, context) {
+      calls.push(call);
+      return options.stream?.(call, context) ?? eventStream([FINAL_EVENT]);
+    },
+    async explain(call, context, isWhole) {
+      calls.push(call);
+      await search(call, context);
+      return { ...explanationOf(call.query), ...(isWhole ? { shards: [] } : {}) };
+    },
+    navigate: options.navigate ?? findNothing,
+    suggest: async () => [{ value: 'a' }],
+  };
+}
+
+type ReadingServices = Pick<Services, 'source' | 'history' | 'trees' | 'refs' | 'skipped'>;
+
+/** What reads repositories. */
+function readingOf({ source, history, trees, refs }: WorldOptions): ReadingServices {
+  const readText = async () => ({ bytes: Buffer.from('text\n'), language: 'Text', blobSha: 'abc' });
+  return {
+    source: { read: source ?? readText },
+    history: {
+      blame: async () => Buffer.from('{"ranges":[],"commits":{}}'),
+      diff: async () => ({ total: 0, json: Buffer.from('{"files":[]}') }),
+      commit: async () => COMMIT,
+      commits: async () => ({ total: 1, items: [COMMIT] }),
+      authors: async () => [{ name: 'A', email: 'a@example.com', commitCount: 1 }],
+      ...history,
+    },
+    trees: {
+      files: async () => ['a.txt'],
+      folders: async () => new Map([['', [{ name: 'a.txt', type: 'blob' }]]]),
+      ...trees,
+    },
+    refs: { list: refs ?? (async () => []) },
+    skipped: { list: async () => ({ items: [], total: 0 }) },
+  };
+}
+
+type IndexingServices = Pick<Services, 'jobs' | 'connections' | 'webhooks'>;
+
+/** What indexes. */
+function indexingOf({ jobs, connections }: WorldOptions): IndexingServices {
+  return {
+    jobs: {
+      index: async () => 'job',
+      latest: async () => new Map(),
+      list: async () => ({ items: [], total: 0 }),
+      lines: async () => undefined,
+      counts: () => ({ firstTime: 0, failed: 0, warned: 0 }),
+      commitOf: () => undefined,
+      states: () => () => 'ready',
+      sizesOf: () => undefined,
+      askedAt: () => undefined,
+      ...jobs,
+    },
+    connections: {
+      list: () => [],
+      idsOf: () => [],
+      latest: async () => new Map(),
+      sync: async () => undefined,
+      counts: () => ({ firstTime: 0, failed: 0, warned: 0 }),
+      ...connections,
+    },
+    webhooks: { take: () => ({ outcome: 'off', repositories: 0 }) },
+  };
+}
+
+type StateServices = Pick<Services, 'readiness' | 'health'>;
+
+/** What tells how the daemon is. */
+function stateOf(
+  options: WorldOptions,
+  control: ControlPlane,
+  countRepos: () => number,
+): StateServices {
+  return {
+    readiness: {
+      status: () => ({
+        isReady: options.isReady ?? true,
+        isStoreLost: control.isLost(),
+        shardCount: 2,
+        repoCount: countRepos(),
+        quarantinedShardCount: 1,
+        degraded: options.degraded ?? control.degraded(),
+      }),
+      quarantine: () => [{ shardId: 'ab', bytes: 10, reason: 'cut off', repositories: ['host/a'] }],
+    },
+    health: {
+      series: (window) => [
+        {
+          at: window,
+          searchesPerSecond: 0.5,
+          p50Ms: 1.25,
+          p99Ms: null,
+          waiting: 0,
+          privateBytes: 1,
+          shards: 2,
+        },
+      ],
+    },
+  };
+}
+
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { kind, repos = [] } = options;
   const listRepos = typeof repos === 'function' ? repos : () => repos;
@@ -152,102 +271,15 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     format: 'json',
     write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),
   });
-  const search = options.search ?? (async () => answerOf());
   const directory = new RepoDirectory(listRepos);
   const control = await openControlPlane(configuration, directory, log, options.now);
   await control.store.repos.change(() => ({ changed: directory.all.map(storedOf), result: null }));
   const services: Services = {
-    webhooks: { take: () => ({ outcome: 'off', repositories: 0 }) },
-    search: {
-      async search(call, context) {
-        calls.push(call);
-        const json = Buffer.from(JSON.stringify(await search(call, context)));
-        return { json: json.length > WHOLE_SIZE_MAX ? lazily(json, options.onRelease) : json };
-      },
-      async stream(call, context) {
-        calls.push(call);
-        return options.stream?.(call, context) ?? eventStream([FINAL_EVENT]);
-      },
-      async explain(call, context, isWhole) {
-        calls.push(call);
-        await search(call, context);
-        return { ...explanationOf(call.query), ...(isWhole ? { shards: [] } : {}) };
-      },
-      navigate:
-        options.navigate ??
-        (async () => ({
-          stats: { matchCount: 0 },
-          files: [],
-          repositoryInfo: [],
-          isSearchExhaustive: true,
-        })),
-      suggest: async () => [{ value: 'a' }],
-    },
     repos: directory,
-    source: {
-      read:
-        options.source ??
-        (async () => ({ bytes: Buffer.from('text\n'), language: 'Text', blobSha: 'abc' })),
-    },
-    history: {
-      blame: async () => Buffer.from('{"ranges":[],"commits":{}}'),
-      diff: async () => ({ total: 0, json: Buffer.from('{"files":[]}') }),
-      commit: async () => COMMIT,
-      commits: async () => ({ total: 1, items: [COMMIT] }),
-      authors: async () => [{ name: 'A', email: 'a@example.com', commitCount: 1 }],
-      ...options.history,
-    },
-    trees: {
-      files: options.trees?.files ?? (async () => ['a.txt']),
-      folders:
-        options.trees?.folders ?? (async () => new Map([['', [{ name: 'a.txt', type: 'blob' }]]])),
-    },
-    refs: { list: options.refs ?? (async () => []) },
-    skipped: { list: async () => ({ items: [], total: 0 }) },
-    jobs: {
-      index: async () => 'job',
-      latest: async () => new Map(),
-      list: async () => ({ items: [], total: 0 }),
-      lines: async () => undefined,
-      counts: () => ({ firstTime: 0, failed: 0, warned: 0 }),
-      commitOf: () => undefined,
-      states: () => () => 'ready',
-      sizesOf: () => undefined,
-      askedAt: () => undefined,
-      ...options.jobs,
-    },
-    connections: {
-      list: () => [],
-      idsOf: () => [],
-      latest: async () => new Map(),
-      sync: async () => undefined,
-      counts: () => ({ firstTime: 0, failed: 0, warned: 0 }),
-      ...options.connections,
-    },
-    readiness: {
-      status: () => ({
-        isReady: options.isReady ?? true,
-        isStoreLost: control.isLost(),
-        shardCount: 2,
-        repoCount: listRepos().length,
-        quarantinedShardCount: 1,
-        degraded: options.degraded ?? control.degraded(),
-      }),
-      quarantine: () => [{ shardId: 'ab', bytes: 10, reason: 'cut off', repositories: ['host/a'] }],
-    },
-    health: {
-      series: (window) => [
-        {
-          at: window,
-          searchesPerSecond: 0.5,
-          p50Ms: 1.25,
-          p99Ms: null,
-          waiting: 0,
-          privateBytes: 1,
-          shards: 2,
-        },
-      ],
-    },
+    search: searchOf(options, calls),
+    ...readingOf(options),
+    ...indexingOf(options),
+    ...stateOf(options, control, () => listRepos().length),
   };
   const server = await createServer({
     configuration,

@@ -163,6 +163,28 @@ const POSITION = { position: 0 };
 const expression = (pattern: string) => ({ pattern, tree: parseRegex(pattern), ...POSITION });
 const escapeRegex = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/gu, '\\$&');
 
+/** `sym:` with a part of a name of the corpus, anchored or not. */
+function symbolArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
+  return fc
+    .tuple(fc.nat(), fc.nat(), fc.nat(), fc.constantFrom('^', '$', '^$', 'b', 'be', '', '', 'x'))
+    .map(([which, at, seed, shape]): QueryNode => {
+      const { bytes, symbols = [] } = corpus.docs[which % corpus.docs.length]!;
+      const { start, size } = symbols[at % Math.max(1, symbols.length)] ?? { start: 0, size: 3 };
+      const name = Array.from(decoder.decode(bytes.subarray(start, start + size)));
+      const part = name.slice(shape.includes('^') ? 0 : seed % name.length || 0);
+      const text = part.slice(0, shape.includes('$') ? undefined : 1 + (seed % 5)).join('') || 'a';
+      const safe = text.replaceAll(/\p{Surrogate}|\n/gu, 'q');
+      const first = shape.includes('^') ? '^' : shape.startsWith('b') ? '\\b' : '';
+      const last = shape.includes('$') ? '$' : shape === 'be' ? '\\b' : '';
+      const general = generalize(safe, seededRandom(seed));
+      const literal = first + escapeRegex(safe) + last;
+      const pattern = (shape === 'x' ? general : literal)
+        .replaceAll('"', '\\x22')
+        .replaceAll('\r', '\\r');
+      return { kind: 'pattern', prefix: 'sym', ...expression(pattern) };
+    });
+}
+
 function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
   const text = literalArbitrary(corpus).map((value): QueryNode => ({
     kind: 'text',
@@ -191,24 +213,7 @@ function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
     const pattern = generalize(text, seededRandom(seed));
     return { kind: 'pattern', prefix: 'file', ...expression(pattern) };
   });
-  const symbol = fc
-    .tuple(fc.nat(), fc.nat(), fc.nat(), fc.constantFrom('^', '$', '^$', 'b', 'be', '', '', 'x'))
-    .map(([which, at, seed, shape]): QueryNode => {
-      const { bytes, symbols = [] } = corpus.docs[which % corpus.docs.length]!;
-      const { start, size } = symbols[at % Math.max(1, symbols.length)] ?? { start: 0, size: 3 };
-      const name = Array.from(decoder.decode(bytes.subarray(start, start + size)));
-      const part = name.slice(shape.includes('^') ? 0 : seed % name.length || 0);
-      const text = part.slice(0, shape.includes('$') ? undefined : 1 + (seed % 5)).join('') || 'a';
-      const safe = text.replaceAll(/\p{Surrogate}|\n/gu, 'q');
-      const first = shape.includes('^') ? '^' : shape.startsWith('b') ? '\\b' : '';
-      const last = shape.includes('$') ? '$' : shape === 'be' ? '\\b' : '';
-      const general = generalize(safe, seededRandom(seed));
-      const literal = first + escapeRegex(safe) + last;
-      const pattern = (shape === 'x' ? general : literal)
-        .replaceAll('"', '\\x22')
-        .replaceAll('\r', '\\r');
-      return { kind: 'pattern', prefix: 'sym', ...expression(pattern) };
-    });
+  const symbol = symbolArbitrary(corpus);
   const repo = fc
     .constantFrom(
       'host',

@@ -56,6 +56,34 @@ export interface IndexOf {
 
 export const FILTERS = { maxFileSize: 5000, maxTrigramCount: 1 << 20, alwaysIndexFilePatterns: [] };
 
+/** What is found, whole; fails where it does not keep to what holds for any answer. */
+async function searchIn(
+  parts: Instance['parts'],
+  asked: { readonly query: string },
+  sight: Sight,
+): Promise<RevisionAnswer> {
+  const request = {
+    matches: 100_000,
+    contextLines: 0,
+    whole: false,
+    isRegexEnabled: false,
+    isCaseSensitivityEnabled: false,
+    ...asked,
+  };
+  const { signal } = new AbortController();
+  const { json } = await search(parts, request, { signal, baseUrl: 'http://localhost', sight });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
+  const raw = JSON.parse(Buffer.from(allBytes(json)).toString()) as Omit<
+    RevisionAnswer,
+    'files'
+  > & {
+    files: readonly RawFile[];
+  };
+  checkInvariants(raw, { matches: request.matches });
+  const files = raw.files.map((file) => ({ ...file, path: file.fileName.text }));
+  return { ...raw, files };
+}
+
 /** @param inlineNs  0n: searches go to the threads of the pool at once */
 export async function openIndexOf(
   dataDir: string,
@@ -111,33 +139,9 @@ export async function openIndexOf(
       return indexer.jobs.indexAll(records, false);
     },
     async search(query, more = {}, sight = SEES_ALL) {
-      const request = {
-        query,
-        matches: 100_000,
-        contextLines: 0,
-        whole: false,
-        isRegexEnabled: false,
-        isCaseSensitivityEnabled: false,
-        ...more,
-      };
       const { inlineNs } = options;
       const parts = { ...instance.parts, ...(inlineNs === undefined ? {} : { inlineNs }) };
-      const signal = new AbortController().signal;
-      const { json } = await search(parts, request, {
-        signal,
-        baseUrl: 'http://localhost',
-        sight,
-      });
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
-      const raw = JSON.parse(Buffer.from(allBytes(json)).toString()) as Omit<
-        RevisionAnswer,
-        'files'
-      > & {
-        files: readonly RawFile[];
-      };
-      checkInvariants(raw, { matches: request.matches });
-      const files = raw.files.map((file) => ({ ...file, path: file.fileName.text }));
-      return { ...raw, files };
+      return searchIn(parts, { query, ...more }, sight);
     },
     async close() {
       await instance.close();

@@ -222,11 +222,40 @@ function writeObject(repo: string, type: string, body: string): string {
   return git(repo, 'hash-object', '-t', type, '-w', '.git/body');
 }
 
-/** Names of revisions, of all kinds that git tells apart, in a repository with such refs and objects. */
-function makeOddNames(): { repo: string; names: string[] } {
-  const { repo, commits } = makeNumbered(5);
-  const [zero = '', one = '', two = '', three = ''] = commits;
-  const refs: Record<string, string> = {
+/** Those that hold no id; `makeOddNames` makes what they name. */
+const FIXED_NAMES = [
+  'heads/both',
+  'tags/both',
+  'both~1',
+  'merged^2',
+  'merged^3',
+  'merged^1~1',
+  'merged~01',
+  'merged^0',
+  'merged~99999999999',
+  'annotated',
+  'nested',
+  'annotated~0',
+  'nested^0',
+  'of-blob',
+  'of-tree',
+  'twin',
+  '@',
+  'origin',
+  'ORIG_HEAD',
+  'config',
+  '.',
+  '..',
+  'a//b',
+  'main.lock',
+];
+
+/** The commits of refs with odd names, by full name. */
+function oddRefs([zero = '', one = '', two = '', three = '']: readonly string[]): Record<
+  string,
+  string
+> {
+  return {
     // Both a branch and a tag, and looking like ids, versions, options, operators and what commands print.
     'refs/heads/both': zero,
     'refs/tags/both': one,
@@ -245,6 +274,13 @@ function makeOddNames(): { repo: string; names: string[] } {
     'refs/heads/{x}': two,
     [`refs/heads/${'long/'.repeat(59)}12345`]: three,
   };
+}
+
+/** Names of revisions, of all kinds that git tells apart, in a repository with such refs and objects. */
+function makeOddNames(): { repo: string; names: string[] } {
+  const { repo, commits } = makeNumbered(5);
+  const [zero = '', one = '', two = ''] = commits;
+  const refs = oddRefs(commits);
   for (const [ref, commit] of Object.entries(refs)) git(repo, 'update-ref', ref, commit);
   git(repo, 'tag', '-a', '-m', 'x', 'annotated', zero);
   git(repo, 'tag', '-a', '-m', 'x', 'nested', 'annotated');
@@ -266,21 +302,7 @@ function makeOddNames(): { repo: string; names: string[] } {
     ...Object.keys(refs)
       .filter((ref) => !ref.endsWith('/-x'))
       .map((ref) => ref.replace(/^refs\/(?:heads|tags|remotes)\//, '')),
-    'heads/both',
-    'tags/both',
-    'both~1',
-    'merged^2',
-    'merged^3',
-    'merged^1~1',
-    'merged~01',
-    'merged^0',
-    'merged~99999999999',
-    'annotated',
-    'nested',
-    'annotated~0',
-    'nested^0',
-    'of-blob',
-    'of-tree',
+    ...FIXED_NAMES,
     ...['annotated', 'nested'].map((tag) => git(repo, 'rev-parse', tag)),
     git(repo, 'rev-parse', 'nested').slice(0, 9),
     one.slice(0, 7),
@@ -300,16 +322,7 @@ function makeOddNames(): { repo: string; names: string[] } {
     first.slice(0, 8),
     first.slice(0, 7),
     `${first.slice(0, 8)}~0`,
-    'twin',
     `v1-0-g${zero.slice(0, 12)}`,
-    '@',
-    'origin',
-    'ORIG_HEAD',
-    'config',
-    '.',
-    '..',
-    'a//b',
-    'main.lock',
     'x'.repeat(300),
     `${'long/'.repeat(59)}12345~1`,
   ];

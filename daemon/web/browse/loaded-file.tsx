@@ -103,6 +103,14 @@ function useNoted({ repo, path }: Place): void {
   useEffect(() => noteFile({ repo, path }), [repo, path, noteFile, isConfirmed]);
 }
 
+/** The lines that are selected in a text. */
+function useSelected(text: string) {
+  const [selected, setSelected] = useState<LineRange>();
+  // Another text is another view, in which nothing is selected.
+  useEffect(() => setSelected(undefined), [text]);
+  return [selected, setSelected] as const;
+}
+
 interface LoadedFileProps {
   readonly place: Place;
   readonly source: AnswerOf<typeof getSource>;
@@ -121,9 +129,7 @@ export function LoadedFile({ place, source, entry }: LoadedFileProps) {
   const isText = !isPicture(place.path) && !isBinary(text);
   const lineCount = isText ? countLines(text) : undefined;
   const range = isText ? lineRangeOf(valueOf('highlightRange')) : undefined;
-  const [selected, setSelected] = useState<LineRange>();
-  // Another text is another view, in which nothing is selected.
-  useEffect(() => setSelected(undefined), [text]);
+  const [selected, setSelected] = useSelected(text);
   const chosen = selected ?? range;
   const copyLink = () => ways.copyLink(selected);
   const view = isText ? viewOf(place.path, parameters) : undefined;
@@ -138,9 +144,8 @@ export function LoadedFile({ place, source, entry }: LoadedFileProps) {
     toggleBlame: isText ? toggleBlame : undefined,
     copyLink,
   }));
-  const menu = { text, copyLink, explore: ways.findReferences };
   const linesMenu = chosen !== undefined && view !== 'preview' && (
-    <LinesMenu range={chosen} {...menu} />
+    <LinesMenu range={chosen} text={text} copyLink={copyLink} explore={ways.findReferences} />
   );
   return (
     <>

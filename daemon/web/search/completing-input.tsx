@@ -10,6 +10,7 @@ import {
   ComboboxPopover,
   useComboboxStore,
 } from '@ariakit/react';
+import type { ComboboxStore } from '@ariakit/react';
 import { useLayoutEffect, useRef, useState } from 'react';
 import type { KeyboardEvent } from 'react';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
@@ -25,15 +26,58 @@ function grouped(choices: readonly Choice[]): ReadonlyMap<string, readonly Choic
   return groups;
 }
 
-export default function CompletingInput({
-  input,
-  text,
-  setText,
-  isRegexEnabled,
-  onKeyDown,
-  autoFocus = false,
-  ...rest
-}: BoxInputProps) {
+interface SuggestionsProps {
+  readonly store: ComboboxStore;
+  readonly choices: readonly Choice[];
+  readonly take: (choice: Choice) => void;
+}
+
+function Suggestions({ store, choices, take }: SuggestionsProps) {
+  return (
+    <ComboboxPopover
+      store={store}
+      className="suggestions"
+      gutter={4}
+      portal
+      unmountOnHide
+      hideOnEscape={false}
+      aria-label="Suggestions"
+    >
+      <ComboboxList store={store} className="suggestions-list" aria-label="Suggestions">
+        {[...grouped(choices)].map(([group, own]) => (
+          <ComboboxGroup key={group} className="suggestions-group">
+            <ComboboxGroupLabel className="suggestions-label">{group}</ComboboxGroupLabel>
+            {own.map((choice) => (
+              <ComboboxItem
+                key={choice.label}
+                className="suggestion"
+                hideOnClick={false}
+                setValueOnClick={false}
+                focusOnHover
+                // Why: the field keeps its focus.
+                onMouseDown={(event) => event.preventDefault()}
+                onClick={() => take(choice)}
+              >
+                <Name className="suggestion-value">{choice.label}</Name>
+                <span className="suggestion-what">
+                  <VisibleText text={choice.description} />
+                </span>
+              </ComboboxItem>
+            ))}
+          </ComboboxGroup>
+        ))}
+      </ComboboxList>
+      <p className="suggestions-keys" aria-hidden>
+        ↑ ↓ choose · tab or return take · esc close
+      </p>
+    </ComboboxPopover>
+  );
+}
+
+type OfferedFor = Pick<BoxInputProps, 'input' | 'text' | 'setText' | 'isRegexEnabled'>;
+
+/** What is offered for the word at the caret, which it keeps, and what taking one of them does. */
+function useOffered({ input, text, setText, isRegexEnabled }: OfferedFor) {
   const [isWanted, setWanted] = useState(false);
   const [caret, setCaret] = useState(text.length);
   const placed = useRef<number>(undefined);
@@ -68,6 +112,24 @@ export default function CompletingInput({
     item?.element?.click();
     return item !== undefined && item !== null;
   };
+  return { store, choices, isOpen, setWanted, setCaret, take, takeActive };
+}
+
+export default function CompletingInput({
+  input,
+  text,
+  setText,
+  isRegexEnabled,
+  onKeyDown,
+  autoFocus = false,
+  ...rest
+}: BoxInputProps) {
+  const { store, choices, isOpen, setWanted, setCaret, take, takeActive } = useOffered({
+    input,
+    text,
+    setText,
+    isRegexEnabled,
+  });
   const onKey = (event: KeyboardEvent<HTMLInputElement>): void => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === ' ' && event.ctrlKey) setWanted(true);
@@ -110,43 +172,7 @@ export default function CompletingInput({
         onBlur={() => setWanted(false)}
         onKeyDown={onKey}
       />
-      <ComboboxPopover
-        store={store}
-        className="suggestions"
-        gutter={4}
-        portal
-        unmountOnHide
-        hideOnEscape={false}
-        aria-label="Suggestions"
-      >
-        <ComboboxList store={store} className="suggestions-list" aria-label="Suggestions">
-          {[...grouped(choices)].map(([group, own]) => (
-            <ComboboxGroup key={group} className="suggestions-group">
-              <ComboboxGroupLabel className="suggestions-label">{group}</ComboboxGroupLabel>
-              {own.map((choice) => (
-                <ComboboxItem
-                  key={choice.label}
-                  className="suggestion"
-                  hideOnClick={false}
-                  setValueOnClick={false}
-                  focusOnHover
-                  // Why: the field keeps its focus.
-                  onMouseDown={(event) => event.preventDefault()}
-                  onClick={() => take(choice)}
-                >
-                  <Name className="suggestion-value">{choice.label}</Name>
-                  <span className="suggestion-what">
-                    <VisibleText text={choice.description} />
-                  </span>
-                </ComboboxItem>
-              ))}
-            </ComboboxGroup>
-          ))}
-        </ComboboxList>
-        <p className="suggestions-keys" aria-hidden>
-          ↑ ↓ choose · tab or return take · esc close
-        </p>
-      </ComboboxPopover>
+      <Suggestions store={store} choices={choices} take={take} />
     </>
   );
 }

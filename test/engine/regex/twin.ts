@@ -32,8 +32,24 @@ export interface Range {
   readonly end: number;
 }
 
-/** Reads a program; fails where it does not keep to its layout. */
-export function readTwin(program: Uint8Array): Twin {
+interface Tables {
+  /** Reads 32 bits. */
+  readonly word: (offset: number) => number;
+  readonly forwardCount: number;
+  readonly reverseCount: number;
+  readonly statesOffset: number;
+  readonly transitionsOffset: number;
+  readonly alternativesOffset: number;
+  readonly needleRowsOffset: number;
+  readonly transitionCount: number;
+  readonly alternativeCount: number;
+  readonly needleCount: number;
+  readonly needlesOffset: number;
+  readonly needlesEnd: number;
+}
+
+/** Where the tables of a program lie; fails where they do not fill it. */
+function tablesOf(program: Uint8Array): Tables {
   const words = new DataView(program.buffer, program.byteOffset, program.length);
   const word = (offset: number): number => words.getUint32(offset, true);
   assert.equal(word(layout.PROGRAM_SIZE_OFFSET), program.length);
@@ -47,58 +63,80 @@ export function readTwin(program: Uint8Array): Twin {
   const transitionCount = word(layout.PROGRAM_TRANSITION_COUNT_OFFSET);
   const alternativesOffset = transitionsOffset + layout.TRANSITION_SIZE * transitionCount;
   const alternativeCount = word(layout.PROGRAM_ALTERNATIVE_COUNT_OFFSET);
-  const rowsOffset = alternativesOffset + layout.ALTERNATIVE_SIZE * alternativeCount;
+  const needleRowsOffset = alternativesOffset + layout.ALTERNATIVE_SIZE * alternativeCount;
   const needleCount = word(layout.PROGRAM_NEEDLE_COUNT_OFFSET);
   assert.ok(needleCount <= layout.PROGRAM_NEEDLES_MAX);
-  const needlesOffset = rowsOffset + layout.NEEDLE_ROW_SIZE * needleCount;
+  const needlesOffset = needleRowsOffset + layout.NEEDLE_ROW_SIZE * needleCount;
   const needlesEnd = needlesOffset + word(layout.PROGRAM_NEEDLE_BYTES_OFFSET);
   assert.equal(Math.ceil(needlesEnd / 4) * 4, program.length);
-
-  const readState = (row: number, count: number): TwinState => {
-    const offset = statesOffset + layout.STATE_SIZE * row;
-    const first = word(offset + layout.STATE_FIRST_OFFSET);
-    const size = word(offset + layout.STATE_COUNT_OFFSET);
-    const target = (index: number): number => {
-      assert.ok(index < count, 'target');
-      return index;
-    };
-    switch (word(offset + layout.STATE_KIND_OFFSET)) {
-      case layout.STATE_BYTES: {
-        assert.ok(first + size <= transitionCount);
-        const edges = Array.from({ length: size }, (_, i) => {
-          const row = transitionsOffset + layout.TRANSITION_SIZE * (first + i);
-          return [word(row) & 0xff, word(row) >>> 8, target(word(row + 4))] as const;
-        });
-        for (const [i, [from, to]] of edges.entries()) {
-          assert.ok(from <= to && to <= 0xff && (i === 0 || edges[i - 1]![1] < from), 'ascending');
-        }
-        return { kind: 'bytes', edges };
-      }
-      case layout.STATE_CHOICE: {
-        assert.ok(first + size <= alternativeCount);
-        const targets = Array.from({ length: size }, (_, i) =>
-          target(word(alternativesOffset + layout.ALTERNATIVE_SIZE * (first + i))),
-        );
-        return { kind: 'choice', targets };
-      }
-      case layout.STATE_ASSERT:
-        assert.ok(size >= layout.ASSERT_LINE_START && size <= layout.ASSERT_NOT_WORD_BORDER);
-        return { kind: 'assert', code: size, target: target(first) };
-      case layout.STATE_CALL:
-        return { kind: 'call', entry: target(size), target: target(first) };
-      case layout.STATE_RETURN:
-        return { kind: 'return' };
-      default:
-        assert.equal(word(offset + layout.STATE_KIND_OFFSET), layout.STATE_MATCH);
-        return { kind: 'match' };
-    }
+  return {
+    word,
+    forwardCount,
+    reverseCount,
+    statesOffset,
+    transitionsOffset,
+    alternativesOffset,
+    needleRowsOffset,
+    transitionCount,
+    alternativeCount,
+    needleCount,
+    needlesOffset,
+    needlesEnd,
   };
+}
+
+/** Reads a state. @param count  states of its automaton */
+function stateAt(tables: Tables, row: number, count: number): TwinState {
+  const { word, transitionsOffset, alternativesOffset } = tables;
+  const offset = tables.statesOffset + layout.STATE_SIZE * row;
+  const first = word(offset + layout.STATE_FIRST_OFFSET);
+  const size = word(offset + layout.STATE_COUNT_OFFSET);
+  const target = (index: number): number => {
+    assert.ok(index < count, 'target');
+    return index;
+  };
+  switch (word(offset + layout.STATE_KIND_OFFSET)) {
+    case layout.STATE_BYTES: {
+      assert.ok(first + size <= tables.transitionCount);
+      const edges = Array.from({ length: size }, (_, i) => {
+        const row = transitionsOffset + layout.TRANSITION_SIZE * (first + i);
+        return [word(row) & 0xff, word(row) >>> 8, target(word(row + 4))] as const;
+      });
+      for (const [i, [from, to]] of edges.entries()) {
+        assert.ok(from <= to && to <= 0xff && (i === 0 || edges[i - 1]![1] < from), 'ascending');
+      }
+      return { kind: 'bytes', edges };
+    }
+    case layout.STATE_CHOICE: {
+      assert.ok(first + size <= tables.alternativeCount);
+      const targets = Array.from({ length: size }, (_, i) =>
+        target(word(alternativesOffset + layout.ALTERNATIVE_SIZE * (first + i))),
+      );
+      return { kind: 'choice', targets };
+    }
+    case layout.STATE_ASSERT:
+      assert.ok(size >= layout.ASSERT_LINE_START && size <= layout.ASSERT_NOT_WORD_BORDER);
+      return { kind: 'assert', code: size, target: target(first) };
+    case layout.STATE_CALL:
+      return { kind: 'call', entry: target(size), target: target(first) };
+    case layout.STATE_RETURN:
+      return { kind: 'return' };
+    default:
+      assert.equal(word(offset + layout.STATE_KIND_OFFSET), layout.STATE_MATCH);
+      return { kind: 'match' };
+  }
+}
+
+/** Reads a program; fails where it does not keep to its layout. */
+export function readTwin(program: Uint8Array): Twin {
+  const tables = tablesOf(program);
+  const { word, forwardCount, reverseCount, needlesEnd } = tables;
   const readStates = (first: number, count: number): readonly TwinState[] =>
-    Array.from({ length: count }, (_, i) => readState(first + i, count));
+    Array.from({ length: count }, (_, i) => stateAt(tables, first + i, count));
   const flags = word(layout.PROGRAM_FLAGS_OFFSET);
-  const needles = Array.from({ length: needleCount }, (_, i) => {
-    const row = rowsOffset + layout.NEEDLE_ROW_SIZE * i;
-    const start = needlesOffset + word(row);
+  const needles = Array.from({ length: tables.needleCount }, (_, i) => {
+    const row = tables.needleRowsOffset + layout.NEEDLE_ROW_SIZE * i;
+    const start = tables.needlesOffset + word(row);
     assert.ok(start + word(row + 4) <= needlesEnd);
     return Buffer.from(program.subarray(start, start + word(row + 4))).toString();
   });

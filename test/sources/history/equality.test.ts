@@ -21,25 +21,30 @@ const GRAPH = 'info/commit-graphs/commit-graph-chain';
 
 const SAME_TIME = '1700001000 +0000';
 
+/** Files of all kinds that git has. */
+function firstFiles(moduleId: string): NonNullable<MadeCommit['files']> {
+  return {
+    'src/a.c': `int one() {\n${numbered(30)}}\n`,
+    'b.txt': 'no line end',
+    'crlf.txt': 'one\r\ntwo\r\n',
+    'bin.dat': Buffer.from('a\0b'),
+    empty: '',
+    'run.sh': { mode: '100644', content: '#!/bin/sh\n' },
+    link: { mode: '120000', content: 'src/a.c' },
+    module: { mode: '160000', content: moduleId },
+    '"caf\\351.txt"': 'latin-1 name\n',
+    '"caf\\303\\251 \\"q\\"\\n.txt"': 'odd name\n',
+    'old name.txt': numbered(20),
+  };
+}
+
 /** `format` decides the length of the id in the submodule. */
 function commitsFor(format: 'sha1' | 'sha256'): MadeCommit[] {
   const moduleId = (digit: string): string => digit.repeat(format === 'sha1' ? 40 : 64);
   return [
     {
       message: 'first\n\nbody of it\n\nwith two paragraphs\n',
-      files: {
-        'src/a.c': `int one() {\n${numbered(30)}}\n`,
-        'b.txt': 'no line end',
-        'crlf.txt': 'one\r\ntwo\r\n',
-        'bin.dat': Buffer.from('a\0b'),
-        empty: '',
-        'run.sh': { mode: '100644', content: '#!/bin/sh\n' },
-        link: { mode: '120000', content: 'src/a.c' },
-        module: { mode: '160000', content: moduleId('1') },
-        '"caf\\351.txt"': 'latin-1 name\n',
-        '"caf\\303\\251 \\"q\\"\\n.txt"': 'odd name\n',
-        'old name.txt': numbered(20),
-      },
+      files: firstFiles(moduleId('1')),
     },
     {
       author: 'Second Person <second@example.com>',

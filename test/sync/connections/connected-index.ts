@@ -41,6 +41,19 @@ export const GRACE_MS = 5;
 
 type Opener = Pick<LocalHost, 'open'>;
 
+async function untilCalm(
+  indexer: ReturnType<typeof indexerOf>,
+  connections: Connections,
+): Promise<void> {
+  for (let calm = 0; calm < 3; calm++) {
+    await connections.sync.runner.whenIdle();
+    await connections.cleanup.runner.whenIdle();
+    await indexer.jobs.whenIdle();
+    await connections.submodules.whenIdle();
+    await new Promise((resolve) => setTimeout(resolve, 2 * GRACE_MS));
+  }
+}
+
 export async function openConnected(
   dataDir: string,
   host: Opener | ((name: string, settings: ConnectionSettings) => Opener),
@@ -81,15 +94,7 @@ export async function openConnected(
   await indexer.sources.confirm();
   index.instance.served.publish();
   await connections.start();
-  const settle = async (): Promise<void> => {
-    for (let calm = 0; calm < 3; calm++) {
-      await connections.sync.runner.whenIdle();
-      await connections.cleanup.runner.whenIdle();
-      await indexer.jobs.whenIdle();
-      await connections.submodules.whenIdle();
-      await new Promise((resolve) => setTimeout(resolve, 2 * GRACE_MS));
-    }
-  };
+  const settle = () => untilCalm(indexer, connections);
   return {
     ...index,
     connections,
