@@ -119,8 +119,8 @@ export interface PageHost {
   damageAt(address: number): Error;
 }
 
-/** Most pages of 64 KiB that a memory can have: 4 GiB. */
-export const MEMORY_PAGES_MAX = 65536;
+/** Pages of 64 KiB of a memory: 4 GiB, which is the most. */
+export const MEMORY_PAGES = 65536;
 
 const MODULE_FILE = fileURLToPath(builtFile('core.release.wasm'));
 
@@ -149,7 +149,7 @@ const dropped = new WeakSet<Core>();
  * all objects of the thread for each that is made (daemon/DECISIONS.md, 2026-11-26). Of one that is shared it counts nothing.
  */
 function takeMemory(): WebAssembly.Memory {
-  const pages = MEMORY_PAGES_MAX;
+  const pages = MEMORY_PAGES;
   return spare.pop() ?? new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
 }
 

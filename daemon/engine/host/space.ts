@@ -17,7 +17,7 @@ import {
 } from './mapping.ts';
 import { RangeList } from './free-ranges.ts';
 import { ReadAhead } from './read-ahead.ts';
-import { type Core, dropCore, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
+import { type Core, dropCore, instantiateCore, MEMORY_PAGES, statusName } from './core.ts';
 import { statSync } from 'node:fs';
 import { isMachineFault, isShortage, messageOf } from '../../base/caught.ts';
 
@@ -30,7 +30,7 @@ const OUTPUT_SIZE = 448 * MIB;
 const RESTING_SIZE = 4 * MIB;
 const MAP_START = 1024 * MIB;
 /** Guess: one page kept unused, so that scans may read past the end of the last shard. */
-const MAP_END = MEMORY_PAGES_MAX * 65536 - 65536;
+const MAP_END = MEMORY_PAGES * 65536 - 65536;
 
 /** Guess: between two looks at the files of a shard; a look takes 4 us. */
 const LOOK_PAUSE_MS = 10_000;

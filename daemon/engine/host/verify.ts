@@ -4,7 +4,7 @@
 import { statSync } from 'node:fs';
 import { STATUS_OK } from '../../../core/shared/status.ts';
 import { HEADER_BLOCK_COUNT_OFFSET, STRIPE_BLOCKS } from '../../../core/shared/format.ts';
-import { type Core, dropCore, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
+import { type Core, dropCore, instantiateCore, MEMORY_PAGES, statusName } from './core.ts';
 import { placeBriefly } from './mapping.ts';
 
 /** Most bytes of a file that fits a memory beside the scratch area. */
@@ -56,7 +56,7 @@ export function verifySymbolsFile(
   const base = heapStart + 65536 + SCRATCH_PAGES * 65536;
   const start = Math.ceil((base + shardSize) / 65536) * 65536;
   try {
-    if (start + size > MEMORY_PAGES_MAX * 65536) return `too large: ${size} bytes`;
+    if (start + size > MEMORY_PAGES * 65536) return `too large: ${size} bytes`;
     placeBriefly(memory, base, shardPath, shardSize);
     placeBriefly(memory, start, path, size);
     const status =
