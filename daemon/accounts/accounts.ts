@@ -120,12 +120,12 @@ export class Accounts {
     this.#configuredGrants = configuredGrants(configuration.permissions);
     this.hostRules = hostRulesOf(configuration);
     this.hostLists = new HostLists({ store, rules: this.hostRules, now, log });
-    // Each takes what stands above it.
+    // Each takes fields from above; those from here on as arguments, so that the compiler sees the order.
     this.oauth = this.#newOAuth();
     this.callers = this.#newCallers();
     this.signIn = this.#newSignIn();
-    this.members = this.#newMembers();
-    this.signOn = this.#newSignOn();
+    this.members = this.#newMembers(this.signIn);
+    this.signOn = this.#newSignOn(this.members, this.signIn);
     this.keys = this.#newKeys();
     this.grants = this.#newGrants();
     this.#ignore = store.onChange((change) => {
@@ -197,8 +197,8 @@ export class Accounts {
     });
   }
 
-  #newMembers(): Members {
-    const { store, signIn, trail, licences, now } = this;
+  #newMembers(signIn: SignIn): Members {
+    const { store, trail, licences, now } = this;
     return new Members({
       store,
       signIn,
@@ -208,8 +208,8 @@ export class Accounts {
     });
   }
 
-  #newSignOn(): SingleSignOn {
-    const { store, members, signIn, trail, now } = this;
+  #newSignOn(members: Members, signIn: SignIn): SingleSignOn {
+    const { store, trail, now } = this;
     return new SingleSignOn({
       store,
       secret: this.#secret,

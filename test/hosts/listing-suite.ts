@@ -55,24 +55,25 @@ type Start = (
 
 interface Suite {
   readonly standIn: StandIn;
-  readonly kind: string;
-  /** Repositories of the first target. */
-  readonly many: number;
-  /** Of all targets. */
-  readonly total: number;
+  /** Repositories of the first target, where a test does not say how many. */
+  readonly manyCount: number;
+  /** Repositories of all targets. */
+  readonly totalCount: number;
   readonly start: Start;
   readonly isFirst: (asked: Asked) => boolean;
 }
 
 /** What is listed, of a host that answers. */
-function testWholeLists({ standIn, kind, total, start }: Suite): void {
+function testWholeLists({ standIn, totalCount, start }: Suite): void {
+  const { kind } = standIn;
+
   test(`${kind}: every repository is listed once, with an id, a path and an address without credentials`, async (t) => {
     const { host, server } = await start(t);
     const { repos, issues } = await listAll(host);
     assert.deepEqual(issues, []);
-    assert.equal(repos.length, total);
-    assert.equal(new Set(repos.map(({ hostId }) => hostId)).size, total);
-    assert.equal(new Set(repos.map(({ path }) => path)).size, total);
+    assert.equal(repos.length, totalCount);
+    assert.equal(new Set(repos.map(({ hostId }) => hostId)).size, totalCount);
+    assert.equal(new Set(repos.map(({ path }) => path)).size, totalCount);
     for (const { cloneUrl } of repos) {
       assert.equal(new URL(cloneUrl).origin, server.url);
       assert.equal(new URL(cloneUrl).username, '');
@@ -102,7 +103,7 @@ function testWholeLists({ standIn, kind, total, start }: Suite): void {
       if (page.next === undefined) break;
       const { host: later } = await openForTest(t, { ...standIn.settings, url: server.url });
       const rest = await listAll(later, JSON.parse(JSON.stringify(page.next)));
-      const isShorter = rest.repos.length < total || standIn.isFirstPageReadTwice === true;
+      const isShorter = rest.repos.length < totalCount || standIn.isFirstPageReadTwice === true;
       assert.ok(isShorter, 'what was listed is not listed again');
       assert.deepEqual(idsOf([...before, ...rest.repos]), all);
     }
@@ -112,12 +113,14 @@ function testWholeLists({ standIn, kind, total, start }: Suite): void {
   test(`${kind}: where to go on that is not understood means the beginning`, async (t) => {
     const { host } = await start(t);
     for (const from of [7, 'x', {}, { target: 'gone' }, { target: standIn.fullTarget, cursor: {} }])
-      assert.equal((await listAll(host, from)).repos.length, total);
+      assert.equal((await listAll(host, from)).repos.length, totalCount);
   });
 }
 
 /** What cannot be had, and what is told of it. */
-function testIssues({ standIn, kind, start, isFirst }: Suite): void {
+function testIssues({ standIn, start, isFirst }: Suite): void {
+  const { kind } = standIn;
+
   test(`${kind}: a credential that is not taken ends the listing, with the next step`, async (t) => {
     const { host } = await start(t, () => ({ status: 401, body: { message: 'bad' } }));
     await assert.rejects(listAll(host), (error) => {
@@ -167,14 +170,16 @@ function testIssues({ standIn, kind, start, isFirst }: Suite): void {
 }
 
 /** What is asked for again. */
-function testRetries({ standIn, kind, many, total, start, isFirst }: Suite): void {
+function testRetries({ standIn, manyCount, totalCount, start, isFirst }: Suite): void {
+  const { kind } = standIn;
+
   test(`${kind}: an answer that fails once is asked for again`, async (t) => {
     let failureCount = 0;
     const { host } = await start(t, (asked) =>
       isFirst(asked) && failureCount++ === 0 ? { status: 500, body: 'oops' } : undefined,
     );
     const { repos, issues } = await listAll(host);
-    assert.deepEqual([repos.length, issues], [total, []]);
+    assert.deepEqual([repos.length, issues], [totalCount, []]);
     assert.ok(failureCount >= 2);
   });
 
@@ -182,10 +187,10 @@ function testRetries({ standIn, kind, many, total, start, isFirst }: Suite): voi
     let cutCount = 0;
     const { host } = await start(t, (asked) =>
       isFirst(asked) && cutCount++ === 0
-        ? { ...standIn.answer(asked, many), cutAt: 100 }
+        ? { ...standIn.answer(asked, manyCount), cutAt: 100 }
         : undefined,
     );
-    assert.equal((await listAll(host)).repos.length, total);
+    assert.equal((await listAll(host)).repos.length, totalCount);
   });
 
   test(`${kind}: the host is left alone for as long as it asks`, async (t) => {
@@ -200,7 +205,7 @@ function testRetries({ standIn, kind, many, total, start, isFirst }: Suite): voi
       times.push(performance.now());
       return times.length === 1 ? limited : undefined;
     });
-    assert.equal((await listAll(host)).repos.length, total);
+    assert.equal((await listAll(host)).repos.length, totalCount);
     assert.ok(times.length >= 2);
     // A lower bound alone: how much later it comes is the machine's affair.
     assert.ok(times[1]! - times[0]! >= 199, String(times));
@@ -208,7 +213,9 @@ function testRetries({ standIn, kind, many, total, start, isFirst }: Suite): voi
 }
 
 /** The ways to the host, and where the credential goes. */
-function testWays({ standIn, kind, many, total, start, isFirst }: Suite): void {
+function testWays({ standIn, manyCount, totalCount, start, isFirst }: Suite): void {
+  const { kind } = standIn;
+
   test(`${kind}: a redirect to another host is not followed, and gets no credential`, async (t) => {
     const elsewhere = await startServer(t, () => ({ body: [] }));
     const { host } = await start(t, (asked) =>
@@ -246,7 +253,7 @@ function testWays({ standIn, kind, many, total, start, isFirst }: Suite): void {
     const settings = { ...standIn.settings, url: server.url };
     const tls = { caFile: certificates.caFile };
     const { host } = await openForTest(t, { ...settings, tls });
-    assert.equal((await listAll(host)).repos.length, 3 + total - many);
+    assert.equal((await listAll(host)).repos.length, 3 + totalCount - manyCount);
     const { host: trusting } = await openForTest(t, settings);
     await assert.rejects(listAll(trusting), { code: 'CERTIFICATE_REFUSED' });
   });
@@ -256,29 +263,9 @@ function testWays({ standIn, kind, many, total, start, isFirst }: Suite): void {
     const server = await startServer(t, (asked) => standIn.answer(asked, 3));
     const env = { TOKEN, HTTP_PROXY: proxy.url };
     const { host } = await openedHost(t, { ...standIn.settings, url: server.url }, { env });
-    assert.equal((await listAll(host)).repos.length, 3 + total - many);
+    assert.equal((await listAll(host)).repos.length, 3 + totalCount - manyCount);
     assert.equal(proxy.asked.length, server.asked.length);
   });
-}
-
-/** Tests that a kind of host has in common with the others. */
-export function testListing(standIn: StandIn): void {
-  const { kind, pageSize, otherTarget } = standIn;
-  const many = pageSize === undefined ? 30 : 2 * pageSize + 3;
-
-  const start = async (t: TestContext, fault: Fault = () => undefined, count = many) => {
-    const server = await startServer(t, (asked) => fault(asked) ?? standIn.answer(asked, count));
-    const opened = await openForTest(t, { ...standIn.settings, url: server.url });
-    return { server, ...opened };
-  };
-  const total = many + (otherTarget === undefined ? 0 : 1);
-  const isFirst = (asked: Asked): boolean => standIn.reads(asked, 0);
-
-  const suite: Suite = { standIn, kind, many, total, start, isFirst };
-  testWholeLists(suite);
-  testIssues(suite);
-  testRetries(suite);
-  testWays(suite);
 
   test(`${kind}: an abort ends the listing with its reason`, async (t) => {
     const ending = new AbortController();
@@ -291,16 +278,36 @@ export function testListing(standIn: StandIn): void {
       for await (const _ of host.list(undefined, ending.signal));
     }, reason);
   });
-
-  if (pageSize !== undefined) testPages(standIn, start, many);
 }
 
-function testPages(standIn: StandIn, start: Start, many: number): void {
-  const { kind, otherTarget } = standIn;
-  const pageSize = standIn.pageSize!;
-  const others = otherTarget === undefined ? 0 : 1;
+/** Tests that a kind of host has in common with the others. */
+export function testListing(standIn: StandIn): void {
+  const { pageSize, otherTarget } = standIn;
+  const manyCount = pageSize === undefined ? 30 : 2 * pageSize + 3;
 
-  test(`${kind}: as many requests as there are pages`, async (t) => {
+  const start = async (t: TestContext, fault: Fault = () => undefined, count = manyCount) => {
+    const server = await startServer(t, (asked) => fault(asked) ?? standIn.answer(asked, count));
+    const opened = await openForTest(t, { ...standIn.settings, url: server.url });
+    return { server, ...opened };
+  };
+  const totalCount = manyCount + (otherTarget === undefined ? 0 : 1);
+  const isFirst = (asked: Asked): boolean => standIn.reads(asked, 0);
+
+  const suite: Suite = { standIn, manyCount, totalCount, start, isFirst };
+  testWholeLists(suite);
+  testIssues(suite);
+  testRetries(suite);
+  testWays(suite);
+
+  if (pageSize !== undefined) testPages(suite, pageSize);
+}
+
+/** Of a host that lists page by page. */
+function testPages({ standIn, manyCount, totalCount, start }: Suite, pageSize: number): void {
+  const { kind } = standIn;
+  const others = totalCount - manyCount;
+
+  test(`${kind}: as manyCount requests as there are pages`, async (t) => {
     for (const [count, pages] of [
       [0, 1],
       [pageSize, 1],
@@ -318,7 +325,7 @@ function testPages(standIn: StandIn, start: Start, many: number): void {
       standIn.reads(asked, pageSize) ? { status: 500, body: 'oops' } : undefined,
     );
     const { repos, issues } = await listAll(host);
-    assert.ok(repos.length > others && repos.length < many + others);
+    assert.ok(repos.length > others && repos.length < manyCount + others);
     assert.deepEqual(
       issues.map(({ code, effect }) => [code, effect]),
       [['HOST_UNAVAILABLE', 'DISCOVERY_INCOMPLETE']],
@@ -329,7 +336,7 @@ function testPages(standIn: StandIn, start: Start, many: number): void {
     let first: Told | undefined;
     const { host, server } = await start(t, (asked) => {
       if (isOther(asked)) return undefined;
-      return (first ??= standIn.answer(asked, many));
+      return (first ??= standIn.answer(asked, manyCount));
     });
     const { repos, issues } = await listAll(host);
     assert.ok(repos.length >= others && repos.length <= pageSize + others);
@@ -340,7 +347,7 @@ function testPages(standIn: StandIn, start: Start, many: number): void {
     assert.ok(server.asked.length < 30);
   });
   const isOther = (asked: Asked): boolean =>
-    otherTarget !== undefined &&
+    standIn.otherTarget !== undefined &&
     decodeURIComponent(asked.path + asked.query.toString()).includes('other');
 
   const elsewhere = standIn.pageElsewhere?.bind(standIn);

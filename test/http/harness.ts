@@ -91,7 +91,6 @@ export interface WorldOptions {
   readonly streamStallMs?: number;
   readonly source?: Services['source']['read'];
   readonly history?: Partial<Services['history']>;
-  readonly trees?: Partial<Services['trees']>;
   readonly refs?: Services['refs']['list'];
   readonly jobs?: Partial<Services['jobs']>;
   readonly connections?: Partial<Services['connections']>;
@@ -164,7 +163,7 @@ function searchOf(options: WorldOptions, calls: SearchRequest[]): Services['sear
 type ReadingServices = Pick<Services, 'source' | 'history' | 'trees' | 'refs' | 'skipped'>;
 
 /** What reads repositories. */
-function readingOf({ source, history, trees, refs }: WorldOptions): ReadingServices {
+function readingOf({ source, history, refs }: WorldOptions): ReadingServices {
   const readText = async () => ({ bytes: Buffer.from('text\n'), language: 'Text', blobSha: 'abc' });
   return {
     source: { read: source ?? readText },
@@ -179,7 +178,6 @@ function readingOf({ source, history, trees, refs }: WorldOptions): ReadingServi
     trees: {
       files: async () => ['a.txt'],
       folders: async () => new Map([['', [{ name: 'a.txt', type: 'blob' }]]]),
-      ...trees,
     },
     refs: { list: refs ?? (async () => []) },
     skipped: { list: async () => ({ items: [], total: 0 }) },

@@ -6,6 +6,7 @@ import { allBytes } from '../../daemon/base/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
+import type { EngineParts } from '../../daemon/engine/search/prepare.ts';
 import { search } from '../../daemon/engine/search/service.ts';
 import type { ConnectionLimits, HostAccess } from '../../daemon/sync/connections/connections.ts';
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
@@ -56,9 +57,9 @@ export interface IndexOf {
 
 export const FILTERS = { maxFileSize: 5000, maxTrigramCount: 1 << 20, alwaysIndexFilePatterns: [] };
 
-/** What is found, whole; fails where it does not keep to what holds for any answer. */
+/** What is found, whole; `asked` goes before the defaults. Fails where the answer breaks what holds for all answers. */
 async function searchIn(
-  parts: Instance['parts'],
+  parts: EngineParts,
   asked: { readonly query: string },
   sight: Sight,
 ): Promise<RevisionAnswer> {

@@ -222,7 +222,31 @@ function writeObject(repo: string, type: string, body: string): string {
   return git(repo, 'hash-object', '-t', type, '-w', '.git/body');
 }
 
-/** Those that hold no id; `makeOddNames` makes what they name. */
+/** The commits of refs with odd names, by full name. */
+function oddRefs(commits: readonly string[]): Readonly<Record<string, string>> {
+  const [zero = '', one = '', two = '', three = ''] = commits;
+  return {
+    // Both a branch and a tag, and looking like ids, versions, options, operators and what commands print.
+    'refs/heads/both': zero,
+    'refs/tags/both': one,
+    [`refs/heads/${two.slice(0, 8)}`]: one,
+    [`refs/heads/${three}`]: zero,
+    'refs/heads/abcdef': one,
+    'refs/tags/9.6': two,
+    'refs/tags/-x': zero,
+    'refs/heads/a/b/c.d': one,
+    'refs/heads/HEAD': two,
+    'refs/remotes/origin/main': zero,
+    'refs/notes/x': one,
+    'refs/heads/x@y+z,#&=%41': two,
+    'refs/heads/ünï/🍑': zero,
+    'refs/heads/it\'s"(x)': one,
+    'refs/heads/{x}': two,
+    [`refs/heads/${'long/'.repeat(59)}12345`]: three,
+  };
+}
+
+/** Names of revisions that are the same in every run. Some name nothing; what the others name, `makeOddNames` makes. */
 const FIXED_NAMES = [
   'heads/both',
   'tags/both',
@@ -249,32 +273,6 @@ const FIXED_NAMES = [
   'a//b',
   'main.lock',
 ];
-
-/** The commits of refs with odd names, by full name. */
-function oddRefs([zero = '', one = '', two = '', three = '']: readonly string[]): Record<
-  string,
-  string
-> {
-  return {
-    // Both a branch and a tag, and looking like ids, versions, options, operators and what commands print.
-    'refs/heads/both': zero,
-    'refs/tags/both': one,
-    [`refs/heads/${two.slice(0, 8)}`]: one,
-    [`refs/heads/${three}`]: zero,
-    'refs/heads/abcdef': one,
-    'refs/tags/9.6': two,
-    'refs/tags/-x': zero,
-    'refs/heads/a/b/c.d': one,
-    'refs/heads/HEAD': two,
-    'refs/remotes/origin/main': zero,
-    'refs/notes/x': one,
-    'refs/heads/x@y+z,#&=%41': two,
-    'refs/heads/ünï/🍑': zero,
-    'refs/heads/it\'s"(x)': one,
-    'refs/heads/{x}': two,
-    [`refs/heads/${'long/'.repeat(59)}12345`]: three,
-  };
-}
 
 /** Names of revisions, of all kinds that git tells apart, in a repository with such refs and objects. */
 function makeOddNames(): { repo: string; names: string[] } {

@@ -13,6 +13,7 @@ import { isCovered } from '../../daemon/engine/shards/parts.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { Holdings } from '../../daemon/sync/merge/holdings.ts';
 import type { RepoChange } from '../../daemon/sync/register/change-repo.ts';
+import type { Indexer } from '../../daemon/sync/indexer.ts';
 import { shardIdOf, Shown } from '../../daemon/sync/served/shown.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
 import { SEED } from '../seed.ts';
@@ -74,7 +75,7 @@ class World {
     return this.#index!;
   }
 
-  get indexer(): ReturnType<typeof indexerOf> {
+  get indexer(): Indexer {
     return indexerOf(this.index.instance);
   }
 

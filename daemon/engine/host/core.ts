@@ -119,7 +119,7 @@ export interface PageHost {
   damageAt(address: number): Error;
 }
 
-/** Pages of 64 KiB of a memory: 4 GiB, which is the most. */
+/** Size of every memory of the core in pages of 64 KiB: 4 GiB, the most there can be. */
 export const MEMORY_PAGES = 65536;
 
 const MODULE_FILE = fileURLToPath(builtFile('core.release.wasm'));
@@ -149,8 +149,8 @@ const dropped = new WeakSet<Core>();
  * all objects of the thread for each that is made (daemon/DECISIONS.md, 2026-11-26). Of one that is shared it counts nothing.
  */
 function takeMemory(): WebAssembly.Memory {
-  const pages = MEMORY_PAGES;
-  return spare.pop() ?? new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const size = { initial: MEMORY_PAGES, maximum: MEMORY_PAGES };
+  return spare.pop() ?? new WebAssembly.Memory({ ...size, shared: true });
 }
 
 /** Makes an instance over a memory of its own, and initialises it. Who needs it no more calls `dropCore`. */

@@ -74,10 +74,10 @@ function Suggestions({ store, choices, take }: SuggestionsProps) {
   );
 }
 
-type OfferedFor = Pick<BoxInputProps, 'input' | 'text' | 'setText' | 'isRegexEnabled'>;
+type OfferedProps = Pick<BoxInputProps, 'input' | 'text' | 'setText' | 'isRegexEnabled'>;
 
-/** What is offered for the word at the caret, which it keeps, and what taking one of them does. */
-function useOffered({ input, text, setText, isRegexEnabled }: OfferedFor) {
+/** Keeps the caret, knows the choices that are offered for the word at it, and takes one. */
+function useOffered({ input, text, setText, isRegexEnabled }: OfferedProps) {
   const [isWanted, setWanted] = useState(false);
   const [caret, setCaret] = useState(text.length);
   const placed = useRef<number>(undefined);

@@ -32,6 +32,7 @@ export interface Range {
   readonly end: number;
 }
 
+/** How many entries the tables of a program have, and where they begin in it. Unit of offsets: bytes. */
 interface Tables {
   /** Reads 32 bits. */
   readonly word: (offset: number) => number;
@@ -48,7 +49,7 @@ interface Tables {
   readonly needlesEnd: number;
 }
 
-/** Where the tables of a program lie; fails where they do not fill it. */
+/** The tables of a program; fails where they do not fill it, or have more entries than they may. */
 function tablesOf(program: Uint8Array): Tables {
   const words = new DataView(program.buffer, program.byteOffset, program.length);
   const word = (offset: number): number => words.getUint32(offset, true);
@@ -85,15 +86,15 @@ function tablesOf(program: Uint8Array): Tables {
   };
 }
 
-/** Reads a state. @param count  states of its automaton */
-function stateAt(tables: Tables, row: number, count: number): TwinState {
+/** Reads a state. @param index  in the table of both automata @param count  states of its automaton */
+function stateAt(tables: Tables, index: number, count: number): TwinState {
   const { word, transitionsOffset, alternativesOffset } = tables;
-  const offset = tables.statesOffset + layout.STATE_SIZE * row;
+  const offset = tables.statesOffset + layout.STATE_SIZE * index;
   const first = word(offset + layout.STATE_FIRST_OFFSET);
   const size = word(offset + layout.STATE_COUNT_OFFSET);
-  const target = (index: number): number => {
-    assert.ok(index < count, 'target');
-    return index;
+  const target = (state: number): number => {
+    assert.ok(state < count, 'target');
+    return state;
   };
   switch (word(offset + layout.STATE_KIND_OFFSET)) {
     case layout.STATE_BYTES: {

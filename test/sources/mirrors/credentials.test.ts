@@ -90,7 +90,7 @@ test(
   async (t) => {
     const { repo, server, url } = await startOrigin(t, { login: LOGIN });
     const release = deferred();
-    server.holdAt = { size: 4096, until: release.promise };
+    server.holdAt = { size: 4096, until: () => release.promise };
     const folder = mirrorPlace();
     const fetching = fetchInto(folder, url, { credential: CREDENTIAL });
     const seen = new Set<string>();

@@ -38,8 +38,8 @@ export class GitServer {
   delayMs = 0;
   /** Answers of objects end after so many bytes; undefined: they do not. */
   cutAt: number | undefined;
-  /** Answers of objects stop after so many bytes and go on when this is resolved. */
-  holdAt: { readonly size: number; readonly until: Promise<unknown> } | undefined;
+  /** Answers of objects stop after so many bytes, call this, and go on when what it gives is resolved. */
+  holdAt: { readonly size: number; readonly until: () => Promise<unknown> } | undefined;
   /** Whether the protocol is that of before version 2. */
   isOld = false;
   /** Answers in place of git's. */
@@ -152,7 +152,7 @@ export class GitServer {
         const early = Math.max(0, bytes.length - (size - this.holdAt.size));
         response.write(bytes.subarray(0, early));
         bytes = bytes.subarray(early);
-        await this.holdAt.until;
+        await this.holdAt.until();
       }
       if (response.destroyed) return;
       if (!response.write(bytes)) await drained(response);

@@ -12,6 +12,7 @@ import type { DeskJob } from '../../../daemon/sync/jobs/job-desk.ts';
 import { maintainMirror } from '../../../daemon/sources/mirrors/maintain-mirror.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 import { type IndexOf, openIndexOf } from '../index-of.ts';
+import type { Indexer } from '../../../daemon/sync/indexer.ts';
 import { fetchLocal, type LocalHost } from './local-host.ts';
 
 export interface ConnectedIndex extends IndexOf {
@@ -41,10 +42,8 @@ export const GRACE_MS = 5;
 
 type Opener = Pick<LocalHost, 'open'>;
 
-async function untilCalm(
-  indexer: ReturnType<typeof indexerOf>,
-  connections: Connections,
-): Promise<void> {
+/** Resolves when nothing is to do any more: three looks in a row, as what one queue does may give another one work. */
+async function untilCalm(indexer: Indexer, connections: Connections): Promise<void> {
   for (let calm = 0; calm < 3; calm++) {
     await connections.sync.runner.whenIdle();
     await connections.cleanup.runner.whenIdle();
