@@ -1,5 +1,5 @@
 // Joins what the main thread of `trawl` runs into build/bundle/cli/trawl.cjs: our modules and the dependencies that are
-// plain JavaScript. Why: finding and loading 950 files is half of a start, and compiling one file most of the rest
+// plain JavaScript. Why: finding and loading so many files is half of a start, and compiling one file most of the rest
 // (figures: daemon/DECISIONS.md). What V8 made of that file in a start is kept beside it, as trawl.code;
 // main.js loads both (scripts/run-bundle.mjs). Two folders below build/, as daemon/base/program-files.ts has it; names are
 // kept for stacks. Threads and tests run build/daemon.

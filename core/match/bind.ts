@@ -101,7 +101,7 @@ function bindNode(arena: Arena, node: MatchNode): usize {
   return verdict;
 }
 
-/** The one switch of this phase. */
+/** Binds a node as its kind asks for. */
 function bindKind(arena: Arena, node: MatchNode): usize {
   switch (node.kind) {
     case layout.NODE_CONST:

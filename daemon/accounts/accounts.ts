@@ -120,7 +120,7 @@ export class Accounts {
     this.#configuredGrants = configuredGrants(configuration.permissions);
     this.hostRules = hostRulesOf(configuration);
     this.hostLists = new HostLists({ store, rules: this.hostRules, now, log });
-    // Each takes fields from above; those from here on as arguments, so that the compiler sees the order.
+    // Each takes what stands above it; what stands below, only when it is asked for something.
     this.oauth = this.#newOAuth();
     this.callers = this.#newCallers();
     this.signIn = this.#newSignIn();

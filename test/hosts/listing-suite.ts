@@ -307,7 +307,7 @@ function testPages({ standIn, manyCount, totalCount, start }: Suite, pageSize: n
   const { kind } = standIn;
   const others = totalCount - manyCount;
 
-  test(`${kind}: as manyCount requests as there are pages`, async (t) => {
+  test(`${kind}: as many requests as there are pages`, async (t) => {
     for (const [count, pages] of [
       [0, 1],
       [pageSize, 1],

@@ -338,7 +338,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/http/web',
   ],
   'daemon/http/web': ['daemon/base', 'daemon/http/api/shapes'],
-  // Run by browsers: of the daemon they take types alone, and how a query is cut into words.
+  // Run by browsers: of the daemon they take types, how a query is cut into words and quoted, and what is said of a refused sign-on.
   'daemon/web/data': ['daemon/http/api/shapes', 'daemon/http/api/accounts'],
   // Keys can be switched off by who is here.
   'daemon/web/parts': ['daemon/web/data', 'daemon/web/styles'],

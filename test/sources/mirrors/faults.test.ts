@@ -177,7 +177,11 @@ function receivedSize(folder: string): number {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return files
     .filter((file) => path.basename(file).startsWith('tmp_pack_'))
-    .reduce((sum, file) => sum + statSync(path.join(folder, file)).size, 0);
+    .reduce(
+      (sum, file) =>
+        sum + (statSync(path.join(folder, file), { throwIfNoEntry: false })?.size ?? 0),
+      0,
+    );
 }
 
 test('a host that sends nothing more: the fetch ends, and one that sends slowly goes on', async (t) => {

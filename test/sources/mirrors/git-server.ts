@@ -38,7 +38,7 @@ export class GitServer {
   delayMs = 0;
   /** Answers of objects end after so many bytes; undefined: they do not. */
   cutAt: number | undefined;
-  /** Answers of objects stop after so many bytes, call this, and go on when what it gives is resolved. */
+  /** An answer of objects stops once, after so many bytes, calls this, and goes on when what it gives is resolved. */
   holdAt: { readonly size: number; readonly until: () => Promise<unknown> } | undefined;
   /** Whether the protocol is that of before version 2. */
   isOld = false;
@@ -129,6 +129,7 @@ export class GitServer {
   async #pass(backend: ChildProcess, response: ServerResponse, path: string): Promise<void> {
     let head: Buffer | undefined = Buffer.alloc(0);
     let size = 0;
+    let hold = this.holdAt;
     for await (const chunk of backend.stdout!) {
       let bytes = chunk as Buffer;
       if (head !== undefined) {
@@ -147,12 +148,14 @@ export class GitServer {
         );
         return;
       }
-      if (isPack && this.holdAt !== undefined && size > this.holdAt.size) {
+      if (isPack && hold !== undefined && size > hold.size) {
         // A part is held back whatever comes at once: git must not have all that it waits for.
-        const early = Math.max(0, bytes.length - (size - this.holdAt.size));
+        const early = Math.max(0, bytes.length - (size - hold.size));
         response.write(bytes.subarray(0, early));
         bytes = bytes.subarray(early);
-        await this.holdAt.until();
+        const { until } = hold;
+        hold = undefined;
+        await until();
       }
       if (response.destroyed) return;
       if (!response.write(bytes)) await drained(response);
