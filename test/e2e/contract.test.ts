@@ -2,6 +2,7 @@
 // the same answer as MessagePack.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test, { after, before } from 'node:test';
 import { unpack } from 'msgpackr';
 import type {
@@ -383,4 +384,18 @@ void test('an answer of many megabytes arrives whole', async () => {
   assert.equal(answer.stats['actualMatchCount'], 96_000);
   assert.equal(answer.files.length, 60);
   await big.process.stop();
+});
+
+/** The members of a value at any depth, of lists by their first entry. */
+function membersOf(value: unknown, path = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  if (Array.isArray(value)) return membersOf(value[0], `${path}[]`);
+  return Object.entries(value).flatMap(([name, member]) => membersOf(member, `${path}.${name}`));
+}
+
+void test('the sample in README has the members that an answer has, in their order', async () => {
+  const readme = readFileSync('README.md', 'utf8');
+  const sample = /```json\n(\{\n  "stats".*?\n\})\n```/s.exec(readme)?.[1] ?? '';
+  const found = await search(served.url, 'fig file:many.txt', { matches: 1 });
+  assert.deepEqual(membersOf(JSON.parse(sample)), membersOf(found));
 });
