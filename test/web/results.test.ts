@@ -376,6 +376,40 @@ void test(
   },
 );
 
+/** Lists hear of the heights of their rows 100 ms late: until then rows are in the page, and cannot have the focus. */
+async function measureLate(page: Page): Promise<void> {
+  await page.addInitScript(`
+    self.ResizeObserver = class extends ResizeObserver {
+      constructor(heard) {
+        super((entries, observer) => setTimeout(() => heard(entries, observer), 100));
+      }
+    };
+  `);
+}
+
+void test(
+  'keys lead to a row that is not measured yet, in results and in the tree',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await measureLate(page);
+    await search(page, 'query=plumtree&matches=20000');
+    await page.getByRole('article').first().waitFor();
+    await page.keyboard.press('Shift+G');
+    const place = 'document.activeElement.closest("article")?.getAttribute("aria-posinset")';
+    await until(page, `${place} === '300'`);
+    await page.keyboard.press('Enter');
+    const active = 'document.activeElement.getAttribute("title")';
+    const row = page.getByRole('treeitem').first();
+    await row.focus();
+    await page.keyboard.press('End');
+    await until(page, `${active} === '${LONG_WORD}.txt'`);
+    await page.keyboard.press('Home');
+    await until(page, `${active} === 'many'`);
+    assert.deepEqual(complaints, []);
+  },
+);
+
 void test('a long line is cut around its match', { skip: NO_BROWSER }, async () => {
   const { page } = await visit({ url: served.url });
   await search(page, 'query=medlar');

@@ -10,6 +10,7 @@ import type { VirtualizerHandle } from 'virtua';
 import { Link } from 'wouter';
 import { FilterInput } from '../parts/field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
+import { focusSoon } from '../parts/focus-soon.ts';
 import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
@@ -159,9 +160,10 @@ function useActiveRow(rows: readonly TreeRow[], here: string, toggle: (folder: s
     if (!wantsFocus.current) return;
     wantsFocus.current = false;
     list.current?.scrollToIndex(index, { align: 'nearest' });
-    scroller.current
-      ?.querySelector<HTMLElement>('[role="treeitem"][tabindex="0"]')
-      ?.focus({ preventScroll: true });
+    const active = '[role="treeitem"][tabindex="0"]';
+    focusSoon(() => scroller.current?.querySelector<HTMLElement>(active) ?? undefined, {
+      preventScroll: true,
+    });
   }, [index]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -6,6 +6,7 @@ import type { RefObject } from 'react';
 import type { VirtualizerHandle } from 'virtua';
 import { queryClient } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
+import { focusSoon } from '../parts/focus-soon.ts';
 import { useKey } from '../parts/keys.ts';
 import { spansAround } from './card-rows.ts';
 import { useCards } from './cards.ts';
@@ -17,9 +18,6 @@ interface Parts {
   readonly list: RefObject<VirtualizerHandle | null>;
   readonly files: readonly ResultFile[];
 }
-
-/** Frames to wait for a card that was scrolled to. */
-const FRAMES_MAX = 30;
 
 function articleAt(scroller: Element, index: number): Element | null {
   return scroller.querySelector(`article[aria-posinset="${index + 1}"]`);
@@ -39,15 +37,14 @@ function indexOf(article: Element): number {
 /** Focuses a stop of a card, which is scrolled to if it is not in the page. @param which  0: the first; -1: the last */
 function focusCard({ scroller, list, files }: Parts, index: number, which: 0 | -1): void {
   if (index < 0 || index >= files.length) return;
-  let frames = 0;
-  const look = (): void => {
-    if (scroller.current === null) return;
-    const article = articleAt(scroller.current, index);
-    if (article !== null) stopsOf(article).at(which)?.focus();
-    else if (frames++ === 0) list.current?.scrollToIndex(index, { align: 'nearest' });
-    if (article === null && frames < FRAMES_MAX) requestAnimationFrame(look);
-  };
-  look();
+  let isScrolledTo = false;
+  focusSoon(() => {
+    const article = scroller.current && articleAt(scroller.current, index);
+    if (article !== null) return stopsOf(article).at(which);
+    if (!isScrolledTo) list.current?.scrollToIndex(index, { align: 'nearest' });
+    isScrolledTo = true;
+    return undefined;
+  });
 }
 
 /** The card that has the focus, and the element in it. */

@@ -7,6 +7,7 @@ import type { RefObject } from 'react';
 import { Virtualizer } from 'virtua';
 import type { CacheSnapshot, VirtualizerHandle } from 'virtua';
 import { meanHeight } from './card-rows.ts';
+import { focusSoon } from '../parts/focus-soon.ts';
 import { useIsLate, usePainted } from '../parts/late.ts';
 import { copyCode } from './copy-code.ts';
 import { FilteredOut, Nothing, Unread } from './nothing.tsx';
@@ -46,21 +47,13 @@ interface Parts {
   readonly files: readonly ResultFile[];
 }
 
-/** Frames to wait for a card that was scrolled to. */
-const FRAMES_MAX = 30;
-
 /** Gives the focus back, once what had it is in the page, and unless it has been put elsewhere since. */
-function focusPlace(scroller: Element, wanted: WantedPlace, frames = 0): void {
-  const { key, line } = wanted.place;
-  if (key === undefined || frames > FRAMES_MAX || !scroller.isConnected) return;
-  const { activeElement: active, body } = document;
-  if (active !== wanted.focused && active !== body) return;
-  const article = scroller.querySelector(`article[data-key="${CSS.escape(key)}"]`);
-  const stop = article?.querySelector<HTMLElement>(
-    line === 0 ? '.file-link' : `.result-line[data-line="${line}"]`,
-  );
-  if (stop !== null && stop !== undefined) stop.focus({ preventScroll: true });
-  else requestAnimationFrame(() => focusPlace(scroller, wanted, frames + 1));
+function focusPlace(scroller: Element, { place: { key, line }, focused }: WantedPlace): void {
+  if (key === undefined) return;
+  const stop = line === 0 ? '.file-link' : `.result-line[data-line="${line}"]`;
+  const wanted = `article[data-key="${CSS.escape(key)}"] ${stop}`;
+  const find = () => scroller.querySelector<HTMLElement>(wanted) ?? undefined;
+  focusSoon(find, { preventScroll: true }, focused);
 }
 
 /** Goes to the place that the history knows, once there is enough to scroll; with another list that is no place any more. */
