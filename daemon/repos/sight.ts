@@ -15,6 +15,11 @@ export const NO_REPOS: ReadonlySet<number> = new Set();
 export const SEES_ALL: Sight = { base: 'all', extra: NO_REPOS };
 export const SEES_NOTHING: Sight = { base: NO_REPOS, extra: NO_REPOS };
 
+/** Whether nothing is hidden: numbers of shards, which repos share, may be told. */
+export function seesAll({ base }: Sight): boolean {
+  return base === 'all';
+}
+
 export function isSeen({ base, extra }: Sight, repoId: number): boolean {
   return base === 'all' || base.has(repoId) || extra.has(repoId);
 }

@@ -300,3 +300,30 @@ void test('a repository that was made anew keeps its remote, and so its rules', 
     );
   }),
 );
+
+void test(
+  'who is at this machine, and has no account, is told of shards and their sizes only where nothing is hidden',
+  TIMEOUT,
+  async () => {
+    const repos = ['a', 'b'].map((name) => makeRepo({ [`${name}.txt`]: 'plum\n' }));
+    const dataDir = path.join(temporaryFolder(), 'data');
+    const served = await serveIndexed(dataDir, repos);
+    const told = async (): Promise<unknown[]> => {
+      const explained = await call(`${served.url}/api/explain`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query: 'plum', matches: 10 }),
+      });
+      const { body } = await get<Listed>(`${served.url}/api/repos`);
+      const text = await explained.text();
+      return [text.includes('"shards":'), body.map((repo) => 'shardBytes' in repo)];
+    };
+    assert.deepEqual(await told(), [true, [true, true]]);
+    const { body } = await get<Listed>(`${served.url}/api/repos`);
+    const set = ['repo', 'set', '--enforce-permissions', '--visibility', 'private'];
+    const { code, stderr } = await trawl([...set, body[0]!.repoName, '--data-dir', dataDir], {});
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(await told(), [false, [false]]);
+    await served.process.stop();
+  },
+);

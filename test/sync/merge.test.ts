@@ -3,13 +3,14 @@
 // TRAWL_FUZZ_RUNS: changes in all; TRAWL_TEST_SEED.
 
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { deflateSync } from 'node:zlib';
 import { indexerOf } from '../../daemon/instance.ts';
 import { MERGE_LIMITS } from '../../daemon/sync/merge/merge-plan.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
-import { commitAll, makeRepo, writeFiles } from '../sources/git/fixture.ts';
+import { commitAll, git, makeRepo, writeFiles } from '../sources/git/fixture.ts';
 import { everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER, NEVER } from './merge-limits.ts';
@@ -78,6 +79,37 @@ void test(
     assert.ok(sharedCount > RUNS, `${sharedCount} times a repo shared a shard`);
   },
 );
+
+/** Gives an object of a repository other contents than its id says, which git does not look at. */
+function forge(repo: string, file: string, contents: string): void {
+  const id = git(repo, 'rev-parse', `HEAD:${file}`);
+  const object = path.join(repo, '.git/objects', id.slice(0, 2), id.slice(2));
+  rmSync(object);
+  writeFileSync(object, deflateSync(`blob ${contents.length}\0${contents}`));
+}
+
+void test('a forged object shows nobody the contents of another repository, nor its own as theirs', async () => {
+  const [honest, other] = ['plum deny\n', 'plum allow\n'];
+  for (const forged of ['plum aaaa\n', 'plum of another size\n'])
+    for (const isForgedFirst of [false, true]) {
+      const repos = [honest, honest, other].map((text) => makeRepo({ 'a.txt': text }));
+      forge(repos[isForgedFirst ? 0 : 1]!, 'a.txt', forged);
+      const index = await openIndexOf(temporaryFolder(), { mergeLimits: EAGER });
+      await index.index(repos, {}, 'commits');
+      await indexerOf(index.instance).merger.run();
+      const { repos: known } = index.instance.catalog;
+      assert.equal(new Set(known.map(({ shards }) => shards[0]!.shardId)).size, 1, 'one shard');
+      const shown = (await index.search('plum', { whole: true })).files.map((file) => {
+        const { record } = known.find((one) => one.record.repoId === file.repositoryId)!;
+        return [repos.indexOf(record.source.path), file.content];
+      });
+      const wanted = isForgedFirst ? [forged, honest, other] : [honest, forged, other];
+      assert.deepEqual(shown.sort(), [...wanted.entries()]);
+      assert.deepEqual(index.warnings, []);
+      await checkFiles(index);
+      await index.close();
+    }
+});
 
 void test('shards with ids of two sizes are not merged', async () => {
   const made = (['sha1', 'sha256', 'sha1', 'sha256'] as const).map((format, i) =>

@@ -137,14 +137,25 @@ class Contents {
     const { tables } = this.#sources[source]!;
     const oid = tables.blobHash(blobId);
     // Why the language: the symbols of a content were found by that of its first doc.
-    const key = `${oid} ${tables.doc(tables.blob(blobId).docId).language}`;
-    let placed = this.#ids.get(key);
-    if (placed === undefined) {
-      placed = this.#blobs.length;
-      this.#blobs.push({ source, blobId, oid });
-      this.#ids.set(key, placed);
+    let key = `${oid} ${tables.doc(tables.blob(blobId).docId).language}`;
+    for (let placed = this.#ids.get(key); placed !== undefined; placed = this.#ids.get(key)) {
+      if (this.#isSame(placed, source, blobId)) return { ...doc, blobId: placed };
+      key += ' other';
     }
+    const placed = this.#blobs.push({ source, blobId, oid }) - 1;
+    this.#ids.set(key, placed);
     return { ...doc, blobId: placed };
+  }
+
+  /**
+   * Whether a content is the placed one with its id. Why the bytes: git does not check that an object of a repository is what
+   * its name says, so that who writes to one could have its bytes shown as those of another repository, or see these.
+   */
+  #isSame(placed: number, source: number, blobId: number): boolean {
+    const kept = this.#blobs[placed]!;
+    if (kept.source === source && kept.blobId === blobId) return true;
+    const { content } = this.#sources[source]!.tables.blob(blobId);
+    return Buffer.compare(this.#bytesOf(placed), content) === 0;
   }
 
   /** Bytes of the distinct contents of these docs. */

@@ -77,8 +77,8 @@ function Facts({ repo, status }: FactsProps) {
         <>
           <dt>Files</dt>
           <dd>
-            {count(repo.docs)}, {size(repo.contentBytes ?? 0)}; the index takes{' '}
-            {size(repo.shardBytes ?? 0)}
+            {count(repo.docs)}, {size(repo.contentBytes ?? 0)}
+            {repo.shardBytes !== undefined && `; the index takes ${size(repo.shardBytes)}`}
           </dd>
         </>
       )}

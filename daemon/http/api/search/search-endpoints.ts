@@ -4,6 +4,7 @@
 import { ORG } from '../../../accounts/audit-trail.ts';
 import type { Accounts } from '../../../accounts/accounts.ts';
 import { hasOwnerRole } from '../../../accounts/caller.ts';
+import { seesAll } from '../../../repos/sight.ts';
 import { boundedRequest } from '../../../engine/query/request.ts';
 import { type CallContext, endpoint, type HeaderShape, ok } from '../shapes/endpoint.ts';
 import { ApiError, toApiError } from '../shapes/api-error.ts';
@@ -136,8 +137,8 @@ export const explainSearch = endpoint(
     errors: SEARCH_ERRORS,
   },
   async ({ body }, context) => {
-    const { caller, services } = context;
-    const isWhole = hasOwnerRole(caller) || caller?.source === 'local';
+    const { caller, services, sight } = context;
+    const isWhole = seesAll(sight) && (hasOwnerRole(caller) || caller?.source === 'local');
     const found = services.search.explain(callOf(body, context), context, isWhole);
     return ok(await withContexts(context.accounts, found));
   },

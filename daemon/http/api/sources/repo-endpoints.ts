@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
 import { treePageUrl } from '../../../repos/links.ts';
 import type { RepoRecord } from '../../../repos/records.ts';
+import { seesAll } from '../../../repos/sight.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { REPO_STATES, type RepoState } from '../../../repos/jobs.ts';
 import type { RepoSizes, Services } from '../shapes/endpoint-services.ts';
@@ -61,7 +62,9 @@ const repository = z
     }),
     docs: integer('Files that are indexed.').optional(),
     contentBytes: integer('Bytes of their contents.').optional(),
-    shardBytes: integer('Bytes of its index.').optional(),
+    shardBytes: integer(
+      'Bytes of its index. Not told to who does not see all repositories.',
+    ).optional(),
   })
   .meta({
     id: 'Repository',
@@ -72,7 +75,7 @@ function toListItem(
   repo: RepoRecord,
   baseUrl: string,
   state: RepoState,
-  sizes: RepoSizes | undefined,
+  sizes: Partial<RepoSizes>,
 ) {
   return {
     codeHostType: repo.codeHostType,
@@ -133,10 +136,13 @@ export const listRepos = endpoint(
       state: query.state,
       name: query.name,
     });
+    const sizesOf = ({ repoId }: RepoRecord): Partial<RepoSizes> => {
+      const { shardBytes, ...sizes } = services.jobs.sizesOf(repoId) ?? {};
+      // Why: of a shard that is shared with others its size depends on what these hold.
+      return shardBytes === undefined || !seesAll(sight) ? sizes : { ...sizes, shardBytes };
+    };
     return ok(
-      items.map((repo) =>
-        toListItem(repo, baseUrl, stateOf(repo), services.jobs.sizesOf(repo.repoId)),
-      ),
+      items.map((repo) => toListItem(repo, baseUrl, stateOf(repo), sizesOf(repo))),
       headers,
     );
   },
