@@ -152,3 +152,25 @@ void test('what lies beside repositories: nothing of theirs, nor of parts of one
   assert.deepEqual([...folders.keys()].sort(), ['', 'plain']);
   await index.close();
 });
+
+void test('a repo is served while its source is looked at, unless others are to see it from now on', async () => {
+  const root = sourceOf('commits');
+  const index = await openIndexOf(temporaryFolder());
+  const told: RepoChange = { branches: ['**'], visibility: 'private', enforcement: 'restricted' };
+  await index.index([root], told, 'commits');
+  const { sources } = indexerOf(index.instance);
+  const changes: readonly (readonly [RepoChange, boolean])[] = [
+    [{}, true],
+    [told, true],
+    [{ ...told, branches: ['main'], ignore: ['gen/'] }, true],
+    [{ visibility: 'public' }, false],
+    [{ enforcement: 'none' }, false],
+  ];
+  for (const [change, isServed] of changes) {
+    const looking = sources.add([root], 'commits', change);
+    assert.equal(index.instance.served.repoIds!.size, isServed ? 1 : 0, JSON.stringify(change));
+    await looking;
+    assert.equal(index.instance.served.repoIds!.size, 1);
+  }
+  await index.close();
+});

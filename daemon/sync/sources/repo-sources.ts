@@ -332,15 +332,22 @@ export class RepoSources {
     return [...records.values()];
   }
 
-  /** Repos of paths that need no look before they are served as before. */
-  #sureOf(sources: readonly NamedSource[], change: RepoChange): ReadonlySet<number> {
-    if (Object.keys(change).length > 0) return new Set();
+  /** Repos of paths that need no look before they are served as before: they are where they were, and as visible. */
+  #sureOf(
+    sources: readonly NamedSource[],
+    { visibility, enforcement }: RepoChange,
+  ): ReadonlySet<number> {
+    const { register } = this.#options;
+    const isSure = (record: RepoRecord): boolean => {
+      const repo = register.byId(record.repoId);
+      const isAsVisible =
+        (visibility ?? repo?.visibility) === repo?.visibility &&
+        (enforcement ?? repo?.enforcement) === repo?.enforcement;
+      return isAsVisible && register.isWhereItWas(record);
+    };
     const byPlace = this.#byPlace();
-    const known = sources.map((one) => byPlace(one));
-    const sure = known.filter(
-      (one) => one !== undefined && this.#options.register.isWhereItWas(one),
-    );
-    return new Set(sure.map((one) => one!.repoId));
+    const known = sources.flatMap((one) => byPlace(one) ?? []);
+    return new Set(known.filter(isSure).map(({ repoId }) => repoId));
   }
 
   /** Looks at each path; `kept` are the repos of paths that cannot be read now. */
