@@ -270,17 +270,21 @@ onBothAdapters('HTTP contract', (kind) => {
         return answerOf([resultOf('late')]);
       },
     });
+    const silent = openWire(world.server);
+    const half = openWire(world.server);
     const idle = openWire(world.server);
+    half.write(GET_HEALTH.slice(0, 9));
     idle.write(GET_HEALTH);
     await idle.until(HEALTHY);
     const running = world.call(searchWith(SEARCH_BODY));
     await started.opened;
-    const closing = world.server.close(60_000);
+    // Longer than a test may take.
+    const closing = world.server.close(2_000_000);
     await assert.rejects(world.call({ path: '/api/health' }), /ECONNREFUSED/);
     finish.open();
     assert.deepEqual((await running).json(), answerOf([resultOf('late')]));
     await closing;
-    await idle.closed();
+    await Promise.all([silent.closed(), half.closed(), idle.closed()]);
   });
 
   test('close drops what has not ended after the time of grace', async () => {

@@ -57,7 +57,8 @@ const SERVER_OPTIONS: ServerOptions = {
 export class NodeAdapter implements HttpAdapter {
   readonly kind = 'node';
   readonly #server: Server & { httpAllowHalfOpen?: boolean };
-  readonly #connections = new WeakMap<Duplex, Connection>();
+  /** Those that are open. */
+  readonly #connections = new Map<Duplex, Connection>();
   readonly #handle: HttpHandler;
   readonly #requestTimeoutMs: number | undefined;
   readonly #streamStallMs: number | undefined;
@@ -78,6 +79,7 @@ export class NodeAdapter implements HttpAdapter {
     this.#server.on('checkExpectation', onRequest);
     this.#server.on('connection', (socket) => {
       this.#connections.set(socket, new Connection(socket, this.#handle));
+      socket.once('close', () => this.#connections.delete(socket));
     });
     this.#server.on('clientError', (error, socket) => {
       this.#connections.get(socket)?.onFault(error);
@@ -104,7 +106,8 @@ export class NodeAdapter implements HttpAdapter {
     const deadline = setTimeout(() => this.#server.closeAllConnections(), graceMs);
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
-      this.#server.closeIdleConnections();
+      // Why not the library's: it leaves those that have not sent a request yet, or half of one.
+      for (const connection of this.#connections.values()) connection.endIdle();
     });
     clearTimeout(deadline);
   }

@@ -46,6 +46,11 @@ export class Connection {
     return this.#fault !== undefined;
   }
 
+  /** Ends it if nothing was asked that is not answered. */
+  endIdle(): void {
+    if (this.#open.length === 0 && !this.isEnding) this.#socket.destroy();
+  }
+
   /** Serves the request when those before it are answered; until then nothing more is read. */
   add(exchange: NodeExchange): void {
     if (this.isEnding) return;
