@@ -18,6 +18,11 @@ import { findByte } from '../scan/newlines.ts';
  */
 const HALF_MIN: usize = 512;
 const HALF_MAX: usize = 8192;
+/**
+ * How far a line start is looked for. Why bounded: where matches stand close together on a line of
+ * megabytes, the rest of the line would be searched behind each of them.
+ */
+const LINE_MAX: usize = 4 * HALF_MAX;
 const NEWLINE: u8 = 10;
 
 /** What became of a scan: no match ends in its half; one does, or nothing is known. */
@@ -47,8 +52,9 @@ export function skipBarren(
   while (isTwinSize(until - from)) {
     const half = min((until - from) >> 1, HALF_MAX);
     const middle = lineStart(from + half, until);
-    if (middle == until) return from;
-    const end = lineStart(min(middle + half, until), until);
+    if (middle == 0 || middle == until) return from;
+    let end = lineStart(min(middle + half, until), until);
+    if (end == 0) end = middle;
     scanHalves(dfa, textStart, textEnd, from, middle, end);
     if (firstOutcome == UNSURE) return from;
     if (secondOutcome == UNSURE) return middle;
@@ -57,9 +63,13 @@ export function skipBarren(
   return from;
 }
 
-/** The first line start at or behind `ptr`; `until` if there is none before it. */
+/** The first line start at or behind `ptr`; `until` if there is none before it, 0 if none is near. */
 function lineStart(ptr: usize, until: usize): usize {
-  return ptr >= until ? until : min(findByte(ptr - 1, until, NEWLINE) + 1, until);
+  if (ptr >= until) return until;
+  const reach = min(until, ptr + LINE_MAX);
+  const start = findByte(ptr - 1, reach, NEWLINE) + 1;
+  if (start <= reach) return start;
+  return reach == until ? until : 0;
 }
 
 let firstOutcome: u32 = UNSURE;

@@ -251,6 +251,10 @@ for (const build of BUILDS) {
         assert.equal(engine.find().length, Math.floor(size / 3));
         assert.equal(engine.count(), Math.floor(size / 3));
       }
+      // Without needles, where two scans at once are tried.
+      assert.ok(engine.compile(programOf(tree)));
+      engine.setText(text);
+      assert.equal(engine.count(), Math.floor(size / 3));
     });
 
     await t.test('looking ahead in vain behind every match stays linear', () => {
@@ -348,6 +352,31 @@ for (const build of BUILDS) {
           bytes.set(encoder.encode('abc'), at);
           engine.setText(bytes);
           assert.deepEqual(engine.find(), [[at, at + 3]]);
+          assert.equal(engine.count(), 1);
+        }
+      }
+    });
+
+    await t.test('a match on and behind a line of which no end is near is found', () => {
+      // What two scans at once look at: up to 8 KiB each, and up to 32 KiB behind that for the end of a line.
+      const tree = concat(literal('a'), repeat(literal('b'), '*'), literal('c'));
+      assert.ok(engine.compile(programOf(tree)));
+      for (const lineEnd of [-2, -1, 0, 1, 2, 20_000].map((more) => 8192 + 32_768 + more)) {
+        for (const at of [
+          0,
+          8190,
+          8192,
+          16_384,
+          lineEnd - 4,
+          lineEnd,
+          lineEnd + 1,
+          lineEnd + 900,
+        ]) {
+          const bytes = new Uint8Array(lineEnd + 20_000).fill(0x2e);
+          for (let i = lineEnd; i < bytes.length; i += 700) bytes[i] = NEWLINE;
+          bytes.set(encoder.encode('abc'), at);
+          engine.setText(bytes);
+          assert.deepEqual(engine.find(), [[at, at + 3]], `${lineEnd} ${at}`);
           assert.equal(engine.count(), 1);
         }
       }
