@@ -145,7 +145,8 @@ onBothAdapters('rights of a request', (kind) => {
     const ending = [
       await open(bearer(world.memberKey)),
       await open(bearer(extra.value)),
-      await open(`Cookie: ${cookie}\r\nOrigin: ${world.origin()}\r\n`),
+      // Cookies may come in several headers.
+      await open(`Cookie: a=1\r\nCookie: ${cookie}\r\nOrigin: ${world.origin()}\r\n`),
       await open(old),
     ];
     world.clock.nowMs += 3_600_000;

@@ -266,6 +266,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'daemon/http/api/search': [
     'daemon/base',
+    'daemon/repos',
     // What a search may ask for.
     'daemon/engine/query',
     'daemon/engine/search',

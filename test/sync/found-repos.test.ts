@@ -228,6 +228,19 @@ void test('a folder that is missing at a start and holds repositories later', as
   await index.close();
 });
 
+void test('a file in place of a source is told once, however often it is looked at', async () => {
+  const file = path.join(temporaryFolder(), 'notes.txt');
+  writeFileSync(file, 'plum\n');
+  const index = await openIndexOf(temporaryFolder());
+  const { sources } = indexerOf(index.instance);
+  await index.index([makeRepo({ a: '' }), file]);
+  const { length } = index.warnings;
+  for (let i = 0; i < 3; i++) assert.deepEqual(await sources.lookAgain(signal), []);
+  assert.equal(sources.missingCount, 1);
+  assert.deepEqual(index.warnings.slice(length), []);
+  await index.close();
+});
+
 void test('what cannot be a repository is told, and the others are found', async () => {
   const root = temporaryFolder();
   put(root, 'one');

@@ -31,7 +31,7 @@ export class HeaderMap {
     const present = this.#values.get(key);
     if (present === undefined) this.#values.set(key, value);
     else if (SINGLE_HEADERS.has(key)) (this.#repeated ??= []).push(key);
-    else this.#values.set(key, `${present}, ${value}`);
+    else this.#values.set(key, `${present}${key === 'cookie' ? ';' : ','} ${value}`);
   }
 
   /** @param name  one of those of which only the first occurrence counts */
