@@ -131,7 +131,8 @@ function finishHalves(
 ): void {
   const clears = dfa.clearCount;
   firstOutcome = finishHalf(dfa, textEnd, row, ptr, middle);
-  if (dfa.clearCount == clears) secondOutcome = finishHalf(dfa, textEnd, row2, ptr2, end);
+  if (firstOutcome != UNSURE && dfa.clearCount == clears)
+    secondOutcome = finishHalf(dfa, textEnd, row2, ptr2, end);
 }
 
 /** Reads [ptr, end) from `row` on, and sees whether a match ends at `end`. */

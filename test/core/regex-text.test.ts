@@ -361,7 +361,14 @@ for (const build of BUILDS) {
       // What two scans at once look at: up to 8 KiB each, and up to 32 KiB behind that for the end of a line.
       const tree = concat(literal('a'), repeat(literal('b'), '*'), literal('c'));
       assert.ok(engine.compile(programOf(tree)));
-      for (const lineEnd of [-2, -1, 0, 1, 2, 20_000].map((more) => 8192 + 32_768 + more)) {
+      const ends = [-2, -1, 0, 1, 2, 20_000].map((more) => 8192 + 32_768 + more);
+      for (const [lineEnd, isTurned] of ends.flatMap(
+        (end) =>
+          [
+            [end, false],
+            [end, true],
+          ] as const,
+      )) {
         for (const at of [
           0,
           8190,
@@ -374,6 +381,8 @@ for (const build of BUILDS) {
         ]) {
           const bytes = new Uint8Array(lineEnd + 20_000).fill(0x2e);
           for (let i = lineEnd; i < bytes.length; i += 700) bytes[i] = NEWLINE;
+          // Or short lines first: then the half that begins behind them has no end.
+          if (isTurned) bytes.reverse();
           bytes.set(encoder.encode('abc'), at);
           engine.setText(bytes);
           assert.deepEqual(engine.find(), [[at, at + 3]], `${lineEnd} ${at}`);

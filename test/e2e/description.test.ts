@@ -18,22 +18,25 @@ writeFiles(repo, { 'c.txt': 'plum of the next version\n' });
 commitAll(repo);
 git(repo, 'checkout', '-q', 'main');
 
+const KEY = `svk_${'3'.repeat(64)}`;
+const OWNER = { authorization: `Bearer ${KEY}` };
+const PACKED = { ...OWNER, accept: 'application/x-msgpack' };
+
 const dataDir = temporaryFolder();
 let served: Served;
 before(async () => {
   served = await serveIndexed(dataDir, [repo], {
     flags: ['--mode', 'commits', '--branches', '*'],
+    env: { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: KEY },
   });
 });
 after(() => served.process.stop());
-
-const PACKED = { accept: 'application/x-msgpack' };
 
 /** Asked twice, as JSON and as MessagePack; the JSON text. */
 async function ask(path: string, body?: object): Promise<string> {
   const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
   const packed = await call(served.url + path, { ...init, headers: PACKED });
-  const plain = await call(served.url + path, init);
+  const plain = await call(served.url + path, { ...init, headers: OWNER });
   assert.deepEqual([packed.status, plain.status], [200, 200], path);
   return plain.text();
 }

@@ -94,12 +94,7 @@ void test('status, jobs in pages, logs from an offset, and who may see them', TI
   const { docs, durationMs } = first.body[0]!.result!;
   assert.deepEqual([docs, typeof durationMs], [1, 'number']);
   assert.deepEqual((await ask<Job[]>('GET', '/api/jobs?queue=connection-sync')).body, []);
-  const listed = await ask<Record<string, unknown>[]>(
-    'GET',
-    '/api/repos?state=ready',
-    undefined,
-    {},
-  );
+  const listed = await ask<Record<string, unknown>[]>('GET', '/api/repos?state=ready');
   assert.equal(listed.body.length, 2);
   const [{ docs: docCount, contentBytes, shardBytes } = {}] = listed.body;
   assert.deepEqual([docCount, contentBytes], [1, 4]);

@@ -302,28 +302,40 @@ void test('a repository that was made anew keeps its remote, and so its rules', 
 );
 
 void test(
-  'who is at this machine, and has no account, is told of shards and their sizes only where nothing is hidden',
+  'numbers of shards, which repositories share, are for owners, whether anything is hidden or not',
   TIMEOUT,
-  async () => {
-    const repos = ['a', 'b'].map((name) => makeRepo({ [`${name}.txt`]: 'plum\n' }));
-    const dataDir = path.join(temporaryFolder(), 'data');
-    const served = await serveIndexed(dataDir, repos);
-    const told = async (): Promise<unknown[]> => {
-      const explained = await call(`${served.url}/api/explain`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ query: 'plum', matches: 10 }),
-      });
-      const { body } = await get<Listed>(`${served.url}/api/repos`);
-      const text = await explained.text();
-      return [text.includes('"shards":'), body.map((repo) => 'shardBytes' in repo)];
-    };
-    assert.deepEqual(await told(), [true, [true, true]]);
-    const { body } = await get<Listed>(`${served.url}/api/repos`);
-    const set = ['repo', 'set', '--enforce-permissions', '--visibility', 'private'];
-    const { code, stderr } = await trawl([...set, body[0]!.repoName, '--data-dir', dataDir], {});
-    assert.equal(code, 0, stderr);
-    assert.deepEqual(await told(), [false, [false]]);
-    await served.process.stop();
-  },
+  () =>
+    inWorld(async (world) => {
+      const key = await ok(world.dataDir, [
+        'key',
+        'create',
+        '--user',
+        'owner@example.com',
+        '--name',
+        'k',
+      ]);
+      const ownerKey = /svk_[0-9a-f]{64}/.exec(key)![0];
+      for (const sources of [[A_PATH, B_PATH], [A_PATH]]) {
+        const served = await serveIndexed(world.dataDir, sources, { env: ENV });
+        for (const [value, isOwner] of [
+          [ownerKey, true],
+          [world.memberKey, false],
+          [undefined, false],
+        ] as const) {
+          const headers = value === undefined ? {} : { authorization: `Bearer ${value}` };
+          const { body } = await get<Listed>(`${served.url}/api/repos`, headers);
+          assert.ok(body.length > 0);
+          for (const repo of body) assert.equal('shardBytes' in repo, isOwner);
+          if (value === undefined) continue;
+          const explained = await call(`${served.url}/api/explain`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', ...headers },
+            body: JSON.stringify({ query: 'plum', matches: 10 }),
+          });
+          assert.equal(explained.status, 200);
+          assert.equal((await explained.text()).includes('"shards":'), isOwner);
+        }
+        await served.process.stop();
+      }
+    }),
 );

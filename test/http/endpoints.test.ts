@@ -147,7 +147,9 @@ onBothAdapters('endpoints', (kind) => {
       pushedAt: '2026-01-02T00:00:00.000Z',
     });
     const bare = repo(2, 'local/b', { codeHostType: 'genericGitHost', defaultRevision: 'HEAD' });
-    const sizes = { docs: 3, contentBytes: 40, shardBytes: 500 };
+    // How much its shards take is for owners.
+    const told = { docs: 3, contentBytes: 40 };
+    const sizes = { ...told, shardBytes: 500 };
     const world = await startWorld({
       kind,
       repos: [bare, full],
@@ -168,7 +170,7 @@ onBothAdapters('endpoints', (kind) => {
         indexedAt: '2026-01-01T00:00:00.000Z',
         pushedAt: '2026-01-02T00:00:00.000Z',
         state: 'ready',
-        ...sizes,
+        ...told,
       },
       {
         codeHostType: 'genericGitHost',

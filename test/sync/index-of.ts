@@ -57,7 +57,7 @@ export interface IndexOf {
 
 export const FILTERS = { maxFileSize: 5000, maxTrigramCount: 1 << 20, alwaysIndexFilePatterns: [] };
 
-/** What is found, whole; What is `asked` beats the defaults. Fails where the answer breaks what holds for all answers. */
+/** What is found, whole; what is `asked` beats the defaults. Fails where the answer breaks what holds for all answers. */
 async function searchIn(
   parts: EngineParts,
   asked: { readonly query: string },

@@ -125,37 +125,42 @@ class Contents {
   readonly #sources: readonly Source[];
   readonly #blobs: KeptBlob[] = [];
   readonly #ids = new Map<string, number>();
+  /** By id of a source's content. */
+  readonly #placed: readonly Map<number, number>[];
 
   constructor(sources: readonly Source[]) {
     this.#sources = sources;
+    this.#placed = sources.map(() => new Map<number, number>());
   }
 
   /** The doc with its blob in the new shard. */
   place(doc: KeptDoc): KeptDoc {
     const { source, blobId } = doc;
     if (blobId === undefined) return doc;
-    const { tables } = this.#sources[source]!;
-    const oid = tables.blobHash(blobId);
-    // Why the language: the symbols of a content were found by that of its first doc.
-    let key = `${oid} ${tables.doc(tables.blob(blobId).docId).language}`;
-    for (let placed = this.#ids.get(key); placed !== undefined; placed = this.#ids.get(key)) {
-      if (this.#isSame(placed, source, blobId)) return { ...doc, blobId: placed };
-      key += ' other';
-    }
-    const placed = this.#blobs.push({ source, blobId, oid }) - 1;
-    this.#ids.set(key, placed);
+    const ofSource = this.#placed[source]!;
+    const placed = ofSource.get(blobId) ?? this.#placeBlob(source, blobId);
+    ofSource.set(blobId, placed);
     return { ...doc, blobId: placed };
   }
 
   /**
-   * Whether a content is the placed one with its id. Why the bytes: git does not check that an object of a repository is what
-   * its name says, so that who writes to one could have its bytes shown as those of another repository, or see these.
+   * The place of a content, which is that of an equal one where there is one. Why the bytes are compared: git does not check
+   * that an object of a repository is what its name says, so that who writes to one could have its bytes shown as those of
+   * another repository, or see these.
    */
-  #isSame(placed: number, source: number, blobId: number): boolean {
-    const kept = this.#blobs[placed]!;
-    if (kept.source === source && kept.blobId === blobId) return true;
-    const { content } = this.#sources[source]!.tables.blob(blobId);
-    return Buffer.compare(this.#bytesOf(placed), content) === 0;
+  #placeBlob(source: number, blobId: number): number {
+    const { tables } = this.#sources[source]!;
+    const oid = tables.blobHash(blobId);
+    const { content, docId } = tables.blob(blobId);
+    // Why the language: the symbols of a content were found by that of its first doc.
+    let key = `${oid} ${tables.doc(docId).language}`;
+    for (let placed = this.#ids.get(key); placed !== undefined; placed = this.#ids.get(key)) {
+      if (Buffer.compare(this.#bytesOf(placed), content) === 0) return placed;
+      key += ' other';
+    }
+    const placed = this.#blobs.push({ source, blobId, oid }) - 1;
+    this.#ids.set(key, placed);
+    return placed;
   }
 
   /** Bytes of the distinct contents of these docs. */

@@ -75,6 +75,8 @@ export class NodeAdapter implements HttpAdapter {
     this.#server.maxHeadersCount = 0;
     // Why: else what a client that sends no more has asked for is thrown away.
     this.#server.httpAllowHalfOpen = true;
+    // Why: the library's ends answers, too, that are not sent whole, and leaves who has sent half a request. See `close`.
+    this.#server.closeIdleConnections = () => {};
     this.#server.on('checkContinue', onRequest);
     this.#server.on('checkExpectation', onRequest);
     this.#server.on('connection', (socket) => {
@@ -104,11 +106,14 @@ export class NodeAdapter implements HttpAdapter {
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     const deadline = setTimeout(() => this.#server.closeAllConnections(), graceMs);
-    await new Promise<void>((resolve) => {
+    const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
-      // Why not the library's: it leaves those that have not sent a request yet, or half of one.
-      for (const connection of this.#connections.values()) connection.endIdle();
     });
+    // What has come by now is read in the next turn.
+    await nextTurn();
+    await nextTurn();
+    for (const connection of this.#connections.values()) connection.endWhenIdle();
+    await closed;
     clearTimeout(deadline);
   }
 

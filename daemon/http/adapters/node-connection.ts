@@ -34,6 +34,7 @@ export class Connection {
   #last: NodeExchange | undefined;
   /** What came behind the last request. */
   #fault: RequestFault | undefined;
+  #isToEnd = false;
 
   constructor(socket: Socket, handle: HttpHandler) {
     this.#socket = socket;
@@ -46,9 +47,17 @@ export class Connection {
     return this.#fault !== undefined;
   }
 
-  /** Ends it if nothing was asked that is not answered. */
-  endIdle(): void {
-    if (this.#open.length === 0 && !this.isEnding) this.#socket.destroy();
+  /** Ends it as soon as all that was asked is answered. */
+  endWhenIdle(): void {
+    this.#isToEnd = true;
+    if (this.#open.length === 0) this.#endIdle();
+  }
+
+  #endIdle(): void {
+    if (this.isEnding || this.#socket.writableEnded) return;
+    // Who still sends what nobody reads must be able to read the answer.
+    if (this.#last?.message.complete === false) lingeringEnd(this.#socket);
+    else this.#socket.destroy();
   }
 
   /** Serves the request when those before it are answered; until then nothing more is read. */
@@ -70,6 +79,7 @@ export class Connection {
       if (this.#open.length === 1) this.#socket.resume();
     }
     if (this.#fault !== undefined) await this.#refuse(this.#fault);
+    else if (this.#isToEnd) this.#endIdle();
   }
 
   /** What the library found wrong, in the head of a request, in a body, or with the time that it took. */

@@ -8,7 +8,6 @@ import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import { compareText } from '../../base/paths.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import { isGone } from '../../sources/disk/disk.ts';
 import { seeFolder } from '../../sources/disk/identity.ts';
 import { layoutOf } from '../../sources/git/layout.ts';
 import type { SourceMode } from '../../sources/git/probe.ts';
@@ -44,7 +43,8 @@ export interface NamedSourcesOptions {
   readonly records: readonly RepoRecord[];
   /** Look into work trees too. */
   readonly isDeep: boolean;
-  readonly log: Log;
+  /** Of what cannot be searched; undefined: it is not told. */
+  readonly log: Log | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -136,9 +136,7 @@ async function foundIn(
     return await findRepos(folder, { isDeep, signal });
   } catch (error) {
     signal?.throwIfAborted();
-    // A file, or nothing: who looks at it as a source says so, once.
-    if (!isGone(error))
-      log.warn('a folder could not be searched', { folder, reason: messageOf(error) });
+    log?.warn('a folder could not be searched', { folder, reason: messageOf(error) });
     return { repos: [], odd: [], fileCount: 0, linkCount: 0, isPartial: false };
   }
 }

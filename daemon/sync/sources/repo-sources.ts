@@ -267,8 +267,9 @@ export class RepoSources {
 
   /** Whether what was missing is a folder of repositories now: what is in it comes with the next search. */
   async #isSearched(one: string): Promise<boolean> {
-    const { jobs, log } = this.#options;
-    const options = { records: [], isDeep: false, log, signal: undefined };
+    const { jobs } = this.#options;
+    // Without a log: what is wrong with it is told once.
+    const options = { records: [], isDeep: false, log: undefined, signal: undefined };
     const { folders } = await sourcesNamed([one], this.#wish.mode, options);
     if (folders.length === 0) return false;
     this.#folders = [...this.#folders, ...folders];

@@ -4,8 +4,11 @@
 /** Guess: half a second on most screens. */
 const FRAMES_MAX = 30;
 
+/** How often something was wanted: the last wish counts. */
+let wishCount = 0;
+
 /**
- * Focuses what `find` gives as soon as it can have the focus; unless something else has got the focus by then.
+ * Focuses what `find` gives as soon as it can have the focus; unless something else has got the focus, or is wanted, by then.
  *
  * @param find  called once a frame; undefined: it is not in the page yet
  * @param had  what has the focus until then
@@ -15,8 +18,10 @@ export function focusSoon(
   options: FocusOptions = {},
   had: Element | null = document.activeElement,
 ): void {
+  const wish = ++wishCount;
   let frames = 0;
   const look = (): void => {
+    if (wish !== wishCount) return;
     const { activeElement: active, body } = document;
     if (active !== had && active !== body) return;
     const wanted = find();

@@ -37,10 +37,10 @@ const connectionStatus = z
 
 /** Those with a repo that the caller sees, of owners all, by name, then by id. */
 function visibleConnections({ services, sight, caller }: CallContext): ConnectionView[] {
-  const seesAll = hasOwnerRole(caller);
+  const isOwner = hasOwnerRole(caller);
   const repos = byNameBytes(services.repos.list(sight));
   const ids = new Set(repos.flatMap((repo) => connectionIdsOf(services, repo)));
-  const configured = services.connections.list().filter(({ id }) => seesAll || ids.has(id));
+  const configured = services.connections.list().filter(({ id }) => isOwner || ids.has(id));
   const sources = repos
     .filter(({ repoId }) => ids.has(repoId))
     .map(({ repoId: id, name }) => ({ id, name, connectionType: 'git' as const, syncedAt: null }));

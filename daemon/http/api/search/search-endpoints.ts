@@ -138,7 +138,7 @@ export const explainSearch = endpoint(
   },
   async ({ body }, context) => {
     const { caller, services, sight } = context;
-    const isWhole = seesAll(sight) && (hasOwnerRole(caller) || caller?.source === 'local');
+    const isWhole = hasOwnerRole(caller) && seesAll(sight);
     const found = services.search.explain(callOf(body, context), context, isWhole);
     return ok(await withContexts(context.accounts, found));
   },

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
+import { hasOwnerRole } from '../../../accounts/caller.ts';
 import { treePageUrl } from '../../../repos/links.ts';
 import type { RepoRecord } from '../../../repos/records.ts';
 import { seesAll } from '../../../repos/sight.ts';
@@ -62,9 +63,7 @@ const repository = z
     }),
     docs: integer('Files that are indexed.').optional(),
     contentBytes: integer('Bytes of their contents.').optional(),
-    shardBytes: integer(
-      'Bytes of its index. Not told to who does not see all repositories.',
-    ).optional(),
+    shardBytes: integer('Bytes of its index. For owners only.').optional(),
   })
   .meta({
     id: 'Repository',
@@ -125,6 +124,7 @@ export const listRepos = endpoint(
     const { trail } = accounts;
     if (caller?.source === 'session') trail.noteRepeated(actor, 'user.listed_repos', ORG);
     else trail.note(actor, 'user.listed_repos', ORG);
+    const isOwner = hasOwnerRole(caller) && seesAll(sight);
     const stateOf = services.jobs.states();
     const found = services.repos.list(sight).filter(filterOf(query, services, stateOf));
     const sorted = sortRepos(found, query.sort, query.direction);
@@ -138,8 +138,9 @@ export const listRepos = endpoint(
     });
     const sizesOf = ({ repoId }: RepoRecord): Partial<RepoSizes> => {
       const { shardBytes, ...sizes } = services.jobs.sizesOf(repoId) ?? {};
-      // Why: of a shard that is shared with others its size depends on what these hold.
-      return shardBytes === undefined || !seesAll(sight) ? sizes : { ...sizes, shardBytes };
+      // Why: of a shard that is shared with others it depends on what these hold. Why by role: whether it is there must not
+      // tell whether anything is hidden.
+      return shardBytes === undefined || !isOwner ? sizes : { ...sizes, shardBytes };
     };
     return ok(
       items.map((repo) => toListItem(repo, baseUrl, stateOf(repo), sizesOf(repo))),
