@@ -2,7 +2,7 @@
 // is left behind, and the same work is done once there is room again.
 
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -80,11 +80,13 @@ async function found(index: IndexOf, query: string): Promise<string[]> {
   return files.map(({ repository, path: file }) => `${repository} ${file}`);
 }
 
-/** Files that are of no use any more go a little later. */
-function oldFilesGone({ instance: { catalog } }: IndexOf): Promise<void> {
+/** Files that are of no use any more go a little later, and their room with the last mapping of them. */
+function oldFilesGone({ dataDir, instance: { catalog } }: IndexOf): Promise<void> {
   return eventually(() => {
     const { fileNames, shardFolder } = catalog;
-    return readdirSync(shardFolder).length === [...fileNames].length;
+    const maps = readFileSync('/proc/self/maps', 'utf8').split('\n');
+    const isGone = (map: string): boolean => map.endsWith(' (deleted)') && map.includes(dataDir);
+    return readdirSync(shardFolder).length === [...fileNames].length && !maps.some(isGone);
   });
 }
 
