@@ -1,5 +1,6 @@
 // What a symbol pass and its thread say to each other.
 
+import type { EndOrder } from '../base/resting-thread.ts';
 import type { EngineName, ExtractorOptions } from './extractor.ts';
 import type { PassProgress, PassTotals } from './pass-loop.ts';
 
@@ -14,7 +15,7 @@ export interface PassOrder extends Required<ExtractorOptions> {
 }
 
 /** To the thread: `cancel` ends what it works on at once, `end` the thread. */
-export type ToPassWorker = PassOrder | { readonly kind: 'cancel' } | { readonly kind: 'end' };
+export type ToPassWorker = PassOrder | { readonly kind: 'cancel' } | EndOrder;
 
 /** What a finished pass has made. */
 export interface PassResult extends PassTotals {

@@ -16,6 +16,7 @@ import type {
   ToPassWorker,
 } from './pass-messages.ts';
 import { programFile } from '../base/program-files.ts';
+import { RestingThread } from '../base/resting-thread.ts';
 
 export interface SymbolPassOptions {
   readonly shardPath: string;
@@ -39,12 +40,6 @@ export const FILE_TIMEOUT_MS = 20_000;
 export const FILE_MEMORY_MAX = 512 << 20;
 
 /**
- * Guess: how long the thread waits for the next pass. Why it waits: a thread that started programs leaves three mappings to
- * the process when it ends (koffi 3.3.4), of 65,530, and each commit has a pass.
- */
-const REST_MS = 600_000;
-
-/**
  * MiB of new objects before they are looked through; V8 would take 48. Measured: 2026-11-26, 500 small repositories: 18 MB
  * less at the peak, in the same time.
  */
@@ -55,13 +50,18 @@ const CANCEL_MS = 2000;
 
 /** Runs passes in its thread, which is started for the first one. To be closed. */
 export class SymbolPasses {
-  readonly #module: WebAssembly.Module;
-  #worker: Worker | undefined;
-  #resting: NodeJS.Timeout | undefined;
+  readonly #thread: RestingThread;
 
   /** @param module  the compiled core (engine/host/core.ts) */
   constructor(module: WebAssembly.Module) {
-    this.#module = module;
+    const workerData: PassWorkerData = { module };
+    this.#thread = new RestingThread(
+      () =>
+        new Worker(programFile('symbols/pass-worker.js'), {
+          workerData,
+          resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
+        }),
+    );
   }
 
   /**
@@ -72,12 +72,11 @@ export class SymbolPasses {
    */
   async run(options: SymbolPassOptions): Promise<PassResult> {
     options.signal?.throwIfAborted();
-    clearTimeout(this.#resting);
-    const worker = (this.#worker ??= this.#start());
+    const worker = this.#thread.take();
     let timer: NodeJS.Timeout | undefined;
     const cancel = (): void => {
       tell(worker, { kind: 'cancel' });
-      timer = setTimeout(() => void worker.terminate(), CANCEL_MS);
+      timer = setTimeout(() => void this.#thread.kill(), CANCEL_MS);
     };
     options.signal?.addEventListener('abort', cancel, { once: true });
     try {
@@ -93,33 +92,13 @@ export class SymbolPasses {
     } finally {
       options.signal?.removeEventListener('abort', cancel);
       clearTimeout(timer);
-      this.#resting = setTimeout(() => void this.close(), REST_MS).unref();
+      this.#thread.rest();
     }
   }
 
-  #start(): Worker {
-    const workerData: PassWorkerData = { module: this.#module };
-    const worker = new Worker(programFile('symbols/pass-worker.js'), {
-      workerData,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
-    });
-    // What goes wrong is told to the pass under way.
-    worker.on('error', () => {});
-    worker.once('exit', () => {
-      if (this.#worker === worker) this.#worker = undefined;
-    });
-    return worker;
-  }
-
   /** Ends the thread; resolves when it has ended. No pass is to be under way. */
-  async close(): Promise<void> {
-    clearTimeout(this.#resting);
-    const worker = this.#worker;
-    this.#worker = undefined;
-    if (worker === undefined) return;
-    const ended = new Promise((resolve) => worker.once('exit', resolve));
-    tell(worker, { kind: 'end' });
-    await ended;
+  close(): Promise<void> {
+    return this.#thread.end();
   }
 }
 

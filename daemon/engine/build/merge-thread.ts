@@ -1,63 +1,88 @@
-// Runs a merge in a thread of its own, which ends with it, and leaves no file behind where it fails.
+// Runs merges in a thread of their own, one at a time, and leaves no file behind where one fails.
 
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ShardError } from '../host/space.ts';
 import { type MergeOrder, MergeOverflow, type MergeResult } from './merge.ts';
-import type { FromMergeWorker, MergeWorkerData } from './merge-worker.ts';
+import type { FromMergeWorker, MergeWorkerData, ToMergeWorker } from './merge-worker.ts';
 import { deferred } from '../../base/deferred.ts';
 import { programFile } from '../../base/program-files.ts';
+import { RestingThread } from '../../base/resting-thread.ts';
 
-/**
- * Merges shards.
- *
- * Errors: MergeOverflow; ShardError, by the id of the shard that is damaged or cannot be read; of the file system; the
- * reason of the signal.
- */
-export async function runMerge(
-  module: WebAssembly.Module,
-  order: MergeOrder,
-  signal: AbortSignal,
-): Promise<MergeResult> {
-  signal.throwIfAborted();
-  const workerData: MergeWorkerData = { module, order };
-  const worker = new Worker(programFile('engine/build/merge-worker.js'), {
-    workerData,
-  });
-  const { promise: loaded, resolve: noteLoaded } = deferred();
-  const end = (): void => void loaded.then(() => worker.terminate());
-  signal.addEventListener('abort', end, { once: true });
-  try {
-    return await outcomeOf(worker, noteLoaded);
-  } catch (error) {
-    await removeFiles(order);
+/** To be closed. */
+export class MergeThread {
+  readonly #thread: RestingThread;
+  /** When the thread that runs may be terminated. */
+  #loaded: Promise<void> = Promise.resolve();
+
+  /** @param module  the compiled core (engine/host/core.ts) */
+  constructor(module: WebAssembly.Module) {
+    this.#thread = new RestingThread(() => {
+      const { promise, resolve } = deferred();
+      const workerData: MergeWorkerData = { module };
+      const worker = new Worker(programFile('engine/build/merge-worker.js'), { workerData });
+      // The first thing that it tells is that it has loaded.
+      worker.once('message', () => resolve()).once('exit', () => resolve());
+      this.#loaded = promise;
+      return worker;
+    });
+  }
+
+  /**
+   * Merges shards.
+   *
+   * Errors: MergeOverflow; ShardError, by the id of the shard that is damaged or cannot be read; of the file system; the
+   * reason of the signal.
+   */
+  async run(order: MergeOrder, signal: AbortSignal): Promise<MergeResult> {
     signal.throwIfAborted();
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', end);
+    const worker = this.#thread.take();
+    const outcome = outcomeOf(worker);
+    const message: ToMergeWorker = { kind: 'run', order };
+    worker.postMessage(message);
+    const end = (): void => void this.#loaded.then(() => this.#thread.kill());
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      return await outcome;
+    } catch (error) {
+      await removeFiles(order);
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', end);
+      this.#thread.rest();
+    }
+  }
+
+  /** Ends the thread; resolves when it has ended. No merge is to be under way. */
+  close(): Promise<void> {
+    return this.#thread.end();
   }
 }
 
-/** Settles when the thread has ended. */
-function outcomeOf(worker: Worker, noteLoaded: () => void): Promise<MergeResult> {
-  return new Promise((resolve, reject) => {
-    let result: MergeResult | undefined;
-    let problem = new Error('the merge ended early');
-    worker.on('message', (message: FromMergeWorker) => {
-      if (message.kind === 'loaded') noteLoaded();
-      else if (message.kind === 'done') result = message.result;
-      else if (message.isOverflow) problem = new MergeOverflow(message.message);
-      else if (message.shard === undefined) problem = new Error(message.message);
-      else problem = new ShardError(message.shard.shardId, message.message, message.shard.fault);
-    });
-    worker.on('error', (error) => (problem = error));
-    worker.on('exit', () => {
-      noteLoaded();
-      if (result === undefined) reject(problem);
-      else resolve(result);
+/** Settles when the thread has told what became of the merge, or has ended. */
+function outcomeOf(worker: Worker): Promise<MergeResult> {
+  const over = new AbortController();
+  const outcome = new Promise<MergeResult>((resolve, reject) => {
+    const onMessage = (message: FromMergeWorker): void => {
+      if (message.kind === 'done') resolve(message.result);
+      else if (message.kind === 'failed') reject(errorOf(message));
+    };
+    const onExit = (): void => reject(new Error('the merge ended early'));
+    worker.on('message', onMessage).on('error', reject).on('exit', onExit);
+    over.signal.addEventListener('abort', () => {
+      worker.off('message', onMessage).off('error', reject).off('exit', onExit);
     });
   });
+  return outcome.finally(() => over.abort());
+}
+
+function errorOf({ message, isOverflow, shard }: FromMergeWorker & { kind: 'failed' }): Error {
+  if (isOverflow) return new MergeOverflow(message);
+  return shard === undefined
+    ? new Error(message)
+    : new ShardError(shard.shardId, message, shard.fault);
 }
 
 /** Removes the file, that of its symbols, and stripes. */

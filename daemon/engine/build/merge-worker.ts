@@ -1,18 +1,21 @@
-// The thread of one merge: checks all pages of the shards that it reads, without mapping them, and merges them. Damage
-// must not become part of another shard.
+// The thread of merges, one at a time: checks all pages of the shards that it reads, without mapping them, and merges them.
+// Damage must not become part of another shard.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/caught.ts';
 import { lowerPriority } from '../../base/priority.ts';
+import type { EndOrder } from '../../base/resting-thread.ts';
+import { giveMemoryBack } from '../host/collect.ts';
 import { loadMapping } from '../host/mapping.ts';
 import { PageCheck } from '../host/page-check.ts';
-import { ShardError, type ShardFault } from '../host/space.ts';
+import { type ShardFile, ShardError, type ShardFault } from '../host/space.ts';
 import { mergeShards, type MergeOrder, MergeOverflow, type MergeResult } from './merge.ts';
 
 export interface MergeWorkerData {
   readonly module: WebAssembly.Module;
-  readonly order: MergeOrder;
 }
+
+export type ToMergeWorker = EndOrder | { readonly kind: 'run'; readonly order: MergeOrder };
 
 export type FromMergeWorker =
   /** It may be ended from now on. */
@@ -26,26 +29,50 @@ export type FromMergeWorker =
       readonly shard?: { readonly shardId: string; readonly fault: ShardFault };
     };
 
+/** How long after a merge the thread keeps the objects that it made for it: often the next one follows at once. */
+const KEPT_MS = 2000;
+
+const { module }: MergeWorkerData = workerData;
+const port = parentPort!;
+let keeping: NodeJS.Timeout | undefined;
+
 loadMapping();
 tell({ kind: 'loaded' });
 lowerPriority('background');
-const { module, order }: MergeWorkerData = workerData;
+port.on('message', (message: ToMergeWorker) => {
+  clearTimeout(keeping);
+  if (message.kind === 'end') port.close();
+  else void runAndTell(message.order);
+});
 
-try {
-  const check = new PageCheck(module);
-  for (const source of order.sources) {
-    const problem = await check.check(source, async () => {});
-    if (problem !== undefined) throw new ShardError(source.shardId, problem.reason, problem.fault);
+async function runAndTell(order: MergeOrder): Promise<void> {
+  try {
+    await checkAll(order.sources);
+    tell({ kind: 'done', result: mergeShards(module, order) });
+  } catch (error) {
+    const isOverflow = error instanceof MergeOverflow;
+    if (error instanceof ShardError) {
+      const { shardId, reason, fault } = error;
+      tell({ kind: 'failed', message: reason, isOverflow, shard: { shardId, fault } });
+    } else tell({ kind: 'failed', message: messageOf(error), isOverflow });
   }
-  tell({ kind: 'done', result: mergeShards(module, order) });
-} catch (error) {
-  const isOverflow = error instanceof MergeOverflow;
-  if (error instanceof ShardError) {
-    const { shardId, reason, fault } = error;
-    tell({ kind: 'failed', message: reason, isOverflow, shard: { shardId, fault } });
-  } else tell({ kind: 'failed', message: messageOf(error), isOverflow });
+  keeping = setTimeout(giveMemoryBack, KEPT_MS);
+}
+
+/** Errors: ShardError. */
+async function checkAll(sources: readonly ShardFile[]): Promise<void> {
+  const check = new PageCheck(module);
+  try {
+    for (const source of sources) {
+      const problem = await check.check(source, async () => {});
+      if (problem !== undefined)
+        throw new ShardError(source.shardId, problem.reason, problem.fault);
+    }
+  } finally {
+    check.drop();
+  }
 }
 
 function tell(message: FromMergeWorker): void {
-  parentPort!.postMessage(message);
+  port.postMessage(message);
 }

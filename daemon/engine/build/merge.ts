@@ -71,9 +71,21 @@ interface KeptDoc extends ShardDoc {
  * Errors: ShardError where a file cannot be opened; of the file system. What was written is left behind.
  */
 export function mergeShards(module: WebAssembly.Module, order: MergeOrder): MergeResult {
+  const space = new Space(module);
+  try {
+    return mergeSources(module, order, openSources(space, order.sources));
+  } finally {
+    space.drop();
+  }
+}
+
+function mergeSources(
+  module: WebAssembly.Module,
+  order: MergeOrder,
+  sources: readonly Source[],
+): MergeResult {
   const { path } = order;
   const repos = order.repos.filter(({ docs }) => docs.some(({ docIds }) => docIds.length > 0));
-  const sources = openSources(new Space(module), order.sources);
   const contents = new Contents(sources);
   const lists = repos.map((repo) => docsOf(repo, sources).map((doc) => contents.place(doc)));
   const { stripes, ...coded } = contents.write(module, path);
@@ -178,6 +190,14 @@ class Contents {
   write(module: WebAssembly.Module, path: string): CodedContents {
     writeFileSync(path, '', { mode: 0o600 });
     const builder = new StripeBuilder(module);
+    try {
+      return this.#writeBatches(builder, path);
+    } finally {
+      builder.drop();
+    }
+  }
+
+  #writeBatches(builder: StripeBuilder, path: string): CodedContents {
     const stripes: string[] = [];
     const rows: { blobs: Uint8Array; blocks: Uint8Array; caseMarks: Uint8Array }[] = [];
     let [contentSize, blobCount, blockCount] = [0, 0, 0];
@@ -194,7 +214,6 @@ class Contents {
       blobCount += batch.blobCount;
       blockCount += batch.blockCount;
     }
-    builder.drop();
     const blobHashes = Buffer.from(this.#blobs.map(({ oid }) => oid).join(''), 'hex');
     return {
       stripes,

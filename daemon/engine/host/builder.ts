@@ -176,9 +176,21 @@ export function mergeStripes(
   stripes: readonly StripeFile[],
   onPostings: (bytes: Uint8Array) => void,
 ): MergedGrams {
+  const core = instantiateCore(module);
+  try {
+    return mergeWith(core, stripes, onPostings);
+  } finally {
+    dropCore(core);
+  }
+}
+
+function mergeWith(
+  core: Core,
+  stripes: readonly StripeFile[],
+  onPostings: (bytes: Uint8Array) => void,
+): MergedGrams {
   const places = placesOf(stripes);
   const isRead = isBrief(places.size);
-  const core = instantiateCore(module);
   const { exports, memory, heapStart } = core;
   const output = heapStart + TABLES_SIZE;
   const stripesStart = output + MERGE_OUTPUT_SIZE;
@@ -200,7 +212,6 @@ export function mergeStripes(
     exports.mergeLists.value >>> 0,
     (gramCount + 1) * 4,
   ).slice();
-  dropCore(core);
   return { gramCount, keys, lists };
 }
 

@@ -14,7 +14,7 @@ import {
   type MergeRepo,
   type MergeResult,
 } from '../../engine/build/merge.ts';
-import { runMerge } from '../../engine/build/merge-thread.ts';
+import { MergeThread } from '../../engine/build/merge-thread.ts';
 import { ShardError } from '../../engine/host/space.ts';
 import { bitmapSizeOf, holdsDoc, setBit } from '../../engine/shards/bits.ts';
 import { type RevisionTable, RevisionWriter } from '../../engine/shards/revisions.ts';
@@ -55,6 +55,7 @@ let mergeCount = 0;
 export class Merger {
   readonly #options: MergerOptions;
   readonly #holdings: Holdings;
+  readonly #thread: MergeThread;
   readonly #stop = new AbortController();
   readonly #retries: Retries;
   readonly #looks: NodeJS.Timeout;
@@ -72,6 +73,7 @@ export class Merger {
   constructor(options: MergerOptions) {
     this.#options = options;
     this.#holdings = new Holdings(options.catalog);
+    this.#thread = new MergeThread(options.module);
     this.#retries = new Retries(options.log);
     this.#looks = setInterval(() => void this.run(), LOOK_MS).unref();
   }
@@ -186,10 +188,10 @@ export class Merger {
 
   /** False: jobs of all the repos are under way, and nothing was changed. */
   async #merge(holdings: readonly Holding[]): Promise<boolean> {
-    const { module, log } = this.#options;
+    const { log } = this.#options;
     const start = Date.now();
     const order = this.#orderOf(holdings);
-    const result = await runMerge(module, order, this.#stop.signal);
+    const result = await this.#thread.run(order, this.#stop.signal);
     const made = [order.path, ...(result.symbols === undefined ? [] : [order.symbolsPath])];
     const repoIds = order.repos.map(({ repoId }) => repoId);
     const isDone = await publishing(this.#options, made, (publication) =>
@@ -313,6 +315,7 @@ export class Merger {
     this.#retries.close();
     clearInterval(this.#looks);
     await this.#running;
+    await this.#thread.close();
   }
 }
 
