@@ -461,6 +461,7 @@ function skipLines(
   const size = until - from;
   if (!isTwinSize(size)) return from;
   if (<usize>regex.singleSize > 0) {
+    // Why all of it, though a match may come soon: counting what is read gains nothing (DECISIONS.md).
     regex.singleSize -= <u32>min(<usize>regex.singleSize, size);
     return from;
   }
