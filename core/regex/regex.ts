@@ -461,7 +461,7 @@ function skipLines(
   const size = until - from;
   if (!isTwinSize(size)) return from;
   if (<usize>regex.singleSize > 0) {
-    // Why all of it, though a match may come soon: counting what is read gains nothing (DECISIONS.md).
+    // Why all of it, though a match may come soon: counting what is read gains little (DECISIONS.md).
     regex.singleSize -= <u32>min(<usize>regex.singleSize, size);
     return from;
   }

@@ -4,6 +4,7 @@
 
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { giveMemoryBackSoon, keepMemory } from '../engine/host/collect.ts';
 import { loadMapping } from '../engine/host/mapping.ts';
 import { PageCheck } from '../engine/host/page-check.ts';
 import { ShardError } from '../engine/host/space.ts';
@@ -32,11 +33,17 @@ let cancelled = new AbortController();
 
 port.on('message', (message: ToPassWorker) => {
   if (message.kind === 'cancel') cancelled.abort();
-  else if (message.kind === 'end') port.close();
+  else if (message.kind === 'end') end();
   else void runAndTell(message);
 });
 
+function end(): void {
+  keepMemory();
+  port.close();
+}
+
 async function runAndTell(order: PassOrder): Promise<void> {
+  keepMemory();
   cancelled = new AbortController();
   try {
     tell({ kind: 'done', result: await run(order, cancelled.signal) });
@@ -47,6 +54,7 @@ async function runAndTell(order: PassOrder): Promise<void> {
     const fault = code === undefined ? {} : { code };
     tell({ kind: 'failed', message: messageOf(error), ...fault, ...damage });
   }
+  giveMemoryBackSoon();
 }
 
 function tell(message: FromPassWorker): void {

@@ -76,13 +76,12 @@ export class SymbolPasses {
     let timer: NodeJS.Timeout | undefined;
     const cancel = (): void => {
       tell(worker, { kind: 'cancel' });
-      timer = setTimeout(() => void this.#thread.kill(), CANCEL_MS);
+      timer = setTimeout(() => this.#thread.kill(worker), CANCEL_MS);
     };
     options.signal?.addEventListener('abort', cancel, { once: true });
     try {
-      const outcome = outcomeOf(worker, options);
       tell(worker, orderOf(options));
-      const result = await outcome;
+      const result = await outcomeOf(worker, options);
       reportFailures(result, options);
       return result;
     } catch (error) {

@@ -3,9 +3,7 @@
 
 import type { BuildWork } from './build-messages.ts';
 import { BuildThread } from './build-thread.ts';
-
-/** Guess: how long a thread waits for the next build before it ends. */
-const REST_MS = 600_000;
+import { REST_MS } from '../../base/resting-thread.ts';
 
 export class BuildThreads {
   readonly #module: WebAssembly.Module;

@@ -9,7 +9,7 @@ import {
   SKIP_TOO_MANY_TRIGRAMS,
 } from '../../../core/shared/format.ts';
 import { CONTENT_SIZE_MAX, StripeBuilder } from '../host/builder.ts';
-import { giveMemoryBack } from '../host/collect.ts';
+import { giveMemoryBack, KEPT_MS } from '../host/collect.ts';
 import { loadMapping } from '../host/mapping.ts';
 import { lowerPriority } from '../../base/priority.ts';
 import {
@@ -44,14 +44,6 @@ interface ReadBatch {
   readonly places: (number | undefined)[];
   readonly failures: readonly ReadFailure[];
 }
-
-/**
- * How long after a build the thread keeps the memory that it took for it: what builds small repositories in a row needs
- * it again at once.
- * Measured: 2026-11-23, private memory of a daemon behind 100 small repositories: 248 MB, and 123 with it; 148 with threads
- * that end.
- */
-const KEPT_MS = 2_000;
 
 /** Guess: a shard of so many stripes is worth it to give memory back before and after it is completed. */
 const MANY_STRIPES = 4;

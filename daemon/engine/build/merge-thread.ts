@@ -38,13 +38,13 @@ export class MergeThread {
   async run(order: MergeOrder, signal: AbortSignal): Promise<MergeResult> {
     signal.throwIfAborted();
     const worker = this.#thread.take();
-    const outcome = outcomeOf(worker);
-    const message: ToMergeWorker = { kind: 'run', order };
-    worker.postMessage(message);
-    const end = (): void => void this.#loaded.then(() => this.#thread.kill());
+    const loaded = this.#loaded;
+    const end = (): void => void loaded.then(() => this.#thread.kill(worker));
     signal.addEventListener('abort', end, { once: true });
     try {
-      return await outcome;
+      const message: ToMergeWorker = { kind: 'run', order };
+      worker.postMessage(message);
+      return await outcomeOf(worker);
     } catch (error) {
       await removeFiles(order);
       signal.throwIfAborted();

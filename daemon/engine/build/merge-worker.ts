@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/caught.ts';
 import { lowerPriority } from '../../base/priority.ts';
 import type { EndOrder } from '../../base/resting-thread.ts';
-import { giveMemoryBack } from '../host/collect.ts';
+import { giveMemoryBackSoon, keepMemory } from '../host/collect.ts';
 import { loadMapping } from '../host/mapping.ts';
 import { PageCheck } from '../host/page-check.ts';
 import { type ShardFile, ShardError, type ShardFault } from '../host/space.ts';
@@ -29,18 +29,14 @@ export type FromMergeWorker =
       readonly shard?: { readonly shardId: string; readonly fault: ShardFault };
     };
 
-/** How long after a merge the thread keeps the objects that it made for it: often the next one follows at once. */
-const KEPT_MS = 2000;
-
 const { module }: MergeWorkerData = workerData;
 const port = parentPort!;
-let keeping: NodeJS.Timeout | undefined;
 
 loadMapping();
 tell({ kind: 'loaded' });
 lowerPriority('background');
 port.on('message', (message: ToMergeWorker) => {
-  clearTimeout(keeping);
+  keepMemory();
   if (message.kind === 'end') port.close();
   else void runAndTell(message.order);
 });
@@ -56,7 +52,7 @@ async function runAndTell(order: MergeOrder): Promise<void> {
       tell({ kind: 'failed', message: reason, isOverflow, shard: { shardId, fault } });
     } else tell({ kind: 'failed', message: messageOf(error), isOverflow });
   }
-  keeping = setTimeout(giveMemoryBack, KEPT_MS);
+  giveMemoryBackSoon();
 }
 
 /** Errors: ShardError. */

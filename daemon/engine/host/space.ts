@@ -226,7 +226,11 @@ export class Space {
       return true;
     } catch (error) {
       this.#freeViews.push(view);
-      this.#release(address, size);
+      try {
+        this.#release(address, size);
+      } catch {
+        // Nobody gets the range any more; what went wrong first is told.
+      }
       throw error;
     }
   }

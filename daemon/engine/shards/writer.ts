@@ -6,7 +6,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import * as format from '../../../core/shared/format.ts';
 import type { MergedGrams } from '../host/builder.ts';
-import { dropCore, instantiateCore } from '../host/core.ts';
+import { type Core, dropCore, instantiateCore } from '../host/core.ts';
 import { placeBriefly } from '../host/mapping.ts';
 import { sumPagesOf } from '../host/page-sums.ts';
 import type { DocColumns } from './shard-docs.ts';
@@ -334,11 +334,20 @@ function seal(
   header: Buffer,
   sections: readonly Section[],
 ): void {
-  const size = header.readUInt32LE(format.HEADER_FILE_SIZE_OFFSET);
   const core = instantiateCore(module);
+  try {
+    sumInto(header, core, path, sections);
+  } finally {
+    dropCore(core);
+  }
+  writeSync(file, header, 0, header.length, 0);
+}
+
+/** Writes the checksums into the header. */
+function sumInto(header: Buffer, core: Core, path: string, sections: readonly Section[]): void {
   const { exports, memory, heapStart } = core;
   const base = heapStart + 65536;
-  placeBriefly(memory, base, path, size);
+  placeBriefly(memory, base, path, header.readUInt32LE(format.HEADER_FILE_SIZE_OFFSET));
   for (const section of sections) {
     const checksum = BigInt.asUintN(64, exports.checksum(base + section.start, section.size));
     header.writeBigUInt64LE(
@@ -351,6 +360,4 @@ function seal(
     BigInt.asUintN(64, exports.headerChecksum(heapStart)),
     format.HEADER_CHECKSUM_OFFSET,
   );
-  dropCore(core);
-  writeSync(file, header, 0, header.length, 0);
 }
