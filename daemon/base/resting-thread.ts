@@ -4,6 +4,11 @@
 
 import type { Worker } from 'node:worker_threads';
 
+/** What a thread tells first: it has loaded what it needs, and may be terminated from now on. */
+export interface LoadedNotice {
+  readonly kind: 'loaded';
+}
+
 /** Tells a thread to end by itself. */
 export interface EndOrder {
   readonly kind: 'end';
@@ -15,14 +20,20 @@ export interface EndOrder {
  */
 export const REST_MS = 6 * 3_600_000;
 
+interface Life {
+  /** Why awaited: one that is terminated while a native library loads takes the process with it. */
+  readonly loaded: Promise<unknown>;
+  readonly ended: Promise<unknown>;
+}
+
 export class RestingThread {
   readonly #start: () => Worker;
   #worker: Worker | undefined;
-  /** All that have not ended, and when they have. */
-  readonly #ends = new Map<Worker, Promise<void>>();
+  /** All that have not ended. */
+  readonly #running = new Map<Worker, Life>();
   #resting: NodeJS.Timeout | undefined;
 
-  /** @param start  starts a thread that ends when it is posted an EndOrder */
+  /** @param start  starts a thread that tells a LoadedNotice first, and ends when it is posted an EndOrder */
   constructor(start: () => Worker) {
     this.#start = start;
   }
@@ -37,14 +48,15 @@ export class RestingThread {
 
   #begin(): Worker {
     const worker = this.#start();
-    const end = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    this.#ends.set(worker, end);
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    const told = new Promise((resolve) => worker.once('message', resolve));
+    this.#running.set(worker, { loaded: Promise.race([told, ended]), ended });
     // What goes wrong is told to the order under way.
     return worker
       .on('error', () => this.#forget(worker))
       .once('exit', () => {
         this.#forget(worker);
-        this.#ends.delete(worker);
+        this.#running.delete(worker);
       });
   }
 
@@ -62,7 +74,7 @@ export class RestingThread {
   /** Ends a thread that was taken in the middle of its order. */
   kill(worker: Worker): void {
     this.#forget(worker);
-    void worker.terminate();
+    void this.#running.get(worker)?.loaded.then(() => worker.terminate());
   }
 
   /** Ends the thread; resolves when all have ended. No order is to be under way. */
@@ -70,9 +82,9 @@ export class RestingThread {
     clearTimeout(this.#resting);
     const worker = this.#worker;
     this.#worker = undefined;
-    worker?.ref();
     const order: EndOrder = { kind: 'end' };
     worker?.postMessage(order);
-    await Promise.all(this.#ends.values());
+    for (const one of this.#running.keys()) one.ref();
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
   }
 }

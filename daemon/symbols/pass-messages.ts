@@ -1,6 +1,6 @@
 // What a symbol pass and its thread say to each other.
 
-import type { EndOrder } from '../base/resting-thread.ts';
+import type { EndOrder, LoadedNotice } from '../base/resting-thread.ts';
 import type { EngineName, ExtractorOptions } from './extractor.ts';
 import type { PassProgress, PassTotals } from './pass-loop.ts';
 
@@ -27,6 +27,7 @@ export interface PassResult extends PassTotals {
 }
 
 export type FromPassWorker =
+  | LoadedNotice
   | { readonly kind: 'progress'; readonly progress: PassProgress }
   | { readonly kind: 'done'; readonly result: PassResult }
   | {

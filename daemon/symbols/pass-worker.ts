@@ -24,10 +24,11 @@ import type {
 
 const PROGRESS_MS = 200;
 
-loadMapping();
-lowerPriority('background');
 const { module }: PassWorkerData = workerData;
 const port = parentPort!;
+loadMapping();
+tell({ kind: 'loaded' });
+lowerPriority('background');
 /** Of the pass under way. */
 let cancelled = new AbortController();
 

@@ -127,6 +127,7 @@ function outcomeOf(
     const onMessage = (message: FromPassWorker): void => {
       if (message.kind === 'progress') onProgress?.(message.progress);
       else if (message.kind === 'done') resolve(message.result);
+      else if (message.kind === 'loaded') return;
       else if (message.damage !== undefined) reject(new ShardError(shardPath, message.damage));
       else reject(errorOf(message));
     };

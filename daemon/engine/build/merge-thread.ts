@@ -6,27 +6,19 @@ import { Worker } from 'node:worker_threads';
 import { ShardError } from '../host/space.ts';
 import { type MergeOrder, MergeOverflow, type MergeResult } from './merge.ts';
 import type { FromMergeWorker, MergeWorkerData, ToMergeWorker } from './merge-worker.ts';
-import { deferred } from '../../base/deferred.ts';
 import { programFile } from '../../base/program-files.ts';
 import { RestingThread } from '../../base/resting-thread.ts';
 
 /** To be closed. */
 export class MergeThread {
   readonly #thread: RestingThread;
-  /** When the thread that runs may be terminated. */
-  #loaded: Promise<void> = Promise.resolve();
 
   /** @param module  the compiled core (engine/host/core.ts) */
   constructor(module: WebAssembly.Module) {
-    this.#thread = new RestingThread(() => {
-      const { promise, resolve } = deferred();
-      const workerData: MergeWorkerData = { module };
-      const worker = new Worker(programFile('engine/build/merge-worker.js'), { workerData });
-      // The first thing that it tells is that it has loaded.
-      worker.once('message', () => resolve()).once('exit', () => resolve());
-      this.#loaded = promise;
-      return worker;
-    });
+    const workerData: MergeWorkerData = { module };
+    this.#thread = new RestingThread(
+      () => new Worker(programFile('engine/build/merge-worker.js'), { workerData }),
+    );
   }
 
   /**
@@ -38,8 +30,7 @@ export class MergeThread {
   async run(order: MergeOrder, signal: AbortSignal): Promise<MergeResult> {
     signal.throwIfAborted();
     const worker = this.#thread.take();
-    const loaded = this.#loaded;
-    const end = (): void => void loaded.then(() => this.#thread.kill(worker));
+    const end = (): void => this.#thread.kill(worker);
     signal.addEventListener('abort', end, { once: true });
     try {
       const message: ToMergeWorker = { kind: 'run', order };

@@ -4,7 +4,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/caught.ts';
 import { lowerPriority } from '../../base/priority.ts';
-import type { EndOrder } from '../../base/resting-thread.ts';
+import type { EndOrder, LoadedNotice } from '../../base/resting-thread.ts';
 import { giveMemoryBackSoon, keepMemory } from '../host/collect.ts';
 import { loadMapping } from '../host/mapping.ts';
 import { PageCheck } from '../host/page-check.ts';
@@ -18,8 +18,7 @@ export interface MergeWorkerData {
 export type ToMergeWorker = EndOrder | { readonly kind: 'run'; readonly order: MergeOrder };
 
 export type FromMergeWorker =
-  /** It may be ended from now on. */
-  | { readonly kind: 'loaded' }
+  | LoadedNotice
   | { readonly kind: 'done'; readonly result: MergeResult }
   | {
       readonly kind: 'failed';

@@ -193,11 +193,17 @@ export function dropCore(core: Core, isRead = false): void {
   if (dropped.has(core)) return;
   dropped.add(core);
   const { memory } = core;
-  if (!canMap()) giveMemoryBack();
-  else {
-    releaseRange(memory, 0, memory.buffer.byteLength);
-    if (!isRead && spare.length < SPARE_MAX) spare.push(memory);
+  if (!canMap()) {
+    giveMemoryBack();
+    return;
   }
+  try {
+    releaseRange(memory, 0, memory.buffer.byteLength);
+  } catch {
+    // The collector finds it; what the caller has to tell is told.
+    return;
+  }
+  if (!isRead && spare.length < SPARE_MAX) spare.push(memory);
 }
 
 /** An assertion of the core failed. Its instance must not be used again. */

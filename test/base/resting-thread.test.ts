@@ -1,0 +1,71 @@
+// A thread that works on one order after the other: the same for each, another behind one that was killed or has failed; one
+// that has not loaded is not terminated; the end waits for all.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import test from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { RestingThread } from '../../daemon/base/resting-thread.ts';
+
+/** Answers each order with the id of its thread; `fail` lets it fail. */
+const CODE = `
+  const { parentPort, threadId } = require('node:worker_threads');
+  const port = parentPort;
+  setTimeout(() => {
+    port.postMessage({ kind: 'loaded' });
+    port.on('message', ({ kind }) => {
+      if (kind === 'end') port.close();
+      else if (kind === 'fail') throw new Error('failed');
+      else port.postMessage(threadId);
+    });
+  }, 50);
+`;
+
+function startThread(): Worker {
+  return new Worker(CODE, { eval: true });
+}
+
+/** What the thread answers to an order; the notice that it has loaded is passed over. */
+async function answerOf(worker: Worker): Promise<unknown> {
+  worker.postMessage({ kind: 'run' });
+  for (;;) {
+    const [message]: unknown[] = await once(worker, 'message');
+    if (typeof message === 'number') return message;
+  }
+}
+
+void test('orders have one thread, until it has ended', async () => {
+  const thread = new RestingThread(startThread);
+  const ids: unknown[] = [];
+  for (let i = 0; i < 3; i++) {
+    ids.push(await answerOf(thread.take()));
+    thread.rest();
+  }
+  await thread.end();
+  ids.push(await answerOf(thread.take()));
+  thread.rest();
+  await thread.end();
+  const [first, second, third, fourth] = ids;
+  assert.deepEqual([second, third], [first, first]);
+  assert.notEqual(fourth, first);
+});
+
+void test('one that has failed or was killed is not taken again, and is waited for', async () => {
+  const thread = new RestingThread(startThread);
+  const failed = thread.take();
+  failed.postMessage({ kind: 'fail' });
+  await once(failed, 'error');
+  thread.rest();
+  const killed = thread.take();
+  assert.notEqual(killed, failed);
+  let hasLoaded = false;
+  let hasEnded = false;
+  killed.once('message', () => (hasLoaded = true)).once('exit', () => (hasEnded = true));
+  thread.kill(killed);
+  thread.rest();
+  assert.notEqual(thread.take(), killed);
+  thread.rest();
+  await thread.end();
+  assert.ok(hasEnded);
+  assert.ok(hasLoaded, 'it was terminated before it had loaded');
+});
