@@ -538,7 +538,7 @@ function viewOfConnection(
     name,
     connectionType: type,
     syncedAt,
-    ...(trouble === undefined ? {} : { trouble }),
+    ...given({ trouble }),
   };
 }
 

@@ -11,9 +11,10 @@ import type { Actor, AuditTrail } from './audit-trail.ts';
 import type { Caller, Person } from './caller.ts';
 import { hashCredential, makeApiKey, makeScopedToken } from './credentials.ts';
 import { AccountError } from './error.ts';
+import { HOUR_MS } from '../base/durations.ts';
 
 /** A token lives exactly so long. */
-export const TOKEN_MS = 3_600_000;
+export const TOKEN_MS = HOUR_MS;
 /** Characters of the name of an API key. */
 export const KEY_NAME_LENGTH_MAX = 64;
 const PRUNE_MS = 600_000;

@@ -22,6 +22,7 @@ import { ownPath } from './sign-on/return-path.ts';
 import { StoreError } from './store/error.ts';
 import type { Store } from './store/store.ts';
 import type { User } from './store/users.ts';
+import { given } from '../base/given.ts';
 
 export const SIGN_ON_PATH = '/api/auth/oidc';
 
@@ -260,7 +261,7 @@ export class SingleSignOn {
   ): Promise<User> {
     const { store, members } = this.#options;
     if (!allowSignUp || (await store.users.count()) === 0) throw new SignOnRefusal('unknown');
-    const { id } = await members.create(actor, { email, ...(name === undefined ? {} : { name }) });
+    const { id } = await members.create(actor, { email, ...given({ name }) });
     const user = await store.users.get(id);
     if (user === undefined) throw new SignOnRefusal('unknown');
     return user;

@@ -1,8 +1,9 @@
 // A thread that works on one order after the other, started for the first one, ended once it has rested for a while. Why it is
 // kept: a thread that has called a foreign function leaves three mappings to the process when it ends (koffi 3.3.4), of
-// 65,530, and each commit has a symbol pass.
+// 65,530, and each commit has a symbol pass. Builds have several threads, and a pool of their own (engine/build/build-threads.ts).
 
 import type { Worker } from 'node:worker_threads';
+import { HOUR_MS } from './durations.ts';
 
 /** What a thread tells first: it has loaded what it needs, and may be terminated from now on. */
 export interface LoadedNotice {
@@ -18,7 +19,7 @@ export interface EndOrder {
  * How long a thread rests before it ends. Why so long: with ten minutes, commits each quarter of an hour would leave a
  * thousand mappings a day, and a thread that has given its memory back takes little.
  */
-export const REST_MS = 6 * 3_600_000;
+export const REST_MS = 6 * HOUR_MS;
 
 interface Life {
   /** Why awaited: one that is terminated while a native library loads takes the process with it. */

@@ -3,10 +3,11 @@
 // gone well for a while begins anew. Jobs that failed: sync/jobs/failure-pauses.ts.
 
 import type { Log, LogFields } from './log.ts';
+import { HOUR_MS } from './durations.ts';
 
 /** Guess: the pause after the first time, and the longest one. */
 const PAUSE_MS_MIN = 1_000;
-const PAUSE_MS_MAX = 3_600_000;
+const PAUSE_MS_MAX = HOUR_MS;
 /** Guess: so long after the last pause what went wrong before has nothing to do with what goes wrong now. */
 const CALM_MS = 600_000;
 

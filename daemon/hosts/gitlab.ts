@@ -21,6 +21,7 @@ import { secretNow, type HostParts } from './parts.ts';
 import { PublicLook } from './public-look.ts';
 import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 import { HostTransport } from './transport.ts';
+import { HOUR_MS } from '../base/durations.ts';
 
 type Settings = SettingsOf<'gitlab'>;
 
@@ -47,7 +48,7 @@ const userSchema = z.object({ email: z.string().nullish(), confirmed_at: z.strin
 /** Reporter: the lowest role that reads the code of a private project. */
 const READS_CODE = 20;
 const EMAILS_MAX = 20_000;
-const EMAIL_AGE_MS = 3_600_000;
+const EMAIL_AGE_MS = HOUR_MS;
 
 export class GitLab implements Host {
   readonly codeHostType = 'gitlab';

@@ -7,10 +7,10 @@ import { OAuthError } from './error.ts';
 import type { OAuthMeans } from './means.ts';
 import { Rate } from './rates.ts';
 import { checkRedirectUri, REDIRECTS_MAX } from './redirects.ts';
+import { HOUR_MS } from '../../base/durations.ts';
 
 const NAME_LENGTH_MAX = 128;
 const LOGO_LENGTH_MAX = 1000;
-const HOUR_MS = 3_600_000;
 /** Clients that no user has let do anything; the oldest go. */
 const UNUSED_MAX = 5_000;
 const REGISTRATIONS = {

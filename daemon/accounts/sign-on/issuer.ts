@@ -16,6 +16,7 @@ import type { Environment } from '../../base/config/way.ts';
 import { type Identity, identityOf, type SaidOfPerson } from './identity.ts';
 import { ISSUER_LIMITS, issuerFetch, type IssuerFetch } from './issuer-fetch.ts';
 import { SignOnRefusal } from './refusals.ts';
+import { HOUR_MS } from '../../base/durations.ts';
 
 /** Seconds by which clocks may differ. */
 export const SKEW_SECONDS = 60;
@@ -35,7 +36,7 @@ export const ALGORITHMS = [
 ];
 
 /** What an issuer says of itself is asked for anew after so long. */
-const METADATA_MS = 3_600_000;
+const METADATA_MS = HOUR_MS;
 
 export interface IssuerOptions {
   readonly settings: ProviderSettings;

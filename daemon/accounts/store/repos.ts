@@ -261,11 +261,8 @@ function repoOf(
     name,
     visibility,
     enforcement,
-    ...(place === undefined ? {} : { place }),
-    ...(row.remote === null ? {} : { remote: row.remote }),
-    ...(host === undefined ? {} : { host }),
     ...(branches === undefined || tags === undefined ? {} : { selection: { branches, tags } }),
-    ...given({ rules }),
+    ...given({ place, remote: row.remote ?? undefined, host, rules }),
   };
 }
 

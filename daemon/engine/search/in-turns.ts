@@ -6,7 +6,7 @@ import type { Steps } from '../../base/steps.ts';
 import type { SearchPlace } from '../../base/place.ts';
 
 /** Guess: short beside what people notice, long beside what a turn costs. */
-export const SLICE_MS = 4;
+export const SEARCH_SLICE_MS = 4;
 
 export interface Whose {
   readonly signal: AbortSignal;
@@ -24,7 +24,7 @@ export async function inTurns<Value>(
   { signal, place }: Whose,
 ): Promise<Value> {
   for (;;) {
-    const endMs = performance.now() + SLICE_MS;
+    const endMs = performance.now() + SEARCH_SLICE_MS;
     do {
       const { done, value } = steps.next();
       if (done === true) return value;

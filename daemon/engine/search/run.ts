@@ -20,7 +20,7 @@ import type { Searcher } from '../host/searcher.ts';
 import { unitMaxOf } from '../host/unit-max.ts';
 import { type Deferred, deferred } from '../../base/deferred.ts';
 import type { SearchPlace } from '../../base/place.ts';
-import { SLICE_MS } from './in-turns.ts';
+import { SEARCH_SLICE_MS } from './in-turns.ts';
 import type { LiveShard } from './snapshot.ts';
 import type { Thread } from './start-threads.ts';
 
@@ -54,7 +54,7 @@ export type RunStop = 'deadline' | 'aborted' | 'failed';
 export type FindingsListener = (findings: Findings) => void;
 
 /** How long a search that is run again may keep this thread at a time. */
-const SLICE_NS = BigInt(SLICE_MS) * 1_000_000n;
+const SLICE_NS = BigInt(SEARCH_SLICE_MS) * 1_000_000n;
 
 /** The part of the pool that a run needs. */
 export type SearchThreads = Pick<SearchPool, 'search' | 'searchOn' | 'size'>;

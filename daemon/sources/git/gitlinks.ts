@@ -2,6 +2,7 @@
 // is followed here.
 
 import { runGit, tryGit } from './git.ts';
+import { isFilePath } from './names.ts';
 
 export interface Gitlink {
   readonly path: string;
@@ -63,11 +64,6 @@ async function readModules(repoPath: string, commit: string): Promise<Map<string
   }
   const urls = new Map<string, string>();
   for (const { path = '', url } of settings.values())
-    if (url !== undefined && isInside(path)) urls.set(path, url);
+    if (url !== undefined && path.length <= PATH_SIZE_MAX && isFilePath(path)) urls.set(path, url);
   return urls;
-}
-
-function isInside(path: string): boolean {
-  if (path.length > PATH_SIZE_MAX) return false;
-  return path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
 }

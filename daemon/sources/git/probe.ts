@@ -153,16 +153,11 @@ interface Branch extends DefaultRevision {
  * @returns  undefined: git cannot tell
  */
 async function newestBranches(repoPath: string): Promise<Branch[] | undefined> {
-  const args = [
-    'for-each-ref',
-    '--sort=-committerdate',
-    `--count=${REFS_LOOKED_AT}`,
-    '--format=%(HEAD)%(committerdate:unix) %(objecttype) %(objectname) %(refname)',
-    'refs/heads/',
-  ];
+  const format = '%(HEAD)%(committerdate:unix) %(objecttype) %(objectname) %(refname)';
+  const more = ['--sort=-committerdate', `--count=${REFS_LOOKED_AT}`, 'refs/heads/'];
   try {
-    const text = (await runGit(args, { repoPath })).toString('utf8');
-    return text.split('\n').flatMap((line) => {
+    const lines = await readRefs(repoPath, format, {}, more);
+    return lines.flatMap((line) => {
       const [, mark, seconds, commit, name] = BRANCH_LINE.exec(line) ?? [];
       if (commit === undefined || name === undefined) return [];
       return [{ name, commit, isOfHead: mark === '*', seconds: Number(seconds) }];

@@ -105,14 +105,14 @@ export function noteReached(repoPath: string, start: string, commits: Iterable<s
 async function refsNow(repoPath: string, mayShare: boolean, options: ReachOptions): Promise<Refs> {
   const shared = mayShare ? await readings.get(repoPath)?.catch(() => undefined) : undefined;
   if (shared !== undefined) return shared;
-  const reading = readRefs(repoPath, options).finally(() => {
+  const reading = readReach(repoPath, options).finally(() => {
     if (readings.get(repoPath) === reading) readings.delete(repoPath);
   });
   readings.set(repoPath, reading);
   return reading;
 }
 
-async function readRefs(repoPath: string, options: ReachOptions): Promise<Refs> {
+async function readReach(repoPath: string, options: ReachOptions): Promise<Refs> {
   const readAtMs = performance.now();
   const tips = await readTips(repoPath, options);
   const before = knownRefs.get(repoPath);

@@ -12,6 +12,7 @@ import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
 import { runGit, tryGit } from '../git/git.ts';
 import type { RepoRecord } from '../../repos/records.ts';
+import { HOUR_MS } from '../../base/durations.ts';
 
 export type GraphRepo = Pick<RepoRecord, 'repoId' | 'source'>;
 
@@ -27,7 +28,7 @@ export interface GraphKeeperOptions {
 /** Measured: 5 us a commit to walk one path without a graph, so that 2,000 commits take about as long as a process. */
 const COMMIT_COUNT_MIN = 2000;
 /** Bound: 75 us a commit were measured, so this is enough for 50 million of them. */
-const WRITE_TIMEOUT_MS = 3_600_000;
+const WRITE_TIMEOUT_MS = HOUR_MS;
 const WAITING_REPOS_MAX = 1000;
 const KNOWN_COMMITS_MAX = 20_000;
 const KNOWN_REPOS_MAX = 10_000;

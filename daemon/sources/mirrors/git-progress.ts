@@ -1,6 +1,8 @@
 // Takes apart what a git that talks to a remote writes to standard error: how far it is, as numbers, and what is left, which
 // are messages.
 
+import { given } from '../../base/given.ts';
+
 export interface FetchProgress {
   /** `preparing`: the host counts and packs. `resolving`: what has come is unpacked and checked. */
   readonly phase: 'preparing' | 'receiving' | 'resolving';
@@ -79,7 +81,7 @@ export class ProgressReader {
       percent: Number(percent),
       doneCount: Number(done),
       totalCount: Number(total),
-      ...(this.#receivedSize === undefined ? {} : { receivedSize: this.#receivedSize }),
+      ...given({ receivedSize: this.#receivedSize }),
     });
   }
 

@@ -2,9 +2,11 @@
 // meanwhile. Nothing else tries again what failed; whoever asks for a job himself does not wait. What is made again for other
 // reasons: base/retries.ts.
 
+import { HOUR_MS } from '../../base/durations.ts';
+
 /** API.md 20.2: after the first failure, and at most; and up to half as much more, by chance. */
 const PAUSE_MS_MIN = 30_000;
-const PAUSE_MS_MAX = 3_600_000;
+const PAUSE_MS_MAX = HOUR_MS;
 /** Guess: after a failure where the source has changed since, which may have mended it. */
 const CHANGED_PAUSE_MS = 10_000;
 

@@ -6,6 +6,7 @@
 import { addToList } from '../../base/lists.ts';
 import { blocksFor, SHARD_BLOCKS_MAX } from '../../engine/build/build-plan.ts';
 import { SPACE_CAPACITY } from '../../engine/host/space.ts';
+import { HOUR_MS } from '../../base/durations.ts';
 
 /** A shard that may be merged. */
 export interface MergeCandidate {
@@ -55,7 +56,7 @@ export const MERGE_LIMITS: MergeLimits = {
   sizeMax: 256 << 20,
   fullShare: 3 / 4,
   deadShare: 1 / 4,
-  restMs: 3_600_000,
+  restMs: HOUR_MS,
   restShare: 1 / 40,
 };
 

@@ -11,6 +11,7 @@ import { FolderWatch } from '../../sources/disk/folder-watch.ts';
 import { foldersOf } from '../../sources/docs/source-folders.ts';
 import { listDisk } from '../../sources/docs/source-disk.ts';
 import { HOLDS_RULES, type SeenFiles } from './seen-files.ts';
+import { HOUR_MS } from '../../base/durations.ts';
 
 /** Editors write twice, and make files of their own: a job begins when nothing was told for so long, at most. */
 const GATHER_MS = 60;
@@ -22,7 +23,7 @@ const NOTICES_MAX = 4_000;
 /** Guess: all files are looked at so long after a job that looked at single ones, */
 const LOOK_MS = 60_000;
 /** so long after they were looked at last, */
-const IDLE_LOOK_MS = 3_600_000;
+const IDLE_LOOK_MS = HOUR_MS;
 /** and no sooner than so many times what such a look takes. */
 const LOOK_FACTOR = 100;
 /** Guess: and so long after git wrote its index, as it also does where only times changed. */
