@@ -28,7 +28,9 @@ export function addQueryOptions(command: Command): Command {
     .option('-n, --matches <count>', 'matches to return at most', integer(1), 1000)
     .option('-C, --context <lines>', 'lines to show around each match', integer(0), 0)
     .addOption(new Option('--url <url>', 'daemon to ask (env: TRAWL_URL)'))
-    .addOption(new Option('--api-key <key>', 'key for the daemon (env: TRAWL_API_KEY)'));
+    .addOption(
+      new Option('--api-key <key>', 'key for the daemon (env: TRAWL_API_KEY, TRAWL_API_KEY_FILE)'),
+    );
 }
 
 export function searchCall(query: string, flags: QueryFlags): SearchCall {

@@ -53,19 +53,20 @@ void test('orders have one thread, until it has ended', async () => {
 void test('one that has failed or was killed is not taken again, and is waited for', async () => {
   const thread = new RestingThread(startThread);
   const failed = thread.take();
+  const ended: Worker[] = [];
+  failed.once('exit', () => ended.push(failed));
   failed.postMessage({ kind: 'fail' });
   await once(failed, 'error');
   thread.rest();
   const killed = thread.take();
   assert.notEqual(killed, failed);
   let hasLoaded = false;
-  let hasEnded = false;
-  killed.once('message', () => (hasLoaded = true)).once('exit', () => (hasEnded = true));
+  killed.once('message', () => (hasLoaded = true)).once('exit', () => ended.push(killed));
   thread.kill(killed);
   thread.rest();
   assert.notEqual(thread.take(), killed);
   thread.rest();
   await thread.end();
-  assert.ok(hasEnded);
+  assert.ok(ended.includes(failed) && ended.includes(killed));
   assert.ok(hasLoaded, 'it was terminated before it had loaded');
 });

@@ -184,7 +184,8 @@ export function instantiateCore(module: WebAssembly.Module): Core {
 
 /**
  * Gives what an instance has in memory back to the system, mapped files too; neither it nor a view of its memory must be
- * used again: the next instance may have that memory. Where ranges cannot be emptied, what was dropped before is collected.
+ * used again: the next instance may have that memory. Where that cannot be done it is left to the collector, which runs for
+ * those that were dropped before.
  *
  * @param isRead  views of it may still be read: they give zeros, and nobody else gets the memory
  */
@@ -193,17 +194,19 @@ export function dropCore(core: Core, isRead = false): void {
   if (dropped.has(core)) return;
   dropped.add(core);
   const { memory } = core;
-  if (!canMap()) {
-    giveMemoryBack();
-    return;
-  }
+  if (!tryRelease(memory)) giveMemoryBack();
+  else if (!isRead && spare.length < SPARE_MAX) spare.push(memory);
+}
+
+/** False: the system does not let ranges be given back. Why no error: it would hide what the caller has to tell. */
+function tryRelease(memory: WebAssembly.Memory): boolean {
+  if (!canMap()) return false;
   try {
     releaseRange(memory, 0, memory.buffer.byteLength);
+    return true;
   } catch {
-    // The collector finds it; what the caller has to tell is told.
-    return;
+    return false;
   }
-  if (!isRead && spare.length < SPARE_MAX) spare.push(memory);
 }
 
 /** An assertion of the core failed. Its instance must not be used again. */
