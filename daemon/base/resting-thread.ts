@@ -27,7 +27,14 @@ interface Life {
   readonly ended: Promise<unknown>;
 }
 
-export class RestingThread {
+/** How an order came out. */
+interface Settle<Result> {
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** `Told`: what the thread tells, LoadedNotice among it. */
+export class RestingThread<Told> {
   readonly #start: () => Worker;
   #worker: Worker | undefined;
   /** All that have not ended. */
@@ -64,6 +71,28 @@ export class RestingThread {
   /** The next order gets another. */
   #forget(worker: Worker): void {
     if (this.#worker === worker) this.#worker = undefined;
+  }
+
+  /**
+   * Settles as `hear` says of what a thread tells, or when it has failed or ended.
+   *
+   * @param endedEarly  what is said where it ends before that
+   */
+  async outcomeOf<Result>(
+    worker: Worker,
+    endedEarly: string,
+    hear: (message: Told, settle: Settle<Result>) => void,
+  ): Promise<Result> {
+    const over = new AbortController();
+    const outcome = new Promise<Result>((resolve, reject) => {
+      const onMessage = (message: Told): void => hear(message, { resolve, reject });
+      const onExit = (): void => reject(new Error(endedEarly));
+      worker.on('message', onMessage).on('error', reject).on('exit', onExit);
+      over.signal.addEventListener('abort', () => {
+        worker.off('message', onMessage).off('error', reject).off('exit', onExit);
+      });
+    });
+    return await outcome.finally(() => over.abort());
   }
 
   /** Its order is over: until the next one it does not keep the process alive. */

@@ -15,6 +15,7 @@ import type {
   PassWorkerData,
   ToPassWorker,
 } from './pass-messages.ts';
+import { given } from '../base/given.ts';
 import { programFile } from '../base/program-files.ts';
 import { RestingThread } from '../base/resting-thread.ts';
 
@@ -50,7 +51,7 @@ const CANCEL_MS = 2000;
 
 /** Runs passes in its thread, which is started for the first one. To be closed. */
 export class SymbolPasses {
-  readonly #thread: RestingThread;
+  readonly #thread: RestingThread<FromPassWorker>;
 
   /** @param module  the compiled core (engine/host/core.ts) */
   constructor(module: WebAssembly.Module) {
@@ -81,7 +82,7 @@ export class SymbolPasses {
     options.signal?.addEventListener('abort', cancel, { once: true });
     try {
       tell(worker, orderOf(options));
-      const result = await outcomeOf(worker, options);
+      const result = await this.#outcomeOf(worker, options);
       reportFailures(result, options);
       return result;
     } catch (error) {
@@ -93,6 +94,19 @@ export class SymbolPasses {
       clearTimeout(timer);
       this.#thread.rest();
     }
+  }
+
+  /** Settles when the thread has told what became of the pass, or has ended. */
+  #outcomeOf(worker: Worker, { onProgress, shardPath }: SymbolPassOptions): Promise<PassResult> {
+    return this.#thread.outcomeOf<PassResult>(
+      worker,
+      'the symbol pass ended early',
+      (message, { resolve, reject }) => {
+        if (message.kind === 'progress') onProgress?.(message.progress);
+        else if (message.kind === 'done') resolve(message.result);
+        else if (message.kind === 'failed') reject(errorOf(message, shardPath));
+      },
+    );
   }
 
   /** Ends the thread; resolves when it has ended. No pass is to be under way. */
@@ -117,31 +131,12 @@ function orderOf(options: SymbolPassOptions): PassOrder {
   };
 }
 
-/** Settles when the thread has told what became of the pass, or has ended. */
-function outcomeOf(
-  worker: Worker,
-  { onProgress, shardPath }: SymbolPassOptions,
-): Promise<PassResult> {
-  const over = new AbortController();
-  const outcome = new Promise<PassResult>((resolve, reject) => {
-    const onMessage = (message: FromPassWorker): void => {
-      if (message.kind === 'progress') onProgress?.(message.progress);
-      else if (message.kind === 'done') resolve(message.result);
-      else if (message.kind === 'loaded') return;
-      else if (message.damage !== undefined) reject(new ShardError(shardPath, message.damage));
-      else reject(errorOf(message));
-    };
-    const onExit = (): void => reject(new Error('the symbol pass ended early'));
-    worker.on('message', onMessage).on('error', reject).on('exit', onExit);
-    over.signal.addEventListener('abort', () => {
-      worker.off('message', onMessage).off('error', reject).off('exit', onExit);
-    });
-  });
-  return outcome.finally(() => over.abort());
-}
-
-function errorOf({ message, code }: { readonly message: string; readonly code?: string }): Error {
-  return Object.assign(new Error(message), code === undefined ? {} : { code });
+function errorOf(
+  { message, code, damage }: FromPassWorker & { kind: 'failed' },
+  shardPath: string,
+): Error {
+  if (damage !== undefined) return new ShardError(shardPath, damage);
+  return Object.assign(new Error(message), given({ code }));
 }
 
 function reportFailures(

@@ -35,7 +35,7 @@ async function answerOf(worker: Worker): Promise<unknown> {
 }
 
 void test('orders have one thread, until it has ended', async () => {
-  const thread = new RestingThread(startThread);
+  const thread = new RestingThread<unknown>(startThread);
   const ids: unknown[] = [];
   for (let i = 0; i < 3; i++) {
     ids.push(await answerOf(thread.take()));
@@ -51,7 +51,7 @@ void test('orders have one thread, until it has ended', async () => {
 });
 
 void test('one that has failed or was killed is not taken again, and is waited for', async () => {
-  const thread = new RestingThread(startThread);
+  const thread = new RestingThread<unknown>(startThread);
   const failed = thread.take();
   const ended: Worker[] = [];
   failed.once('exit', () => ended.push(failed));

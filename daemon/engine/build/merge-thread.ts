@@ -11,7 +11,7 @@ import { RestingThread } from '../../base/resting-thread.ts';
 
 /** To be closed. */
 export class MergeThread {
-  readonly #thread: RestingThread;
+  readonly #thread: RestingThread<FromMergeWorker>;
 
   /** @param module  the compiled core (engine/host/core.ts) */
   constructor(module: WebAssembly.Module) {
@@ -35,7 +35,14 @@ export class MergeThread {
     try {
       const message: ToMergeWorker = { kind: 'run', order };
       worker.postMessage(message);
-      return await outcomeOf(worker);
+      return await this.#thread.outcomeOf<MergeResult>(
+        worker,
+        'the merge ended early',
+        (told, { resolve, reject }) => {
+          if (told.kind === 'done') resolve(told.result);
+          else if (told.kind === 'failed') reject(errorOf(told));
+        },
+      );
     } catch (error) {
       await removeFiles(order);
       signal.throwIfAborted();
@@ -50,23 +57,6 @@ export class MergeThread {
   close(): Promise<void> {
     return this.#thread.end();
   }
-}
-
-/** Settles when the thread has told what became of the merge, or has ended. */
-function outcomeOf(worker: Worker): Promise<MergeResult> {
-  const over = new AbortController();
-  const outcome = new Promise<MergeResult>((resolve, reject) => {
-    const onMessage = (message: FromMergeWorker): void => {
-      if (message.kind === 'done') resolve(message.result);
-      else if (message.kind === 'failed') reject(errorOf(message));
-    };
-    const onExit = (): void => reject(new Error('the merge ended early'));
-    worker.on('message', onMessage).on('error', reject).on('exit', onExit);
-    over.signal.addEventListener('abort', () => {
-      worker.off('message', onMessage).off('error', reject).off('exit', onExit);
-    });
-  });
-  return outcome.finally(() => over.abort());
 }
 
 function errorOf({ message, isOverflow, shard }: FromMergeWorker & { kind: 'failed' }): Error {

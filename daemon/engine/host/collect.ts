@@ -15,7 +15,8 @@ export function giveMemoryBack(): void {
 
 /**
  * How long a thread that has done its order keeps what it has made: often the next order follows at once.
- * Measured: 2026-11-23, private memory of a daemon behind 100 small repositories: 248 MB, and 123 with build threads that do so.
+ * Measured: 2026-11-23, private memory of a daemon behind 100 small repositories: 248 MB, and 123 with build
+ * threads that do so; 148 with threads that end.
  */
 export const KEPT_MS = 2000;
 
