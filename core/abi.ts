@@ -19,12 +19,15 @@
 
 export { checksum } from './base/xxh64';
 export { renderDocs, loadCount as renderedLoadCount } from './match/file-results';
+export { hasHeads } from './match/heads';
 export { regexEngine, testNames } from './match/lone-expression';
 export { printTree } from './match/print-tree';
 export {
   docSetsInit,
   docSetSize,
   planBind,
+  planBindDocs,
+  planBindHeads,
   planCompile,
   requestArenaInit,
 } from './match/request';

@@ -27,6 +27,7 @@ import {
   newDocBitmap,
   NO_DOCS,
   regexRuns,
+  restrictTo,
   uniteBitmaps,
 } from './bound.ts';
 import {
@@ -35,9 +36,11 @@ import {
   collectCandidates,
   countCandidateBlocks,
   cutUnits,
+  headCount,
   unitCount,
 } from './candidates.ts';
 import { bindConst, bindDocs, bindLanguage, bindRepos, DocsNode, LanguageNode } from './filters.ts';
+import { findHeads } from './heads.ts';
 import { lookupCount, resetLookups } from './lookups.ts';
 import { matchRoot } from './match-tree.ts';
 import { contentAtomAt, contentAtoms, MatchNode, nodeAt, setNode } from './node.ts';
@@ -62,18 +65,58 @@ const BYTES_MAX: u32 = 1 << 26;
  * (base/work.ts).
  */
 export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
+  if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
+  const verdict = bindNode(arena, matchRoot);
+  const heads: usize = verdict == NO_DOCS ? 0 : findHeads(arena);
+  return listCandidates(arena, verdict, heads, false, stats);
+}
+
+/**
+ * As bindShard, but for the heads alone (heads.ts), which are its only unit, the first one of
+ * bindShard. Reads the lists of the stripes alone that hold them.
+ */
+export function bindHeads(arena: Arena, view: ShardView, stats: usize): i32 {
+  if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
+  const heads = findHeads(arena);
+  if (heads != 0) restrictTo(heads);
+  const verdict: usize = heads == 0 ? NO_DOCS : bindNode(arena, matchRoot);
+  return listCandidates(arena, verdict, heads, true, stats);
+}
+
+/**
+ * Binds the tree for some docs, a bitmap, that can be evaluated then; there are no candidates.
+ * Errors: as bindShard.
+ */
+export function bindSome(arena: Arena, view: ShardView, docs: usize): i32 {
+  if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
+  restrictTo(docs);
+  bindNode(arena, matchRoot);
+  return isStopped ? STATUS_STOPPED : failStatus;
+}
+
+/** False: the arena is full. */
+function begin(arena: Arena, view: ShardView): bool {
   beginBinding(view);
   resetLookups();
   beginWork();
   // Other texts may lie where those of the shard before did.
   forgetRegexTexts();
-  if (!blockSetsInit(arena)) return STATUS_OUT_OF_MEMORY;
   // An AND that is ruled out leaves its other children as they are: those of the shard before.
   for (let i: u32 = 0; i < contentAtoms.count; i++) contentAtomAt(i).isRuledOut = 1;
-  const verdict = bindNode(arena, matchRoot);
+  return blockSetsInit(arena);
+}
+
+/** Lists the candidates, cuts them into units, and writes the counters. */
+function listCandidates(
+  arena: Arena,
+  verdict: usize,
+  heads: usize,
+  isHeadsOnly: bool,
+  stats: usize,
+): i32 {
   if (isStopped) return STATUS_STOPPED;
   if (failStatus != STATUS_OK) return failStatus;
-  let status = collectCandidates(arena, verdict);
+  let status = collectCandidates(arena, verdict, heads, isHeadsOnly);
   if (status != STATUS_OK) return status;
   status = cutUnits(arena);
   if (status != STATUS_OK) return status;
@@ -84,6 +127,7 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   store<f64>(stats, candidateBytes, layout.BIND_BYTES_OFFSET);
   store<f64>(stats, unitCount, layout.BIND_UNITS_OFFSET);
   store<f64>(stats, regexRuns, layout.BIND_REGEXPS_OFFSET);
+  store<f64>(stats, headCount > 0 ? 1 : 0, layout.BIND_HEAD_UNITS_OFFSET);
   return STATUS_OK;
 }
 

@@ -7,10 +7,11 @@
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { BIND_STATS_SIZE } from '../shared/plan.ts';
-import { STATUS_OK } from '../shared/status.ts';
+import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { setBit } from '../shard/piece.ts';
 import { ShardView } from '../shard/view.ts';
-import { bindShard } from './bind.ts';
-import { docSetCount, rebind } from './bound.ts';
+import { bindHeads, bindShard, bindSome } from './bind.ts';
+import { docBitmapSizeOf, docSetCount, rebind } from './bound.ts';
 import { candidateDocCount, Candidates, restoreCandidates, saveCandidates } from './candidates.ts';
 import { restoreTree, saveTree, treeSize } from './match-tree.ts';
 
@@ -54,6 +55,49 @@ export function bindOrRestore(arena: Arena, view: ShardView, stats: usize): i32 
   return status;
 }
 
+/**
+ * Binds the tree to `view` for its heads alone; counters go to `stats` (BIND_*). Errors: as
+ * bindShard.
+ */
+export function bindHeadsAlone(arena: Arena, view: ShardView, stats: usize): i32 {
+  const kept = findKept(view);
+  if (changetype<usize>(kept) != 0) {
+    restore(kept, stats);
+    return STATUS_OK;
+  }
+  if (docSetCount == 0) makeRoom(arena);
+  const start = arenaMark(arena);
+  const status = bindHeads(arena, view, stats);
+  if (status != STATUS_OK) arenaReset(arena, start);
+  return status;
+}
+
+/**
+ * Takes the kept binding of `view` back, or binds the tree for the `count` docs whose u32 ids are at
+ * `ids`. Errors: as bindShard.
+ */
+export function bindOrRestoreDocs(arena: Arena, view: ShardView, ids: usize, count: u32): i32 {
+  const kept = findKept(view);
+  if (changetype<usize>(kept) != 0) {
+    restore(kept, 0);
+    return STATUS_OK;
+  }
+  if (docSetCount == 0) makeRoom(arena);
+  const start = arenaMark(arena);
+  const size = docBitmapSizeOf(view) + 16;
+  const docs = arenaAlloc(arena, size, 16);
+  if (docs == 0) return STATUS_OUT_OF_MEMORY;
+  memory.fill(docs, 0, size);
+  for (let i: u32 = 0; i < count; i++) {
+    const docId = load<u32>(ids + (<usize>i << 2));
+    if (docId >= view.docCount) return STATUS_BAD_PLAN;
+    setBit(docs, docId);
+  }
+  const status = bindSome(arena, view, docs);
+  if (status != STATUS_OK) arenaReset(arena, start);
+  return status;
+}
+
 /** Whether the binding of `view` was kept. */
 export function isKept(view: ShardView): bool {
   return changetype<usize>(findKept(view)) != 0;
@@ -92,7 +136,7 @@ function keep(arena: Arena, view: ShardView, stats: usize): void {
 
 function restore(kept: KeptBinding, stats: usize): void {
   rebind(kept.view);
-  memory.copy(stats, kept.stats, BIND_STATS_SIZE);
+  if (stats != 0) memory.copy(stats, kept.stats, BIND_STATS_SIZE);
   restoreCandidates(kept.candidates);
   restoreTree(kept.tree);
 }

@@ -55,6 +55,22 @@ export function rebind(view: ShardView): void {
   boundStripes = <u32>(((<u64>1) << stripeCount) - 1);
 }
 
+/** Leaves the stripes alone that hold contents of the docs: of others nothing is bound. */
+export function restrictTo(docs: usize): void {
+  let stripes: u32 = 0;
+  for (let offset: usize = 0; offset < docBitmapSize(); offset += 8) {
+    for (let word = load<u64>(docs + offset); word != 0; word &= word - 1) {
+      const blobId = docAt(boundView, (<u32>offset << 3) + <u32>ctz(word)).blobId;
+      if (blobId == NONE_ID) continue;
+      const blob = blobAt(boundView, blobId);
+      const end = (blob.firstBlock + max(blob.blockCount, 1) - 1) / STRIPE_BLOCKS;
+      for (let stripe = blob.firstBlock / STRIPE_BLOCKS; stripe <= end; stripe++)
+        stripes |= 1 << stripe;
+    }
+  }
+  boundStripes &= stripes;
+}
+
 export function failBinding(status: i32): void {
   if (failStatus == STATUS_OK) failStatus = status;
 }

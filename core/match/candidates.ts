@@ -20,6 +20,8 @@ export let candidateDocs: usize = 0;
 export let candidateDocCount: u32 = 0;
 /** Bytes of content that verifying them takes, about. */
 export let candidateBytes: f64 = 0;
+/** Candidates that are heads (heads.ts): the first ones, and the first unit if there are any. */
+export let headCount: u32 = 0;
 /**
  * First candidate of each unit, u32, with one more element for the end.
  *
@@ -57,14 +59,25 @@ export function restoreCandidates(saved: Candidates): void {
   unitCount = saved.unitCount;
 }
 
+/** Bound: 10 us each; more heads of a shard come in their place among the others. */
+const HEADS_MAX: u32 = 32;
+
 /**
- * Lists the candidate docs, those of one blob together, in the order of their first, but those that
- * may score best first (candidate-order.ts). Errors: STATUS_OUT_OF_MEMORY.
+ * Lists the candidate docs, those of one blob together, in the order of their first: heads, then
+ * those that may score best (candidate-order.ts), then the others. Errors: STATUS_OUT_OF_MEMORY.
  *
  * @param verdict  NO_DOCS, ALL_DOCS, or a bitmap of docs, which stays as it is
+ * @param heads    0, or a bitmap of docs; with a doc it has all of the same content
+ * @param isHeadsOnly  whether the others are left out
  */
-export function collectCandidates(arena: Arena, verdict: usize): i32 {
+export function collectCandidates(
+  arena: Arena,
+  verdict: usize,
+  heads: usize,
+  isHeadsOnly: bool,
+): i32 {
   candidateDocCount = 0;
+  headCount = 0;
   candidateDocs = 0;
   if (verdict == NO_DOCS) return STATUS_OK;
   candidateDocs = arenaAlloc(arena, <usize>boundView.docCount * 4 + 4, 8);
@@ -73,18 +86,33 @@ export function collectCandidates(arena: Arena, verdict: usize): i32 {
   const left = newDocBitmap(arena);
   if (left == 0) return STATUS_OUT_OF_MEMORY;
   if (verdict != ALL_DOCS) memory.copy(left, verdict, docBitmapSize());
+  else if (isHeadsOnly) memory.copy(left, heads, docBitmapSize());
   else for (let docId: u32 = 0; docId < boundView.docCount; docId++) setBit(left, docId);
+  if (heads != 0) listDocs(left, heads, HEADS_MAX);
+  headCount = candidateDocCount;
+  if (isHeadsOnly) return STATUS_OK;
+  listDocs(left, left, 0xffffffff);
+  return orderCandidates(
+    arena,
+    candidateDocs + (<usize>headCount << 2),
+    candidateDocCount - headCount,
+  );
+}
+
+/** Lists the docs of `left` that are in `wanted` too, up to `most` and a content; takes them out of `left`. */
+function listDocs(left: usize, wanted: usize, most: u32): void {
   const words = <u32>(docBitmapSize() >> 3);
   for (let wordIndex: u32 = 0; wordIndex < words; wordIndex++) {
     const wordPtr = left + (<usize>wordIndex << 3);
-    for (let word = load<u64>(wordPtr); word != 0; word = load<u64>(wordPtr)) {
+    const mask = load<u64>(wanted + (<usize>wordIndex << 3));
+    for (let word = load<u64>(wordPtr) & mask; word != 0; word = load<u64>(wordPtr) & mask) {
+      if (candidateDocCount >= most) return;
       const docId = wordIndex * 64 + <u32>ctz(word);
-      store<u64>(wordPtr, word & (word - 1));
+      store<u64>(wordPtr, load<u64>(wordPtr) & ~(word & (0 - word)));
       addCandidate(docId);
       addBrothers(left, docId);
     }
   }
-  return orderCandidates(arena, candidateDocs, candidateDocCount);
 }
 
 /** Safety: there is room for every doc of the shard. */
@@ -111,7 +139,7 @@ function addBrothers(left: usize, docId: u32): void {
 /**
  * Cuts the candidates into units of at most UNIT_DOCS_MAX docs and about UNIT_BYTES_MAX bytes. A
  * unit holds more bytes if its first doc alone has them, and more docs if they have the content of
- * its last one, which is verified once. Errors: STATUS_OUT_OF_MEMORY.
+ * its last one, which is verified once. Heads are one unit. Errors: STATUS_OUT_OF_MEMORY.
  */
 export function cutUnits(arena: Arena): i32 {
   unitCount = 0;
@@ -126,7 +154,7 @@ export function cutUnits(arena: Arena): i32 {
     const isSameBlob = blobId != NONE_ID && blobId == previousBlob;
     const own = blobId == NONE_ID || isSameBlob ? 0 : bytesToVerify(blobId);
     const isFull = docs >= UNIT_DOCS_MAX || bytes + own > UNIT_BYTES_MAX;
-    if (i == 0 || (isFull && !isSameBlob)) {
+    if (i == 0 || i == headCount || (i > headCount && isFull && !isSameBlob)) {
       store<u32>(unitStarts + (<usize>unitCount << 2), i);
       unitCount++;
       docs = 0;

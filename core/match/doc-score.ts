@@ -6,7 +6,8 @@
 //   text    mean over the atoms of sum / (sum + HALF); the sum has something for each range, more
 //           for a whole word
 //   symbol  of the best one: share of the atoms in it x share of its letters that they cover,
-//           for a lone atom x (1 + points of its kind)
+//           for a lone atom x (1 + points of its kind); more for a symbol that all atoms cover
+//           whole, and for one that is spelled as a lone literal is
 //   name    share of the base name's letters that atoms cover, share of atoms that are words of it
 //   near    most atoms on one line, near together, and in a row (near.ts)
 //
@@ -15,6 +16,8 @@
 
 import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
 import {
+  NODE_SYMBOL,
+  NODE_TEXT,
   SCORE_NAME_OFFSET,
   SCORE_NEAR_OFFSET,
   SCORE_SYMBOL_OFFSET,
@@ -27,7 +30,7 @@ import { current } from './current.ts';
 import { slotCount } from './match-tree.ts';
 import { coverName, isNamePart, nameShare, nameWords } from './name-cover.ts';
 import { atomsInRow, atomsInWindow, atomsOnLine, beginNear, nearRange, slotBit, slotOf, SLOTS_MAX } from './near.ts';
-import { activeInContent, atomAt } from './node.ts';
+import { activeInContent, Atom, atomAt } from './node.ts';
 import { Range } from './ranges.ts';
 import { findSymbol, walk } from './symbol-walk.ts';
 
@@ -43,6 +46,9 @@ const SUM_HALF_BYTE: f64 = 0.9 / 10_000;
 const TEXT_LONE: f64 = 0.4;
 const TEXT_SEVERAL: f64 = 0.75;
 const KIND_LONE: f64 = 0.8;
+const WHOLE_LONE: f64 = 1;
+const WHOLE_SEVERAL: f64 = 0.5;
+const SPELLED: f64 = 0.5;
 const NAME_LETTERS: f64 = 0.5;
 const NAME_WORDS: f64 = 0.3;
 const NEAR: f64 = 0.9;
@@ -50,7 +56,7 @@ const NEAR: f64 = 0.9;
 const TIER: f64 = 0.7;
 
 /** No symbol gives a lone atom much more. */
-const SYMBOL_ENOUGH: f64 = 1.6;
+const SYMBOL_ENOUGH: f64 = 2.6;
 /** Ranges of a lone atom that are looked at where there are no symbols: its sum says no more then. */
 const RANGES_ENOUGH: u32 = 64;
 
@@ -130,7 +136,7 @@ function scoreSymbol(range: Range): void {
   if (walk.start != cover.start) beginCover();
   cover.slots |= slotBit(range.slot);
   cover.covered += countLetters(max(range.start, walk.start), min(range.end, walk.end));
-  if (cover.letters > 0) bestSymbol = max(bestSymbol, symbolPart());
+  if (cover.letters > 0) bestSymbol = max(bestSymbol, symbolPart(range));
 }
 
 function beginCover(): void {
@@ -140,13 +146,23 @@ function beginCover(): void {
   cover.covered = 0;
 }
 
-function symbolPart(): f64 {
+function symbolPart(range: Range): f64 {
   const atoms = <f64>popcnt(cover.slots) / count;
   const covered = <f64>cover.covered / cover.letters;
-  if (count > 1) return atoms * covered;
+  const isWhole = cover.covered == cover.letters;
+  if (count > 1) return atoms * covered + (isWhole && atoms == 1 ? WHOLE_SEVERAL : 0);
   // Safety: there are points for each kind up to SYMBOL_OTHER.
   const points = <f64>unchecked(SYMBOL_KIND_POINTS[min(walk.kind, SYMBOL_OTHER)]) / 1000;
-  return atoms * covered * (1 + KIND_LONE * points);
+  const whole = isWhole ? WHOLE_LONE * points + (isSpelledAlike(range) ? SPELLED : 0) : 0;
+  return atoms * covered * (1 + KIND_LONE * points) + whole;
+}
+
+/** Whether the range is spelled as the literal of its atom is. */
+function isSpelledAlike(range: Range): bool {
+  const atom = changetype<Atom>(<usize>range.atom);
+  if (atom.kind != NODE_TEXT && atom.kind != NODE_SYMBOL) return false;
+  const size = range.end - range.start;
+  return size == atom.dataSize && memory.compare(range.start, atom.data, size) == 0;
 }
 
 function countLetters(start: usize, end: usize): u32 {

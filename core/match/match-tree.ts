@@ -11,6 +11,7 @@ import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/stat
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginRegexes } from '../regex/regex.ts';
 import { compileGrams, GramsNode } from './conditions.ts';
+import { compileHeads } from './heads.ts';
 import { beginLookups, expectNone } from './lookups.ts';
 import {
   addAtom,
@@ -70,7 +71,9 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   positiveLeafCount = 0;
   slotCount = 0;
   visitCount = 0;
-  return countPositive(matchRoot, true, 0) ? STATUS_OK : STATUS_BAD_PLAN;
+  if (!countPositive(matchRoot, true, 0)) return STATUS_BAD_PLAN;
+  compileHeads(arena);
+  return compileStatus;
 }
 
 /**

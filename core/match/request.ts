@@ -8,7 +8,14 @@ import { Arena, arenaAlloc, arenaInit, arenaMark, arenaReset } from '../base/are
 import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { ShardView } from '../shard/view.ts';
-import { beginBindings, bindOrRestore, isKept, makeRoom } from './bindings.ts';
+import {
+  beginBindings,
+  bindHeadsAlone,
+  bindOrRestore,
+  bindOrRestoreDocs,
+  isKept,
+  makeRoom,
+} from './bindings.ts';
 import { docBitmapSizeOf, useDocSets } from './bound.ts';
 import { beginDocs, forgetReads } from './current.ts';
 import { compilePlan } from './match-tree.ts';
@@ -63,6 +70,27 @@ export function docSetsInit(view: ShardView, count: u32, bitmapCount: u32): usiz
 export function planBind(view: ShardView, stats: usize): i32 {
   forgetReads();
   const status = bindOrRestore(requestArena, view, stats);
+  useDocSets(0, 0);
+  boundEnd = arenaMark(requestArena);
+  return status;
+}
+
+/** As planBind, but for the heads of the shard alone (heads.ts), which are its only unit. */
+export function planBindHeads(view: ShardView, stats: usize): i32 {
+  forgetReads();
+  const status = bindHeadsAlone(requestArena, view, stats);
+  useDocSets(0, 0);
+  boundEnd = arenaMark(requestArena);
+  return status;
+}
+
+/**
+ * As planBind, but for the `count` docs whose u32 ids are at `ids`: no others may be evaluated, and
+ * there are no units.
+ */
+export function planBindDocs(view: ShardView, ids: usize, count: u32): i32 {
+  forgetReads();
+  const status = bindOrRestoreDocs(requestArena, view, ids, count);
   useDocSets(0, 0);
   boundEnd = arenaMark(requestArena);
   return status;

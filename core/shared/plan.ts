@@ -109,6 +109,8 @@ export const BIND_DOCS_OFFSET: u32 = 24;
 export const BIND_BYTES_OFFSET: u32 = 32;
 export const BIND_UNITS_OFFSET: u32 = 40;
 export const BIND_REGEXPS_OFFSET: u32 = 48;
+/** 1: the first unit is that of heads (core/match/heads.ts); 0: there are none. */
+export const BIND_HEAD_UNITS_OFFSET: u32 = 56;
 
 export const UNIT_CONSIDERED_OFFSET: u32 = 0;
 export const UNIT_LOADED_OFFSET: u32 = 8;

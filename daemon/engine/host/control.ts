@@ -1,8 +1,9 @@
 // The shared words of one search: a word that halts it, and for each shard the next unit to claim, the number of
-// its units once a thread has bound it, and a word for each unit: claimed, or finished with the ranges it found. From
-// these any thread can tell when the units finished so far, in order and without a gap, hold more ranges
-// than the limit: then no new unit is claimed. The answer is made of just those units, so it is the same
-// however the threads raced.
+// its units once a thread has bound it, whether the first one is a head unit (core/match/heads.ts), and a word for each
+// unit: claimed, or finished with the ranges it found. The order of a limited search is: the head units of all shards, then the other units, shard by
+// shard. From these words any thread can tell when all head units are finished, and the units finished so far, in
+// order and without a gap, hold more ranges than the limit: then no new unit is claimed. The answer is made of just
+// those units, so it is the same however the threads raced.
 
 const HALT = 0;
 const RUNNING = 0;
@@ -11,7 +12,9 @@ const STOPPED = 2;
 const HEAD = 1;
 const NEXT = 0;
 const COUNT = 1;
-const SHARD_HEAD = 2;
+/** 0: not known; else the number of head units, and 1. */
+const HEADS = 2;
+const SHARD_HEAD = 3;
 /** Words of units that are not finished. */
 const FREE = 0;
 const CLAIMED = -1;
@@ -67,9 +70,18 @@ export class SearchControl {
     for (;;) {
       const unit = Atomics.add(this.#words, base + NEXT, 1);
       if (unit >= count) return undefined;
-      const word = base + SHARD_HEAD + unit;
-      if (Atomics.compareExchange(this.#words, word, FREE, CLAIMED) === FREE) return unit;
+      if (this.#claimUnit(shard, unit)) return unit;
     }
+  }
+
+  #claimUnit(shard: number, unit: number): boolean {
+    const word = this.#bases[shard]! + SHARD_HEAD + unit;
+    return Atomics.compareExchange(this.#words, word, FREE, CLAIMED) === FREE;
+  }
+
+  /** Claims the head unit of a shard, the first one; false: there is none, or it is claimed. */
+  claimHead(shard: number): boolean {
+    return this.headCount(shard) === 1 && this.#claimUnit(shard, 0);
   }
 
   /** Takes the claim of a unit back. Others may have left the shard: who calls must go on with it, or leave it to a call. */
@@ -88,9 +100,20 @@ export class SearchControl {
     Atomics.store(this.#words, this.#bases[shard]! + COUNT, count + 1);
   }
 
+  /** Says how many head units a shard has, 0 or 1; every thread finds the same number. */
+  setHeadCount(shard: number, count: number): void {
+    Atomics.store(this.#words, this.#bases[shard]! + HEADS, count + 1);
+  }
+
   /** Units of a shard; undefined: no thread has bound it yet. */
   unitCount(shard: number): number | undefined {
     const count = Atomics.load(this.#words, this.#bases[shard]! + COUNT);
+    return count === 0 ? undefined : count - 1;
+  }
+
+  /** Head units of a shard; undefined: no thread has looked for them. */
+  headCount(shard: number): number | undefined {
+    const count = Atomics.load(this.#words, this.#bases[shard]! + HEADS);
     return count === 0 ? undefined : count - 1;
   }
 
@@ -98,6 +121,13 @@ export class SearchControl {
   isDrained(shard: number): boolean {
     const count = this.unitCount(shard);
     return count !== undefined && Atomics.load(this.#words, this.#bases[shard]! + NEXT) >= count;
+  }
+
+  /** Whether no head unit of the shard is left to claim. */
+  isHeadDrained(shard: number): boolean {
+    const count = this.headCount(shard);
+    const word = this.#bases[shard]! + SHARD_HEAD;
+    return count === 0 || (count === 1 && Atomics.load(this.#words, word) !== FREE);
   }
 
   finish(shard: number, unit: number, matches: number): void {
@@ -112,34 +142,57 @@ export class SearchControl {
   }
 }
 
-/** Walks the finished units in order and sums up what they found. */
+/** Walks the finished units in the order of the search and sums up what they found. */
 export class PrefixSum {
   readonly #control: SearchControl;
   readonly #shardCount: number;
+  /** Shards that have heads, in order. */
+  readonly #headShards: readonly number[];
+  #headIndex = 0;
   #shard = 0;
   #unit = 0;
   #sum = 0;
 
-  constructor(control: SearchControl, shardCount: number) {
+  constructor(control: SearchControl, shardCount: number, headShards: readonly number[]) {
     this.#control = control;
     this.#shardCount = shardCount;
+    this.#headShards = headShards;
   }
 
-  /** Ranges in the units finished without a gap, as far as `limit` asks: stops behind the unit that exceeds it. */
-  advance(limit: number): number {
+  /** Whether the head units, and the units behind them without a gap, are finished and hold more ranges than `limit`. */
+  isOver(limit: number): boolean {
+    if (!this.#passHeads()) return false;
     while (this.#shard < this.#shardCount && this.#sum <= limit) {
       const count = this.#control.unitCount(this.#shard);
       if (count === undefined) break;
-      if (this.#unit === count) {
+      this.#unit = Math.max(this.#unit, this.#control.headCount(this.#shard) ?? 0);
+      if (this.#unit >= count) {
         this.#shard++;
         this.#unit = 0;
-        continue;
-      }
-      const matches = this.#control.matchesOf(this.#shard, this.#unit);
-      if (matches === undefined) break;
-      this.#sum += matches;
-      this.#unit++;
+      } else if (!this.#pass(this.#shard)) break;
     }
-    return this.#sum;
+    return this.#sum > limit;
+  }
+
+  /** Walks over head units as far as they are finished; true: over all. */
+  #passHeads(): boolean {
+    while (this.#headIndex < this.#headShards.length) {
+      const shard = this.#headShards[this.#headIndex]!;
+      const count = this.#control.headCount(shard);
+      if (count === undefined) return false;
+      while (this.#unit < count) if (!this.#pass(shard)) return false;
+      this.#headIndex++;
+      this.#unit = 0;
+    }
+    return true;
+  }
+
+  /** Adds the next unit of a shard; false: it is not finished. */
+  #pass(shard: number): boolean {
+    const matches = this.#control.matchesOf(shard, this.#unit);
+    if (matches === undefined) return false;
+    this.#sum += matches;
+    this.#unit++;
+    return true;
   }
 }

@@ -34,7 +34,10 @@ export interface CoreExports {
   regexEngine(program: number, size: number, isTest: number): number;
   docSetSize(view: number): number;
   docSetsInit(view: number, count: number, bitmapCount: number): number;
+  hasHeads(view: number): number;
   planBind(view: number, stats: number): number;
+  planBindHeads(view: number, stats: number): number;
+  planBindDocs(view: number, ids: number, count: number): number;
   searchUnit(unit: number, out: number, stats: number, keptSize: number): number;
   scoreDoc(docId: number, out: number): number;
   renderDocs(

@@ -1,5 +1,5 @@
 // Drains one search on one thread, step by step: binds a shard, claims and runs its units, goes on to the
-// next. The same code serves the main thread (alone) and the pool's threads (together). A step is bounded,
+// next; head units of all shards come first (core/match/heads.ts). The same code serves the main thread (alone) and the pool's threads (together). A step is bounded,
 // so that the caller can look at the clock, the stop flag and other searches in between; one that takes long is
 // given up when the search is stopped, or when its caller has no time for it. A shard that
 // fails is tried once more on a new instance; what fails again is a failure of that shard alone.
@@ -18,17 +18,27 @@ import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 import { messageOf } from '../../base/caught.ts';
 
+/** Shards that a step asks for heads: some microseconds each. */
+const HEAD_QUESTIONS = 64;
+
 export class Drain {
   bindings: BindFinding[] = [];
+  headBindings: BindFinding[] = [];
   units: UnitFinding[] = [];
   failures: FailureFinding[] = [];
   firstUnitNs: bigint | undefined;
   #searcher: Searcher;
-  readonly #plan: SearchPlan;
   readonly #shardIds: readonly string[];
   readonly #limit: number;
   readonly #control: SearchControl;
-  readonly #prefix: PrefixSum;
+  readonly #plan: SearchPlan;
+  /** Shards with heads, by index, in order: of those that were asked, then of all. */
+  readonly #headShards: number[] = [];
+  #askedCount = 0;
+  #hasAsked = false;
+  /** How many of the shards with heads this thread is through with. */
+  #headsDone = 0;
+  #prefix: PrefixSum | undefined;
   #times: ShardTimes[] = [];
   /** Shards whose binding is among the findings, taken ones included. */
   readonly #known = new Set<number>();
@@ -49,7 +59,11 @@ export class Drain {
     this.#shardIds = shardIds;
     this.#limit = limit;
     this.#control = control;
-    this.#prefix = new PrefixSum(control, shardIds.length);
+  }
+
+  /** The head units of a shard are drained, not yet its others. */
+  get #isAmidHeads(): boolean {
+    return this.#headsDone < this.#headShards.length;
   }
 
   /** Goes on with a searcher that another search may have used: plan and binding must be set again. */
@@ -60,13 +74,15 @@ export class Drain {
 
   /** The findings since the last call. */
   take(): Findings {
-    const { bindings, units, failures, firstUnitNs } = this;
+    const { bindings, headBindings, units, failures, firstUnitNs } = this;
     const times = this.#times;
     this.bindings = [];
+    this.headBindings = [];
     this.units = [];
     this.failures = [];
     this.#times = [];
-    return { bindings, units, failures, times, firstUnitNs };
+    const headShards = this.#hasAsked ? this.#headShards : undefined;
+    return { bindings, headBindings, units, failures, times, firstUnitNs, headShards };
   }
 
   #addTimes(bindNs: number, searchNs: number): void {
@@ -93,11 +109,19 @@ export class Drain {
       this.#hasBegun = true;
       this.#isPlanned = true;
     }
+    if (!this.#hasAsked) {
+      this.#askForHeads();
+      return true;
+    }
+    const shardId = this.#shardIds[this.#shard]!;
+    if (this.#isAmidHeads) {
+      this.#drainHead(shardId, isStopWanted);
+      return true;
+    }
     if (this.#control.isDrained(this.#shard)) {
       this.#nextShard();
       return true;
     }
-    const shardId = this.#shardIds[this.#shard]!;
     if (this.#unitCount === undefined || !this.#searcher.isBound(shardId)) {
       this.#try(() => this.#bind(shardId, isStopWanted));
       return true;
@@ -108,9 +132,34 @@ export class Drain {
     return true;
   }
 
+  /** Asks some shards for symbols that the query names. A search without a limit needs no order. */
+  #askForHeads(): void {
+    const count = this.#limit === Infinity ? 0 : this.#shardIds.length;
+    const end = Math.min(count, this.#askedCount + HEAD_QUESTIONS);
+    for (; this.#askedCount < end; this.#askedCount++)
+      if (this.#hasHeads(this.#shardIds[this.#askedCount]!))
+        this.#headShards.push(this.#askedCount);
+    if (end < count) return;
+    this.#hasAsked = true;
+    this.#shard = this.#headShards[0] ?? 0;
+    this.#prefix = new PrefixSum(this.#control, this.#shardIds.length, this.#headShards);
+  }
+
+  /** A shard that cannot be read has no heads here: it fails when it is bound. */
+  #hasHeads(shardId: string): boolean {
+    try {
+      return this.#searcher.hasHeads(shardId);
+    } catch (error) {
+      if (!isShardFailure(error)) throw error;
+      if (isTrap(error)) this.#searcher.replaceSpaceOf(shardId);
+      return false;
+    }
+  }
+
   #nextShard(): void {
-    this.#shard++;
     this.#unitCount = undefined;
+    if (!this.#isAmidHeads) this.#shard++;
+    else this.#shard = this.#headShards[++this.#headsDone] ?? 0;
   }
 
   #bind(shardId: string, isStopWanted: StopTest): void {
@@ -126,6 +175,32 @@ export class Drain {
     this.#control.setUnitCount(this.#shard, binding.unitCount);
   }
 
+  /** Searches the head unit of a shard, unless another thread does, and goes on to the next shard. */
+  #drainHead(shardId: string, isStopWanted: StopTest): void {
+    const shard = this.#shard;
+    let isClaimed = false;
+    const isSound = this.#try(() => {
+      if (!isClaimed && this.#control.isHeadDrained(shard)) return;
+      if (!this.#bindHeads(shardId, isStopWanted)) return;
+      isClaimed ||= this.#control.claimHead(shard);
+      if (isClaimed) this.#runUnit(0, isStopWanted);
+    });
+    if (isClaimed && !isSound) this.#control.finish(shard, 0, 0);
+    if (isSound && this.#control.isHeadDrained(shard)) this.#nextShard();
+  }
+
+  /** False: it was stopped. */
+  #bindHeads(shardId: string, isStopWanted: StopTest): boolean {
+    const start = process.hrtime.bigint();
+    const binding = this.#searcher.bindHeads(shardId, isStopWanted);
+    this.#addTimes(Number(process.hrtime.bigint() - start), 0);
+    if (binding === undefined) return false;
+    if (this.#control.headCount(this.#shard) === undefined)
+      this.headBindings.push({ shard: this.#shard, ...binding });
+    this.#control.setHeadCount(this.#shard, binding.headUnitCount);
+    return true;
+  }
+
   #runUnit(unit: number, isStopWanted: StopTest): void {
     const start = process.hrtime.bigint();
     this.firstUnitNs ??= start;
@@ -138,9 +213,7 @@ export class Drain {
     }
     this.units.push({ shard: this.#shard, unit, ...found });
     this.#control.finish(this.#shard, unit, found.matches);
-    if (this.#limit !== Infinity && this.#prefix.advance(this.#limit) > this.#limit) {
-      this.#control.stop();
-    }
+    if (this.#limit !== Infinity && this.#prefix?.isOver(this.#limit)) this.#control.stop();
   }
 
   #runOrLose(unit: number, isStopWanted: StopTest): void {
@@ -186,6 +259,8 @@ export class Drain {
     this.failures.push({ shard: this.#shard, reason: messageOf(error), ...fault });
     this.#renew(error);
     this.#isPlanned = false;
+    if (this.#control.headCount(this.#shard) === undefined)
+      this.#control.setHeadCount(this.#shard, 0);
     if (this.#control.unitCount(this.#shard) === undefined)
       this.#control.setUnitCount(this.#shard, 0);
     this.#nextShard();

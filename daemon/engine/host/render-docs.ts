@@ -4,7 +4,7 @@
 
 import { isTrap, neverStops, type StopTest } from './core.ts';
 import type { RenderMessage } from './search-messages.ts';
-import type { RenderedDocs, Searcher } from './searcher.ts';
+import { REQUEST_WORDS, type RenderedDocs, type Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 
 /** What there is to render. */
@@ -25,8 +25,9 @@ export function renderDocs(
   for (let isRetry = false; ; isRetry = true) {
     try {
       searcher.setPlan(plan);
-      if (!searcher.isBound(shardId) && searcher.bind(shardId, isStopWanted) === undefined)
-        return undefined;
+      const isBound =
+        searcher.isBound(shardId) || searcher.bindDocs(shardId, docIdsOf(requests), isStopWanted);
+      if (!isBound) return undefined;
       return searcher.render(requests, kept, options, isStopWanted);
     } catch (error) {
       // A refused call left the instance sound, but amid a doc.
@@ -36,4 +37,10 @@ export function renderDocs(
       if (isRetry) throw error;
     }
   }
+}
+
+function docIdsOf(requests: Uint32Array): number[] {
+  const docIds: number[] = [];
+  for (let i = 0; i < requests.length; i += REQUEST_WORDS) docIds.push(requests[i]!);
+  return docIds;
 }

@@ -85,12 +85,16 @@ export interface ShardTimes {
 /** What one thread found, in all or since it last told. */
 export interface Findings {
   readonly bindings: readonly BindFinding[];
+  /** Of heads alone (core/match/heads.ts). */
+  readonly headBindings: readonly BindFinding[];
   readonly units: readonly UnitFinding[];
   readonly failures: readonly FailureFinding[];
   /** A shard may occur several times. */
   readonly times: readonly ShardTimes[];
   /** When the first unit of the search began on this thread (process.hrtime), if any did. */
   readonly firstUnitNs: bigint | undefined;
+  /** Shards that have heads (core/match/heads.ts), by index, in order; undefined: the thread does not know yet. */
+  readonly headShards: readonly number[] | undefined;
 }
 
 /** Findings of a search that goes on. */

@@ -1,5 +1,7 @@
-// What a stream has found and not sent: says when a batch of it is due and which docs it holds, the best of
-// what is known. Bounded by the limit of the search, behind which nothing more is found.
+// What a stream has found and not sent: says when a batch of it is due and which docs it holds, the best of what is
+// known. Units come in the order of the search (unit-order.ts). Those up to FIRST_DOCS docs, heads all, are put in order
+// together and begin the stream: the first files of an answer are the same each time. Which docs the limit lets through
+// is decided in the order of the units too, whatever was sent before. Bounded by the limit of the search.
 
 import type { UnitFinding } from '../host/search-messages.ts';
 import type { FlushReason } from './answer.ts';
@@ -11,6 +13,8 @@ import { mergeDocs, sortDocs, withDiversity } from './order.ts';
 export const CHUNK_SIZE_MAX = 262_144;
 /** How long results wait for others. Threads may have kept them for 10 ms before, rendering comes after. */
 const FLUSH_MS = 25;
+/** How long the first results wait for heads of other shards, and for FIRST_DOCS docs. */
+const FIRST_MS = 20;
 /** Guess: docs of the first batch while the search goes on; the fewer, the sooner it leaves. */
 const FIRST_DOCS = 50;
 /** Guess: bytes of a file result before one was seen. */
@@ -25,20 +29,27 @@ export interface Batch {
   readonly reason: FlushReason;
 }
 
+/** Docs that the limit lets through, or leaves out, together. */
+type Group = FoundDoc[];
+
 export class Backlog {
   readonly #context: OrderContext;
+  /** Ranges that may still be let through. */
   #rangesLeft: number;
   #docSize: number;
   /** In order, but for the one that was moved for diversity. */
   #docs: readonly FoundDoc[] = [];
-  /** Those that came since they were put in order. */
-  #fresh: FoundDoc[] = [];
+  /** Those that came since: the first units together, then a unit each. */
+  #groups: Group[] = [];
   #moved: FoundDoc | undefined;
-  /** Ranges of the docs. */
+  /** Docs and ranges of both. */
+  #count = 0;
   #rangeCount = 0;
   /** Since when there are docs (performance.now). */
   #sinceMs = 0;
+  #hasFirst = false;
   #hasGiven = false;
+  #isClosed = false;
   /** Shards whose docs cannot be shown. */
   readonly #lost = new Set<number>();
   /** Ranges that were found and cannot be shown. */
@@ -51,18 +62,21 @@ export class Backlog {
     this.#docSize = isWhole ? WHOLE_DOC_SIZE : DOC_SIZE;
   }
 
-  add(units: readonly UnitFinding[]): void {
-    if (this.#rangesLeft === 0) return;
-    if (this.#count() === 0) this.#sinceMs = performance.now();
-    for (const unit of units) {
-      if (unit.rows.length === 0) continue;
-      if (this.#lost.has(unit.shard)) {
-        this.lostCount += unit.matches;
-        continue;
-      }
-      for (const doc of docsOf(unit)) this.#fresh.push(doc);
-      this.#rangeCount += unit.matches;
+  /** Takes the next unit in the order of the search. */
+  add(unit: UnitFinding, isHead: boolean): void {
+    if (this.#rangesLeft === 0 || this.#isClosed) return;
+    if (this.#lost.has(unit.shard)) {
+      this.lostCount += unit.matches;
+      return;
     }
+    const docs = docsOf(unit);
+    if (this.#count === 0) this.#sinceMs = performance.now();
+    this.#count += docs.length;
+    this.#rangeCount += unit.matches;
+    const first = this.#hasFirst ? undefined : this.#groups[0];
+    if (docs.length > 0 && first === undefined) this.#groups.push(docs);
+    else for (const doc of docs) first?.push(doc);
+    if (!isHead && this.#count >= FIRST_DOCS) this.#hasFirst = true;
   }
 
   /** Tells how many bytes a file result has, on average. */
@@ -76,17 +90,14 @@ export class Backlog {
    * @param isOver  nothing will be added
    */
   waitMs(isOver: boolean): number | undefined {
-    if (this.#count() === 0) return undefined;
-    if (isOver || !this.#hasGiven || this.#isFull()) return 0;
-    return Math.max(0, this.#sinceMs + FLUSH_MS - performance.now());
-  }
-
-  #count(): number {
-    return this.#docs.length + this.#fresh.length;
+    if (this.#count === 0) return undefined;
+    if (isOver || (this.#hasGiven ? this.#isFull() : this.#hasFirst)) return 0;
+    const waitMs = this.#hasGiven ? FLUSH_MS : FIRST_MS;
+    return Math.max(0, this.#sinceMs + waitMs - performance.now());
   }
 
   #isFull(): boolean {
-    const size = Math.max(this.#count() * this.#docSize, this.#rangeCount * RANGE_SIZE);
+    const size = Math.max(this.#count * this.#docSize, this.#rangeCount * RANGE_SIZE);
     return size >= CHUNK_SIZE_MAX;
   }
 
@@ -101,29 +112,47 @@ export class Backlog {
 
   /** Puts what came into its order; more may come meanwhile, and waits for the next time. */
   *#sort(): Steps<void> {
-    if (this.#fresh.length === 0) return;
+    const groups = this.#groups;
+    if (groups.length === 0) return;
+    this.#groups = [];
+    const fresh: FoundDoc[] = [];
+    for (const group of groups) for (const doc of yield* this.#letThrough(group)) fresh.push(doc);
     const moved = this.#moved;
-    const fresh = moved === undefined ? this.#fresh : [...this.#fresh, moved];
+    if (moved !== undefined) fresh.push(moved);
     const known = this.#docs.filter((doc) => doc !== moved);
-    this.#fresh = [];
     const sorted = yield* sortDocs(fresh, this.#context);
     const merged = yield* mergeDocs(known, sorted, this.#context);
-    if (this.#rangesLeft === 0) return;
+    if (this.#isClosed) return;
     this.#docs = withDiversity(merged, this.#context);
     this.#moved = this.#docs[2] === merged[2] ? undefined : this.#docs[2];
   }
 
+  /** The docs of a group for which ranges are left: all of them, or the best. */
+  *#letThrough(group: Group): Steps<readonly FoundDoc[]> {
+    const ranges = group.reduce((sum, { count }) => sum + count, 0);
+    const docs = ranges <= this.#rangesLeft ? group : yield* sortDocs(group, this.#context);
+    const through = cutDocs(docs, this.#rangesLeft);
+    for (const doc of docs.slice(through.length)) this.#forget(doc);
+    this.#rangesLeft -= through.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
+    return through;
+  }
+
+  #forget({ count }: FoundDoc): void {
+    this.#count--;
+    this.#rangeCount -= count;
+  }
+
   /** The best docs, about as many as a chunk holds. One call at a time. */
   *takeBatch(isOver: boolean): Steps<Batch> {
+    this.#hasFirst = true;
     yield* this.#sort();
     const isEarly = !isOver && !this.#hasGiven;
     const fitting = this.#fittingCount();
     const count = isEarly ? Math.min(FIRST_DOCS, fitting) : fitting;
     const isFull = this.#isFull() && !isEarly;
-    const docs = cutDocs(this.#docs.slice(0, count), this.#rangesLeft);
-    this.#rangesLeft -= docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
-    for (const doc of docs) this.#rangeCount -= doc.count;
-    this.#docs = this.#rangesLeft === 0 ? [] : this.#docs.slice(count);
+    const docs = this.#docs.slice(0, count);
+    for (const doc of docs) this.#forget(doc);
+    this.#docs = this.#docs.slice(count);
     if (this.#docs.slice(0, 3).every((doc) => doc !== this.#moved)) this.#moved = undefined;
     this.#hasGiven = true;
     return { docs, reason: this.#reason(isOver, isFull) };
@@ -138,29 +167,29 @@ export class Backlog {
   lose(shard: number, batch: readonly FoundDoc[]): readonly FoundDoc[] {
     const isLost = (doc: FoundDoc): boolean => doc.shard === shard;
     this.#lost.add(shard);
-    for (const { rangeMax, count } of batch.filter(isLost)) {
+    for (const { rangeMax, count } of [...batch, ...this.#docs].filter(isLost)) {
       this.#rangesLeft += rangeMax;
       this.lostCount += count;
     }
-    for (const { count } of [...this.#docs, ...this.#fresh].filter(isLost)) {
-      this.#rangeCount -= count;
-      this.lostCount += count;
-    }
+    const waiting = this.#groups.flat();
+    for (const { count } of waiting.filter(isLost)) this.lostCount += count;
+    for (const doc of [...this.#docs, ...waiting].filter(isLost)) this.#forget(doc);
     this.#docs = this.#docs.filter((doc) => !isLost(doc));
-    this.#fresh = this.#fresh.filter((doc) => !isLost(doc));
+    this.#groups = this.#groups.map((group) => group.filter((doc) => !isLost(doc)));
     if (this.#moved?.shard === shard) this.#moved = undefined;
     return batch.filter((doc) => !isLost(doc));
   }
 
   #reason(isOver: boolean, isFull: boolean): FlushReason {
-    if (isOver && this.#count() === 0) return 'FINAL_FLUSH';
+    if (isOver && this.#count === 0) return 'FINAL_FLUSH';
     return isOver || isFull ? 'MAX_SIZE' : 'TIMER_EXPIRED';
   }
 
   /** Gives nothing any more. */
   close(): void {
-    this.#rangesLeft = 0;
+    this.#isClosed = true;
+    this.#count = 0;
     this.#docs = [];
-    this.#fresh = [];
+    this.#groups = [];
   }
 }

@@ -96,9 +96,13 @@ function joinOutcomes(parts: readonly PartialAnswer[], starts: readonly number[]
   const firsts = parts.flatMap(({ outcome: { firstUnitNs } }) => firstUnitNs ?? []);
   return {
     bindings: all<BindFinding>(({ bindings }) => bindings),
+    headBindings: all<BindFinding>(({ headBindings }) => headBindings),
     units: all(({ units }) => units),
     failures: all(({ failures }) => failures),
     times: all(({ times }) => times),
+    headShards: parts.flatMap(
+      ({ outcome }, part) => outcome.headShards?.map((shard) => shard + starts[part]!) ?? [],
+    ),
     firstUnitNs: firsts.length === 0 ? undefined : firsts.reduce((a, b) => (a < b ? a : b)),
     stop: STOPS.find((stop) => parts.some(({ outcome }) => outcome.stop === stop)),
   };

@@ -308,18 +308,22 @@ function newControl(shards: readonly LiveShard[]): SearchControl {
 }
 
 function joinFindings(parts: readonly Findings[]): Findings {
-  const bindings = new Map<number, BindFinding>();
-  for (const part of parts) {
-    for (const binding of part.bindings)
-      if (!bindings.has(binding.shard)) bindings.set(binding.shard, binding);
-  }
   return {
-    bindings: [...bindings.values()],
+    bindings: firstOfShards(parts.flatMap(({ bindings }) => bindings)),
+    headBindings: firstOfShards(parts.flatMap(({ headBindings }) => headBindings)),
     units: parts.flatMap(({ units }) => units),
     failures: parts.flatMap(({ failures }) => failures),
     times: parts.flatMap(({ times }) => times),
     firstUnitNs: earliest(parts.map(({ firstUnitNs }) => firstUnitNs)),
+    headShards: parts.find(({ headShards }) => headShards !== undefined)?.headShards,
   };
+}
+
+function firstOfShards(bindings: readonly BindFinding[]): BindFinding[] {
+  const firsts = new Map<number, BindFinding>();
+  for (const binding of bindings)
+    if (!firsts.has(binding.shard)) firsts.set(binding.shard, binding);
+  return [...firsts.values()];
 }
 
 /** The least of the times that are there. */

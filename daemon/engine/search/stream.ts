@@ -1,5 +1,6 @@
 // Answers one search as a stream of events (API.md 8.3): what is known is sent in batches, the best first,
-// while the search goes on. Pulled by its reader: an event is made when it is asked for, and while nobody
+// while the search goes on. What is found counts in the order of the search (unit-order.ts), so that a limited stream
+// sends the same files each time. Pulled by its reader: an event is made when it is asked for, and while nobody
 // asks the search pauses, so that a slow reader holds up its own search and nothing grows.
 
 import { deferredFor } from '../../base/deferred.ts';
@@ -22,6 +23,7 @@ import { withoutDamaged } from './service.ts';
 import type { Snapshot } from './snapshot.ts';
 import { StatsLedger } from './stats-ledger.ts';
 import { RunningTally } from './tally.ts';
+import { UnitOrder } from './unit-order.ts';
 
 /** How long a stream searches on the thread that owns the sockets: then the first chunk is made. */
 const INLINE_NS = 2_000_000n;
@@ -75,6 +77,7 @@ export class SearchStream {
   readonly #ledger: StatsLedger;
   readonly #backlog: Backlog;
   readonly #run: Run;
+  readonly #order: UnitOrder;
   readonly #runEnd: Promise<void>;
   #runState: 'running' | 'over' | { readonly error: unknown } = 'running';
   readonly #ready: StreamEvent[] = [];
@@ -106,6 +109,14 @@ export class SearchStream {
     this.#tally = new RunningTally(scope.shards, scope.quarantined);
     this.#ledger = new StatsLedger(this.#tally.counts, startNs);
     this.#backlog = new Backlog(view, run.limit, render.isWhole);
+    this.#order = new UnitOrder(scope.shards.length, run.limit, {
+      addHeadBinding: (binding) => this.#tally.addHeadBinding(binding),
+      addBinding: (binding) => this.#tally.addBinding(binding),
+      addUnit: (unit, isHead) => {
+        this.#tally.addUnit(unit);
+        this.#backlog.add(unit, isHead);
+      },
+    });
     const options = { inlineNs: INLINE_NS, ...run };
     this.#run = new Run(parts.searcher, parts.pool, options, true, (found) => this.#take(found));
     this.#runEnd = this.#run.start().then(
@@ -157,14 +168,11 @@ export class SearchStream {
   }
 
   #take(findings: Findings): void {
-    const { bindings, units, failures } = findings;
-    for (const binding of bindings) this.#tally.addBinding(binding);
-    for (const unit of units) this.#tally.addUnit(unit);
-    for (const { shard, reason, fault } of failures) this.#noteFailure(shard, reason, fault);
+    for (const { shard, reason, fault } of findings.failures)
+      this.#noteFailure(shard, reason, fault);
     this.#ledger.addTimes(findings);
-    this.#backlog.add(units);
-    if (this.#isOverLimit()) this.#run.enough();
-    if (units.length > 0) this.#wake();
+    this.#order.add(findings);
+    if (findings.units.length > 0) this.#wake();
   }
 
   #noteFailure(shard: number, reason: string, fault: ShardFault | undefined): void {
@@ -173,12 +181,9 @@ export class SearchStream {
     if (isNew) this.#parts.onShardFailure?.(shardId, reason, fault);
   }
 
-  #isOverLimit(): boolean {
-    return this.#tally.counts.totalMatchCount > this.#prepared.run.limit;
-  }
-
   #endRun(state: 'over' | { readonly error: unknown }): void {
     this.#runState = state;
+    this.#order.end();
     this.#wake();
   }
 
@@ -301,7 +306,7 @@ export class SearchStream {
     // Why not before: a shard may turn out to be damaged when what was found in it is shown.
     this.#tally.close();
     const { totals, reason, firstResultNs } = this.#ledger.close();
-    const tally = { counts: this.#tally.counts, isOverLimit: this.#isOverLimit() };
+    const tally = { counts: this.#tally.counts, isOverLimit: this.#order.isOverLimit };
     const { stopReason } = this.#run;
     const shownCount = totals.actualMatchCount + this.#backlog.lostCount;
     const found = incompleteReasons(

@@ -1,13 +1,14 @@
 // Adds up what a run found, as API.md 6.6 and 7 define it. `tallyRun` does so for an answer at the end: it
-// walks shards and units in order, stops behind the unit in which the limit was exceeded, and counts only
-// what stands before, so that a cut answer depends on the snapshot alone, not on how threads raced. A
-// stream counts whatever comes.
+// walks the head units of all shards, then the other units shard by shard, stops behind the unit in which the limit was
+// exceeded, and counts only what stands before, so that a cut answer depends on the snapshot alone, not on how threads
+// raced. A stream counts whatever comes.
 
 import { addToList } from '../../base/lists.ts';
 import type { BindFinding, UnitFinding } from '../host/search-messages.ts';
 import type { RunOutcome } from './run.ts';
 import { liveDocCount } from '../shards/parts.ts';
 import type { LiveShard, QuarantinedShard, Snapshot } from './snapshot.ts';
+import { UnitOrder } from './unit-order.ts';
 
 /** The numbers of API.md 7 that the run decides. */
 export interface Counts {
@@ -31,6 +32,8 @@ export interface Counts {
 /** What counts of a shard in which the search has started. */
 export interface ShardFindings {
   readonly shard: number;
+  /** Of its heads alone. */
+  readonly headBinding: BindFinding | undefined;
   readonly binding: BindFinding | undefined;
   /** In order. */
   readonly units: readonly UnitFinding[];
@@ -42,7 +45,7 @@ export interface Tally {
   readonly counts: Counts;
   /** In order; shards in which the search has not started are missing. */
   readonly shards: readonly ShardFindings[];
-  /** Units that count, in order. */
+  /** Units that count, in the order of the search. */
   readonly units: readonly UnitFinding[];
   /** More ranges than the limit were found. */
   readonly isOverLimit: boolean;
@@ -56,6 +59,8 @@ export interface SearchProgress {
 
 /** What is known of a shard. */
 interface ShardTally {
+  /** Of its heads alone: counts until the whole shard is bound. */
+  headBinding: BindFinding | undefined;
   binding: BindFinding | undefined;
   /** Units that have been searched. */
   unitCount: number;
@@ -79,6 +84,7 @@ export class RunningTally {
     this.#shards = shards;
     this.#quarantined = quarantined;
     this.#tallies = shards.map(() => ({
+      headBinding: undefined,
       binding: undefined,
       unitCount: 0,
       considered: 0,
@@ -86,16 +92,29 @@ export class RunningTally {
     }));
   }
 
+  /** Only the first one of a shard counts, and only if not the whole shard is bound. */
+  addHeadBinding(binding: BindFinding): void {
+    const tally = this.#tallies[binding.shard]!;
+    if (tally.headBinding !== undefined || tally.binding !== undefined) return;
+    tally.headBinding = binding;
+    this.#count(binding, 1);
+  }
+
   /** Only the first binding of a shard counts. */
   addBinding(binding: BindFinding): void {
     const tally = this.#tallies[binding.shard]!;
     if (tally.binding !== undefined) return;
     tally.binding = binding;
+    if (tally.headBinding !== undefined) this.#count(tally.headBinding, -1);
+    this.#count(binding, 1);
+  }
+
+  #count(binding: BindFinding, sign: 1 | -1): void {
     if (this.#hidesDocs(binding.shard)) return;
-    this.counts.ngramLookups += binding.lookups;
-    this.counts.regexpsConsidered += binding.regexps;
-    this.counts.indexBytesLoaded += binding.indexBytes;
-    this.counts.ngramMatches += binding.candidateBlocks;
+    this.counts.ngramLookups += sign * binding.lookups;
+    this.counts.regexpsConsidered += sign * binding.regexps;
+    this.counts.indexBytesLoaded += sign * binding.indexBytes;
+    this.counts.ngramMatches += sign * binding.candidateBlocks;
   }
 
   addUnit(unit: UnitFinding): void {
@@ -168,7 +187,7 @@ export class RunningTally {
       return;
     }
     counts.shardFilesConsidered += docCount;
-    // Of a shard that failed before its candidates were known no doc is ruled out.
+    // Where only heads were bound, or nothing, no doc is ruled out.
     counts.filesSkipped += (binding === undefined ? docCount : candidates) - considered;
     if (isFailed) counts.crashes++;
     else if (candidates === 0) counts.shardsSkippedFilter++;
@@ -187,30 +206,46 @@ export function tallyRun(
   limit: number,
 ): Tally {
   const tally = new RunningTally(shards, quarantined);
-  const bindings = new Map(outcome.bindings.map((binding) => [binding.shard, binding]));
+  const units: UnitFinding[] = [];
+  const bindings = new Map<number, BindFinding>();
+  const headBindings = new Map<number, BindFinding>();
+  const order = new UnitOrder(shards.length, limit, {
+    addHeadBinding: (binding) => {
+      headBindings.set(binding.shard, binding);
+      tally.addHeadBinding(binding);
+    },
+    addBinding: (binding) => {
+      bindings.set(binding.shard, binding);
+      tally.addBinding(binding);
+    },
+    addUnit: (unit) => {
+      units.push(unit);
+      tally.addUnit(unit);
+    },
+  });
+  order.add(outcome);
+  order.end();
   const failed = new Set(outcome.failures.map(({ shard }) => shard));
-  const byShard = groupUnits(outcome.units);
-  const started: ShardFindings[] = [];
-  let isOverLimit = false;
-  for (let shard = 0; shard < shards.length && !isOverLimit; shard++) {
-    const binding = bindings.get(shard);
-    const isStarted = binding?.candidateDocs === 0 || byShard.has(shard) || failed.has(shard);
-    if (!isStarted) continue;
-    const counted = takeUnits(byShard.get(shard) ?? [], limit - tally.counts.totalMatchCount);
-    isOverLimit = counted.isOverLimit;
-    const findings = { shard, binding, units: counted.units, isFailed: failed.has(shard) };
-    addFindings(tally, findings);
-    started.push(findings);
-  }
+  for (const shard of failed) tally.addFailure(shard);
   tally.close();
-  const units = started.flatMap((findings) => findings.units);
-  return { counts: tally.counts, shards: started, units, isOverLimit };
+  const byShard = groupUnits(units);
+  const isStarted = (shard: number): boolean =>
+    bindings.has(shard) || headBindings.has(shard) || failed.has(shard);
+  const findings = [...shards.keys()].filter(isStarted).map((shard) => ({
+    shard,
+    headBinding: headBindings.get(shard),
+    binding: bindings.get(shard),
+    units: byShard.get(shard) ?? [],
+    isFailed: failed.has(shard),
+  }));
+  return { counts: tally.counts, shards: findings, units, isOverLimit: order.isOverLimit };
 }
 
 function addFindings(
   tally: RunningTally,
-  { shard, binding, units, isFailed }: ShardFindings,
+  { shard, headBinding, binding, units, isFailed }: ShardFindings,
 ): void {
+  if (headBinding !== undefined) tally.addHeadBinding(headBinding);
   if (binding !== undefined) tally.addBinding(binding);
   for (const unit of units) tally.addUnit(unit);
   if (isFailed) tally.addFailure(shard);
@@ -224,9 +259,10 @@ function addFindings(
 export function shareOf(shard: LiveShard, findings: ShardFindings | undefined): Counts {
   const tally = new RunningTally([shard], []);
   if (findings !== undefined) {
-    const { binding, units, isFailed } = findings;
+    const { headBinding, binding, units, isFailed } = findings;
     addFindings(tally, {
       shard: 0,
+      headBinding: headBinding && { ...headBinding, shard: 0 },
       binding: binding && { ...binding, shard: 0 },
       units: units.map((unit) => ({ ...unit, shard: 0 })),
       isFailed,
@@ -268,18 +304,4 @@ function groupUnits(units: readonly UnitFinding[]): Map<number, UnitFinding[]> {
   for (const unit of units) addToList(byShard, unit.shard, unit);
   for (const group of byShard.values()) group.sort((a, b) => a.unit - b.unit);
   return byShard;
-}
-
-function takeUnits(
-  units: readonly UnitFinding[],
-  left: number,
-): { units: UnitFinding[]; isOverLimit: boolean } {
-  const taken: UnitFinding[] = [];
-  let sum = 0;
-  for (const unit of units) {
-    taken.push(unit);
-    sum += unit.matches;
-    if (sum > left) return { units: taken, isOverLimit: true };
-  }
-  return { units: taken, isOverLimit: false };
 }

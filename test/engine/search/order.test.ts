@@ -96,13 +96,14 @@ test('a backlog gives each doc once, batches in order, whatever comes while it i
     let stepCount = 0;
     const choose = (): number => choices.next().value;
     while (left.length > 0 || backlog.waitMs(true) !== undefined) {
-      if (left.length > 0 && choose() > 0) backlog.add(left.splice(0, choose()));
+      if (left.length > 0 && choose() > 0)
+        for (const unit of left.splice(0, choose())) backlog.add(unit, false);
       if (backlog.waitMs(true) === undefined) continue;
       const steps = backlog.takeBatch(true);
       let step = steps.next();
       for (; step.done !== true; step = steps.next()) {
         stepCount++;
-        if (left.length > 0 && choose() === 0) backlog.add(left.splice(0, 1));
+        if (left.length > 0 && choose() === 0) backlog.add(left.shift()!, false);
       }
       const { docs } = step.value;
       assert.deepEqual(

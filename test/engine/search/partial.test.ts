@@ -139,7 +139,16 @@ void test('of the reasons why parts stopped the gravest is told, wherever it sta
   const part = (stop: PartialAnswer['outcome']['stop']): PartialAnswer => ({
     shards: [],
     quarantined: [],
-    outcome: { bindings: [], units: [], failures: [], times: [], firstUnitNs: undefined, stop },
+    outcome: {
+      bindings: [],
+      headBindings: [],
+      units: [],
+      failures: [],
+      times: [],
+      firstUnitNs: undefined,
+      headShards: [],
+      stop,
+    },
     docs: undefined as never,
     render: () => Promise.reject(new Error('nothing to render')),
   });

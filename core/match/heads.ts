@@ -1,0 +1,167 @@
+// Heads: the docs to evaluate first, which define a symbol that the query names. The order of names
+// (shard/symbols.ts) finds them without a list of grams, so that the host can ask every shard before
+// it binds any. A lone literal names itself, or its longest identifier; several literals name what
+// they spell together: `kmem cache create` is kmem_cache_create, or kmemCacheCreate.
+
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { NONE_ID } from '../shared/format.ts';
+import { NODE_TEXT } from '../shared/plan.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_PIECE } from '../shared/status.ts';
+import { blockAt } from '../shard/open.ts';
+import { hasSymbols, lowerSymbolName, readSymbolList, symbolListBytes } from '../shard/symbols.ts';
+import { ShardView } from '../shard/view.ts';
+import { isWordByte } from '../text/words.ts';
+import { newBlockBitmap } from './block-sets.ts';
+import {
+  addDocsOfBlob,
+  blockBitmapSize,
+  boundView,
+  countIndexBytes,
+  failBinding,
+  failStatus,
+  newDocBitmap,
+} from './bound.ts';
+import { Atom, atomAt, failCompiling, slotAtoms } from './node.ts';
+
+/** Longer names have cut keys. */
+const TEXT_SIZE_MAX: u32 = 200;
+/** A shorter text begins too many names. */
+const BEGUN_SIZE_MIN: u32 = 3;
+/** Bound: more names with the same beginning say nothing of which doc is meant. */
+const BEGUN_NAMES_MAX: u32 = 16;
+
+/** A text that a symbol may be named by. */
+@unmanaged
+class HeadText {
+  start: u32; // address
+  size: u32; // bytes; 0: there is none
+}
+const TEXT_COUNT: u32 = 2;
+const texts = memory.data(16, 4);
+if (offsetof<HeadText>() * TEXT_COUNT > 16) ERROR('texts: size');
+
+@inline
+function textAt(index: u32): HeadText {
+  return changetype<HeadText>(texts + <usize>index * offsetof<HeadText>());
+}
+
+/** Finds the texts of the compiled tree. Errors: compileStatus is set if the arena is full. */
+export function compileHeads(arena: Arena): void {
+  textAt(0).size = 0;
+  textAt(1).size = 0;
+  let size: u32 = slotAtoms.count;
+  for (let i: u32 = 0; i < slotAtoms.count; i++) {
+    const atom = atomAt(slotAtoms, i);
+    if (atom.kind != NODE_TEXT || atom.dataSize > TEXT_SIZE_MAX) return;
+    size += atom.dataSize;
+  }
+  if (slotAtoms.count == 1) return setLoneTexts(atomAt(slotAtoms, 0));
+  if (slotAtoms.count == 0 || size > TEXT_SIZE_MAX) return;
+  joinTexts(arena, textAt(0), size, 95);
+  joinTexts(arena, textAt(1), size, 0);
+}
+
+function setText(text: HeadText, start: usize, size: usize): void {
+  text.start = <u32>start;
+  text.size = <u32>size;
+}
+
+/** The literal, and the longest identifier in it. */
+function setLoneTexts(atom: Atom): void {
+  setText(textAt(0), atom.data, atom.dataSize);
+  const end = <usize>atom.data + atom.dataSize;
+  let best: usize = 0;
+  for (let start = <usize>atom.data; start < end; ) {
+    let next = start;
+    while (next < end && isIdentifierByte(load<u8>(next))) next++;
+    if (next - start > best) {
+      best = next - start;
+      setText(textAt(1), start, best);
+    }
+    start = next + 1;
+  }
+  if (best == atom.dataSize) textAt(1).size = 0;
+}
+
+@inline
+function isIdentifierByte(byte: u32): bool {
+  return byte >= 128 || isWordByte(byte);
+}
+
+/** The literals one behind the other, with `separator` between two of them, 0: none. */
+function joinTexts(arena: Arena, text: HeadText, size: u32, separator: u8): void {
+  const start = arenaAlloc(arena, size, 8);
+  if (start == 0) return failCompiling(STATUS_OUT_OF_MEMORY);
+  let next = start;
+  for (let i: u32 = 0; i < slotAtoms.count; i++) {
+    const atom = atomAt(slotAtoms, i);
+    if (i > 0 && separator != 0) {
+      store<u8>(next, separator);
+      next++;
+    }
+    memory.copy(next, atom.data, atom.dataSize);
+    next += atom.dataSize;
+  }
+  setText(text, start, next - start);
+}
+
+/**
+ * Whether an open shard has symbols that the compiled plan names. Costs two to eight binary searches
+ * in its order of names.
+ */
+export function hasHeads(view: ShardView): bool {
+  return hasSymbols(view) && (hasNames(view, false) || hasNames(view, true));
+}
+
+/** Whether there are names that are one of the texts, but for the case, or that begin with one. */
+function hasNames(view: ShardView, isPrefix: bool): bool {
+  for (let i: u32 = 0; i < TEXT_COUNT; i++)
+    if (countNames(view, textAt(i), isPrefix) > 0) return true;
+  return false;
+}
+
+let firstName: u32 = 0;
+
+/** Names that are the text, or begin with it if they are few; the first of them is firstName. */
+function countNames(view: ShardView, text: HeadText, isPrefix: bool): u32 {
+  if (text.size == 0 || (isPrefix && text.size < BEGUN_SIZE_MIN)) return 0;
+  firstName = lowerSymbolName(view, text.start, text.size, isPrefix, false);
+  const count = lowerSymbolName(view, text.start, text.size, isPrefix, true) - firstName;
+  return isPrefix && count > BEGUN_NAMES_MAX ? 0 : count;
+}
+
+/**
+ * The heads of the bound shard, with a doc all of the same content; 0: there are none, or failStatus
+ * is set. Names that begin with a text count where none is one.
+ */
+export function findHeads(arena: Arena): usize {
+  if (!hasSymbols(boundView)) return 0;
+  const isPrefix = !hasNames(boundView, false);
+  if (isPrefix && !hasNames(boundView, true)) return 0;
+  const blocks = newBlockBitmap(arena);
+  if (blocks == 0) return 0;
+  for (let i: u32 = 0; i < TEXT_COUNT; i++) {
+    const end = countNames(boundView, textAt(i), isPrefix) + firstName;
+    for (let name = firstName; name < end; name++) {
+      if (!readSymbolList(boundView, name, blocks)) failBinding(STATUS_PIECE);
+      countIndexBytes(symbolListBytes);
+    }
+  }
+  return failStatus != STATUS_OK ? 0 : docsIn(arena, blocks);
+}
+
+/** The docs that hold a block of the bitmap. */
+function docsIn(arena: Arena, blocks: usize): usize {
+  const docs = newDocBitmap(arena);
+  if (docs == 0) return 0;
+  for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
+    for (let word = load<u64>(blocks + offset); word != 0; word &= word - 1) {
+      const blockId = (<u32>offset << 3) + <u32>ctz(word);
+      // A damaged list may name a blockId that no block has.
+      if (blockId >= boundView.blockCount) break;
+      const blobId = blockAt(boundView, blockId).blobId;
+      if (blobId != NONE_ID) addDocsOfBlob(docs, blobId);
+    }
+  }
+  return docs;
+}

@@ -1,0 +1,124 @@
+// Puts what threads find into the order of the search: the head units of all shards, then the other units, shard by
+// shard, up to the one that exceeds the limit. What stands there depends on the snapshot alone, not on how threads
+// raced; so do the counts, and the docs of a cut answer.
+
+import type { BindFinding, Findings, UnitFinding } from '../host/search-messages.ts';
+
+/** Takes findings in order. */
+export interface UnitSink {
+  /** The heads of a shard come next, if there are any. */
+  addHeadBinding(binding: BindFinding): void;
+  /** The search is through with a shard that has no candidates, or goes into one that has. */
+  addBinding(binding: BindFinding): void;
+  addUnit(unit: UnitFinding, isHead: boolean): void;
+}
+
+/** What is known of a shard. */
+interface ShardState {
+  headBinding: BindFinding | undefined;
+  binding: BindFinding | undefined;
+  isFailed: boolean;
+  hasPassedHead: boolean;
+  /** Those that came and were not handed on. */
+  readonly units: Map<number, UnitFinding>;
+}
+
+export class UnitOrder {
+  readonly #sink: UnitSink;
+  readonly #shards: readonly ShardState[];
+  /** By index, in order; undefined: not known yet. */
+  #headShards: readonly number[] | undefined;
+  #headIndex = 0;
+  #shard = 0;
+  #unit = 0;
+  /** Ranges up to the limit; below 0: it is exceeded. */
+  #left: number;
+  #isEnded = false;
+
+  /** @param limit  ranges behind which nothing is handed on but heads */
+  constructor(shardCount: number, limit: number, sink: UnitSink) {
+    this.#shards = Array.from({ length: shardCount }, () => ({
+      headBinding: undefined,
+      binding: undefined,
+      isFailed: false,
+      hasPassedHead: false,
+      units: new Map(),
+    }));
+    this.#left = limit;
+    this.#sink = sink;
+  }
+
+  /** Units with more ranges than the limit were handed on. */
+  get isOverLimit(): boolean {
+    return this.#left < 0;
+  }
+
+  /** All head units were handed on. */
+  get hasPassedHeads(): boolean {
+    return this.#headIndex === this.#headShards?.length;
+  }
+
+  /** Takes findings, each unit once, and hands on what stands in order without a gap. */
+  add(findings: Omit<Findings, 'times' | 'firstUnitNs'>): void {
+    const { bindings, headBindings, units, failures, headShards } = findings;
+    this.#headShards ??= headShards;
+    for (const binding of headBindings) this.#shards[binding.shard]!.headBinding ??= binding;
+    for (const binding of bindings) this.#shards[binding.shard]!.binding ??= binding;
+    for (const { shard } of failures) this.#shards[shard]!.isFailed = true;
+    for (const unit of units) this.#shards[unit.shard]!.units.set(unit.unit, unit);
+    this.#handOn();
+  }
+
+  /** Nothing more will come: hands on what is left up to the limit, gaps or not. */
+  end(): void {
+    this.#isEnded = true;
+    this.#headShards ??= [];
+    this.#handOn();
+  }
+
+  #handOn(): void {
+    if (this.#headShards === undefined) return;
+    for (; !this.hasPassedHeads; this.#headIndex++)
+      if (!this.#passHead(this.#shards[this.#headShards[this.#headIndex]!]!)) return;
+    for (; this.#shard < this.#shards.length && !this.isOverLimit; this.#shard++) {
+      if (!this.#passUnits(this.#shards[this.#shard]!)) return;
+      this.#unit = 0;
+    }
+  }
+
+  /** Hands on the head unit of a shard; false: it is missing, and may come. */
+  #passHead(state: ShardState): boolean {
+    const { headBinding, units } = state;
+    const canCome = !this.#isEnded && !state.isFailed;
+    if (headBinding === undefined) return !canCome;
+    const unit = units.get(0);
+    if (headBinding.headUnitCount > 0 && unit === undefined && canCome) return false;
+    this.#sink.addHeadBinding(headBinding);
+    if (headBinding.headUnitCount > 0 && unit !== undefined) this.#pass(state, unit, true);
+    return true;
+  }
+
+  /** Hands on the units of a shard; false: one is missing that may come, or the limit is exceeded. */
+  #passUnits(state: ShardState): boolean {
+    const { binding, units } = state;
+    const canCome = !this.#isEnded && !state.isFailed;
+    if (binding === undefined) return !canCome;
+    if (binding.candidateDocs === 0 || state.isFailed) this.#sink.addBinding(binding);
+    for (; this.#unit < binding.unitCount && !this.isOverLimit; this.#unit++) {
+      const unit = units.get(this.#unit);
+      const isPassed = this.#unit === 0 && state.hasPassedHead;
+      if (unit === undefined && canCome && !isPassed) return false;
+      if (unit === undefined) continue;
+      this.#sink.addBinding(binding);
+      this.#pass(state, unit, false);
+    }
+    return !this.isOverLimit;
+  }
+
+  #pass(state: ShardState, unit: UnitFinding, isHead: boolean): void {
+    state.units.delete(unit.unit);
+    state.hasPassedHead ||= isHead;
+    this.#left -= unit.matches;
+    this.#sink.addUnit(unit, isHead);
+  }
+}
