@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { escapeLiteral } from '../dialect.ts';
-import { seededRandom } from '../samples.ts';
+import { seededRandom, shuffled } from '../samples.ts';
 import type { Random } from '../samples.ts';
 import { isSource, mayCall } from './source.ts';
 import type { Definition, Source, SourceDoc } from './source.ts';
@@ -241,15 +241,6 @@ const errorMessage: Rule<Message> = ({ docs }, { doc, text }) => {
   );
   return isElsewhere ? undefined : words(all.slice(0, 8), doc.path);
 };
-
-function shuffled<T>(items: readonly T[], random: Random): T[] {
-  const list = [...items];
-  for (let i = list.length - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1));
-    [list[i], list[j]] = [list[j]!, list[i]!];
-  }
-  return list;
-}
 
 function hashOf(...parts: readonly string[]): number {
   return createHash('sha256').update(parts.join('\n')).digest().readUInt32BE();

@@ -113,7 +113,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 );
 
 /** Paths below `folder` in the order of their names, without hidden folders and links. */
-function* pathsBelow(folder: string, prefix = ''): Generator<string> {
+export function* pathsBelow(folder: string, prefix = ''): Generator<string> {
   const entries = readdirSync(folder, { withFileTypes: true });
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {

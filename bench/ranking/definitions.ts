@@ -1,0 +1,176 @@
+// `npm run bench -- --ranking definitions`: where the definition of a function, struct or macro stands when its name is
+// searched for, as whoever reads a tree does all day. Asked of a server that runs already, so that two builds can be compared
+// by the same names, or of one that is started.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ask, createClient } from '../client.ts';
+import type { SearchClient } from '../client.ts';
+import { buildIndex, findSymbols, startDaemon } from '../daemon.ts';
+import { formatTable } from '../statistics.ts';
+import { drawNames } from './names.ts';
+import type { DefinedName } from './names.ts';
+
+export interface DefinitionOptions {
+  /** Folder of the tree. */
+  readonly root: string;
+  /** Address of a server of that tree alone; default: one is started. */
+  readonly url?: string | undefined;
+  /** Folder of the build to start, default: our own. */
+  readonly build?: string | undefined;
+  /** Data directory that stays for the next run; default: a temporary one. */
+  readonly data?: string | undefined;
+  /** File of names: read where it is there, written where not. */
+  readonly names?: string | undefined;
+  /** File of names that are not to be drawn. */
+  readonly except?: string | undefined;
+  readonly seed: number;
+  readonly count: number;
+  /** Ask for 100,000 matches and a stream of 1,000 too. */
+  readonly isFull: boolean;
+}
+
+export interface NamePlace extends DefinedName {
+  /** Of the first defining file, 1 for the best; 0: it is not in the answer. */
+  readonly place: number;
+  /** First files of the answer. */
+  readonly first: readonly string[];
+}
+
+export interface DefinitionFigure {
+  /** Number of matches asked for, and how. */
+  readonly way: string;
+  readonly names: readonly NamePlace[];
+}
+
+interface Way {
+  readonly name: string;
+  readonly find: (client: SearchClient, query: string) => Promise<readonly string[]>;
+}
+
+const FIRST_FILES = 3;
+const STREAM_MATCHES = 1000;
+
+function blocking(matches: number): Way {
+  return {
+    name: `${matches.toLocaleString('en-US')} matches`,
+    async find(client, query) {
+      const { files } = await ask(client, JSON.stringify({ query, matches }));
+      return files.map(({ fileName }) => fileName.text);
+    },
+  };
+}
+
+const STREAM: Way = {
+  name: `stream of ${STREAM_MATCHES.toLocaleString('en-US')}`,
+  find: (client, query) => client.stream(JSON.stringify({ query, matches: STREAM_MATCHES })),
+};
+
+async function place(client: SearchClient, way: Way, name: DefinedName): Promise<NamePlace> {
+  const files = await way.find(client, name.name);
+  const at = files.findIndex((file) => name.files.includes(file));
+  return { ...name, place: at + 1, first: files.slice(0, FIRST_FILES) };
+}
+
+/** Asks for each name in each way. Errors: rejects if a request fails. */
+export async function placeNames(
+  client: SearchClient,
+  names: readonly DefinedName[],
+  isFull: boolean,
+): Promise<DefinitionFigure[]> {
+  const ways = isFull ? [blocking(100), STREAM, blocking(100_000)] : [blocking(100)];
+  const figures: DefinitionFigure[] = [];
+  for (const way of ways) {
+    const places: NamePlace[] = [];
+    for (const name of names) places.push(await place(client, way, name));
+    figures.push({ way: way.name, names: places });
+  }
+  return figures;
+}
+
+function readNames(file: string): DefinedName[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this program
+  return JSON.parse(readFileSync(file, 'utf8')) as DefinedName[];
+}
+
+function isThere(file: string | undefined): file is string {
+  return file !== undefined && existsSync(file);
+}
+
+async function chooseNames(
+  client: SearchClient,
+  options: DefinitionOptions,
+): Promise<DefinedName[]> {
+  if (isThere(options.names)) return readNames(options.names);
+  const except = new Set(
+    options.except === undefined ? [] : readNames(options.except).map(({ name }) => name),
+  );
+  const names = await drawNames(client, { ...options, except });
+  if (options.names !== undefined)
+    writeFileSync(options.names, `${JSON.stringify(names, undefined, 1)}\n`);
+  return names;
+}
+
+async function askAt(url: string, options: DefinitionOptions): Promise<DefinitionFigure[]> {
+  const client = createClient(url, 1);
+  try {
+    return await placeNames(client, await chooseNames(client, options), options.isFull);
+  } finally {
+    client.close();
+  }
+}
+
+/** Errors: rejects if the tree cannot be read or indexed, or a request fails. */
+export async function measureDefinitions(options: DefinitionOptions): Promise<DefinitionFigure[]> {
+  if (options.url !== undefined) return askAt(options.url, options);
+  const dataDir = options.data ?? mkdtempSync(path.join(tmpdir(), 'trawl-bench-'));
+  try {
+    await buildIndex([options.root], dataDir, options.build);
+    await findSymbols([options.root], dataDir, options.build);
+    const daemon = await startDaemon([options.root], dataDir, { build: options.build });
+    try {
+      return await askAt(daemon.url, options);
+    } finally {
+      await daemon.stop();
+    }
+  } finally {
+    if (options.data === undefined) rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+function percent(count: number, all: number): string {
+  return `${((100 * count) / Math.max(1, all)).toFixed(1)} %`;
+}
+
+function missesOf({ way, names }: DefinitionFigure): string {
+  const misses = names.filter((one) => one.place !== 1);
+  const lines = misses.map(
+    ({ name, kind, place, first, files }) =>
+      `  ${name} (${kind}): ${place === 0 ? 'not there' : `place ${String(place)}`}; first ${first[0] ?? 'nothing'}; defined in ${files.join(', ')}`,
+  );
+  return `\n${way}: not first\n${lines.join('\n')}\n`;
+}
+
+/** A table, and a list of the names whose definition is not first. */
+export function formatDefinitions(figures: readonly DefinitionFigure[]): string {
+  const titles = ['names', 'first', 'among three', 'not there'];
+  const table = formatTable(
+    [
+      { title: 'a definition is', align: 'left' },
+      ...titles.map((title) => ({ title, align: 'right' }) as const),
+    ],
+    figures.map(({ way, names }) => {
+      const count = (isIn: (at: number) => boolean) =>
+        percent(names.filter((one) => isIn(one.place)).length, names.length);
+      return [
+        way,
+        String(names.length),
+        count((at) => at === 1),
+        count((at) => at > 0 && at <= FIRST_FILES),
+        count((at) => at === 0),
+      ];
+    }),
+  );
+  return `${table}${figures.map(missesOf).join('')}`;
+}
