@@ -32,6 +32,7 @@ export interface NameDraw {
 const FILE_COUNT_MAX = 2;
 const FILE_SIZE_MAX = 2_097_152; // default of the daemon's setting
 const NAME_SIZE_MIN = 3;
+const C_FILE = String.raw`file:\.[ch]$`;
 const SLOT_BITS = 26;
 /** More than any name with two defining files has. */
 const SYMBOLS_MAX = 1000;
@@ -117,7 +118,7 @@ function codeFrom(text: string, at: number): string {
   return piece.replaceAll(/\/\*[^]*?(?:\*\/|$)|\/\/.*|"(?:[^"\\\n]|\\.)*"/g, ' ');
 }
 
-/** What is at `at` in `text` defines `name`: it has a body, or is no kind that can go without one. */
+/** The symbol `name` at `at` in `text` is defined there, not only declared. */
 export function isDefinition(text: string, at: number, name: string, kind: string): boolean {
   const rest = codeFrom(text, at + name.length);
   if (kind === 'macro') return /^[ \t]*#[ \t]*define[ \t]+$/m.test(lineBefore(text, at));
@@ -130,34 +131,43 @@ function lineBefore(text: string, at: number): string {
   return text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
 }
 
-/** The name with what defines it; nothing where it is no function, struct or macro, or has too many defining files. */
+/** The kinds that the files of `root` define a name as, members too, by path; what is only declared is left out. */
+async function definitionsOf(
+  client: SearchClient,
+  root: string,
+  name: string,
+): Promise<Map<string, Set<string>>> {
+  const body = {
+    query: `${C_FILE} sym:${quotePattern(`^${name}$`)}`,
+    matches: SYMBOLS_MAX,
+    isCaseSensitivityEnabled: true,
+  };
+  const { files } = await ask(client, JSON.stringify(body));
+  const kindsByPath = new Map<string, Set<string>>();
+  for (const { fileName, chunks } of files) {
+    const text = readFileSync(path.join(root, fileName.text), 'latin1');
+    const kinds = new Set<string>();
+    for (const { matchRanges, symbols } of chunks)
+      for (const [i, { start }] of matchRanges.entries()) {
+        const kind = symbols?.[i]?.kind ?? '';
+        if (isDefinition(text, start.byteOffset, name, kind)) kinds.add(kind);
+      }
+    if (kinds.size > 0) kindsByPath.set(fileName.text, kinds);
+  }
+  return kindsByPath;
+}
+
+/** The name with the files that define it; nothing where it is of another kind, or too many files define it. */
 async function lookUp(
   client: SearchClient,
   root: string,
   name: string,
 ): Promise<DefinedName | undefined> {
-  const body = {
-    query: `sym:${quotePattern(`^${name}$`)}`,
-    matches: SYMBOLS_MAX,
-    isCaseSensitivityEnabled: true,
-  };
-  const { files, isSearchExhaustive } = await ask(client, JSON.stringify(body));
-  const kinds = new Set<string>();
-  const defining = new Set<string>();
-  for (const { fileName, chunks } of files) {
-    const bytes = readFileSync(path.join(root, fileName.text));
-    for (const { matchRanges, symbols } of chunks)
-      for (const [i, { start }] of matchRanges.entries()) {
-        const kind = symbols?.[i]?.kind ?? '';
-        const text = bytes.toString('latin1');
-        if (!isDefinition(text, start.byteOffset, name, kind)) continue;
-        kinds.add(kind);
-        defining.add(fileName.text);
-      }
-  }
-  const kind = DEFINED_KINDS.find((one) => kinds.has(one));
-  const isFit = isSearchExhaustive && defining.size > 0 && defining.size <= FILE_COUNT_MAX;
-  return kind !== undefined && isFit ? { name, kind, files: [...defining].sort() } : undefined;
+  const kindsByPath = await definitionsOf(client, root, name);
+  const kind = DEFINED_KINDS.find((one) => [...kindsByPath.values()].some((has) => has.has(one)));
+  if (kind === undefined || kindsByPath.size > FILE_COUNT_MAX) return undefined;
+  const right = [...kindsByPath].filter(([, has]) => DEFINED_KINDS.some((one) => has.has(one)));
+  return { name, kind, files: right.map(([file]) => file).sort() };
 }
 
 /** Its uses as a whole word, spelled so, are at least `countMin`. */
