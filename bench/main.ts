@@ -27,8 +27,11 @@ import { findExpected } from './expected.ts';
 import { readLinks } from './links.ts';
 import { formatDefinitions, measureDefinitions } from './ranking/definitions.ts';
 import { measureRanking } from './ranking/measure.ts';
-import { formatRanking } from './ranking/report.ts';
-import { openTrees } from './ranking/trees.ts';
+import { HALVES } from './ranking/draw.ts';
+import type { Half } from './ranking/draw.ts';
+import { formatMisses, formatRanking } from './ranking/report.ts';
+import { QUERY_SETS } from './ranking/sets.ts';
+import { openGoSource, openTrees } from './ranking/trees.ts';
 import { formatReading, measureReading } from './reading.ts';
 import { measureLoad } from './load.ts';
 import type { LoadFigure } from './load.ts';
@@ -43,7 +46,7 @@ import { formatSymbols, measureSymbols } from './symbols.ts';
 import { FULL_EFFORT, QUICK_EFFORT, measureCase, measureFirstResult } from './runner.ts';
 
 const QUICK_CORPUS = fileURLToPath(new URL('../../node_modules/prettier', import.meta.url));
-const RANKING_SETS = ['definitions'] as const;
+const RANKING_SETS = ['drawn', 'real', 'unseen', 'definitions'] as const;
 type RankingSet = (typeof RANKING_SETS)[number];
 const NAME_COUNT = 200;
 const PEER_RUNS = 5;
@@ -65,11 +68,12 @@ interface Flags {
   readonly explain?: true;
   readonly reading?: true;
   readonly attacks?: true;
-  readonly ranking?: true | RankingSet;
+  readonly ranking?: RankingSet;
   readonly url?: string;
   readonly names?: string;
   readonly except?: string;
   readonly full?: true;
+  readonly misses?: Half;
   readonly build?: string;
   readonly data?: string;
   readonly zoekt?: string;
@@ -343,16 +347,22 @@ async function rankDefinitions({ path: root, full, out, ...flags }: Flags) {
 }
 
 /** Where the files that are meant stand in answers. */
-async function rank({ cache, only = '', path: linux, build, data, zoekt, out }: Flags) {
-  const trees = await openTrees(cacheFolder(cache), only, linux);
-  const report = await measureRanking(trees, { build, data, zoekt });
+async function rank(name: keyof typeof QUERY_SETS, flags: Flags) {
+  const { only = '', path: linux, misses, out } = flags;
+  const set = QUERY_SETS[name];
+  const cache = cacheFolder(flags.cache);
+  const trees = await openTrees(set.trees, cache, only, linux);
+  if (name === 'unseen' && 'go'.includes(only)) trees.push(await openGoSource(cache));
+  const report = await measureRanking(set, trees, flags);
   process.stdout.write(formatRanking(report));
+  if (misses !== undefined) process.stdout.write(formatMisses(report, misses));
   if (out !== undefined) writeFileSync(out, `${JSON.stringify(report, undefined, 2)}\n`);
 }
 
 async function main(flags: Flags): Promise<void> {
   if (flags.ranking) {
-    await (flags.ranking === 'definitions' ? rankDefinitions : rank)(flags);
+    if (flags.ranking === 'definitions') await rankDefinitions(flags);
+    else await rank(flags.ranking, flags);
     return;
   }
   if (flags.attacks) {
@@ -387,12 +397,16 @@ await new Command('bench')
   .option('--reading', 'time the endpoints that read repositories instead, on one made for it')
   .option('--attacks', 'attack the daemon instead, and see how it serves others meanwhile')
   .addOption(
-    new Option(
-      '--ranking [set]',
-      'see where the files that are meant stand in answers instead',
-    ).choices(RANKING_SETS),
+    new Option('--ranking [set]', 'see where the files that are meant stand in answers instead')
+      .choices(RANKING_SETS)
+      .preset('drawn'),
   )
   .option('--url <address>', 'server to ask by --ranking, instead of starting one')
+  .addOption(
+    new Option('--misses [half]', 'list the queries whose file is not first')
+      .choices(HALVES)
+      .preset('tune'),
+  )
   .option('--names <file>', 'names of --ranking definitions: read if it is there, else written')
   .option('--except <file>', 'names that --ranking definitions does not draw')
   .option('--full', 'ask --ranking definitions for 100,000 matches and a stream of 1,000 too')

@@ -2,25 +2,18 @@
 // searched for, as whoever reads a tree does all day. Asked of a server that runs already, so that two builds can be compared
 // by the same names, or of one that is started.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { ask, createClient } from '../client.ts';
 import type { SearchClient } from '../client.ts';
-import { buildIndex, findSymbols, startDaemon } from '../daemon.ts';
 import { formatTable } from '../statistics.ts';
 import { drawNames } from './names.ts';
 import type { DefinedName } from './names.ts';
+import { withServer } from './server.ts';
+import type { ServerOptions } from './server.ts';
 
-export interface DefinitionOptions {
-  /** Folder of the tree. */
+export interface DefinitionOptions extends ServerOptions {
+  /** Folder of the tree; nothing else is served. */
   readonly root: string;
-  /** Address of a server of that tree alone; default: one is started. */
-  readonly url?: string | undefined;
-  /** Folder of the build to start, default: our own. */
-  readonly build?: string | undefined;
-  /** Data directory that stays for the next run; default: a temporary one. */
-  readonly data?: string | undefined;
   /** File of names: read where it is there, written where not. */
   readonly names?: string | undefined;
   /** File of names that are not to be drawn. */
@@ -122,21 +115,8 @@ async function askAt(url: string, options: DefinitionOptions): Promise<Definitio
 }
 
 /** Errors: rejects if the tree cannot be read or indexed, or a request fails. */
-export async function measureDefinitions(options: DefinitionOptions): Promise<DefinitionFigure[]> {
-  if (options.url !== undefined) return askAt(options.url, options);
-  const dataDir = options.data ?? mkdtempSync(path.join(tmpdir(), 'trawl-bench-'));
-  try {
-    await buildIndex([options.root], dataDir, options.build);
-    await findSymbols([options.root], dataDir, options.build);
-    const daemon = await startDaemon([options.root], dataDir, { build: options.build });
-    try {
-      return await askAt(daemon.url, options);
-    } finally {
-      await daemon.stop();
-    }
-  } finally {
-    if (options.data === undefined) rmSync(dataDir, { recursive: true, force: true });
-  }
+export function measureDefinitions(options: DefinitionOptions): Promise<DefinitionFigure[]> {
+  return withServer([options.root], options, (url) => askAt(url, options));
 }
 
 function percent(count: number, all: number): string {
