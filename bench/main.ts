@@ -353,6 +353,8 @@ async function rank(name: keyof typeof QUERY_SETS, flags: Flags) {
   const cache = cacheFolder(flags.cache);
   const trees = await openTrees(set.trees, cache, only, linux);
   if (name === 'unseen' && 'go'.includes(only)) trees.push(await openGoSource(cache));
+  if (trees.length === 0)
+    throw new Error(`--only ${only}: no tree of the set ${name} has that in its name`);
   const report = await measureRanking(set, trees, flags);
   process.stdout.write(formatRanking(report));
   if (misses !== undefined) process.stdout.write(formatMisses(report, misses));
@@ -420,6 +422,11 @@ await new Command('bench')
   .option('--print-expected', 'work out the expected counts with ripgrep and print them')
   .option('--samples <count>', 'literals of the differential test', wholeNumber, 1000)
   .option('--patterns <count>', 'regular expressions of the differential test', wholeNumber, 200)
-  .option('--seed <number>', 'seed of the differential test', wholeNumber, 1)
+  .option(
+    '--seed <number>',
+    'seed of the differential test, or of the names of --ranking definitions',
+    wholeNumber,
+    1,
+  )
   .action(main)
   .parseAsync();

@@ -18,7 +18,7 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** All of them in an order by lot. */
+/** All items in a random order. */
 export function shuffled<T>(items: readonly T[], random: Random): T[] {
   const list = [...items];
   for (let i = list.length - 1; i > 0; i--) {

@@ -1,13 +1,15 @@
-// `npm run bench -- --ranking definitions`: where the definition of a function, struct or macro stands when its name is
-// searched for, as whoever reads a tree does all day. Asked of a server that runs already, so that two builds can be compared
-// by the same names, or of one that is started.
+// `npm run bench -- --ranking definitions`: where the definition of a function, struct or macro stands in the answer to its
+// name, the search that people who read a tree type most. The names can be kept in a file, so that two builds are compared by
+// the same ones.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { ask, createClient } from '../client.ts';
 import type { SearchClient } from '../client.ts';
 import { formatTable } from '../statistics.ts';
 import { drawNames } from './names.ts';
 import type { DefinedName } from './names.ts';
+import { FIRST_FILES, checkTrees } from './run.ts';
 import { withServer } from './server.ts';
 import type { ServerOptions } from './server.ts';
 
@@ -42,7 +44,6 @@ interface Way {
   readonly find: (client: SearchClient, query: string) => Promise<readonly string[]>;
 }
 
-const FIRST_FILES = 3;
 const STREAM_MATCHES = 1000;
 
 function blocking(matches: number): Way {
@@ -66,8 +67,7 @@ async function place(client: SearchClient, way: Way, name: DefinedName): Promise
   return { ...name, place: at + 1, first: files.slice(0, FIRST_FILES) };
 }
 
-/** Asks for each name in each way. Errors: rejects if a request fails. */
-export async function placeNames(
+async function placeNames(
   client: SearchClient,
   names: readonly DefinedName[],
   isFull: boolean,
@@ -107,7 +107,9 @@ async function chooseNames(
 
 async function askAt(url: string, options: DefinitionOptions): Promise<DefinitionFigure[]> {
   const client = createClient(url, 1);
+  const { root } = options;
   try {
+    await checkTrees(client, [{ name: path.basename(root), root }]);
     return await placeNames(client, await chooseNames(client, options), options.isFull);
   } finally {
     client.close();

@@ -92,7 +92,7 @@ function hashOf(...parts: readonly string[]): number {
 }
 
 /** What the queries of a tree are drawn from, and how. */
-export interface Lot {
+export interface DrawOptions {
   readonly known: Known;
   readonly seed: number;
   /** Those that queries are put into. */
@@ -101,7 +101,7 @@ export interface Lot {
 
 /** `count` queries of one class, or as many as there are; no file is meant by two of them. */
 export function draw<T extends { readonly doc: SourceDoc }>(
-  { known, seed, halves }: Lot,
+  { known, seed, halves }: DrawOptions,
   queryClass: string,
   count: number,
   items: readonly T[],

@@ -1,6 +1,6 @@
-// Names of functions, structs and macros of a C tree, drawn with a seed, each with the files that define it. The symbols are
-// those of a running server; what they say is checked against the text of the tree, because a forward declaration is no
-// definition. Every name in range is equally likely, however often it is used.
+// Names of functions, structs and macros of a C tree, drawn with a seed, each with the files that define it. The symbols come
+// from a running server and are checked against the text of the tree: a forward declaration is no definition. Each name in
+// range is equally likely, however often it is used.
 
 import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -26,7 +26,6 @@ export interface NameDraw {
   readonly count: number;
   /** Names that are not to be drawn. */
   readonly except?: ReadonlySet<string> | undefined;
-  readonly uses?: UseRange;
 }
 
 const FILE_COUNT_MAX = 2;
@@ -190,14 +189,14 @@ async function isUsed(client: SearchClient, name: string, countMin: number): Pro
  */
 export async function drawNames(
   client: SearchClient,
-  { root, seed, count, except = new Set(), uses = USES }: NameDraw,
+  { root, seed, count, except = new Set() }: NameDraw,
 ): Promise<DefinedName[]> {
   const drawn: DefinedName[] = [];
-  for (const name of shuffled(namesInUse(root, uses), seededRandom(seed))) {
+  for (const name of shuffled(namesInUse(root, USES), seededRandom(seed))) {
     if (drawn.length === count) break;
     if (except.has(name)) continue;
     const defined = await lookUp(client, root, name);
-    if (defined !== undefined && (await isUsed(client, name, uses.countMin))) drawn.push(defined);
+    if (defined !== undefined && (await isUsed(client, name, USES.countMin))) drawn.push(defined);
   }
   return drawn;
 }

@@ -168,19 +168,19 @@ const errorMessage: Rule<Message> = ({ docs }, { doc, text }) => {
 
 /** The queries of a tree: the same each time, as long as the tree is. */
 export function drawQueries(source: Source): RankingQuery[] {
-  const lot = { known: know(source), seed: SEED, halves: HALVES };
+  const options = { known: know(source), seed: SEED, halves: HALVES };
   const { definitions, headings } = source;
   const files = filesOf(source);
   const messages = files.flatMap(({ doc }) => (doc.isOwn ? [...messagesOf(doc)] : []));
   return [
-    ...draw(lot, "a type's name", QUERY_COUNT, definitions, typeName),
-    ...draw(lot, 'words of a base name', QUERY_COUNT, files, baseName),
-    ...draw(lot, 'words of a comment', QUERY_COUNT, definitions, commentWords),
-    ...draw(lot, 'heading of a document', QUERY_COUNT, headings, heading),
-    ...draw(lot, "a name's words apart", QUERY_COUNT, definitions, wordsApart),
-    ...draw(lot, 'part of a name', QUERY_COUNT, definitions, partOfName),
-    ...draw(lot, 'who calls', QUERY_COUNT, definitions, whoCalls),
-    ...draw(lot, 'phrase with punctuation', QUERY_COUNT, definitions, phrase),
-    ...draw(lot, 'error message', QUERY_COUNT, messages, errorMessage),
+    ...draw(options, "a type's name", QUERY_COUNT, definitions, typeName),
+    ...draw(options, 'words of a base name', QUERY_COUNT, files, baseName),
+    ...draw(options, 'words of a comment', QUERY_COUNT, definitions, commentWords),
+    ...draw(options, 'heading of a document', QUERY_COUNT, headings, heading),
+    ...draw(options, "a name's words apart", QUERY_COUNT, definitions, wordsApart),
+    ...draw(options, 'part of a name', QUERY_COUNT, definitions, partOfName),
+    ...draw(options, 'who calls', QUERY_COUNT, definitions, whoCalls),
+    ...draw(options, 'phrase with punctuation', QUERY_COUNT, definitions, phrase),
+    ...draw(options, 'error message', QUERY_COUNT, messages, errorMessage),
   ];
 }

@@ -164,18 +164,18 @@ export const wordsOfHeading: Rule<Source['headings'][number]> = ({ headings }, o
 
 /** The queries of a tree: the same each time, as long as the tree is. */
 export function drawRealQueries(source: Source): RankingQuery[] {
-  const lot = { known: know(source), seed: SEED, halves: HALVES };
+  const options = { known: know(source), seed: SEED, halves: HALVES };
   const { definitions, headings } = source;
   const files = filesOf(source);
   const messages = files.flatMap(({ doc }) => (doc.isOwn ? [...messagesOf(doc, /\d/)] : []));
   return [
-    ...draw(lot, 'half of a name', QUERY_COUNT, definitions, halfOfName),
-    ...draw(lot, 'folder and base name', QUERY_COUNT, files, folderAndBase),
-    ...draw(lot, 'word of a path and of the content', QUERY_COUNT, definitions, pathAndContent),
-    ...draw(lot, 'words of a comment and a name', QUERY_COUNT, definitions, commentAndName),
-    ...draw(lot, 'error message with a number', QUERY_COUNT, messages, messageWithNumber),
-    ...draw(lot, 'name in the wrong letter case', QUERY_COUNT, definitions, wrongCase),
-    ...draw(lot, "a name's words apart", QUERY_COUNT, definitions, wordsApart),
-    ...draw(lot, 'words of a heading', QUERY_COUNT, headings, wordsOfHeading),
+    ...draw(options, 'half of a name', QUERY_COUNT, definitions, halfOfName),
+    ...draw(options, 'folder and base name', QUERY_COUNT, files, folderAndBase),
+    ...draw(options, 'word of a path and of the content', QUERY_COUNT, definitions, pathAndContent),
+    ...draw(options, 'words of a comment and a name', QUERY_COUNT, definitions, commentAndName),
+    ...draw(options, 'error message with a number', QUERY_COUNT, messages, messageWithNumber),
+    ...draw(options, 'name in the wrong letter case', QUERY_COUNT, definitions, wrongCase),
+    ...draw(options, "a name's words apart", QUERY_COUNT, definitions, wordsApart),
+    ...draw(options, 'words of a heading', QUERY_COUNT, headings, wordsOfHeading),
   ];
 }

@@ -23,7 +23,8 @@ export interface RankedQuery extends RankingQuery {
   readonly first: Readonly<Record<string, readonly string[]>>;
 }
 
-const FIRST_FILES = 3;
+/** Kept of an answer. */
+export const FIRST_FILES = 3;
 
 /** Why no beginning: a folder is a repo `local/NAME` of ours, and `NAME` of Zoekt's. */
 function scopeOf(tree: string): string {

@@ -14,13 +14,13 @@ const symbolName: Rule<Definition> = (known, definition) =>
 
 /** The queries of a tree, 48 at most: the same each time, as long as the tree is. */
 export function drawUnseenQueries(source: Source): RankingQuery[] {
-  const lot = { known: know(source), seed: SEED, halves: ['report'] } as const;
+  const options = { known: know(source), seed: SEED, halves: ['report'] } as const;
   const { definitions, headings } = source;
   return [
-    ...draw(lot, "a symbol's name", 10, definitions, symbolName),
-    ...draw(lot, 'words of a base name', 10, filesOf(source), baseName),
-    ...draw(lot, 'words of a comment', 10, definitions, commentWords),
-    ...draw(lot, 'heading of a document', 8, headings, heading),
-    ...draw(lot, "a symbol's words apart", 10, definitions, wordsApart),
+    ...draw(options, "a symbol's name", 10, definitions, symbolName),
+    ...draw(options, 'words of a base name', 10, filesOf(source), baseName),
+    ...draw(options, 'words of a comment', 10, definitions, commentWords),
+    ...draw(options, 'heading of a document', 8, headings, heading),
+    ...draw(options, "a symbol's words apart", 10, definitions, wordsApart),
   ];
 }
