@@ -109,8 +109,10 @@ async function askAt(url: string, options: DefinitionOptions): Promise<Definitio
   const client = createClient(url, 1);
   const { root } = options;
   try {
+    // Why first: while a tree is read, the server closes a connection that is open.
+    const names = await chooseNames(client, options);
     await checkTrees(client, [{ name: path.basename(root), root }]);
-    return await placeNames(client, await chooseNames(client, options), options.isFull);
+    return await placeNames(client, names, options.isFull);
   } finally {
     client.close();
   }

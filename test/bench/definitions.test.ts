@@ -83,7 +83,7 @@ test('names are drawn and kept, and their definitions placed, by a server that r
     assert.deepEqual(again, figures.slice(0, 1));
     const [none] = await measureDefinitions({ ...options, except: names, isFull: false });
     assert.deepEqual(none?.names, []);
-    const other = { ...options, root: path.join(folder, 'other'), isFull: false };
+    const other = { ...options, names, root: path.join(folder, 'other'), isFull: false };
     await assert.rejects(measureDefinitions(other), /the server has no files of other/);
   });
 });
