@@ -27,6 +27,8 @@ export interface SearchClient {
    * stream is read to its end. Errors: rejects if it has no end.
    */
   firstResult(body: string): Promise<number | undefined>;
+  /** Paths of the files of a streamed search, in the order in which they come. Errors: rejects if it has no end. */
+  stream(body: string): Promise<readonly string[]>;
   close(): void;
 }
 
@@ -60,10 +62,24 @@ export function createClient(url: string, connectionCount: number): SearchClient
         call.on('error', reject);
         call.end(body);
       }),
+    stream: async (body) => pathsOf(await send(streamAddress, options, body)),
     close: () => {
       agent.destroy();
     },
   };
+}
+
+/** Paths of the files in all chunks of a stream. Errors: throws if it failed or has no end. */
+function pathsOf({ status, body }: Answer): string[] {
+  const text = body.toString();
+  if (status !== 200 || !text.endsWith(STREAM_END) || text.includes('data: {"type":"error"'))
+    throw new Error(`HTTP ${String(status)}: a stream without its end: ${text.slice(0, 200)}`);
+  const events = text.slice(0, -STREAM_END.length).split('\n\n').filter(Boolean);
+  return events.flatMap((event) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
+    const { files = [] } = JSON.parse(event.slice('data: '.length)) as Partial<SearchResponse>;
+    return files.map(({ fileName }) => fileName.text);
+  });
 }
 
 /** A request and its whole answer. Errors: rejects if the connection fails. */

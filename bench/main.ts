@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { SERVICES } from '../daemon/cli/services.ts';
 import { formatExplanation } from '../daemon/cli/explain-output.ts';
 import { openRemoteSearch } from '../daemon/cli/remote-search.ts';
@@ -25,9 +25,13 @@ import type { BuildFigures, RunningDaemon, SymbolFigures } from './daemon.ts';
 import { describeReport, runDifferential } from './differential.ts';
 import { findExpected } from './expected.ts';
 import { readLinks } from './links.ts';
+import { formatDefinitions, measureDefinitions } from './ranking/definitions.ts';
 import { measureRanking } from './ranking/measure.ts';
-import { formatRanking } from './ranking/report.ts';
-import { openTrees } from './ranking/trees.ts';
+import { HALVES } from './ranking/draw.ts';
+import type { Half } from './ranking/draw.ts';
+import { formatMisses, formatRanking } from './ranking/report.ts';
+import { QUERY_SETS } from './ranking/sets.ts';
+import { openGoSource, openTrees } from './ranking/trees.ts';
 import { formatReading, measureReading } from './reading.ts';
 import { measureLoad } from './load.ts';
 import type { LoadFigure } from './load.ts';
@@ -42,6 +46,9 @@ import { formatSymbols, measureSymbols } from './symbols.ts';
 import { FULL_EFFORT, QUICK_EFFORT, measureCase, measureFirstResult } from './runner.ts';
 
 const QUICK_CORPUS = fileURLToPath(new URL('../../node_modules/prettier', import.meta.url));
+const RANKING_SETS = ['drawn', 'real', 'unseen', 'definitions'] as const;
+type RankingSet = (typeof RANKING_SETS)[number];
+const NAME_COUNT = 200;
 const PEER_RUNS = 5;
 const LOAD_MS = 5000;
 const LOAD_CONNECTION_COUNTS = [8, 64];
@@ -61,7 +68,12 @@ interface Flags {
   readonly explain?: true;
   readonly reading?: true;
   readonly attacks?: true;
-  readonly ranking?: true;
+  readonly ranking?: RankingSet;
+  readonly url?: string;
+  readonly names?: string;
+  readonly except?: string;
+  readonly full?: true;
+  readonly misses?: Half;
   readonly build?: string;
   readonly data?: string;
   readonly zoekt?: string;
@@ -325,17 +337,34 @@ async function attack(flags: Flags): Promise<void> {
     writeFileSync(flags.out, `${JSON.stringify(results, undefined, 2)}\n`);
 }
 
+/** Where the definitions of names of the Linux tree stand in answers. */
+async function rankDefinitions({ path: root, full, out, ...flags }: Flags) {
+  if (root === undefined) throw new Error('--ranking definitions needs --path, an unpacked C tree');
+  const options = { ...flags, root, count: NAME_COUNT, isFull: full === true };
+  const figures = await measureDefinitions(options);
+  process.stdout.write(formatDefinitions(figures));
+  if (out !== undefined) writeFileSync(out, `${JSON.stringify(figures, undefined, 2)}\n`);
+}
+
 /** Where the files that are meant stand in answers. */
-async function rank({ cache, only = '', path: linux, build, data, zoekt, out }: Flags) {
-  const trees = await openTrees(cacheFolder(cache), only, linux);
-  const report = await measureRanking(trees, { build, data, zoekt });
+async function rank(name: keyof typeof QUERY_SETS, flags: Flags) {
+  const { only = '', path: linux, misses, out } = flags;
+  const set = QUERY_SETS[name];
+  const cache = cacheFolder(flags.cache);
+  const trees = await openTrees(set.trees, cache, only, linux);
+  if (name === 'unseen' && 'go'.includes(only)) trees.push(await openGoSource(cache));
+  if (trees.length === 0)
+    throw new Error(`--only ${only}: no tree of the set ${name} has that in its name`);
+  const report = await measureRanking(set, trees, flags);
   process.stdout.write(formatRanking(report));
+  if (misses !== undefined) process.stdout.write(formatMisses(report, misses));
   if (out !== undefined) writeFileSync(out, `${JSON.stringify(report, undefined, 2)}\n`);
 }
 
 async function main(flags: Flags): Promise<void> {
   if (flags.ranking) {
-    await rank(flags);
+    if (flags.ranking === 'definitions') await rankDefinitions(flags);
+    else await rank(flags.ranking, flags);
     return;
   }
   if (flags.attacks) {
@@ -369,7 +398,20 @@ await new Command('bench')
   .option('--differential', 'compare random searches with ripgrep instead of timing')
   .option('--reading', 'time the endpoints that read repositories instead, on one made for it')
   .option('--attacks', 'attack the daemon instead, and see how it serves others meanwhile')
-  .option('--ranking', 'see where the files that are meant stand in answers instead')
+  .addOption(
+    new Option('--ranking [set]', 'see where the files that are meant stand in answers instead')
+      .choices(RANKING_SETS)
+      .preset('drawn'),
+  )
+  .option('--url <address>', 'server to ask by --ranking, instead of starting one')
+  .addOption(
+    new Option('--misses [half]', 'list the queries whose file is not first')
+      .choices(HALVES)
+      .preset('tune'),
+  )
+  .option('--names <file>', 'names of --ranking definitions: read if it is there, else written')
+  .option('--except <file>', 'names that --ranking definitions does not draw')
+  .option('--full', 'ask --ranking definitions for 100,000 matches and a stream of 1,000 too')
   .option(
     '--build <dir>',
     'folder of another build to attack or rank, such as that of an older commit',
@@ -380,6 +422,11 @@ await new Command('bench')
   .option('--print-expected', 'work out the expected counts with ripgrep and print them')
   .option('--samples <count>', 'literals of the differential test', wholeNumber, 1000)
   .option('--patterns <count>', 'regular expressions of the differential test', wholeNumber, 200)
-  .option('--seed <number>', 'seed of the differential test', wholeNumber, 1)
+  .option(
+    '--seed <number>',
+    'seed of the differential test, or of the names of --ranking definitions',
+    wholeNumber,
+    1,
+  )
   .action(main)
   .parseAsync();

@@ -18,6 +18,16 @@ export function seededRandom(seed: number): Random {
   };
 }
 
+/** All items in a random order. */
+export function shuffled<T>(items: readonly T[], random: Random): T[] {
+  const list = [...items];
+  for (let i = list.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    [list[i], list[j]] = [list[j]!, list[i]!];
+  }
+  return list;
+}
+
 export const SAMPLE_KINDS = ['place', 'identifier', 'border', 'mutation'] as const;
 export type SampleKind = (typeof SAMPLE_KINDS)[number];
 

@@ -1,95 +1,16 @@
-// The queries of a tree, each with the files that are meant: drawn with a seed by a rule for each class, so that nobody
-// chooses what a search engine is asked for. What more than one file could be meant by is left out. One half is for tuning;
-// which half a query is in, a hash of it decides.
+// The rules of the first set of queries, and the set itself. What more than one file could be meant by is left out.
 
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { escapeLiteral } from '../dialect.ts';
-import { seededRandom } from '../samples.ts';
-import type { Random } from '../samples.ts';
+import { HALVES, draw, filesOf, holdsAll, isOnlyOne, know } from './draw.ts';
+import { partsOfName, stemOf, words, wordsOfName } from './draw.ts';
+import type { RankingQuery, Rule } from './draw.ts';
 import { isSource, mayCall } from './source.ts';
 import type { Definition, Source, SourceDoc } from './source.ts';
-
-export const QUERY_CLASSES = [
-  "a type's name",
-  'words of a base name',
-  'words of a comment',
-  'heading of a document',
-  "a name's words apart",
-  'part of a name',
-  'who calls',
-  'phrase with punctuation',
-  'error message',
-] as const;
-export type QueryClass = (typeof QUERY_CLASSES)[number];
-
-export const HALVES = ['tune', 'report'] as const;
-export type Half = (typeof HALVES)[number];
-
-/** What is asked for: words, or one phrase as it stands. */
-export interface Asked {
-  readonly text: string;
-  readonly isPhrase: boolean;
-  /** Paths; any of them is right. */
-  readonly meant: readonly string[];
-}
-
-export interface RankingQuery extends Asked {
-  /** Name of the repo. */
-  readonly tree: string;
-  readonly class: QueryClass;
-  readonly half: Half;
-}
 
 const SEED = 17;
 /** Queries of a class and tree. */
 const QUERY_COUNT = 6;
-/** Tries of a class and tree: some rules read the whole tree in each. */
-const TRY_COUNT_MAX = 400;
-
-/** A source with what the rules look up in it. */
-interface Known extends Source {
-  /** Paths that define a name, by the name in small letters. */
-  readonly pathsByName: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Words of each name and the path of a definition, each pair once. */
-  readonly names: readonly { readonly words: ReadonlySet<string>; readonly path: string }[];
-}
-
-/** Nothing where the rule does not fit. */
-type Rule<T> = (known: Known, one: T, random: Random) => Asked | undefined;
-
-/** Parts of a name as it is spelled: `HTTPServer_name2` has `HTTP`, `Server`, `name2`. */
-export function partsOfName(name: string): string[] {
-  return name.match(/[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+/g) ?? [];
-}
-
-function wordsOfName(name: string): string[] {
-  return partsOfName(name).map((word) => word.toLowerCase());
-}
-
-function know(source: Source): Known {
-  const pathsByName = new Map<string, Set<string>>();
-  const names: { words: Set<string>; path: string }[] = [];
-  for (const { name, doc } of source.definitions) {
-    const paths = pathsByName.get(name.toLowerCase()) ?? new Set();
-    pathsByName.set(name.toLowerCase(), paths);
-    if (!paths.has(doc.path)) names.push({ words: new Set(wordsOfName(name)), path: doc.path });
-    paths.add(doc.path);
-  }
-  return { ...source, pathsByName, names };
-}
-
-function words(list: readonly string[], ...meant: string[]): Asked {
-  return { text: list.join(' '), isPhrase: false, meant };
-}
-
-function isOnlyOne({ pathsByName }: Known, { name }: Definition): boolean {
-  return pathsByName.get(name.toLowerCase())?.size === 1;
-}
-
-function holdsAll(words: ReadonlySet<string>, wanted: readonly string[]): boolean {
-  return wanted.every((word) => words.has(word));
-}
 
 const typeName: Rule<Definition> = (known, definition) => {
   const isFit = definition.kind === 'type' && definition.name.length > 3;
@@ -98,13 +19,8 @@ const typeName: Rule<Definition> = (known, definition) => {
     : undefined;
 };
 
-function stemOf(file: string): string {
-  const base = path.posix.basename(file);
-  return base.slice(0, base.indexOf('.', 1) < 0 ? undefined : base.indexOf('.', 1));
-}
-
 /** Files of one folder that differ in their ending alone are one: `hash.c` and `hash.h`. */
-const baseName: Rule<{ readonly doc: SourceDoc }> = ({ docs }, { doc: { path: file } }) => {
+export const baseName: Rule<{ readonly doc: SourceDoc }> = ({ docs }, { doc: { path: file } }) => {
   const wanted = wordsOfName(stemOf(file));
   if (wanted.length < 2 || wanted.some((word) => word.length < 2)) return undefined;
   const own = docs.filter(({ path: other, isOwn }) => isOwn && isSource(other));
@@ -119,7 +35,11 @@ const baseName: Rule<{ readonly doc: SourceDoc }> = ({ docs }, { doc: { path: fi
 };
 
 /** Three or four plain words that follow one another. */
-const commentWords: Rule<Definition> = ({ definitions }, { doc, commentWords: all }, random) => {
+export const commentWords: Rule<Definition> = (
+  { definitions },
+  { doc, commentWords: all },
+  random,
+) => {
   const count = random() < 0.5 ? 3 : 4;
   if (all.length < count) return undefined;
   const from = Math.floor(random() * (all.length - count + 1));
@@ -130,7 +50,7 @@ const commentWords: Rule<Definition> = ({ definitions }, { doc, commentWords: al
   return isElsewhere ? undefined : words(wanted, doc.path);
 };
 
-const heading: Rule<Source['headings'][number]> = ({ headings }, { doc, words: wanted }) => {
+export const heading: Rule<Source['headings'][number]> = ({ headings }, { doc, words: wanted }) => {
   const isFit = wanted.filter((word) => word.length > 2).length > 1 && wanted.length < 7;
   if (!isFit || wanted.some((word) => word.toLowerCase() === 'or')) return undefined;
   const small = wanted.map((word) => word.toLowerCase());
@@ -141,7 +61,7 @@ const heading: Rule<Source['headings'][number]> = ({ headings }, { doc, words: w
   return isElsewhere ? undefined : words(wanted, doc.path);
 };
 
-const wordsApart: Rule<Definition> = ({ names }, { name, doc }) => {
+export const wordsApart: Rule<Definition> = ({ names }, { name, doc }) => {
   const wanted = wordsOfName(name);
   const isFit = wanted.length > 1 && wanted.length < 5 && wanted.every((word) => word.length > 1);
   if (!isFit || wanted.includes('or')) return undefined;
@@ -211,13 +131,16 @@ const LITERAL = /(["'`])((?:(?!\1)[^\\\n]){20,160})\1/g;
 const ERROR_WORD = /err|panic|fail|raise|throw|exception|fatal|bail|warn/i;
 const PLACEHOLDER = /%[-+#\d.*]*[a-zA-Z]+|\$?\{[^}]*\}|[<>"'`]/;
 
-interface Message {
+export interface Message {
   readonly doc: SourceDoc;
   readonly text: string;
 }
 
-/** The longest piece without placeholders of each literal on or below a line that speaks of an error. */
-function* messagesOf(doc: SourceDoc): Generator<Message> {
+/**
+ * The longest piece without placeholders of each literal on or below a line that speaks of an error, of those pieces that match
+ * `wanted`.
+ */
+export function* messagesOf(doc: SourceDoc, wanted = /^/): Generator<Message> {
   for (const { index, 2: literal = '' } of doc.text.matchAll(LITERAL)) {
     const before = doc.text
       .slice(Math.max(0, index - 200), index)
@@ -225,8 +148,9 @@ function* messagesOf(doc: SourceDoc): Generator<Message> {
       .slice(-2)
       .join('\n');
     if (!ERROR_WORD.test(before)) continue;
-    const pieces = literal.split(PLACEHOLDER).sort((a, b) => b.length - a.length);
-    yield { doc, text: (pieces[0] ?? '').trim() };
+    const pieces = literal.split(PLACEHOLDER).filter((piece) => wanted.test(piece));
+    const [text] = pieces.sort((a, b) => b.length - a.length);
+    if (text !== undefined) yield { doc, text: text.trim() };
   }
 }
 
@@ -242,62 +166,21 @@ const errorMessage: Rule<Message> = ({ docs }, { doc, text }) => {
   return isElsewhere ? undefined : words(all.slice(0, 8), doc.path);
 };
 
-function shuffled<T>(items: readonly T[], random: Random): T[] {
-  const list = [...items];
-  for (let i = list.length - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1));
-    [list[i], list[j]] = [list[j]!, list[i]!];
-  }
-  return list;
-}
-
-function hashOf(...parts: readonly string[]): number {
-  return createHash('sha256').update(parts.join('\n')).digest().readUInt32BE();
-}
-
-/** The queries of one class; no file is meant by two of them. */
-function draw<T extends { readonly doc: SourceDoc }>(
-  known: Known,
-  queryClass: QueryClass,
-  items: readonly T[],
-  rule: Rule<T>,
-): RankingQuery[] {
-  const { name: tree } = known.tree;
-  const random = seededRandom(hashOf(String(SEED), tree, queryClass));
-  const own = items.filter(({ doc }) => doc.isOwn);
-  const seen = new Set<string>();
-  const queries: RankingQuery[] = [];
-  for (const one of shuffled(own, random).slice(0, TRY_COUNT_MAX)) {
-    if (queries.length === QUERY_COUNT) break;
-    const asked = rule(known, one, random);
-    if (asked === undefined || asked.meant.some((file) => seen.has(file))) continue;
-    for (const file of asked.meant) seen.add(file);
-    const half = HALVES[hashOf(tree, queryClass, asked.text) % HALVES.length] ?? 'tune';
-    queries.push({ tree, class: queryClass, half, ...asked });
-  }
-  return queries;
-}
-
 /** The queries of a tree: the same each time, as long as the tree is. */
 export function drawQueries(source: Source): RankingQuery[] {
-  const known = know(source);
+  const options = { known: know(source), seed: SEED, halves: HALVES };
   const { definitions, headings } = source;
-  const files = source.docs.filter((doc) => isSource(doc.path)).map((doc) => ({ doc }));
+  const files = filesOf(source);
   const messages = files.flatMap(({ doc }) => (doc.isOwn ? [...messagesOf(doc)] : []));
   return [
-    ...draw(known, "a type's name", definitions, typeName),
-    ...draw(known, 'words of a base name', files, baseName),
-    ...draw(known, 'words of a comment', definitions, commentWords),
-    ...draw(known, 'heading of a document', headings, heading),
-    ...draw(known, "a name's words apart", definitions, wordsApart),
-    ...draw(known, 'part of a name', definitions, partOfName),
-    ...draw(known, 'who calls', definitions, whoCalls),
-    ...draw(known, 'phrase with punctuation', definitions, phrase),
-    ...draw(known, 'error message', messages, errorMessage),
+    ...draw(options, "a type's name", QUERY_COUNT, definitions, typeName),
+    ...draw(options, 'words of a base name', QUERY_COUNT, files, baseName),
+    ...draw(options, 'words of a comment', QUERY_COUNT, definitions, commentWords),
+    ...draw(options, 'heading of a document', QUERY_COUNT, headings, heading),
+    ...draw(options, "a name's words apart", QUERY_COUNT, definitions, wordsApart),
+    ...draw(options, 'part of a name', QUERY_COUNT, definitions, partOfName),
+    ...draw(options, 'who calls', QUERY_COUNT, definitions, whoCalls),
+    ...draw(options, 'phrase with punctuation', QUERY_COUNT, definitions, phrase),
+    ...draw(options, 'error message', QUERY_COUNT, messages, errorMessage),
   ];
-}
-
-/** Tells sets of queries apart. */
-export function digestOf(queries: readonly RankingQuery[]): string {
-  return createHash('sha256').update(JSON.stringify(queries)).digest('hex').slice(0, 12);
 }

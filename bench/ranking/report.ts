@@ -1,17 +1,18 @@
 // What a run says: for each class of queries and each half, and each system, the mean of 1/place (MRR) and how many of a
-// hundred queries have a file that was meant in place 1, or among the first 5 (recall).
+// hundred queries have a file that was meant in place 1, or among the first 5 (recall). The worst class comes first.
 
 import { formatTable } from '../statistics.ts';
 import type { Column } from '../statistics.ts';
-import { HALVES, QUERY_CLASSES } from './queries.ts';
-import type { Half, QueryClass } from './queries.ts';
+import { HALVES } from './draw.ts';
+import type { Half } from './draw.ts';
 import type { RankedQuery } from './run.ts';
 
 const ALL = 'all';
 
 export interface RankingFigure {
   readonly half: Half;
-  readonly class: QueryClass | typeof ALL;
+  /** Of queries, or `all`. */
+  readonly class: string;
   readonly system: string;
   readonly queryCount: number;
   /** From 0 to 1; 0 for a query whose file was not found. */
@@ -46,8 +47,9 @@ export function figuresOf(
   systems: readonly string[],
 ): RankingFigure[] {
   const figures: RankingFigure[] = [];
+  const classes = new Set(queries.map((one) => one.class));
   for (const half of HALVES) {
-    for (const name of [...QUERY_CLASSES, ALL] as const) {
+    for (const name of [...classes, ALL]) {
       const chosen = queries.filter((one) => one.half === half && [one.class, ALL].includes(name));
       for (const system of systems) {
         const places = chosen.map((one) => one.places[system] ?? 0);
@@ -71,25 +73,52 @@ function percent(share: number): string {
 }
 
 /** `0.812  76  90`: MRR, recall in place 1, among the first 5. */
-function cellOf(figure: RankingFigure | undefined): string {
-  if (figure === undefined || figure.queryCount === 0) return '';
+function cellOf(figure: RankingFigure): string {
   return `${figure.mrr.toFixed(3)} ${percent(figure.recallAt1)} ${percent(figure.recallAt5)}`;
 }
 
-/** A table for each half. */
-export function formatRanking({ figures, systems, digest, trees }: RankingReport): string {
+/** The table of a half, the class with the lowest MRR in the first system on top and all of them below. */
+function formatHalf(figures: readonly RankingFigure[], systems: readonly string[]): string {
   const columns: Column[] = [
     { title: 'class', align: 'left' },
     { title: 'queries', align: 'right' },
     ...systems.map((title): Column => ({ title, align: 'right' })),
   ];
+  const firsts = figures.filter(
+    ({ system, queryCount }) => system === systems[0] && queryCount > 0,
+  );
+  const worstFirst = firsts.toSorted(
+    (a, b) => Number(a.class === ALL) - Number(b.class === ALL) || a.mrr - b.mrr,
+  );
+  const rows = worstFirst.map(({ class: name, queryCount }) => [
+    name,
+    String(queryCount),
+    ...figures.filter((one) => one.class === name).map(cellOf),
+  ]);
+  return formatTable(columns, rows);
+}
+
+/** A table for each half that has queries. */
+export function formatRanking({ figures, systems, digest, trees }: RankingReport): string {
   const tables = HALVES.map((half) => {
     const own = figures.filter((figure) => figure.half === half);
-    const rows = [...QUERY_CLASSES, ALL].map((name) => {
-      const cells = own.filter((figure) => figure.class === name);
-      return [name, String(cells[0]?.queryCount ?? 0), ...cells.map(cellOf)];
-    });
-    return `${half}: MRR, recall@1, recall@5 (%)\n\n${formatTable(columns, rows)}`;
+    if (own.every(({ queryCount }) => queryCount === 0)) return '';
+    return `${half}: MRR, recall@1, recall@5 (%)\n\n${formatHalf(own, systems)}\n`;
   });
-  return `${tables.join('\n')}\nqueries ${digest} over ${trees.join(', ')}\n`;
+  return `${tables.join('')}queries ${digest} over ${trees.join(', ')}\n`;
+}
+
+/** Each query of a half of which no file that was meant is first, by system. */
+export function formatMisses({ queries, systems }: RankingReport, half: Half): string {
+  const tables = systems.map((system) => {
+    const misses = queries.filter((one) => one.half === half && one.places[system] !== 1);
+    const lines = misses.map((one) => {
+      const place = one.places[system] ?? 0;
+      const found = place === 0 ? 'not there' : `place ${String(place)}`;
+      const first = one.first[system]?.join(', ') ?? '';
+      return `  ${one.class} | ${one.tree} | ${one.text}\n    meant ${one.meant.join(', ')}: ${found}; first ${first || 'nothing'}`;
+    });
+    return `\nnot first in ${half}, ${system}\n\n${lines.join('\n')}\n`;
+  });
+  return tables.join('');
 }

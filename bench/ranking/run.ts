@@ -6,10 +6,8 @@ import { createClient, ask, send } from '../client.ts';
 import type { SearchClient } from '../client.ts';
 import { quoteLiteral } from '../cases.ts';
 import { escapeLiteral } from '../dialect.ts';
-import type { RankingQuery } from './queries.ts';
-
-/** What is asked for at once. */
-export const MATCHES = [100, 1000, 10_000, 100_000] as const;
+import type { RankingQuery } from './draw.ts';
+import type { Tree } from './trees.ts';
 
 /** A way to have queries answered. */
 export interface System {
@@ -21,11 +19,16 @@ export interface System {
 export interface RankedQuery extends RankingQuery {
   /** By the name of the system: the place of the first file that was meant, 1 for the best; 0: it was not found. */
   readonly places: Readonly<Record<string, number>>;
+  /** By the name of the system: the first files of its answer. */
+  readonly first: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Kept of an answer. */
+export const FIRST_FILES = 3;
+
 /** Why no beginning: a folder is a repo `local/NAME` of ours, and `NAME` of Zoekt's. */
-function scopeOf(query: RankingQuery): string {
-  return `repo:\\b${escapeLiteral(query.tree)}$`;
+function scopeOf(tree: string): string {
+  return `repo:\\b${escapeLiteral(tree)}$`;
 }
 
 function daemonSystem(client: SearchClient, matches: number): System {
@@ -33,20 +36,32 @@ function daemonSystem(client: SearchClient, matches: number): System {
     name: String(matches),
     async find(query) {
       const text = query.isPhrase ? quoteLiteral(query.text) : query.text;
-      const body = JSON.stringify({ query: `${scopeOf(query)} ${text}`, matches });
+      const body = JSON.stringify({ query: `${scopeOf(query.tree)} ${text}`, matches });
       const { files } = await ask(client, body);
       return files.map(({ fileName }) => fileName.text);
     },
   };
 }
 
-/** The daemon at `url`, once for each number of matches, and what ends its connection. */
-export function daemonSystems(url: string): { systems: System[]; close: () => void } {
+/** The daemon at `url`, once for each number of matches, and its client, for the caller to close. */
+export function daemonSystems(
+  url: string,
+  matches: readonly number[],
+): { systems: System[]; client: SearchClient } {
   const client = createClient(url, 1);
-  return {
-    systems: MATCHES.map((matches) => daemonSystem(client, matches)),
-    close: () => client.close(),
-  };
+  return { systems: matches.map((count) => daemonSystem(client, count)), client };
+}
+
+/** Errors: rejects if the server does not serve one of the trees; its queries would find nothing. */
+export async function checkTrees(client: SearchClient, trees: readonly Tree[]): Promise<void> {
+  for (const { name, root } of trees) {
+    const { files } = await ask(
+      client,
+      JSON.stringify({ query: `${scopeOf(name)} -()`, matches: 1 }),
+    );
+    if (files.length === 0)
+      throw new Error(`the server has no files of ${name}: have it serve ${root}`);
+  }
 }
 
 const ZOEKT_FILES_MAX = 10_000;
@@ -64,7 +79,7 @@ function zoektSystem(url: string, useBm25: boolean): System {
       // Its quoted texts are regular expressions.
       const text = query.isPhrase ? quoteLiteral(escapeLiteral(query.text)) : query.text;
       const body = JSON.stringify({
-        Q: `${scopeOf(query)} ${text}`,
+        Q: `${scopeOf(query.tree)} ${text}`,
         Opts: { ChunkMatches: true, MaxDocDisplayCount: ZOEKT_FILES_MAX, UseBM25Scoring: useBm25 },
       });
       const answer = await send(address, options, body);
@@ -83,11 +98,13 @@ export function zoektSystems(url: string): System[] {
 
 async function rankQuery(query: RankingQuery, systems: readonly System[]): Promise<RankedQuery> {
   const places: Record<string, number> = {};
+  const first: Record<string, readonly string[]> = {};
   for (const system of systems) {
     const files = await system.find(query);
     places[system.name] = 1 + files.findIndex((file) => query.meant.includes(file));
+    first[system.name] = files.slice(0, FIRST_FILES);
   }
-  return { ...query, places };
+  return { ...query, places, first };
 }
 
 /** The queries with their places in the answers of all systems. Errors: rejects if one refuses a query. */

@@ -37,7 +37,7 @@ export interface Source {
 
 const FILE_SIZE_MAX = 1_000_000;
 const FOREIGN_FOLDER =
-  /(?:^|\/)(?:\w*tests?|test[-\w]*|specs?|examples?|samples?|bench(?:es|marks?)|vendor|third[-_]party|node_modules|fixtures|deps|dist|generated)\//i;
+  /(?:^|\/)(?:\w*tests?|test[-\w]*|specs?|_?examples?|samples?|bench(?:es|marks?)|vendor|third[-_]party|node_modules|fixtures|deps|dist|generated)\//i;
 const FOREIGN_NAME =
   /^test|(?:^|[._-])(?:tests?|spec)[._]|Tests?\.java$|\.pb\.|_pb2|[._]generated\.|\.min\.|\.d\.ts$/;
 
@@ -113,7 +113,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 );
 
 /** Paths below `folder` in the order of their names, without hidden folders and links. */
-function* pathsBelow(folder: string, prefix = ''): Generator<string> {
+export function* pathsBelow(folder: string, prefix = ''): Generator<string> {
   const entries = readdirSync(folder, { withFileTypes: true });
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {
@@ -151,7 +151,7 @@ function firstSentence(lines: readonly string[]): string {
   return /^.*?[.:](?=\s|$)/.exec(text)?.[0] ?? text;
 }
 
-const COMMENT_LINE = /^\s*(?:\/\/[/!]?|\/?\*+\/?)(.*?)(?:\*\/)?$/;
+const COMMENT_LINE = /^\s*(?:\/\/[/!]?|\/?\*+\/?)(.*?)(?:\*\/)?\r?$/;
 const ATTRIBUTE_LINE = /^\s*(?:#\[|@\w)/;
 const COMMENT_LINES_MAX = 60;
 

@@ -1,23 +1,11 @@
-// The trees whose ranking is measured: published packages of fixed versions, each fetched by the ordinary client of its
-// registry as that client is set up on this machine, and kept in a cache folder. Nothing of them is built or run, but for
-// the metadata that pip asks the sources of a Python package for. The Linux tree is one more where its path is given.
+// The trees whose ranking is measured: published packages of fixed versions, kept in a cache folder, the sources of Go on this
+// machine, and the Linux tree where its path is given.
 
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import spawn from 'nano-spawn';
-
-type Client = 'npm' | 'pip' | 'cargo' | 'go' | 'maven';
-
-interface PinnedTree {
-  /** With the version the name of the repo. */
-  readonly name: string;
-  readonly version: string;
-  readonly client: Client;
-  /** As the registry knows it. */
-  readonly package: string;
-  /** The only folder of the package that is taken; default: all. */
-  readonly folder?: string;
-}
+import { FETCHES } from './fetch.ts';
+import type { PinnedTree } from './fetch.ts';
 
 export interface Tree {
   /** Name of the repo, and of its folder. */
@@ -27,7 +15,7 @@ export interface Tree {
 }
 
 /** Why these: one large and one middling tree a language, with comments, and in most of them tests and documents. */
-const PINNED_TREES: readonly PinnedTree[] = [
+export const DRAWN_TREES: readonly PinnedTree[] = [
   { name: 'hugo', version: '0.120.4', client: 'go', package: 'github.com/gohugoio/hugo' },
   { name: 'grpc-go', version: '1.59.0', client: 'go', package: 'google.golang.org/grpc' },
   { name: 'tokio', version: '1.35.1', client: 'cargo', package: 'tokio' },
@@ -47,74 +35,34 @@ const PINNED_TREES: readonly PinnedTree[] = [
   { name: 'guava', version: '33.0.0-jre', client: 'maven', package: 'com.google.guava:guava' },
 ];
 
-/** Leaves the unpacked package in a folder below `work`, and tells which. */
-type Fetch = (tree: PinnedTree, work: string) => Promise<string>;
+/** Why these: other trees of the same kinds, none of which the score was tuned on. */
+export const REAL_TREES: readonly PinnedTree[] = [
+  { name: 'go-git', version: '5.11.0', client: 'go', package: 'github.com/go-git/go-git/v5' },
+  { name: 'caddy', version: '2.7.6', client: 'go', package: 'github.com/caddyserver/caddy/v2' },
+  { name: 'hyper', version: '1.1.0', client: 'cargo', package: 'hyper' },
+  { name: 'diesel', version: '2.1.4', client: 'cargo', package: 'diesel' },
+  { name: 'rdkafka', version: '4.7.0', client: 'cargo', package: 'rdkafka-sys' },
+  { name: 'scrapy', version: '2.11.0', client: 'pip', package: 'Scrapy' },
+  { name: 'sphinx', version: '7.2.6', client: 'pip', package: 'Sphinx' },
+  { name: 'rxjs', version: '7.8.1', client: 'npm', package: 'rxjs', folder: 'src' },
+  { name: 'eslint', version: '8.56.0', client: 'npm', package: 'eslint' },
+  { name: 'three', version: '0.160.0', client: 'npm', package: 'three' },
+  {
+    name: 'jackson',
+    version: '2.16.0',
+    client: 'maven',
+    package: 'com.fasterxml.jackson.core:jackson-databind',
+  },
+  { name: 'spring', version: '6.1.2', client: 'maven', package: 'org.springframework:spring-core' },
+];
 
-/** The only file of `folder`. */
-function onlyFile(folder: string): string {
-  const [name, ...others] = readdirSync(folder);
-  if (name === undefined || others.length > 0) throw new Error(`not one file in ${folder}`);
-  return path.join(folder, name);
-}
+const DJANGO = DRAWN_TREES.filter(({ name }) => name === 'django');
 
-async function untar(folder: string, work: string): Promise<string> {
-  const target = path.join(work, 'tree');
-  mkdirSync(target);
-  await spawn('tar', ['xf', onlyFile(folder), '-C', target, '--strip-components=1']);
-  return target;
-}
-
-async function fetchFromNpm({ package: name, version }: PinnedTree, work: string) {
-  const folder = path.join(work, 'packed');
-  mkdirSync(folder);
-  await spawn('npm', ['pack', `${name}@${version}`, '--pack-destination', folder], { cwd: work });
-  return untar(folder, work);
-}
-
-async function fetchFromPip({ package: name, version }: PinnedTree, work: string) {
-  const folder = path.join(work, 'packed');
-  const flags = ['--no-deps', '--no-binary', name, '--dest', folder];
-  await spawn('python3', ['-m', 'pip', 'download', ...flags, `${name}==${version}`], { cwd: work });
-  return untar(folder, work);
-}
-
-async function fetchFromCargo({ package: name, version }: PinnedTree, work: string) {
-  const dependency = `${name} = { version = "=${version}", default-features = false }`;
-  const head = '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n';
-  writeFileSync(path.join(work, 'Cargo.toml'), `${head}[dependencies]\n${dependency}\n`);
-  mkdirSync(path.join(work, 'src'));
-  writeFileSync(path.join(work, 'src', 'lib.rs'), '');
-  await spawn('cargo', ['vendor', 'crates'], { cwd: work });
-  return path.join(work, 'crates', name);
-}
-
-async function fetchFromGo({ package: name, version }: PinnedTree, work: string) {
-  // Why: by default what the client has fetched cannot be moved.
-  const env = { GOMODCACHE: path.join(work, 'modules'), GOFLAGS: '-modcacherw' };
-  const args = ['mod', 'download', '-json', `${name}@v${version}`];
-  const { stdout } = await spawn('go', args, { cwd: work, env });
-  const folder = /"Dir": "([^"]+)"/.exec(stdout)?.[1];
-  if (folder === undefined) throw new Error(`go downloaded no ${name}`);
-  return folder;
-}
-
-async function fetchFromMaven({ package: name, version }: PinnedTree, work: string) {
-  const folder = path.join(work, 'packed');
-  const flags = [`-Dartifact=${name}:${version}:jar:sources`, `-DoutputDirectory=${folder}`];
-  await spawn('mvn', ['--batch-mode', 'dependency:copy', ...flags], { cwd: work });
-  const target = path.join(work, 'tree');
-  mkdirSync(target);
-  await spawn('jar', ['xf', onlyFile(folder)], { cwd: target });
-  return target;
-}
-
-const FETCHES: Readonly<Record<Client, Fetch>> = {
-  npm: fetchFromNpm,
-  pip: fetchFromPip,
-  cargo: fetchFromCargo,
-  go: fetchFromGo,
-  maven: fetchFromMaven,
-};
+/** Those that outside testers used, beside the sources of Go and the Linux tree. */
+export const UNSEEN_TREES: readonly PinnedTree[] = [
+  ...DJANGO,
+  { name: 'typescript', version: '4.8.4+ds1-2', client: 'debian', package: 'node-typescript' },
+];
 
 async function openTree(pinned: PinnedTree, cache: string): Promise<Tree> {
   const name = `${pinned.name}-${pinned.version}`;
@@ -130,20 +78,33 @@ async function openTree(pinned: PinnedTree, cache: string): Promise<Tree> {
   return { name, root };
 }
 
+/** The sources that Go came with on this machine, copied because a repo is named after its folder. */
+export async function openGoSource(cache: string): Promise<Tree> {
+  const { stdout } = await spawn('go', ['env', 'GOVERSION', 'GOROOT']);
+  const [version = '', goRoot = ''] = stdout.split('\n');
+  const name = version.replace(/^go/, 'go-');
+  const root = path.join(cache, 'ranking', name);
+  if (!existsSync(root)) {
+    rmSync(`${root}.partial`, { recursive: true, force: true });
+    cpSync(path.join(goRoot, 'src'), `${root}.partial`, { recursive: true });
+    renameSync(`${root}.partial`, root);
+  }
+  return { name, root };
+}
+
 /**
- * The pinned trees whose name holds `only`, fetched into `cache` where they are not there, and the tree of the folder
- * `linux`.
+ * Those of `pinned` whose name holds `only`, fetched into `cache` where they are not there, and the tree of the folder `linux`.
  *
  * Errors: rejects if the client of a registry is not installed, or does not know a version.
  */
 export async function openTrees(
+  pinned: readonly PinnedTree[],
   cache: string,
   only: string,
   linux: string | undefined,
 ): Promise<Tree[]> {
   const trees: Tree[] = [];
-  for (const pinned of PINNED_TREES)
-    if (pinned.name.includes(only)) trees.push(await openTree(pinned, cache));
+  for (const one of pinned) if (one.name.includes(only)) trees.push(await openTree(one, cache));
   if (linux === undefined) return trees;
   const root = path.resolve(linux);
   return [...trees, { name: path.basename(root), root }];

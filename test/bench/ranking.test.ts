@@ -7,11 +7,13 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 import { measureRanking } from '../../bench/ranking/measure.ts';
-import { digestOf, drawQueries, partsOfName } from '../../bench/ranking/queries.ts';
-import type { QueryClass, RankingQuery } from '../../bench/ranking/queries.ts';
+import { digestOf, partsOfName } from '../../bench/ranking/draw.ts';
+import type { RankingQuery } from '../../bench/ranking/draw.ts';
+import { drawQueries } from '../../bench/ranking/queries.ts';
 import { figuresOf, formatRanking } from '../../bench/ranking/report.ts';
 import { rankQueries, zoektSystems } from '../../bench/ranking/run.ts';
 import type { RankedQuery } from '../../bench/ranking/run.ts';
+import { QUERY_SETS } from '../../bench/ranking/sets.ts';
 import { readSource } from '../../bench/ranking/source.ts';
 import type { Tree } from '../../bench/ranking/trees.ts';
 import { temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
@@ -45,7 +47,7 @@ function makeTree(): Tree {
   return { name: 'streets-1.0', root };
 }
 
-function textsOf(queries: readonly RankingQuery[], queryClass: QueryClass): string[] {
+function textsOf(queries: readonly RankingQuery[], queryClass: string): string[] {
   return queries.filter((query) => query.class === queryClass).map(({ text }) => text);
 }
 
@@ -92,6 +94,7 @@ test('figures are means over places', () => {
     isPhrase: false,
     meant: ['x'],
     places: { one: place },
+    first: { one: ['y', 'z'] },
   }));
   const figures = figuresOf(queries, ['one']);
   for (const name of ['who calls', 'all'] as const) {
@@ -111,7 +114,7 @@ test('figures are means over places', () => {
 });
 
 test('a real daemon is asked with all numbers of matches', async () => {
-  const report = await measureRanking([makeTree()], {});
+  const report = await measureRanking(QUERY_SETS.drawn, [makeTree()], {});
   assert.deepEqual(report.systems, ['100', '1000', '10000', '100000']);
   const [name] = report.queries.filter(({ text }) => text === 'Alone');
   assert.deepEqual(Object.values(name?.places ?? {}), [1, 1, 1, 1]);

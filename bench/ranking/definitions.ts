@@ -1,0 +1,160 @@
+// `npm run bench -- --ranking definitions`: where the definition of a function, struct or macro stands in the answer to its
+// name, the search that people who read a tree type most. The names can be kept in a file, so that two builds are compared by
+// the same ones.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { ask, createClient } from '../client.ts';
+import type { SearchClient } from '../client.ts';
+import { formatTable } from '../statistics.ts';
+import { drawNames } from './names.ts';
+import type { DefinedName } from './names.ts';
+import { FIRST_FILES, checkTrees } from './run.ts';
+import { withServer } from './server.ts';
+import type { ServerOptions } from './server.ts';
+
+export interface DefinitionOptions extends ServerOptions {
+  /** Folder of the tree; nothing else is served. */
+  readonly root: string;
+  /** File of names: read where it is there, written where not. */
+  readonly names?: string | undefined;
+  /** File of names that are not to be drawn. */
+  readonly except?: string | undefined;
+  readonly seed: number;
+  readonly count: number;
+  /** Ask for 100,000 matches and a stream of 1,000 too. */
+  readonly isFull: boolean;
+}
+
+export interface NamePlace extends DefinedName {
+  /** Of the first defining file, 1 for the best; 0: it is not in the answer. */
+  readonly place: number;
+  /** First files of the answer. */
+  readonly first: readonly string[];
+}
+
+export interface DefinitionFigure {
+  /** Number of matches asked for, and how. */
+  readonly way: string;
+  readonly names: readonly NamePlace[];
+}
+
+interface Way {
+  readonly name: string;
+  readonly find: (client: SearchClient, query: string) => Promise<readonly string[]>;
+}
+
+const STREAM_MATCHES = 1000;
+
+function blocking(matches: number): Way {
+  return {
+    name: `${matches.toLocaleString('en-US')} matches`,
+    async find(client, query) {
+      const { files } = await ask(client, JSON.stringify({ query, matches }));
+      return files.map(({ fileName }) => fileName.text);
+    },
+  };
+}
+
+const STREAM: Way = {
+  name: `stream of ${STREAM_MATCHES.toLocaleString('en-US')}`,
+  find: (client, query) => client.stream(JSON.stringify({ query, matches: STREAM_MATCHES })),
+};
+
+async function place(client: SearchClient, way: Way, name: DefinedName): Promise<NamePlace> {
+  const files = await way.find(client, name.name);
+  const at = files.findIndex((file) => name.files.includes(file));
+  return { ...name, place: at + 1, first: files.slice(0, FIRST_FILES) };
+}
+
+async function placeNames(
+  client: SearchClient,
+  names: readonly DefinedName[],
+  isFull: boolean,
+): Promise<DefinitionFigure[]> {
+  const ways = isFull ? [blocking(100), STREAM, blocking(100_000)] : [blocking(100)];
+  const figures: DefinitionFigure[] = [];
+  for (const way of ways) {
+    const places: NamePlace[] = [];
+    for (const name of names) places.push(await place(client, way, name));
+    figures.push({ way: way.name, names: places });
+  }
+  return figures;
+}
+
+function readNames(file: string): DefinedName[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this program
+  return JSON.parse(readFileSync(file, 'utf8')) as DefinedName[];
+}
+
+function isThere(file: string | undefined): file is string {
+  return file !== undefined && existsSync(file);
+}
+
+async function chooseNames(
+  client: SearchClient,
+  options: DefinitionOptions,
+): Promise<DefinedName[]> {
+  if (isThere(options.names)) return readNames(options.names);
+  const except = new Set(
+    options.except === undefined ? [] : readNames(options.except).map(({ name }) => name),
+  );
+  const names = await drawNames(client, { ...options, except });
+  if (options.names !== undefined)
+    writeFileSync(options.names, `${JSON.stringify(names, undefined, 1)}\n`);
+  return names;
+}
+
+async function askAt(url: string, options: DefinitionOptions): Promise<DefinitionFigure[]> {
+  const client = createClient(url, 1);
+  const { root } = options;
+  try {
+    // Why first: while a tree is read, the server closes a connection that is open.
+    const names = await chooseNames(client, options);
+    await checkTrees(client, [{ name: path.basename(root), root }]);
+    return await placeNames(client, names, options.isFull);
+  } finally {
+    client.close();
+  }
+}
+
+/** Errors: rejects if the tree cannot be read or indexed, or a request fails. */
+export function measureDefinitions(options: DefinitionOptions): Promise<DefinitionFigure[]> {
+  return withServer([options.root], options, (url) => askAt(url, options));
+}
+
+function percent(count: number, all: number): string {
+  return `${((100 * count) / Math.max(1, all)).toFixed(1)} %`;
+}
+
+function missesOf({ way, names }: DefinitionFigure): string {
+  const misses = names.filter((one) => one.place !== 1);
+  const lines = misses.map(
+    ({ name, kind, place, first, files }) =>
+      `  ${name} (${kind}): ${place === 0 ? 'not there' : `place ${String(place)}`}; first ${first[0] ?? 'nothing'}; defined in ${files.join(', ')}`,
+  );
+  return `\n${way}: not first\n${lines.join('\n')}\n`;
+}
+
+/** A table, and a list of the names whose definition is not first. */
+export function formatDefinitions(figures: readonly DefinitionFigure[]): string {
+  const titles = ['names', 'first', 'among three', 'not there'];
+  const table = formatTable(
+    [
+      { title: 'a definition is', align: 'left' },
+      ...titles.map((title) => ({ title, align: 'right' }) as const),
+    ],
+    figures.map(({ way, names }) => {
+      const count = (isIn: (at: number) => boolean) =>
+        percent(names.filter((one) => isIn(one.place)).length, names.length);
+      return [
+        way,
+        String(names.length),
+        count((at) => at === 1),
+        count((at) => at > 0 && at <= FIRST_FILES),
+        count((at) => at === 0),
+      ];
+    }),
+  );
+  return `${table}${figures.map(missesOf).join('')}`;
+}

@@ -1,0 +1,129 @@
+// How queries are drawn from a tree, each with the files that are meant: with a seed, by a rule for each class, so that nobody
+// chooses what a search engine is asked for. One half is for tuning; which half a query is in, a hash of it decides.
+
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { seededRandom, shuffled } from '../samples.ts';
+import type { Random } from '../samples.ts';
+import { isSource } from './source.ts';
+import type { Definition, Source, SourceDoc } from './source.ts';
+
+export const HALVES = ['tune', 'report'] as const;
+export type Half = (typeof HALVES)[number];
+
+/** What is asked for: words, or one phrase as it stands. */
+export interface Asked {
+  readonly text: string;
+  readonly isPhrase: boolean;
+  /** Paths; any of them is right. */
+  readonly meant: readonly string[];
+}
+
+export interface RankingQuery extends Asked {
+  /** Name of the repo. */
+  readonly tree: string;
+  readonly class: string;
+  readonly half: Half;
+}
+
+/** Tries of a class and tree: some rules read the whole tree in each. */
+const TRY_COUNT_MAX = 400;
+
+/** A source with what the rules look up in it. */
+export interface Known extends Source {
+  /** Paths that define a name, by the name in small letters. */
+  readonly pathsByName: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Words of each name and the path of a definition, each pair once. */
+  readonly names: readonly { readonly words: ReadonlySet<string>; readonly path: string }[];
+}
+
+/** Nothing where the rule does not fit. */
+export type Rule<T> = (known: Known, one: T, random: Random) => Asked | undefined;
+
+/** Parts of a name as it is spelled: `HTTPServer_name2` has `HTTP`, `Server`, `name2`. */
+export function partsOfName(name: string): string[] {
+  return name.match(/[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+/g) ?? [];
+}
+
+export function wordsOfName(name: string): string[] {
+  return partsOfName(name).map((word) => word.toLowerCase());
+}
+
+/** Looks up names once for all rules. */
+export function know(source: Source): Known {
+  const pathsByName = new Map<string, Set<string>>();
+  const names: { words: Set<string>; path: string }[] = [];
+  for (const { name, doc } of source.definitions) {
+    const paths = pathsByName.get(name.toLowerCase()) ?? new Set();
+    pathsByName.set(name.toLowerCase(), paths);
+    if (!paths.has(doc.path)) names.push({ words: new Set(wordsOfName(name)), path: doc.path });
+    paths.add(doc.path);
+  }
+  return { ...source, pathsByName, names };
+}
+
+/** The files of a tree that may have definitions or headings. */
+export function filesOf({ docs }: Source): { readonly doc: SourceDoc }[] {
+  return docs.filter((doc) => isSource(doc.path)).map((doc) => ({ doc }));
+}
+
+/** A query of words. */
+export function words(list: readonly string[], ...meant: string[]): Asked {
+  return { text: list.join(' '), isPhrase: false, meant };
+}
+
+/** No other file defines the name, in whatever case. */
+export function isOnlyOne({ pathsByName }: Known, { name }: Definition): boolean {
+  return pathsByName.get(name.toLowerCase())?.size === 1;
+}
+
+export function holdsAll(words: ReadonlySet<string>, wanted: readonly string[]): boolean {
+  return wanted.every((word) => words.has(word));
+}
+
+/** The base name without its endings. */
+export function stemOf(file: string): string {
+  const base = path.posix.basename(file);
+  return base.slice(0, base.indexOf('.', 1) < 0 ? undefined : base.indexOf('.', 1));
+}
+
+function hashOf(...parts: readonly string[]): number {
+  return createHash('sha256').update(parts.join('\n')).digest().readUInt32BE();
+}
+
+/** What the queries of a tree are drawn from, and how. */
+export interface DrawOptions {
+  readonly known: Known;
+  readonly seed: number;
+  /** Those that queries are put into. */
+  readonly halves: readonly Half[];
+}
+
+/** `count` queries of one class, or as many as there are; no file is meant by two of them. */
+export function draw<T extends { readonly doc: SourceDoc }>(
+  { known, seed, halves }: DrawOptions,
+  queryClass: string,
+  count: number,
+  items: readonly T[],
+  rule: Rule<T>,
+): RankingQuery[] {
+  const { name: tree } = known.tree;
+  const random = seededRandom(hashOf(String(seed), tree, queryClass));
+  const own = items.filter(({ doc }) => doc.isOwn);
+  const seen = new Set<string>();
+  const queries: RankingQuery[] = [];
+  for (const one of shuffled(own, random).slice(0, TRY_COUNT_MAX)) {
+    if (queries.length === count) break;
+    const asked = rule(known, one, random);
+    if (asked === undefined || asked.meant.some((file) => seen.has(file))) continue;
+    for (const file of asked.meant) seen.add(file);
+    const half = halves[hashOf(tree, queryClass, asked.text) % halves.length] ?? 'report';
+    queries.push({ tree, class: queryClass, half, ...asked });
+  }
+  return queries;
+}
+
+/** Tells sets of queries apart. */
+export function digestOf(queries: readonly RankingQuery[]): string {
+  return createHash('sha256').update(JSON.stringify(queries)).digest('hex').slice(0, 12);
+}

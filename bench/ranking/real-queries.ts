@@ -1,0 +1,181 @@
+// A harder set of queries, after what people type: half of a name, a folder and a file, a word of a path and one of the
+// content, a name in the wrong letter case. Drawn by rules from other trees than those that the score was tuned on. As in the
+// first set, what more than one file could be meant by is left out.
+
+import path from 'node:path';
+import { escapeLiteral } from '../dialect.ts';
+import type { Random } from '../samples.ts';
+import { HALVES, draw, filesOf, holdsAll, isOnlyOne, know } from './draw.ts';
+import { stemOf, words, wordsOfName } from './draw.ts';
+import type { RankingQuery, Rule } from './draw.ts';
+import { messagesOf, wordsApart } from './queries.ts';
+import type { Message } from './queries.ts';
+import { isSource } from './source.ts';
+import type { Definition, Source, SourceDoc } from './source.ts';
+
+const SEED = 45;
+/** Queries of a class and tree. */
+const QUERY_COUNT = 8;
+const WORD_COUNT_MAX = 5;
+
+/** What nobody types to find one file: half of a tree has it in its path. */
+const COMMON_PATH_WORDS: ReadonlySet<string> = new Set(
+  'src lib main java org com net index init mod internal pkg core common util utils'.split(' '),
+);
+
+function isTyped(word: string): boolean {
+  return word.length > 2 && !COMMON_PATH_WORDS.has(word);
+}
+
+/** Words of all folders and of the base name without its endings. */
+function wordsOfPath(file: string): string[] {
+  return [...path.posix.dirname(file).split('/'), stemOf(file)].flatMap(wordsOfName);
+}
+
+function wordsOfFolder(file: string): string[] {
+  return wordsOfName(path.posix.basename(path.posix.dirname(file)));
+}
+
+/** Path without endings: the same for a header and its source. */
+function placeOf(file: string): string {
+  return path.posix.join(path.posix.dirname(file), stemOf(file));
+}
+
+function oneOf<T>(items: readonly T[], random: Random): T | undefined {
+  return items[Math.floor(random() * items.length)];
+}
+
+/** Neighbours in a list, `count` of them. */
+function neighbours<T>(list: readonly T[], count: number, random: Random): T[] {
+  const from = Math.floor(random() * (list.length - count + 1));
+  return list.slice(from, from + count);
+}
+
+/** A name as far as somebody has typed it: half of it or more, but no end of a word. */
+export const halfOfName: Rule<Definition> = ({ pathsByName }, { name, doc }, random) => {
+  const size = Math.ceil(name.length * (0.5 + 0.25 * random()));
+  const typed = name.slice(0, size);
+  if (size < 5 || !/[a-z]{2}$/.test(typed) || !/^[a-z]/.test(name.slice(size))) return undefined;
+  const small = typed.toLowerCase();
+  for (const [other, paths] of pathsByName)
+    if (other.startsWith(small) && (paths.size > 1 || !paths.has(doc.path))) return undefined;
+  return words([typed], doc.path);
+};
+
+/** `json loader` for `json/loader.py`. */
+export const folderAndBase: Rule<{ readonly doc: SourceDoc }> = ({ docs }, { doc }) => {
+  const folder = wordsOfFolder(doc.path);
+  const base = wordsOfName(stemOf(doc.path));
+  const wanted = [...new Set([...folder, ...base])];
+  const isFit = folder.length > 0 && base.length > 0 && wanted.every(isTyped);
+  if (!isFit || base.every((word) => folder.includes(word)) || wanted.length > WORD_COUNT_MAX)
+    return undefined;
+  const named = docs.filter(
+    ({ path: other, isOwn }) =>
+      isOwn && isSource(other) && holdsAll(new Set(wordsOfPath(other)), wanted),
+  );
+  const isOne = named.every(({ path: other }) => placeOf(other) === placeOf(doc.path));
+  return isOne ? words(wanted, ...named.map((one) => one.path)) : undefined;
+};
+
+/** The words of a folder or of a base name, and a word or two of a name that the file defines. */
+export const pathAndContent: Rule<Definition> = ({ names }, { name, doc }, random) => {
+  const parts = [wordsOfFolder(doc.path), wordsOfName(stemOf(doc.path))];
+  const ofPath = oneOf(
+    parts.filter((part) => part.length > 0 && part.length < 3 && part.every(isTyped)),
+    random,
+  );
+  if (ofPath === undefined) return undefined;
+  const own = new Set(wordsOfPath(doc.path));
+  const ofContent = wordsOfName(name)
+    .filter((word) => isTyped(word) && !own.has(word))
+    .slice(0, 2);
+  if (ofContent.length === 0) return undefined;
+  const isElsewhere = names.some(
+    (other) =>
+      other.path !== doc.path &&
+      holdsAll(other.words, ofContent) &&
+      holdsAll(new Set(wordsOfPath(other.path)), ofPath),
+  );
+  const wanted = random() < 0.5 ? [...ofPath, ...ofContent] : [...ofContent, ...ofPath];
+  return isElsewhere ? undefined : words(wanted, doc.path);
+};
+
+/** A name, which others may have too, and one or two words of the comment there. */
+export const commentAndName: Rule<Definition> = ({ definitions }, definition, random) => {
+  const { name, doc } = definition;
+  const own = wordsOfName(name);
+  const all = definition.commentWords.filter((word) => !own.includes(word));
+  const count = random() < 0.5 ? 1 : 2;
+  if (name.length < 3 || all.length < count) return undefined;
+  const wanted = neighbours(all, count, random);
+  const small = name.toLowerCase();
+  const isElsewhere = definitions.some(
+    (other) =>
+      other.doc !== doc &&
+      other.name.toLowerCase() === small &&
+      holdsAll(new Set(other.commentWords), wanted),
+  );
+  if (isElsewhere) return undefined;
+  return words(random() < 0.5 ? [name, ...wanted] : [...wanted, name], doc.path);
+};
+
+/** As somebody pastes it: its words and numbers, eight at most, a number among them. */
+export const messageWithNumber: Rule<Message> = ({ docs }, { doc, text }) => {
+  const wanted = (text.match(/\w+/g) ?? []).slice(0, 8);
+  const isProse = text.replaceAll(/[\w .,:'/-]/g, '').length < 2;
+  const isFit = isProse && wanted.filter((word) => /^[A-Za-z]{2,}$/.test(word)).length > 2;
+  if (!isFit || !wanted.some((word) => /^\d/.test(word)) || wanted.includes('or')) return undefined;
+  const expression = new RegExp(escapeLiteral(text), 'i');
+  const isElsewhere = docs.some(
+    (other) => other !== doc && other.isOwn && expression.test(other.text),
+  );
+  return isElsewhere ? undefined : words(wanted, doc.path);
+};
+
+const CASES: readonly ((name: string) => string)[] = [
+  (name) => name.toLowerCase(),
+  (name) => name.toUpperCase(),
+  (name) => name.charAt(0).toUpperCase() + name.slice(1).toLowerCase(),
+];
+
+/** All small, all capital, or with a first capital, as it is not. */
+export const wrongCase: Rule<Definition> = (known, definition, random) => {
+  const { name, doc } = definition;
+  if (name.length < 5 || !isOnlyOne(known, definition)) return undefined;
+  const typed = oneOf(CASES, random)?.(name);
+  return typed === undefined || typed === name ? undefined : words([typed], doc.path);
+};
+
+/** Two to four neighbouring words of a longer heading. */
+export const wordsOfHeading: Rule<Source['headings'][number]> = ({ headings }, one, random) => {
+  const all = one.words.map((word) => word.toLowerCase());
+  const count = 2 + Math.floor(random() * 3);
+  if (all.length <= count || all.length > 9) return undefined;
+  const wanted = neighbours(all, count, random);
+  if (wanted.filter((word) => word.length > 3).length < 2 || wanted.includes('or'))
+    return undefined;
+  const isElsewhere = headings.some(
+    ({ doc, words: others }) =>
+      doc !== one.doc && holdsAll(new Set(others.map((word) => word.toLowerCase())), wanted),
+  );
+  return isElsewhere ? undefined : words(wanted, one.doc.path);
+};
+
+/** The queries of a tree: the same each time, as long as the tree is. */
+export function drawRealQueries(source: Source): RankingQuery[] {
+  const options = { known: know(source), seed: SEED, halves: HALVES };
+  const { definitions, headings } = source;
+  const files = filesOf(source);
+  const messages = files.flatMap(({ doc }) => (doc.isOwn ? [...messagesOf(doc, /\d/)] : []));
+  return [
+    ...draw(options, 'half of a name', QUERY_COUNT, definitions, halfOfName),
+    ...draw(options, 'folder and base name', QUERY_COUNT, files, folderAndBase),
+    ...draw(options, 'word of a path and of the content', QUERY_COUNT, definitions, pathAndContent),
+    ...draw(options, 'words of a comment and a name', QUERY_COUNT, definitions, commentAndName),
+    ...draw(options, 'error message with a number', QUERY_COUNT, messages, messageWithNumber),
+    ...draw(options, 'name in the wrong letter case', QUERY_COUNT, definitions, wrongCase),
+    ...draw(options, "a name's words apart", QUERY_COUNT, definitions, wordsApart),
+    ...draw(options, 'words of a heading', QUERY_COUNT, headings, wordsOfHeading),
+  ];
+}

@@ -1,0 +1,26 @@
+// Queries of five classes over four large trees, as outside testers asked them: reported as a whole, never tuned on.
+
+import { draw, filesOf, isOnlyOne, know, words } from './draw.ts';
+import type { RankingQuery, Rule } from './draw.ts';
+import { baseName, commentWords, heading, wordsApart } from './queries.ts';
+import type { Definition, Source } from './source.ts';
+
+const SEED = 192;
+
+const symbolName: Rule<Definition> = (known, definition) =>
+  definition.name.length > 3 && isOnlyOne(known, definition)
+    ? words([definition.name], definition.doc.path)
+    : undefined;
+
+/** The queries of a tree, 48 at most: the same each time, as long as the tree is. */
+export function drawUnseenQueries(source: Source): RankingQuery[] {
+  const options = { known: know(source), seed: SEED, halves: ['report'] } as const;
+  const { definitions, headings } = source;
+  return [
+    ...draw(options, "a symbol's name", 10, definitions, symbolName),
+    ...draw(options, 'words of a base name', 10, filesOf(source), baseName),
+    ...draw(options, 'words of a comment', 10, definitions, commentWords),
+    ...draw(options, 'heading of a document', 8, headings, heading),
+    ...draw(options, "a symbol's words apart", 10, definitions, wordsApart),
+  ];
+}
