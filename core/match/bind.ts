@@ -208,7 +208,11 @@ function isExact(node: MatchNode): bool {
 function complement(arena: Arena, docs: usize): usize {
   const others = newDocBitmap(arena);
   if (others == 0) return NO_DOCS;
-  for (let docId: u32 = 0; docId < boundView.docCount; docId++)
+  const count = boundView.docCount;
+  const words = <usize>(count >> 6) << 3;
+  for (let offset: usize = 0; offset < words; offset += 8)
+    store<u64>(others + offset, ~load<u64>(docs + offset));
+  for (let docId: u32 = count & ~63; docId < count; docId++)
     if (getBit(docs, docId) == 0) setBit(others, docId);
   return others;
 }

@@ -8,7 +8,13 @@ import { NONE_ID } from '../shared/format.ts';
 import { NODE_TEXT } from '../shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_PIECE } from '../shared/status.ts';
 import { blockAt } from '../shard/open.ts';
-import { hasSymbols, lowerSymbolName, readSymbolList, symbolListBytes } from '../shard/symbols.ts';
+import {
+  hasSymbols,
+  isSymbolNamed,
+  lowerSymbolName,
+  readSymbolList,
+  symbolListBytes,
+} from '../shard/symbols.ts';
 import { ShardView } from '../shard/view.ts';
 import { isWordByte } from '../text/words.ts';
 import { newBlockBitmap } from './block-sets.ts';
@@ -105,29 +111,42 @@ function joinTexts(arena: Arena, text: HeadText, size: u32, separator: u8): void
   setText(text, start, next - start);
 }
 
-/**
- * Whether an open shard has symbols that the compiled plan names. Costs two to eight binary searches
- * in its order of names.
- */
+/** Whether an open shard has symbols that the compiled plan names: one or two binary searches. */
 export function hasHeads(view: ShardView): bool {
-  return hasSymbols(view) && (hasNames(view, false) || hasNames(view, true));
-}
-
-/** Whether there are names that are one of the texts, but for the case, or that begin with one. */
-function hasNames(view: ShardView, isPrefix: bool): bool {
-  for (let i: u32 = 0; i < TEXT_COUNT; i++)
-    if (countNames(view, textAt(i), isPrefix) > 0) return true;
+  if (!hasSymbols(view)) return false;
+  for (let i: u32 = 0; i < TEXT_COUNT; i++) {
+    if (findNames(view, textAt(i)) != NAMES_NONE) return true;
+  }
   return false;
 }
 
-let firstName: u32 = 0;
+const NAMES_NONE: u32 = 0;
+/** Some begin with the text. */
+const NAMES_BEGUN: u32 = 1;
+/** Some are the text, but for the case. */
+const NAMES_WHOLE: u32 = 2;
 
-/** Names that are the text, or begin with it if they are few; the first of them is firstName. */
-function countNames(view: ShardView, text: HeadText, isPrefix: bool): u32 {
-  if (text.size == 0 || (isPrefix && text.size < BEGUN_SIZE_MIN)) return 0;
-  firstName = lowerSymbolName(view, text.start, text.size, isPrefix, false);
-  const count = lowerSymbolName(view, text.start, text.size, isPrefix, true) - firstName;
-  return isPrefix && count > BEGUN_NAMES_MAX ? 0 : count;
+/** What findNames found: the first name, and the one behind the last. */
+let firstName: u32 = 0;
+let endName: u32 = 0;
+
+/** Looks for names that are the text, else for those that begin with it, if they are few. */
+function findNames(view: ShardView, text: HeadText): u32 {
+  if (text.size == 0) return NAMES_NONE;
+  firstName = lowerSymbolName(view, text.start, text.size, true, false);
+  endName = firstName;
+  // Names that are the text come before those that it begins.
+  while (isNamed(view, endName, text, false)) endName++;
+  if (endName > firstName) return NAMES_WHOLE;
+  if (text.size < BEGUN_SIZE_MIN) return NAMES_NONE;
+  if (isNamed(view, firstName + BEGUN_NAMES_MAX, text, true)) return NAMES_NONE;
+  while (isNamed(view, endName, text, true)) endName++;
+  return endName > firstName ? NAMES_BEGUN : NAMES_NONE;
+}
+
+@inline
+function isNamed(view: ShardView, name: u32, text: HeadText, isPrefix: bool): bool {
+  return isSymbolNamed(view, name, text.start, text.size, isPrefix);
 }
 
 /**
@@ -136,13 +155,14 @@ function countNames(view: ShardView, text: HeadText, isPrefix: bool): u32 {
  */
 export function findHeads(arena: Arena): usize {
   if (!hasSymbols(boundView)) return 0;
-  const isPrefix = !hasNames(boundView, false);
-  if (isPrefix && !hasNames(boundView, true)) return 0;
+  let best = NAMES_NONE;
+  for (let i: u32 = 0; i < TEXT_COUNT; i++) best = max(best, findNames(boundView, textAt(i)));
+  if (best == NAMES_NONE) return 0;
   const blocks = newBlockBitmap(arena);
   if (blocks == 0) return 0;
   for (let i: u32 = 0; i < TEXT_COUNT; i++) {
-    const end = countNames(boundView, textAt(i), isPrefix) + firstName;
-    for (let name = firstName; name < end; name++) {
+    if (findNames(boundView, textAt(i)) != best) continue;
+    for (let name = firstName; name < endName; name++) {
       if (!readSymbolList(boundView, name, blocks)) failBinding(STATUS_PIECE);
       countIndexBytes(symbolListBytes);
     }

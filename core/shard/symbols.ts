@@ -432,6 +432,21 @@ export function lowerSymbolName(
   return start;
 }
 
+/** Whether a name is `text`, or begins with it, but for the case; false behind the last name. */
+export function isSymbolNamed(
+  view: ShardView,
+  name: u32,
+  text: usize,
+  size: u32,
+  isPrefix: bool,
+): bool {
+  if (name >= view.symbolNameCount) return false;
+  const start = nameAt(view, name);
+  const nameSize = nameSizeAt(view, name);
+  if (nameSize > 0) needBytes(view, start, start + nameSize);
+  return compareFolded(text, size, start, nameSize, isPrefix) == 0;
+}
+
 /** Bytes of the list that readSymbolList read. */
 export let symbolListBytes: u32 = 0;
 

@@ -20,7 +20,7 @@ export interface FoundDoc {
   /** Order of the path within its shard. */
   readonly pathRank: number;
   /** Its ranges, if they were kept (engine/host/searcher.ts). */
-  readonly kept?: Uint32Array;
+  readonly kept: Uint32Array | undefined;
   /** Ranges that the answer may show of it; set by cutDocs. */
   rangeMax: number;
 }
@@ -44,9 +44,13 @@ export interface DocVersion {
 
 const ROW_WORDS = MATCH_ROW_SIZE / 4;
 const SCORE_MASK = (1 << MATCH_TIER_SHIFT) - 1;
+/** The tier has the bits above MATCH_TIER_SHIFT. */
+const TIERS = 2 ** (32 - MATCH_TIER_SHIFT);
 
-/** Docs that one step sorts or merges. Guess: 1 ms. */
+/** Docs that one step merges. Guess: 1 ms. */
 const STEP_DOCS = 2048;
+/** Docs that one step sorts, by numbers. Measured: 2026-11-28: 1.5 ms. */
+const RUN_DOCS = 16_384;
 
 /** The docs of all units, best first. */
 export function* orderDocs(
@@ -61,15 +65,15 @@ export function* orderDocs(
   return withDiversity(yield* sortDocs(docs, context), context);
 }
 
-/** The docs in order. Cost: as of a merge sort; up to STEP_DOCS are one step. */
+/** The docs in order. Cost: as of a merge sort; up to RUN_DOCS are sorted in one step. */
 export function* sortDocs(
   docs: readonly FoundDoc[],
   context: OrderContext,
 ): Steps<readonly FoundDoc[]> {
   let runs: (readonly FoundDoc[])[] = [];
-  for (let start = 0; start < docs.length; start += STEP_DOCS) {
-    runs.push(docs.slice(start, start + STEP_DOCS).sort((a, b) => compare(a, b, context)));
-    if (docs.length > STEP_DOCS) yield;
+  for (let start = 0; start < docs.length; start += RUN_DOCS) {
+    runs.push(sortRun(docs.slice(start, start + RUN_DOCS), context));
+    if (docs.length > RUN_DOCS) yield;
   }
   while (runs.length > 1) {
     const longer: (readonly FoundDoc[])[] = [];
@@ -78,6 +82,33 @@ export function* sortDocs(
     runs = longer;
   }
   return runs[0] ?? [];
+}
+
+/**
+ * Up to RUN_DOCS docs in order: sorted as numbers of score, tier and place, then those that tie by what else counts. Why
+ * numbers: typed arrays are sorted without a call for each comparison.
+ */
+function sortRun(docs: readonly FoundDoc[], context: OrderContext): FoundDoc[] {
+  const keys = new Float64Array(docs.length);
+  for (let place = 0; place < docs.length; place++)
+    keys[place] = rankOf(docs[place]!) * RUN_DOCS + place;
+  keys.sort();
+  const sorted = Array.from(keys, (key) => docs[key % RUN_DOCS]!);
+  for (let start = 0; start < sorted.length;) {
+    let end = start + 1;
+    while (end < sorted.length && rankOf(sorted[end]!) === rankOf(sorted[start]!)) end++;
+    if (end - start > 1) {
+      const ties = sorted.slice(start, end).sort((a, b) => compareTies(a, b, context));
+      for (let i = start; i < end; i++) sorted[i] = ties[i - start]!;
+    }
+    start = end;
+  }
+  return sorted;
+}
+
+/** Less for what comes first by score, then by tier. Below 2 ** 32. */
+function rankOf({ score, tier }: FoundDoc): number {
+  return (SCORE_MASK - score) * TIERS + tier;
 }
 
 /** Two lists in order as one. Cost: linear. */
@@ -97,7 +128,7 @@ export function* mergeDocs(
 }
 
 function compare(a: FoundDoc, b: FoundDoc, context: OrderContext): number {
-  return b.score - a.score || a.tier - b.tier || compareTies(a, b, context);
+  return rankOf(a) - rankOf(b) || compareTies(a, b, context);
 }
 
 /** The docs that a unit found. */
@@ -112,7 +143,7 @@ export function docsOf({ shard, rows, kept }: UnitFinding): FoundDoc[] {
       shard,
       docId: rows[i]!,
       count: rows[i + 1]!,
-      ...(keptCount === 0 ? {} : { kept: kept!.subarray(start, next) }),
+      kept: keptCount === 0 ? undefined : kept!.subarray(start, next),
       score: rows[i + 2]! & SCORE_MASK,
       tier: rows[i + 2]! >>> MATCH_TIER_SHIFT,
       pathRank: rows[i + 3]!,
