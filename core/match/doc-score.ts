@@ -4,11 +4,12 @@
 // it is the same wherever the doc lies.
 //
 //   text    mean over the atoms of sum / (sum + HALF); the sum has something for each range, more
-//           for a whole word
+//           for a whole word, and for one that is spelled as its literal is
 //   symbol  of the best one: share of the atoms in it x share of its letters that they cover,
 //           for a lone atom x (1 + points of its kind); more for a symbol that all atoms cover
 //           whole, and for one that is spelled as a lone literal is
-//   name    share of the base name's letters that atoms cover, share of atoms that are words of it
+//   name    share of the base name's letters that atoms cover, more if that is all of them; share of
+//           atoms that are words of it
 //   near    most atoms on one line, near together, and in a row (near.ts)
 //
 // Atoms are counted by slots: those of the plan in content, under no negation. Atoms that the doc
@@ -24,8 +25,10 @@ import {
   SCORE_TEXT_OFFSET,
   SCORE_TIER_OFFSET,
 } from '../shared/plan.ts';
-import { SYMBOL_OTHER } from '../shared/symbols.ts';
+import { SYMBOL_CONSTRUCTOR, SYMBOL_FUNCTION, SYMBOL_OTHER } from '../shared/symbols.ts';
+import { NO_PARENT, symbolParentKind } from '../shard/symbols.ts';
 import { isWordBorder } from '../text/words.ts';
+import { boundView } from './bound.ts';
 import { current } from './current.ts';
 import { slotCount } from './match-tree.ts';
 import { coverName, isNamePart, nameShare, nameWords } from './name-cover.ts';
@@ -39,6 +42,7 @@ const UNIT: f64 = 10_000;
 
 const SUM_RANGE: f64 = 1;
 const SUM_WORD: f64 = 1;
+const SUM_SPELLED: f64 = 0.25;
 /** HALF: of every doc, and for each byte. */
 const SUM_HALF: f64 = 0.3;
 const SUM_HALF_BYTE: f64 = 0.9 / 10_000;
@@ -49,7 +53,10 @@ const KIND_LONE: f64 = 0.8;
 const WHOLE_LONE: f64 = 1;
 const WHOLE_SEVERAL: f64 = 0.5;
 const SPELLED: f64 = 0.5;
+/** Of the points of its kind: a symbol in a function. */
+const NESTED: f64 = 0.5;
 const NAME_LETTERS: f64 = 0.5;
+const NAME_WHOLE: f64 = 0.3;
 const NAME_WORDS: f64 = 0.3;
 const NEAR: f64 = 0.9;
 /** Of docs in tests, vendored and generated ones. */
@@ -88,7 +95,7 @@ class ScoreParts {
   name: f64;
   text: f64;
   near: f64;
-  tier: f64; // what they are multiplied by
+  tier: f64; // what they are multiplied by, but for the name
 }
 const scoreParts = changetype<ScoreParts>(memory.data(40, 8));
 if (offsetof<ScoreParts>() > 40) ERROR('ScoreParts: size');
@@ -126,17 +133,18 @@ export function scoreRange(range: Range): void {
     isWordBorder(range.start, current.start, current.end) &&
     isWordBorder(range.end, current.start, current.end);
   rangeCount++;
-  addSum(range.slot, SUM_RANGE + (isWord ? SUM_WORD : 0));
-  if (findSymbol(range.start, range.end)) scoreSymbol(range);
+  const isSpelled = isSpelledAlike(range);
+  addSum(range.slot, SUM_RANGE + (isWord ? SUM_WORD : 0) + (isSpelled ? SUM_SPELLED : 0));
+  if (findSymbol(range.start, range.end)) scoreSymbol(range, isSpelled);
   if (count > 1) nearRange(range, count);
 }
 
 /** Counts a range for the symbol that it overlaps, the one that the walk stands on. */
-function scoreSymbol(range: Range): void {
+function scoreSymbol(range: Range, isSpelled: bool): void {
   if (walk.start != cover.start) beginCover();
   cover.slots |= slotBit(range.slot);
   cover.covered += countLetters(max(range.start, walk.start), min(range.end, walk.end));
-  if (cover.letters > 0) bestSymbol = max(bestSymbol, symbolPart(range));
+  if (cover.letters > 0) bestSymbol = max(bestSymbol, symbolPart(isSpelled));
 }
 
 function beginCover(): void {
@@ -146,15 +154,24 @@ function beginCover(): void {
   cover.covered = 0;
 }
 
-function symbolPart(range: Range): f64 {
+function symbolPart(isSpelled: bool): f64 {
   const atoms = <f64>popcnt(cover.slots) / count;
   const covered = <f64>cover.covered / cover.letters;
   const isWhole = cover.covered == cover.letters;
   if (count > 1) return atoms * covered + (isWhole && atoms == 1 ? WHOLE_SEVERAL : 0);
+  const points = kindPoints();
+  const whole = isWhole ? WHOLE_LONE * points + (isSpelled ? SPELLED : 0) : 0;
+  return atoms * covered * (1 + KIND_LONE * points) + whole;
+}
+
+/** Points of the kind of the symbol that the walk stands on, 1 at most. */
+function kindPoints(): f64 {
   // Safety: there are points for each kind up to SYMBOL_OTHER.
   const points = <f64>unchecked(SYMBOL_KIND_POINTS[min(walk.kind, SYMBOL_OTHER)]) / 1000;
-  const whole = isWhole ? WHOLE_LONE * points + (isSpelledAlike(range) ? SPELLED : 0) : 0;
-  return atoms * covered * (1 + KIND_LONE * points) + whole;
+  if (walk.parent == NO_PARENT) return points;
+  const parent = symbolParentKind(boundView, walk.parent);
+  const isInFunction = parent >= SYMBOL_FUNCTION && parent <= SYMBOL_CONSTRUCTOR;
+  return isInFunction ? NESTED * points : points;
 }
 
 /** Whether the range is spelled as the literal of its atom is. */
@@ -179,7 +196,7 @@ export function docScore(tier: u32): u32 {
   parts.text = (count == 1 ? TEXT_LONE : TEXT_SEVERAL) * textPart();
   parts.near = NEAR * nearPart();
   parts.tier = tier == 0 ? 1 : TIER;
-  return <u32>(UNIT * (parts.symbol + parts.name + parts.text + parts.near) * parts.tier);
+  return <u32>(UNIT * ((parts.symbol + parts.text + parts.near) * parts.tier + parts.name));
 }
 
 /** Writes the parts of the score that docScore made last, in points (SCORE_*, up to the tier). */
@@ -193,7 +210,8 @@ export function writeScoreParts(out: usize): void {
 
 function namePart(): f64 {
   coverName();
-  return NAME_LETTERS * nameShare + (NAME_WORDS * <f64>popcnt(nameWords)) / count;
+  const letters = NAME_LETTERS * nameShare + (nameShare == 1 ? NAME_WHOLE : 0);
+  return letters + (NAME_WORDS * <f64>popcnt(nameWords)) / count;
 }
 
 function textPart(): f64 {

@@ -432,6 +432,13 @@ export function lowerSymbolName(
   return start;
 }
 
+/** Kind of a parent: SYMBOL_*. Safety: parent < symbolParentCount. */
+@inline
+export function symbolParentKind(view: ShardView, parent: u32): u32 {
+  const row = <usize>view.symbolParents + <usize>parent * layout.SYMBOL_PARENT_ROW_SIZE;
+  return changetype<SymbolParentRow>(row).kind;
+}
+
 /** Whether a name is `text`, or begins with it, but for the case; false behind the last name. */
 export function isSymbolNamed(
   view: ShardView,

@@ -109,6 +109,19 @@ const isLetter = (byte: number): boolean =>
   byte >= 128 || /[a-z\d]/i.test(String.fromCharCode(byte));
 const countLetters = (bytes: Uint8Array): number => bytes.filter(isLetter).length;
 
+const FUNCTIONS = ['function', 'method', 'constructor'];
+
+function kindPoints({ kind, parent }: BruteSymbol): number {
+  const isInFunction = parent !== undefined && FUNCTIONS.includes(KINDS[parent.kind]![0]);
+  return (KINDS[kind]![1] / 1000) * (isInFunction ? 0.5 : 1);
+}
+
+function isSpelled(bytes: Uint8Array, { start, end, atom }: Placed): boolean {
+  return (
+    atom.literal !== undefined && Buffer.compare(bytes.subarray(start, end), atom.literal) === 0
+  );
+}
+
 /** What the ranges in a symbol, the best so far of which is the last, give. */
 function symbolPart(
   bytes: Uint8Array,
@@ -123,9 +136,12 @@ function symbolPart(
     bytes.subarray(Math.max(range.start, symbol.start), Math.min(range.end, end)),
   );
   const covered = parts.reduce((sum, part) => sum + countLetters(part), 0);
-  const kind = n === 1 ? 0.8 * (KINDS[symbol.kind]![1] / 1000) : 0;
+  const isWhole = covered === letters;
   const atoms = new Set(ranges.map(({ slot }) => slot)).size / n;
-  return atoms * (covered / letters) * (1 + kind);
+  if (n > 1) return atoms * (covered / letters) + (isWhole && atoms === 1 ? 0.5 : 0);
+  const points = kindPoints(symbol);
+  const whole = isWhole ? points + (isSpelled(bytes, ranges.at(-1)!) ? 0.5 : 0) : 0;
+  return atoms * (covered / letters) * (1 + 0.8 * points) + whole;
 }
 
 /** By atom the sum of what its ranges say, and the best symbol. */
@@ -143,10 +159,11 @@ function textAndSymbol(
   for (const [index, range] of ranges.entries()) {
     const span = [range.start, range.end] as const;
     // A lone atom is settled by then: what follows counts as one range each.
-    const isSettled = isAlone && ((doc.symbols ?? []).length === 0 ? index >= 64 : best >= 1.6);
+    const isSettled = isAlone && ((doc.symbols ?? []).length === 0 ? index >= 64 : best >= 2.6);
     const symbol = isSettled ? undefined : symbolAt(doc, span);
     const isWord = !isSettled && contentPoints(doc.bytes, span) === 500;
-    sums[range.slot]! += isWord ? 2 : 1;
+    sums[range.slot]! += 1 + (isWord ? 1 : 0);
+    if (!isSettled && isSpelled(doc.bytes, range)) sums[range.slot]! += 0.25;
     if (symbol === undefined) continue;
     if (symbol !== symbolOfLast) inSymbol.length = 0;
     symbolOfLast = symbol;
@@ -208,7 +225,7 @@ function namePart({ path }: BruteDoc, atoms: readonly BruteAtom[], n: number): n
   }
   const letters = name.split('').flatMap((one, at) => (isLetter(one.charCodeAt(0)) ? [at] : []));
   const share = letters.filter((at) => covered.has(at)).length / Math.max(1, letters.length);
-  return 0.5 * share + (0.3 * wholeWords.size) / n;
+  return 0.5 * share + (share === 1 ? 0.3 : 0) + (0.3 * wholeWords.size) / n;
 }
 
 function isNameBorder(name: string, at: number): boolean {
@@ -217,7 +234,7 @@ function isNameBorder(name: string, at: number): boolean {
   return !isPart(at - 1) || !isPart(at) || /^[^A-Z][A-Z]$/s.test(name.slice(at - 1, at + 1));
 }
 
-/** In points; the tier is what those before it are multiplied by. */
+/** In points; the tier is what those before it are multiplied by, but for the name. */
 export interface OracleParts {
   readonly symbol: number;
   readonly name: number;
@@ -258,7 +275,7 @@ function partsOf(match: BruteMatch): OracleParts {
 
 export function scoreOf(match: BruteMatch): number {
   const { symbol, name, text, near, tier, path, leaves } = partsOf(match);
-  return Math.floor(10_000 * (symbol + name + text + near) * tier) + path + leaves;
+  return Math.floor(10_000 * ((symbol + text + near) * tier + name)) + path + leaves;
 }
 
 /** As explain tells them. */

@@ -49,6 +49,8 @@ const VENDORED_NAME = namePattern(
 const GENERATED_FOLDER = folderPattern(
   '__generated__ generated autogen __pycache__ \\.next \\.nuxt',
 );
+/** Declarations that a build puts beside what it compiles to. */
+const GENERATED_PATH = /(?:^|\/)lib\/.*\.d\.[cm]?ts$/;
 const LOCK_FILES = [
   'package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock',
   'Cargo.lock go.sum Gemfile.lock composer.lock poetry.lock uv.lock Pipfile.lock flake.lock mix.lock',
@@ -89,7 +91,7 @@ export function docCategory(path: string, attributes: DocAttributes = {}): DocCa
   if (attributes.isVendored !== false && isVendoredPath(path)) return 'vendored';
   if (
     attributes.isGenerated !== false &&
-    (GENERATED_NAME.test(name) || GENERATED_FOLDER.test(path))
+    (GENERATED_NAME.test(name) || GENERATED_FOLDER.test(path) || GENERATED_PATH.test(path))
   )
     return 'generated';
   if (TEST_FOLDER.test(path) || TEST_NAME.test(name)) return 'test';

@@ -35,7 +35,7 @@ export class Drain {
   /** Shards with heads, by index, in order: of those that were asked, then of all. */
   readonly #headShards: number[] = [];
   #askedCount = 0;
-  #hasAsked = false;
+  #hasAsked: boolean;
   /** How many of the shards with heads this thread is through with. */
   #headsDone = 0;
   #prefix: PrefixSum | undefined;
@@ -59,6 +59,8 @@ export class Drain {
     this.#shardIds = shardIds;
     this.#limit = limit;
     this.#control = control;
+    // A search without a limit needs no order.
+    this.#hasAsked = limit === Infinity;
   }
 
   /** The head units of a shard are drained, not yet its others. */
@@ -132,9 +134,9 @@ export class Drain {
     return true;
   }
 
-  /** Asks some shards for symbols that the query names. A search without a limit needs no order. */
+  /** Asks some shards for symbols that the query names. */
   #askForHeads(): void {
-    const count = this.#limit === Infinity ? 0 : this.#shardIds.length;
+    const count = this.#shardIds.length;
     const end = Math.min(count, this.#askedCount + HEAD_QUESTIONS);
     for (; this.#askedCount < end; this.#askedCount++)
       if (this.#hasHeads(this.#shardIds[this.#askedCount]!))

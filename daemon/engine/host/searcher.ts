@@ -57,8 +57,8 @@ export interface UnitResult {
 export type KeptRanges = Uint32Array;
 
 /**
- * What the score of a doc is made of, in points: (symbol + name + text + near) x tier + path + leaves, rounded down behind the
- * tier (core/match/doc-score.ts).
+ * What the score of a doc is made of, in points: (symbol + text + near) x tier + name, rounded down, + path + leaves
+ * (core/match/doc-score.ts).
  */
 export interface ScoreParts {
   readonly symbol: number;

@@ -190,7 +190,7 @@ export class RunningTally {
     // Where only heads were bound, or nothing, no doc is ruled out.
     counts.filesSkipped += (binding === undefined ? docCount : candidates) - considered;
     if (isFailed) counts.crashes++;
-    else if (candidates === 0) counts.shardsSkippedFilter++;
+    else if (isRuledOut) counts.shardsSkippedFilter++;
     else counts.shardsScanned++;
   }
 }

@@ -103,7 +103,8 @@ export class UnitOrder {
     const { binding, units } = state;
     const canCome = !this.#isEnded && !state.isFailed;
     if (binding === undefined) return !canCome;
-    if (binding.candidateDocs === 0 || state.isFailed) this.#sink.addBinding(binding);
+    // Its only unit may be that of heads, which was handed on.
+    if (binding.unitCount <= 1 || state.isFailed) this.#sink.addBinding(binding);
     for (; this.#unit < binding.unitCount && !this.isOverLimit; this.#unit++) {
       const unit = units.get(this.#unit);
       const isPassed = this.#unit === 0 && state.hasPassedHead;
