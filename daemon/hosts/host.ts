@@ -35,9 +35,21 @@ export interface ListingIssue {
   readonly message: string;
 }
 
+/** The target that a page was read from. */
+export interface PageTarget {
+  /** As issues name it. */
+  readonly name: string;
+  /** Repositories that the host named on the page, those that the connection leaves out included. */
+  readonly namedCount: number;
+  /** Those of the page that another target has brought before. */
+  readonly again: readonly HostRepo[];
+}
+
 export interface ListingPage {
   readonly repos: readonly HostRepo[];
   readonly issues: readonly ListingIssue[];
+  /** Absent: the page is of the connection as a whole. */
+  readonly target?: PageTarget;
   /** Where a listing goes on behind this page, as JSON can hold it; undefined: it was the last one. */
   readonly next: unknown;
 }
