@@ -132,7 +132,7 @@ export class Connections {
       has: (repoId) => this.has(repoId) === true,
       owe: (repoId) => this.clones.owe(repoId),
       askHost: (repoId) => this.askHost(repoId),
-      narrow: (...told) => void this.#obeyWebhook(...told),
+      narrow: (...told) => this.#obeyWebhook(...told),
       secret,
       log,
     });

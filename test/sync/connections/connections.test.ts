@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -1056,6 +1056,26 @@ test('what was fetched from an address that another repository had taken goes wi
   host.repos = [hostedRepo('1', two), hostedRepo('2', one)];
   await index.sync('c');
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+  await index.close();
+});
+
+test('a webhook is taken once the repository that it calls private is hidden', async () => {
+  const host = localHost();
+  host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
+  const webhookSecret = new SecretText('s');
+  const settings = { c: settingsOf({ enforcePermissions: true }) };
+  const index = await openConnected(temporaryFolder(), host, settings, { webhookSecret });
+  await index.settle();
+  const body = Buffer.from(
+    JSON.stringify({ repository: { id: '1', full_name: 'o/1', private: true } }),
+  );
+  const signature = createHmac('sha256', 's').update(body).digest('hex');
+  const headers = { 'x-gitea-event': 'repository', 'x-gitea-signature': signature };
+  assert.deepEqual(index.shown(), ['host/o/1 public restricted']);
+  const taken = await index.connections.pushes.take({ headers, body });
+  const shown = index.shown();
+  assert.deepEqual(taken, { outcome: 'taken', repositories: 0 });
+  assert.deepEqual(shown, ['host/o/1 private restricted']);
   await index.close();
 });
 
