@@ -174,14 +174,13 @@ export class AzureDevOps implements Host {
   ): Target {
     const url = this.#urlOf(org);
     const place = { org, url, isKept: this.#isKept };
-    const look = this.#look(url);
     return {
       name,
+      publicLook: this.#look(url),
       readPage: async () => {
         const answer = await read(await this.#client(url, signal));
         const all = checked(repositories, answer, { host: this.nameHost, what: name });
-        const listed = all.map((repository) => listedRepository(repository, place));
-        return { listed: await look.at(listed, signal) };
+        return { listed: all.map((repository) => listedRepository(repository, place)) };
       },
     };
   }

@@ -4,6 +4,9 @@
 import type { SecretText } from '../base/config/secret-text.ts';
 import type { CodeHostType, RepoFacts, RepoSource, Visibility } from '../repos/records.ts';
 
+/** `maybe-public`: it is public to all who sign in; whether it is to others could not be asked. */
+export type SaidVisibility = Visibility | 'maybe-public';
+
 /** A repository as its host describes it. */
 export interface HostRepo extends RepoFacts {
   /** The host's own id: it stays where the repository is renamed or moved to another owner. */
@@ -16,7 +19,7 @@ export interface HostRepo extends RepoFacts {
   readonly cloneUrl: string;
   /** Where it is read in place; absent: a clone of it is. */
   readonly source?: RepoSource;
-  readonly visibility: Visibility;
+  readonly visibility: SaidVisibility;
   /** Bytes; absent: the host does not say. */
   readonly size?: number;
   /** Short name; absent: unknown, or the repository is empty. */

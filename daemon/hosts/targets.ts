@@ -33,6 +33,8 @@ export interface Target {
   readonly name: string;
   /** It is one repository, which is gone where the host does not know it. */
   readonly isRepo?: boolean;
+  /** In place of that of the listing. */
+  readonly publicLook?: PublicLook;
   /** Errors: HostError; the reason of the signal. */
   readonly readPage: (cursor: Cursor | undefined) => Promise<TargetPage>;
 }
@@ -106,7 +108,8 @@ export async function* listTargets(
     const { repos, of, next, error } = await listing.read(target, place.cursor, signal);
     place = next === undefined ? beginning(place.index + 1, targets) : { ...place, cursor: next };
     const failures = error === undefined ? [] : [issueOf(error, target)];
-    yield { repos, issues: failures, target: of, next: nextOf(place, targets) };
+    const untold = (target.publicLook ?? publicLook)?.takeIssue(target.name) ?? [];
+    yield { repos, issues: failures.concat(untold), target: of, next: nextOf(place, targets) };
   }
 }
 
@@ -171,7 +174,8 @@ class Listing {
     signal.throwIfAborted();
     try {
       const page = await target.readPage(cursor);
-      const listed = (await this.#publicLook?.at(page.listed, signal)) ?? page.listed;
+      const look = target.publicLook ?? this.#publicLook;
+      const listed = (await look?.at(page.listed, signal)) ?? page.listed;
       const { next } = page;
       const strange = listed.find(({ repo }) => repo !== undefined && !isPath(repo.path))?.repo;
       if (strange !== undefined)

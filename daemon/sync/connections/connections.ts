@@ -520,8 +520,9 @@ export class Connections {
 
   /** Why a connection is not listed or fetched, in words for the owner; undefined: it is, or has not been asked for. */
   troubleOf({ connectionId, name }: StoredConnection): string | undefined {
-    const url = this.#configured.get(name)?.settings.url;
-    const awaited = awaitedOf(name) ?? (url === undefined ? undefined : awaitedByGit(url));
+    const cloneUrls = (): string[] =>
+      (this.reposOf(name) ?? []).flatMap(({ host }) => host?.facts.cloneUrl || []);
+    const awaited = awaitedOf(name) ?? awaitedByGit(cloneUrls);
     if (awaited !== undefined) return awaitedSentence(awaited);
     return this.sync.runner.failed.reasonOf(connectionId);
   }

@@ -142,13 +142,23 @@ function described(
   { address }: StoredConnection,
 ): StoredRepo {
   const known = before ?? { repoId, name: '', enforcement: 'none' };
-  const { hostId, visibility } = repo;
+  const { hostId } = repo;
+  const visibility = visibilityOf(repo, before);
   const facts = factsOf(codeHostType, repo);
   const was = before?.host?.facts.source;
   // Why: where its git is gone, files that git ignored are not to be searched. Its job says so.
   const isLost = facts.source?.kind === 'folder' && was !== undefined && was.kind !== 'folder';
   const host = { address, hostId, facts: isLost ? { ...facts, source: was } : facts };
   return { ...known, visibility, host };
+}
+
+/** What may be public stays so if it was; else only those who sign in see it. */
+function visibilityOf(
+  { visibility }: HostRepo,
+  before: StoredRepo | undefined,
+): StoredRepo['visibility'] {
+  if (visibility !== 'maybe-public') return visibility;
+  return before?.visibility === 'public' ? 'public' : 'internal';
 }
 
 /** What is kept of what a host says; its id and who may see it are kept in columns of their own. */

@@ -1059,6 +1059,35 @@ test('what was fetched from an address that another repository had taken goes wi
   await index.close();
 });
 
+test('what may be public stays public if it was, and is for those who sign in if it was not', async () => {
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  host.repos = [
+    hostedRepo('1', folder),
+    hostedRepo('2', folder, { visibility: 'private' }),
+    hostedRepo('3', folder, { visibility: 'internal' }),
+  ];
+  const index = await openConnected(temporaryFolder(), host, {
+    c: settingsOf({ enforcePermissions: true }),
+  });
+  await index.settle();
+  host.repos = [...host.repos, hostedRepo('4', folder)].map((repo) => ({
+    ...repo,
+    visibility: 'maybe-public',
+  }));
+  await index.sync('c');
+  assert.deepEqual(index.shown(), [
+    'host/o/1 public restricted',
+    'host/o/2 internal restricted',
+    'host/o/3 internal restricted',
+    'host/o/4 internal restricted',
+  ]);
+  index.connections.askHost(1);
+  await index.settle();
+  assert.equal(index.shown()[0], 'host/o/1 public restricted', 'nor does a fetch hide it');
+  await index.close();
+});
+
 test('a webhook is taken once the repository that it calls private is hidden', async () => {
   const host = localHost();
   host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
