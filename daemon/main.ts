@@ -571,8 +571,8 @@ function servicesOf(
     jobs: jobServiceOf(instance),
     connections: connectionServiceOf(instance, members),
     webhooks: {
-      take: (delivery) =>
-        indexerOf(instance).connections?.pushes.take(delivery) ?? {
+      take: async (delivery) =>
+        (await indexerOf(instance).connections?.pushes.take(delivery)) ?? {
           outcome: 'off',
           repositories: 0,
         },

@@ -79,7 +79,7 @@ function gapsOf(connections: readonly ConnectionStatus[]): string[] {
     .filter(({ state }) => state === 'incomplete')
     .map(({ name, failure }) => {
       const reason = failure ?? 'its next listing says why';
-      return `connection ${name}: not everything could be listed, and nothing is removed: ${reason}`;
+      return `connection ${name}: synced only in part; what is missing there is not removed: ${reason}`;
     });
 }
 
@@ -159,7 +159,8 @@ function stateOf(
   if (job?.state === 'IN_PROGRESS') return awaitedOf(name) ? 'unanswered' : 'listing';
   if (job?.state === 'PENDING') return job.error === null ? 'waiting' : 'failed';
   if (job?.state === 'FAILED') return 'failed';
-  return syncedAt === wholeAt ? 'fine' : 'incomplete';
+  const isPartial = job?.result?.['status'] === 'PARTIAL_SUCCESS';
+  return syncedAt === wholeAt && !isPartial ? 'fine' : 'incomplete';
 }
 
 /** Repos of each connection. */

@@ -1,6 +1,7 @@
-// Asks the host of each connection of a configuration file whether address and credential are right.
+// Which connections of a configuration file the daemon could not open, and what their hosts say to address and credential.
 
 import { messageOf } from '../base/caught.ts';
+import { ConfigError } from '../base/config/error.ts';
 import type { ConnectionSettings } from '../base/config/connections.ts';
 import type { Host } from '../hosts/host.ts';
 
@@ -11,12 +12,30 @@ export interface ProbedConnection {
   readonly says: string;
 }
 
-type HostOpener = (name: string, settings: ConnectionSettings) => Promise<Host>;
+export type HostOpener = (name: string, settings: ConnectionSettings) => Promise<Host>;
 
 /** Guess: of each host. */
 const TIMEOUT_MS = 60_000;
 /** Hosts that are asked at a time. */
 const PROBES_MAX = 8;
+
+/** Mistakes of connections that a daemon finds when it opens them; no host is asked. Errors: none. */
+export async function refusedConnections(
+  connections: Readonly<Record<string, ConnectionSettings>>,
+  open: HostOpener,
+): Promise<string[]> {
+  const mistakes: string[] = [];
+  for (const [name, settings] of Object.entries(connections)) {
+    try {
+      await (await open(name, settings)).close();
+    } catch (error) {
+      // What is missing outside of the file is told where it is named (`tls.caFile`).
+      const isOfFile = error instanceof ConfigError && error.variable !== 'tls.caFile';
+      if (isOfFile) mistakes.push(`connections.${name}: ${error.message}`);
+    }
+  }
+  return mistakes;
+}
 
 /** What the hosts say, in the order of the connections. Errors: none. */
 export async function probeConnections(

@@ -22,7 +22,12 @@ import type { RepoChange } from '../sync/register/change-repo.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
 import { UsageError } from './errors.ts';
 import type { VerifyOptions } from './index-files.ts';
-import { type ProbedConnection, probeConnections } from './probe-connections.ts';
+import {
+  type HostOpener,
+  type ProbedConnection,
+  probeConnections,
+  refusedConnections,
+} from './probe-connections.ts';
 import type { ProbedProvider } from './probe-providers.ts';
 import type { ProgressListener } from './progress.ts';
 
@@ -364,14 +369,18 @@ async function surveyConfiguration(place: string, isOnline: boolean): Promise<Su
   const source = openSource(place, process.cwd(), process.env);
   await source.refresh();
   const survey = surveyFile(source, process.env);
-  if (!isOnline) return { ...survey, probed: [], probedProviders: [] };
   const { openConnection } = await import('../sync/sources/open-connection.ts');
-  const { probeProviders } = await import('./probe-providers.ts');
   const { connections, apps, identityProviders } = survey.file;
   const log = createLog({ level: 'warn', format: 'text', file: undefined });
-  const probed = await probeConnections(connections, (name, settings) =>
-    openConnection(name, settings, { log, env: process.env, apps }),
-  );
+  const open: HostOpener = (name, settings) =>
+    openConnection(name, settings, { log, env: process.env, apps });
+  const refused = await refusedConnections(connections, open);
+  if (refused.length > 0 || !isOnline) {
+    const mistakes = [...survey.mistakes, ...refused];
+    return { ...survey, mistakes, probed: [], probedProviders: [] };
+  }
+  const { probeProviders } = await import('./probe-providers.ts');
+  const probed = await probeConnections(connections, open);
   const probedProviders = await probeProviders(identityProviders, process.env);
   return { ...survey, probed, probedProviders };
 }

@@ -109,10 +109,18 @@ export function awaitedOf(connection: string): AwaitedAnswer | undefined {
   return awaitedAnswers().find((one) => one.connection === connection);
 }
 
-/** As `awaitedOf`, of what git asks the host of an address for. */
-export function awaitedByGit(url: string): AwaitedAnswer | undefined {
-  const { host } = new URL(url);
-  return awaitedAnswers().find((one) => one.connection === undefined && one.host === host);
+/** As `awaitedOf`, of what git asks for. @param urls  the repositories that are meant; made when there is anything to find */
+export function awaitedByGit(urls: () => readonly string[]): AwaitedAnswer | undefined {
+  const byGit = awaitedAnswers().filter(({ connection }) => connection === undefined);
+  if (byGit.length === 0) return undefined;
+  const places = urls().map((url) => new URL(url));
+  const isMeant = ({ host, what }: AwaitedAnswer): boolean => {
+    const path = what.slice(what.indexOf(' ') + 1);
+    return places.some(
+      (place) => place.host === host && path.startsWith(`${place.pathname.replace(/\/$/, '')}/`),
+    );
+  };
+  return byGit.find(isMeant);
 }
 
 export function awaitedSentence({ host, what, since, failure }: AwaitedAnswer): string {

@@ -3,6 +3,7 @@
 // server which collections it has.
 
 import { z } from 'zod';
+import { given } from '../base/given.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
 import { checked, withoutSlash } from './answers.ts';
@@ -19,7 +20,7 @@ import { secretNow, type HostParts } from './parts.ts';
 import { pathOf, PlainApi } from './plain-api.ts';
 import { PublicLook } from './public-look.ts';
 import { keeperOf } from './select.ts';
-import { listTargets, type Target } from './targets.ts';
+import { foundTarget, listTargets, type Target } from './targets.ts';
 import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'azuredevops'>;
@@ -70,13 +71,15 @@ export class AzureDevOps implements Host {
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
     const { orgs, projects, repos } = this.#settings;
     const isNothingNamed = orgs.length + projects.length + repos.length === 0;
-    const names = isNothingNamed ? await this.#everyOrg(signal) : orgs;
+    const found = isNothingNamed ? await this.#everyOrg(signal) : undefined;
     const targets = [
-      ...names.map((name) => this.#org(name, signal)),
+      ...orgs.map((name) => this.#org(`orgs: ${name}`, name, signal)),
+      ...(found ?? []).map((name) => this.#org(foundTarget(name), name, signal)),
       ...projects.map((name) => this.#project(name, signal)),
       ...repos.map((name) => this.#repo(name, signal)),
     ];
-    yield* listTargets({ targets, issues: [] }, from, signal);
+    const foundCount = found?.length;
+    yield* listTargets({ targets, issues: [], ...given({ foundCount }) }, from, signal);
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
@@ -148,8 +151,8 @@ export class AzureDevOps implements Host {
     return new PlainApi({ url, user: '', token: () => this.#token(), fetch });
   }
 
-  #org(org: string, signal: AbortSignal): Target {
-    return this.#target(`orgs: ${org}`, org, signal, (client) => client.repositories());
+  #org(name: string, org: string, signal: AbortSignal): Target {
+    return this.#target(name, org, signal, (client) => client.repositories());
   }
 
   #project(path: string, signal: AbortSignal): Target {
@@ -171,14 +174,13 @@ export class AzureDevOps implements Host {
   ): Target {
     const url = this.#urlOf(org);
     const place = { org, url, isKept: this.#isKept };
-    const look = this.#look(url);
     return {
       name,
+      publicLook: this.#look(url),
       readPage: async () => {
         const answer = await read(await this.#client(url, signal));
         const all = checked(repositories, answer, { host: this.nameHost, what: name });
-        const listed = all.map((repository) => listedRepository(repository, place));
-        return { listed: await look.at(listed, signal) };
+        return { listed: all.map((repository) => listedRepository(repository, place)) };
       },
     };
   }

@@ -17,7 +17,14 @@ import type { HostParts } from './parts.ts';
 import { PlainAccess } from './plain-access.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
 import { keeperOf, listedAs } from './select.ts';
-import { listTargets, oneRepo, type Listed, type Target, type Targets } from './targets.ts';
+import {
+  foundTarget,
+  listTargets,
+  oneRepo,
+  type Listed,
+  type Target,
+  type Targets,
+} from './targets.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
 
@@ -115,12 +122,15 @@ export class BitbucketCloud implements Host {
   async #targets(api: PlainApi): Promise<Targets> {
     const { all, workspaces, projects, repos } = this.#settings;
     const own = all ? await this.#ownWorkspaces(api) : { names: [], issues: [] };
+    const found = [...new Set(own.names)].filter((name) => !workspaces.includes(name));
     const targets = [
-      ...[...new Set([...workspaces, ...own.names])].map((name) => this.#workspace(name, api)),
+      ...[...new Set(workspaces)].map((name) => this.#paged(`workspaces: ${name}`, name, {}, api)),
+      ...found.map((name) => this.#paged(foundTarget(name), name, {}, api)),
       ...projects.map((name) => this.#project(name, api)),
       ...repos.map((name) => this.#repo(name, api)),
     ];
-    return { targets, issues: own.issues };
+    const isFound = all && own.issues.length === 0;
+    return { targets, issues: own.issues, ...(isFound ? { foundCount: own.names.length } : {}) };
   }
 
   /** Errors: HostError, where the credential is not taken. */
@@ -139,10 +149,6 @@ export class BitbucketCloud implements Host {
       if (!(error instanceof HostError) || error.code === 'NOT_AUTHENTICATED') throw error;
       return { names, issues: [issueOf(error, { name: 'all' })] };
     }
-  }
-
-  #workspace(workspace: string, api: PlainApi): Target {
-    return this.#paged(`workspaces: ${workspace}`, workspace, {}, api);
   }
 
   #project(project: string, api: PlainApi): Target {

@@ -1,6 +1,8 @@
 // Any address of a git repository, by http(s) or ssh: a host with one repository, which lists itself. Nothing but git can be
 // asked of it, so that what is not in the address is unknown.
 
+import { messageOf } from '../base/caught.ts';
+import { shownValue } from '../base/config/address.ts';
 import { given } from '../base/given.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { ConfigError } from '../base/config/error.ts';
@@ -8,6 +10,7 @@ import { repoNameFromUrl } from '../repos/repo-name.ts';
 import { answerFailure, statusFailure } from './failures.ts';
 import { type GitCredential, type Host, type HostRepo, type ListingPage } from './host.ts';
 import { secretNow, type HostParts } from './parts.ts';
+import { remoteAddress } from './remote-address.ts';
 import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'git'>;
@@ -28,8 +31,16 @@ export class GenericGit implements Host {
   constructor(settings: Settings, parts: HostParts) {
     const url = new URL(settings.url);
     const name = repoNameFromUrl(settings.url.replace(/^(ssh:\/\/[^/]*):22\//i, '$1/'));
-    if (!/^(?:https?|ssh):$/.test(url.protocol) || name === undefined)
-      throw new ConfigError('url', settings.url, 'allowed: http(s):// or ssh://, host and path');
+    // Git takes a backslash for a part of a name, and so for another host than we do.
+    const isRead = /^(?:https?|ssh):$/.test(url.protocol) && !settings.url.includes('\\');
+    if (!isRead || name === undefined)
+      throw new ConfigError(
+        'url',
+        shownValue(settings.url),
+        'allowed: http(s):// or ssh://, host and path',
+      );
+    const cloneUrl = cloneUrlOf(url);
+    checkFetchable(cloneUrl, settings.url);
     this.#settings = settings;
     this.#parts = parts;
     this.nameHost = name.slice(0, name.indexOf('/'));
@@ -40,7 +51,7 @@ export class GenericGit implements Host {
       path,
       displayName: settings.name ?? path,
       ...given({ name: settings.name }),
-      cloneUrl: cloneUrlOf(url),
+      cloneUrl,
       isFork: false,
       isArchived: false,
       visibility: 'unknown',
@@ -90,6 +101,15 @@ export class GenericGit implements Host {
 
   async close(): Promise<void> {
     await this.#transport?.close();
+  }
+}
+
+/** Errors: ConfigError, where git is not let fetch from an address. */
+function checkFetchable(cloneUrl: string, given: string): void {
+  try {
+    remoteAddress(cloneUrl);
+  } catch (error) {
+    throw new ConfigError('url', shownValue(given), messageOf(error));
   }
 }
 

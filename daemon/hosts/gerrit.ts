@@ -28,8 +28,14 @@ const projectSchema = z.object({
   id: z.string(),
   /** `ACTIVE`, `READ_ONLY`, `HIDDEN`. */
   state: z.string().optional(),
+  web_links: z
+    .array(z.object({ name: z.string(), url: z.string().max(2_000) }))
+    .optional()
+    .catch(undefined),
   [MORE]: z.boolean().optional(),
 });
+type Project = z.output<typeof projectSchema>;
+type WebLink = NonNullable<Project['web_links']>[number];
 /** By name. */
 const projectPage = z.record(z.string().min(1), projectSchema);
 const accountSchema = z.object({
@@ -95,29 +101,31 @@ export class Gerrit implements Host {
         // `all`: also hidden ones, where the caller may see them. Those of type CODE hold more than rights.
         const query = { type: 'CODE', all: '', n: PAGE_SIZE, S: skipped };
         const projects = Object.entries(await api.get(projectPage, '/projects/', query));
-        const listed = projects.map(([name, { state }]) => this.#listed(name, state));
+        const listed = projects.map(([name, project]) => this.#listed(name, project));
         const hasMore = projects.some(([, project]) => project[MORE] === true);
         return { listed, next: hasMore ? skipped + projects.length : undefined };
       },
     };
   }
 
-  #listed(name: string, state = 'ACTIVE'): Listed {
+  #listed(name: string, { state = 'ACTIVE', web_links: links = [] }: Project): Listed {
     const { readOnly, hidden } = this.#settings.exclude;
     const isLeftOut = (readOnly && state === 'READ_ONLY') || (hidden && state === 'HIDDEN');
-    const repo = this.#repoOf(name, state);
+    const repo = this.#repoOf(name, state, links);
     const isListed = this.#isNamed(name) && !isLeftOut && this.#isKept(repo);
     return { hostId: name, repo: isListed ? repo : undefined };
   }
 
-  #repoOf(name: string, state: string): HostRepo {
+  #repoOf(name: string, state: string, links: readonly WebLink[]): HostRepo {
     const path = name.split('/').map(encodeURIComponent).join('/');
     return {
       hostId: name,
       path: name,
       displayName: name,
       cloneUrl: `${this.#url}/${path}`,
-      webUrl: `${withoutSlash(this.#settings.url)}/admin/repos/${path}`,
+      webUrl:
+        pageOf(links, this.#settings.url) ??
+        `${withoutSlash(this.#settings.url)}/plugins/gitiles/${path}`,
       isFork: false,
       isArchived: state === 'READ_ONLY',
       visibility: this.#settings.token === undefined ? 'public' : 'private',
@@ -135,4 +143,12 @@ export class Gerrit implements Host {
       );
     return this.#access.api(signal);
   }
+}
+
+/** The page of Gitiles that the host names, if it is at the host of the connection: the host is not believed to lead elsewhere. */
+function pageOf(links: readonly WebLink[], url: string): string | undefined {
+  const named = links.find(({ name }) => /^(?:gitiles|browse)$/i.test(name));
+  if (named === undefined || !URL.canParse(named.url, url)) return undefined;
+  const page = new URL(named.url, url);
+  return page.origin === new URL(url).origin ? withoutSlash(page.href) : undefined;
 }

@@ -30,11 +30,8 @@ export const repositorySchema = z.object({
 });
 export type GiteaRepository = z.output<typeof repositorySchema>;
 
-/**
- * @param url  of the connection; what Gitea names itself is what its operator called it
- * @param isOpen  whether who does not sign in sees what is public
- */
-export function repoOfGitea(repository: GiteaRepository, url: string, isOpen: boolean): HostRepo {
+/** @param url  of the connection; what Gitea names itself is what its operator called it */
+export function repoOfGitea(repository: GiteaRepository, url: string): HostRepo {
   const path = repository.full_name;
   const { size, empty: isEmpty, default_branch: branch } = repository;
   const images = [repository.avatar_url, repository.owner?.avatar_url];
@@ -46,7 +43,7 @@ export function repoOfGitea(repository: GiteaRepository, url: string, isOpen: bo
     ...given({ imageUrl }),
     isFork: repository.fork,
     isArchived: repository.archived,
-    visibility: visibilityOf(repository, isOpen),
+    visibility: visibilityOf(repository),
     topics: repository.topics ?? [],
     ...(size === undefined ? {} : { size: size * 1024 }),
     ...(branch && !isEmpty ? { defaultBranch: branch } : {}),
@@ -55,9 +52,9 @@ export function repoOfGitea(repository: GiteaRepository, url: string, isOpen: bo
 }
 
 /** An owner may be for members alone, or for those who have signed in: that holds for what is not private, too. */
-function visibilityOf(repository: GiteaRepository, isOpen: boolean): HostRepo['visibility'] {
+function visibilityOf(repository: GiteaRepository): HostRepo['visibility'] {
   const owner = repository.owner?.visibility ?? 'public';
   if (repository.private || repository.internal === true || owner === 'private') return 'private';
   if (owner !== 'public' && owner !== 'limited') return 'unknown';
-  return isOpen && owner === 'public' ? 'public' : 'internal';
+  return owner === 'public' ? 'public' : 'internal';
 }

@@ -9,8 +9,8 @@ import { failureOf, type Question } from './failures.ts';
 import { repoOfGitea, repositorySchema, type GiteaRepository } from './gitea-repositories.ts';
 import type { GitCredential, Host, HostRepo, ListingPage } from './host.ts';
 import { readNumbered, type NumberedPage } from './numbered-pages.ts';
-import { isOpenToAll } from './open-to-all.ts';
 import { secretNow, type HostParts } from './parts.ts';
+import { PublicLook } from './public-look.ts';
 import { keeperOf, listedAs } from './select.ts';
 import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 import { HostTransport } from './transport.ts';
@@ -38,8 +38,8 @@ export class Gitea implements Host {
   readonly #transport: HostTransport;
   readonly #client: ReturnType<typeof giteaApi>;
   readonly #isKept: (repo: HostRepo) => boolean;
-  /** Whether who does not sign in sees what is public; as the last listing found it. Undefined: nobody asked. */
-  #isOpen: boolean | undefined;
+  /** That of the last listing. */
+  #look: PublicLook | undefined;
 
   /** Errors: ConfigError, where certificates or proxy are of no use. */
   constructor(settings: Settings, parts: HostParts) {
@@ -56,7 +56,8 @@ export class Gitea implements Host {
     const { orgs, users, repos } = this.#settings;
     // Where there is none, all targets would fail for one reason.
     this.#token();
-    this.#isOpen = await this.#askOpen(signal);
+    const publicLook = this.#publicLook();
+    this.#look = publicLook;
     const { orgs: ofOrgs, users: ofUsers } = this.#client;
     const targets = [
       ...orgs.map((org) =>
@@ -67,13 +68,13 @@ export class Gitea implements Host {
       ),
       ...repos.map((path) => this.#ofRepo(path, signal)),
     ];
-    yield* listTargets({ targets, issues: [] }, from, signal);
+    yield* listTargets({ targets, issues: [], publicLook }, from, signal);
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
-    const repository = await this.#repository(path, path, signal);
-    this.#isOpen ??= await this.#askOpen(signal);
-    return repoOfGitea(repository, this.#settings.url, this.#isOpen);
+    const repo = repoOfGitea(await this.#repository(path, path, signal), this.#settings.url);
+    this.#look ??= this.#publicLook();
+    return this.#look.of(repo, signal);
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
@@ -95,10 +96,10 @@ export class Gitea implements Host {
     return this.#transport.close();
   }
 
-  #askOpen(signal: AbortSignal): Promise<boolean> {
+  #publicLook(): PublicLook {
     const { url, tls } = this.#settings;
     const shown = `${withoutSlash(url)}/api/v1/repos/search?limit=1`;
-    return isOpenToAll({ ...this.#parts, url: shown, caFile: tls.caFile }, signal);
+    return new PublicLook({ ...this.#parts, caFile: tls.caFile }, () => shown);
   }
 
   /** What somebody owns: found by the id of the owner, as only a search has an order that stays. */
@@ -135,10 +136,7 @@ export class Gitea implements Host {
   }
 
   #listed(repository: GiteaRepository): Listed {
-    return listedAs(
-      repoOfGitea(repository, this.#settings.url, this.#isOpen === true),
-      this.#isKept,
-    );
+    return listedAs(repoOfGitea(repository, this.#settings.url), this.#isKept);
   }
 
   /**

@@ -26,11 +26,8 @@ export const repositorySchema = z.object({
 });
 export type GithubRepository = z.output<typeof repositorySchema>;
 
-/**
- * @param url  of the connection; what GitHub names itself may lead elsewhere
- * @param isOpen  whether who does not sign in sees what is public
- */
-export function repoOfGithub(repository: GithubRepository, url: string, isOpen: boolean): HostRepo {
+/** @param url  of the connection; what GitHub names itself may lead elsewhere */
+export function repoOfGithub(repository: GithubRepository, url: string): HostRepo {
   const path = repository.full_name;
   const image = repository.owner?.avatar_url ?? '';
   const pushedAt = isoTime(repository.pushed_at);
@@ -39,7 +36,7 @@ export function repoOfGithub(repository: GithubRepository, url: string, isOpen: 
     ...(/^https?:\/\//.test(image) ? { imageUrl: image } : {}),
     isFork: repository.fork,
     isArchived: repository.archived,
-    visibility: visibilityOf(repository, isOpen),
+    visibility: visibilityOf(repository),
     topics: repository.topics,
     ...(repository.size === undefined ? {} : { size: repository.size * 1024 }),
     ...(repository.default_branch ? { defaultBranch: repository.default_branch } : {}),
@@ -48,10 +45,9 @@ export function repoOfGithub(repository: GithubRepository, url: string, isOpen: 
 }
 
 /** Servers before 3.0 say only whether it is private; what they call so may be internal. */
-function visibilityOf(repository: GithubRepository, isOpen: boolean): HostRepo['visibility'] {
+function visibilityOf(repository: GithubRepository): HostRepo['visibility'] {
   const { visibility = 'public' } = repository;
   if (visibility === 'internal') return 'internal';
   if (visibility === 'private' || repository.private) return 'private';
-  if (visibility !== 'public') return 'unknown';
-  return isOpen ? 'public' : 'internal';
+  return visibility === 'public' ? 'public' : 'unknown';
 }

@@ -17,8 +17,8 @@ import {
   type ListingPage,
 } from './host.ts';
 import { readNumbered, type NumberedPage } from './numbered-pages.ts';
-import { isOpenToAll } from './open-to-all.ts';
 import { secretNow, type HostParts } from './parts.ts';
+import { PublicLook } from './public-look.ts';
 import { keeperOf, listedAs } from './select.ts';
 import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 import { HostTransport } from './transport.ts';
@@ -57,8 +57,8 @@ export class Github implements Host {
   /** None, where the connection has a token. */
   readonly #apps: GithubApps;
   readonly #isKept: (repo: HostRepo) => boolean;
-  /** Whether who does not sign in sees what is public; as the last listing found it. Undefined: nobody asked. */
-  #isOpen: boolean | undefined;
+  /** That of the last listing. */
+  #look: PublicLook | undefined;
 
   /** Errors: ConfigError, where certificates or proxy are of no use. */
   constructor(settings: Settings, options: GithubOptions) {
@@ -81,7 +81,8 @@ export class Github implements Host {
     const { orgs, users, repos } = this.#settings;
     // Where there is none, all targets would fail for one reason.
     this.#token();
-    this.#isOpen = await this.#askOpen(signal);
+    const publicLook = this.#publicLook();
+    this.#look = publicLook;
     let asking: Promise<string | undefined> | undefined;
     const isCaller = async (user: string): Promise<boolean> => {
       asking ??= this.#callerIfAny(signal);
@@ -93,13 +94,13 @@ export class Github implements Host {
       ...repos.map((path) => this.#ofRepo(path, signal)),
     ];
     const issues = from === undefined ? await this.#notInstalled(signal) : [];
-    yield* listTargets({ targets, issues }, from, signal);
+    yield* listTargets({ targets, issues, publicLook }, from, signal);
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
-    const repository = await this.#repository(path, signal);
-    this.#isOpen ??= await this.#askOpen(signal);
-    return repoOfGithub(repository, this.#settings.url, this.#isOpen);
+    const repo = repoOfGithub(await this.#repository(path, signal), this.#settings.url);
+    this.#look ??= this.#publicLook();
+    return this.#look === undefined ? repo : this.#look.of(repo, signal);
   }
 
   async gitCredential(
@@ -138,11 +139,11 @@ export class Github implements Host {
     return this.#transport.close();
   }
 
-  async #askOpen(signal: AbortSignal): Promise<boolean> {
+  #publicLook(): PublicLook | undefined {
     const { url, tls } = this.#settings;
-    if (isGithubCloud(url)) return true;
-    const shown = `${githubApiUrl(url)}/meta`;
-    return isOpenToAll({ ...this.#options, url: shown, caFile: tls.caFile }, signal);
+    if (isGithubCloud(url)) return undefined;
+    const options = { ...this.#options, caFile: tls.caFile };
+    return new PublicLook(options, () => `${githubApiUrl(url)}/meta`);
   }
 
   #ofOrg(org: string, signal: AbortSignal): Target {
@@ -209,10 +210,7 @@ export class Github implements Host {
   }
 
   #listed(repository: GithubRepository): Listed {
-    return listedAs(
-      repoOfGithub(repository, this.#settings.url, this.#isOpen === true),
-      this.#isKept,
-    );
+    return listedAs(repoOfGithub(repository, this.#settings.url), this.#isKept);
   }
 
   #token(): SecretText | undefined {

@@ -4,6 +4,9 @@
 import type { SecretText } from '../base/config/secret-text.ts';
 import type { CodeHostType, RepoFacts, RepoSource, Visibility } from '../repos/records.ts';
 
+/** `maybe-public`: it is public to all who sign in; whether it is to others could not be asked. */
+export type SaidVisibility = Visibility | 'maybe-public';
+
 /** A repository as its host describes it. */
 export interface HostRepo extends RepoFacts {
   /** The host's own id: it stays where the repository is renamed or moved to another owner. */
@@ -16,7 +19,7 @@ export interface HostRepo extends RepoFacts {
   readonly cloneUrl: string;
   /** Where it is read in place; absent: a clone of it is. */
   readonly source?: RepoSource;
-  readonly visibility: Visibility;
+  readonly visibility: SaidVisibility;
   /** Bytes; absent: the host does not say. */
   readonly size?: number;
   /** Short name; absent: unknown, or the repository is empty. */
@@ -35,9 +38,21 @@ export interface ListingIssue {
   readonly message: string;
 }
 
+/** The target that a page was read from. */
+export interface PageTarget {
+  /** As issues name it. */
+  readonly name: string;
+  /** Repositories that the host named on the page, those that the connection leaves out included. */
+  readonly namedCount: number;
+  /** Those of the page that another target has brought before. */
+  readonly again: readonly HostRepo[];
+}
+
 export interface ListingPage {
   readonly repos: readonly HostRepo[];
   readonly issues: readonly ListingIssue[];
+  /** Absent: the page is of the connection as a whole. */
+  readonly target?: PageTarget;
   /** Where a listing goes on behind this page, as JSON can hold it; undefined: it was the last one. */
   readonly next: unknown;
 }

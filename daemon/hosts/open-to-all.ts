@@ -7,14 +7,14 @@ import { HostTransport, type TransportOptions } from './transport.ts';
 
 /**
  * Asks for something that an open server shows anybody, over a transport of its own, so that the rate limit of those who do not
- * sign in holds up nobody else.
+ * sign in holds up nobody else. Undefined: that limit is reached, and nobody knows.
  *
  * Errors: HostError, where the server is away; the reason of the signal.
  */
 export async function isOpenToAll(
   options: TransportOptions,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   const { url, limits } = options;
   const transport = new HostTransport({ ...options, limits: { ...limits, waitMs: 0 } });
   const question = { host: transport.host, what: `GET ${new URL(url).pathname}` };
@@ -24,8 +24,8 @@ export async function isOpenToAll(
     return response.ok && (response.headers.get('content-type') ?? '').includes('json');
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof HostError && error.code !== 'HOST_UNAVAILABLE') return false;
-    throw error;
+    if (!(error instanceof HostError) || error.code === 'HOST_UNAVAILABLE') throw error;
+    return error.code === 'RATE_LIMITED' ? undefined : false;
   } finally {
     await transport.close();
   }

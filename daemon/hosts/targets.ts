@@ -2,7 +2,13 @@
 // on. A target that fails is an issue, and the rest goes on; a host that repeats its pages ends the target, not the daemon.
 
 import { answerFailure, issueOf } from './failures.ts';
-import { HostError, type HostRepo, type ListingIssue, type ListingPage } from './host.ts';
+import {
+  HostError,
+  type HostRepo,
+  type ListingIssue,
+  type ListingPage,
+  type PageTarget,
+} from './host.ts';
 import type { PublicLook } from './public-look.ts';
 
 /** Where a target goes on: an address, the number of a page, an id. */
@@ -27,6 +33,8 @@ export interface Target {
   readonly name: string;
   /** It is one repository, which is gone where the host does not know it. */
   readonly isRepo?: boolean;
+  /** In place of that of the listing. */
+  readonly publicLook?: PublicLook;
   /** Errors: HostError; the reason of the signal. */
   readonly readPage: (cursor: Cursor | undefined) => Promise<TargetPage>;
 }
@@ -40,8 +48,24 @@ export interface Targets {
   readonly targets: readonly Target[];
   /** What could not become targets. */
   readonly issues: readonly ListingIssue[];
+  /** How many targets the host named itself (`foundTarget`); absent: it was not asked for any, or the answer is an issue. */
+  readonly foundCount?: number;
   /** Given where not every server shows to all what it calls public. */
   readonly publicLook?: PublicLook | undefined;
+}
+
+/** Target that stands for the question which organizations there are. */
+const FOUND = 'all';
+const FOUND_PREFIX = `${FOUND}: `;
+
+/** Name of the target that is an organization which the host named, and the configuration did not. */
+export function foundTarget(organization: string): string {
+  return `${FOUND_PREFIX}${organization}`;
+}
+
+/** The target whose answer named another one; undefined: the configuration names it. */
+export function finderOf(target: string): string | undefined {
+  return target.startsWith(FOUND_PREFIX) ? FOUND : undefined;
 }
 
 /** Of one target. Guess: ten times what a large company has. */
@@ -70,21 +94,28 @@ const FATAL_CODES: ReadonlySet<string> = new Set([
  * Errors: HostError where the host has no answer, or refuses the credential; the reason of the signal.
  */
 export async function* listTargets(
-  { targets, issues, publicLook }: Targets,
+  { targets, issues, foundCount, publicLook }: Targets,
   from: unknown,
   signal: AbortSignal,
 ): AsyncIterable<ListingPage> {
   const listing = new Listing(publicLook);
   let place = placeOf(from, targets);
-  if (issues.length > 0 || place === undefined)
-    yield { repos: [], issues, next: nextOf(place, targets) };
+  const found = foundCount === undefined ? {} : { target: nothing(FOUND, foundCount) };
+  if (issues.length > 0 || place === undefined || foundCount !== undefined)
+    yield { repos: [], issues, ...found, next: nextOf(place, targets) };
   while (place !== undefined) {
     const target = targets[place.index]!;
-    const { repos, next, error } = await listing.read(target, place.cursor, signal);
+    const { repos, of, next, error } = await listing.read(target, place.cursor, signal);
     place = next === undefined ? beginning(place.index + 1, targets) : { ...place, cursor: next };
     const failures = error === undefined ? [] : [issueOf(error, target)];
-    yield { repos, issues: failures, next: nextOf(place, targets) };
+    const untold = (target.publicLook ?? publicLook)?.takeIssue(target.name) ?? [];
+    yield { repos, issues: failures.concat(untold), target: of, next: nextOf(place, targets) };
   }
+}
+
+/** Of a page without repositories. */
+function nothing(name: string, namedCount = 0): PageTarget {
+  return { name, namedCount, again: [] };
 }
 
 function isPath(text: string): boolean {
@@ -117,6 +148,7 @@ function placeOf(from: unknown, targets: readonly Target[]): Place | undefined {
 
 interface ReadPage {
   readonly repos: readonly HostRepo[];
+  readonly of: PageTarget;
   readonly next?: Cursor | undefined;
   readonly error?: HostError;
 }
@@ -142,46 +174,48 @@ class Listing {
     signal.throwIfAborted();
     try {
       const page = await target.readPage(cursor);
-      const listed = (await this.#publicLook?.at(page.listed, signal)) ?? page.listed;
+      const look = target.publicLook ?? this.#publicLook;
+      const listed = (await look?.at(page.listed, signal)) ?? page.listed;
       const { next } = page;
       const strange = listed.find(({ repo }) => repo !== undefined && !isPath(repo.path))?.repo;
       if (strange !== undefined)
         throw this.#wrong(`${JSON.stringify(strange.path)} is no path`, target);
       this.#unanswered = 0;
-      const repos = this.#take(target, listed);
-      return next === undefined ? { repos } : this.#goOn(target, repos, next);
+      const taken = this.#take(target, listed);
+      return next === undefined ? taken : this.#goOn(target, taken, next);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof HostError) || FATAL_CODES.has(error.code)) throw error;
       this.#unanswered = HOST_CODES.has(error.code) ? this.#unanswered + 1 : 0;
       if (this.#unanswered >= UNANSWERED_MAX) throw error;
-      return { repos: [], error };
+      return { repos: [], of: nothing(target.name), error };
     }
   }
 
-  #take(target: Target, listed: readonly Listed[]): HostRepo[] {
+  #take(target: Target, listed: readonly Listed[]): Pick<ReadPage, 'repos' | 'of'> {
     if (this.#ofTarget.target !== target) this.#ofTarget = { target, repoCount: 0, idlePages: 0 };
-    const repos: HostRepo[] = [];
+    const [repos, again]: [HostRepo[], HostRepo[]] = [[], []];
     let newCount = 0;
     for (const { hostId, repo } of listed) {
       const last = this.#seen.get(hostId);
       this.#seen.set(hostId, target);
-      if (last !== target) newCount++;
-      if (last === undefined && repo !== undefined) repos.push(repo);
+      if (last === target) continue;
+      newCount++;
+      if (repo !== undefined) (last === undefined ? repos : again).push(repo);
     }
     this.#ofTarget.repoCount += newCount;
     this.#ofTarget.idlePages = newCount === 0 ? this.#ofTarget.idlePages + 1 : 0;
-    return repos;
+    return { repos, of: { name: target.name, namedCount: listed.length, again } };
   }
 
-  #goOn(target: Target, repos: readonly HostRepo[], next: Cursor): ReadPage {
+  #goOn(target: Target, taken: Pick<ReadPage, 'repos' | 'of'>, next: Cursor): ReadPage {
     const { repoCount, idlePages } = this.#ofTarget;
-    if (repoCount < REPOS_MAX && idlePages < IDLE_PAGES_MAX) return { repos, next };
+    if (repoCount < REPOS_MAX && idlePages < IDLE_PAGES_MAX) return { ...taken, next };
     const reason =
       idlePages >= IDLE_PAGES_MAX
         ? `${idlePages} pages without a repository that was not on a page before`
         : `more than ${REPOS_MAX} repositories`;
-    return { repos, error: this.#wrong(reason, target) };
+    return { ...taken, error: this.#wrong(reason, target) };
   }
 
   #wrong(reason: string, { name }: Target): HostError {

@@ -34,17 +34,25 @@ export function shortRefName(ref: string): string {
   return ref.replace(/^refs\/(?:heads|tags)\//, '');
 }
 
-/** {web} = page of the repo at the host, {b} = branch or tag, {p} = path. */
+/** {web} = page of the repo at the host, {b} = branch, tag or commit, {p} = path; {kind} and {azure} say what {b} is. */
 const FILE_PAGE_TEMPLATES: Readonly<Record<CodeHostType, string | undefined>> = {
   github: '{web}/blob/{b}/{p}',
   gitlab: '{web}/-/blob/{b}/{p}',
-  gitea: '{web}/src/branch/{b}/{p}',
-  azuredevops: '{web}?path={p}&version={b}',
+  gitea: '{web}/src/{kind}/{b}/{p}',
+  azuredevops: '{web}?path=/{p}&version={azure}{b}',
   bitbucketCloud: '{web}/src/{b}/{p}',
   bitbucketServer: '{web}/browse/{p}?at={b}',
   gerrit: '{web}/+/{b}/{p}',
   genericGitHost: undefined,
 };
+
+/** `GB`, `GT` and `GC` are the words of Azure DevOps for branch, tag and commit. */
+const REF_KINDS = { branch: 'GB', tag: 'GT', commit: 'GC' } as const;
+
+function refKindOf(ref: string): keyof typeof REF_KINDS {
+  if (ref.startsWith('refs/tags/')) return 'tag';
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(ref) ? 'commit' : 'branch';
+}
 
 /** Page of a file at its code host; undefined if the repo has no page or the host no known form. */
 export function externalFileUrl(
@@ -55,10 +63,13 @@ export function externalFileUrl(
   const template = FILE_PAGE_TEMPLATES[repo.codeHostType];
   const { webUrl } = repo;
   if (template === undefined || webUrl === undefined) return undefined;
+  const kind = refKindOf(ref);
   const values: Record<string, string> = {
     web: webUrl,
+    kind,
+    azure: REF_KINDS[kind],
     b: encodeSegments(shortRefName(ref)),
     p: encodeSegments(path),
   };
-  return template.replace(/\{(web|b|p)\}/g, (_, key: string) => values[key] ?? '');
+  return template.replace(/\{(\w+)\}/g, (_, key: string) => values[key] ?? '');
 }

@@ -91,6 +91,24 @@ void test('config check: all mistakes, exit code 1; what cannot be read is exit 
   assert.deepEqual([none.code, none.stderr], [2, 'error: name a file, or set TRAWL_CONFIG\n']);
 });
 
+void test('config check refuses the addresses that the daemon refuses', async () => {
+  for (const url of [
+    'ssh://-oProxyCommand=touch/x/y',
+    'ssh://-oProxyCommand=x@host/a/b',
+    'https://host',
+    'https://host/',
+    'ssh://host/',
+    'https://host/a%00b',
+    'https://host\\@other/a/b',
+    'ssh://host%2f/a/b',
+  ]) {
+    const file = fileOf(JSON.stringify({ connections: { tool: { type: 'git', url } } }));
+    const { code, stdout } = await trawl(['config', 'check', file]);
+    assert.equal(code, 1, `${url}: ${stdout}`);
+    assert.match(stdout, /connections\.tool/, url);
+  }
+});
+
 void test('a start with a file that is wrong says all that is, a line each', async () => {
   const file = fileOf('{\n"settings": { "memory": 0 },\n"a\\u0007": 1 }');
   const { code, stderr } = await trawl(['serve', '--config', file, '--data-dir', folder]);

@@ -229,7 +229,11 @@ void test(
     writeFileSync(path.join(host.place('three'), 'is-private'), '');
     const { status, body } = await push('three', SECRET, 'repository', { private: true });
     assert.deepEqual([status, body], [202, { repositories: 0 }]);
-    await eventually(async () => (await found('thirdword', true)).length === 0);
+    assert.deepEqual(
+      await found('thirdword', true),
+      [],
+      'it is hidden before the host is answered',
+    );
     assert.deepEqual(await found('thirdword'), [nameOf('three')]);
   },
 );

@@ -113,7 +113,7 @@ test('gerrit: what is said of a project, with credentials and without', async (t
     {
       ...base,
       cloneUrl: `${asAnn.server.url}/a/plugins/gitiles`,
-      webUrl: `${asAnn.server.url}/admin/repos/plugins/gitiles`,
+      webUrl: `${asAnn.server.url}/plugins/gitiles/plugins/gitiles`,
       visibility: 'private',
     },
   ]);
@@ -122,7 +122,7 @@ test('gerrit: what is said of a project, with credentials and without', async (t
     {
       ...base,
       cloneUrl: `${asNobody.server.url}/plugins/gitiles`,
-      webUrl: `${asNobody.server.url}/admin/repos/plugins/gitiles`,
+      webUrl: `${asNobody.server.url}/plugins/gitiles/plugins/gitiles`,
       visibility: 'public',
     },
   ]);

@@ -115,6 +115,29 @@ test('who sees a repository: itself, its owner and the server count', async (t) 
   assert.deepEqual(await seen(true), ['internal', 'private', 'private', 'internal', 'private']);
 });
 
+test('where those who do not sign in have asked too often nobody knows what they see, and it is told once', async (t) => {
+  const slow = { status: 429, headers: { 'retry-after': '60' }, body: { message: 'slow down' } };
+  const repositories = ['acme/one', 'other/two'].map((path, index) => ({ id: index + 1, path }));
+  const state: Partial<GiteaState> = {
+    orgs: { acme: 101, other: 102 },
+    repositories,
+    instead: ({ headers }) => (headers.authorization === undefined ? slow : undefined),
+  };
+  const { host, server } = await open(t, state, { orgs: ['acme', 'other'], ...SIGNED });
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(
+    repos.map(({ visibility }) => visibility),
+    ['maybe-public', 'maybe-public'],
+  );
+  assert.deepEqual(
+    issues.map(({ code, effect }) => [code, effect]),
+    [['RATE_LIMITED', 'TARGET_SKIPPED']],
+  );
+  assert.match(issues[0]!.message, /what was public stays so/);
+  const anonymous = server.asked.filter(({ headers }) => headers.authorization === undefined);
+  assert.equal(anonymous.length, 1);
+});
+
 test('all that a connection names is listed, once, without what it excludes', async (t) => {
   const { host } = await open(
     t,

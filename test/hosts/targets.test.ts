@@ -55,6 +55,30 @@ test('what two targets hold is listed once, what is left out never', async () =>
   assert.equal(pages.at(-1)?.next, undefined);
 });
 
+test('a page names its target, and what another target has brought before', async () => {
+  const pages = await list([targetOf('a', [['1', '2'], []]), targetOf('b', [['2', '3']])]);
+  assert.deepEqual(
+    pages.map(({ target }) => [
+      target!.name,
+      target!.namedCount,
+      target!.again.map(({ hostId }) => hostId),
+    ]),
+    [
+      ['a', 2, []],
+      ['a', 0, []],
+      ['b', 2, ['2']],
+    ],
+  );
+});
+
+test('that the host names no organization is a page of its own', async () => {
+  const pages = await collect(
+    listTargets({ targets: [], issues: [], foundCount: 0 }, undefined, SIGNAL),
+  );
+  const target = { name: 'all', namedCount: 0, again: [] };
+  assert.deepEqual(pages, [{ repos: [], issues: [], target, next: undefined }]);
+});
+
 test('a connection without targets has one page, with nothing', async () => {
   assert.deepEqual(await list([]), [{ repos: [], issues: [], next: undefined }]);
 });

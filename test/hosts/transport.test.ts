@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
 import { ConfigError } from '../../daemon/base/config/error.ts';
 import { deferred } from '../../daemon/base/deferred.ts';
-import { awaitedOf, awaitedSentence } from '../../daemon/hosts/awaited-answers.ts';
+import { awaitedByGit, awaitedOf, awaitedSentence } from '../../daemon/hosts/awaited-answers.ts';
 import { HostError } from '../../daemon/hosts/host.ts';
 import { HostTransport, type TransportOptions } from '../../daemon/hosts/transport.ts';
 import { makeCertificates, recordingLog, startProxy, startServer, type Told } from './servers.ts';
@@ -161,6 +161,24 @@ test('a host that says nothing, or not enough, is given up', async (t) => {
     transportTo(t, server.url, { limits: whole }).fetch(server.url),
     failsWith('HOST_UNAVAILABLE', /no whole answer within 50 ms; check/),
   );
+});
+
+test('what git waits for is told of the connections that have the repository, and of no others', async (t) => {
+  const server = await startServer(t, () => 'silence');
+  const limits = { ...QUICK, silenceMs: 60_000, tellMs: 5 };
+  const { fetch } = transportTo(t, server.url, { limits });
+  const ending = new AbortController();
+  const [one, other] = ['one.git', 'one.git-two.git'].map((name) => `${server.url}/acme/${name}`);
+  const { signal } = ending;
+  const asking = assert.rejects(fetch(`${other!}/info/refs?service=git-upload-pack`, { signal }));
+  while (awaitedByGit(() => [one!, other!]) === undefined) await sleep(5);
+  assert.equal(awaitedByGit(() => [other!])?.what, 'GET /acme/one.git-two.git/info/refs');
+  assert.equal(
+    awaitedByGit(() => [one!]),
+    undefined,
+  );
+  ending.abort();
+  await asking;
 });
 
 test('a host that says nothing is told of while it is waited for, and since when; one that answers is not', async (t) => {

@@ -209,7 +209,7 @@ function indexingOf({ jobs, connections }: WorldOptions): IndexingServices {
       counts: () => ({ firstTime: 0, failed: 0, warned: 0 }),
       ...connections,
     },
-    webhooks: { take: () => ({ outcome: 'off', repositories: 0 }) },
+    webhooks: { take: () => Promise.resolve({ outcome: 'off', repositories: 0 }) },
   };
 }
 

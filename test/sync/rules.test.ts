@@ -127,7 +127,14 @@ test('where grants without repos are left, a new repo that all may see is record
 });
 
 test('a change of many repos names each of them, a hundred in a record', () => {
-  const before = { repos: [], nextRepoId: 1, connections: [], links: [], nextConnectionId: 1 };
+  const before = {
+    repos: [],
+    removed: [],
+    nextRepoId: 1,
+    connections: [],
+    links: [],
+    nextConnectionId: 1,
+  };
   const repos = Array.from({ length: 250 }, (_, index): StoredRepo => {
     const repoId = index + 1;
     return { repoId, name: `r${repoId}`, visibility: 'private', enforcement: 'all' };

@@ -26,7 +26,10 @@ export interface StoredConnection extends Omit<ConnectionTable, 'id' | 'rules' |
   readonly rules: ConnectionRules;
 }
 
-export type StoredLink = ConnectionRepoTable;
+export interface StoredLink extends Omit<ConnectionRepoTable, 'targets'> {
+  /** The targets of the connection that brought it, in order; absent: not known. */
+  readonly targets?: readonly string[];
+}
 
 /** Connections of the configuration have ids from here on, so that none is that of a source, which is its repo's. */
 const CONNECTION_ID_MIN = 1_000_000_001;
@@ -80,7 +83,9 @@ export async function readConnections(db: Kysely<Schema>): Promise<StoredConnect
 export async function readLinks(db: Kysely<Schema>): Promise<StoredLink[]> {
   const links: StoredLink[] = [];
   const query = db.selectFrom('connection_repos').selectAll();
-  for await (const rows of selectBatches(query, ['connectionId', 'repoId'])) links.push(...rows);
+  for await (const rows of selectBatches(query, ['connectionId', 'repoId']))
+    for (const { targets, ...link } of rows)
+      links.push(targets === null ? link : { ...link, targets: JSON.parse(targets) });
   return links;
 }
 
@@ -132,13 +137,19 @@ export async function putLinks(
   for await (const batch of inBatches(links, STEP_COUNT))
     await db
       .insertInto('connection_repos')
-      .values([...batch])
+      .values(
+        batch.map(({ targets, ...link }) => ({
+          ...link,
+          targets: targets === undefined ? null : storable(JSON.stringify(targets)),
+        })),
+      )
       .onConflict((conflict) =>
         conflict.columns(['connectionId', 'repoId']).doUpdateSet((set) => ({
           // Another daemon may be further.
           listing: sql<number>`case when connection_repos.listing > excluded.listing
             then connection_repos.listing else excluded.listing end`,
           missingSince: set.ref('excluded.missingSince'),
+          targets: set.ref('excluded.targets'),
         })),
       )
       .execute();

@@ -49,10 +49,12 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
   oauth_consents: { key: ['id'] },
   oauth_tokens: { key: ['hash'] },
   sign_on_accounts: { key: ['issuer', 'subject'] },
+  removed_repos: { key: ['repo_id'] },
+  removed_grants: { key: ['repo_id', 'user_id'] },
 };
 
 const HEADER_TABLE = 'store';
-/** Forms whose dumps are read too: they lack tables, or have columns that are gone. */
+/** Forms whose dumps are read too: they lack tables or columns, or have columns that are gone. */
 const READ_VERSIONS: readonly string[] = [
   '0001',
   '0002',
@@ -61,10 +63,15 @@ const READ_VERSIONS: readonly string[] = [
   '0005',
   '0006',
   '0007',
+  '0008',
   STORE_VERSION,
 ];
 const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   usage: ['leases', 'wanted_until'],
+};
+/** Columns that earlier forms lack, and their values there. */
+const NEW_COLUMNS: Readonly<Record<string, DumpRow>> = {
+  connection_repos: { targets: null },
 };
 const ROW_COUNT = 250;
 
@@ -138,7 +145,10 @@ async function loadParts(
     else {
       const columns = table in TABLES ? columnsOf.get(table) : undefined;
       if (columns === undefined) throw new DumpError(`the dump names an unknown table: ${table}`);
-      const known = rows.map((row) => withoutColumns(row, GONE_COLUMNS[table] ?? []));
+      const known = rows.map((row) => ({
+        ...NEW_COLUMNS[table],
+        ...withoutColumns(row, GONE_COLUMNS[table] ?? []),
+      }));
       for (const row of known) checkRow(table, columns, row);
       for await (const batch of inBatches(known, Math.floor(VALUE_COUNT_MAX / columns.length))) {
         await anyDb

@@ -9,6 +9,7 @@ import type Libsql from 'libsql';
 
 /** Columns whose texts are JSON, if there are any. */
 const JSON_COLUMNS = new Set([
+  'connection_repos.targets',
   'audit.metadata',
   'connections.listing',
   'connections.rules',

@@ -12,10 +12,11 @@ import { migration0005 } from './migration-0005.ts';
 import { migration0006 } from './migration-0006.ts';
 import { migration0007 } from './migration-0007.ts';
 import { migration0008 } from './migration-0008.ts';
+import { migration0009 } from './migration-0009.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
 /** Name of the form of the tables that this version reads and writes. */
-export const STORE_VERSION = '0008';
+export const STORE_VERSION = '0009';
 
 /** Table in which the Migrator notes what has run. */
 const MIGRATION_TABLE = 'trawl_migrations';
@@ -31,6 +32,7 @@ function migrations(kind: StoreKind): Record<string, Migration> {
     '0006': migration0006(kind),
     '0007': migration0007(kind),
     '0008': migration0008(kind),
+    '0009': migration0009(kind),
   };
 }
 

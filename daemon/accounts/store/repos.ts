@@ -2,6 +2,7 @@
 // list them. The caller decides which repo a source is. It gets all repos for that, and what it says is kept in the same
 // transaction, so that daemons that share a store cannot give one id to two repos.
 
+import { DAY_MS } from '../../base/durations.ts';
 import { given } from '../../base/given.ts';
 import type { Kysely, Transaction } from 'kysely';
 import type { CodeHostType, RepoFacts, RepoSource, SourceKind } from '../../repos/records.ts';
@@ -76,9 +77,14 @@ export interface StoredRepo {
   };
 }
 
+/** A repo of a host that was removed, and gets its id and grants back where it is put again under this id. */
+export type RemovedRepo = Pick<RepoHost, 'address' | 'hostId'> & { readonly repoId: number };
+
 export interface RepoBook {
   /** By repoId. */
   readonly repos: readonly StoredRepo[];
+  /** By repoId. */
+  readonly removed: readonly RemovedRepo[];
   /** The lowest id that no repo had and no grant named, ever. */
   readonly nextRepoId: number;
   /** Those of all instances, by id. */
@@ -91,7 +97,7 @@ export interface RepoBook {
 export interface RepoDecision<Result> {
   /** New repos, and old ones as they are to be. An id from `nextRepoId` on is used up with this. */
   readonly changed: readonly StoredRepo[];
-  /** Repos that go, with their grants and links. */
+  /** Repos that go, with their links; their grants are kept aside for RETURN_MS where a host may have them again. */
   readonly removed?: readonly number[];
   /** New connections, and old ones as they are to be; those that go, with their links. */
   readonly connections?: readonly StoredConnection[];
@@ -105,20 +111,26 @@ export interface RepoDecision<Result> {
 
 const COUNTER = 'repo';
 
+/** For how long a repo that was removed gets its id and its grants back. */
+export const RETURN_MS = 30 * DAY_MS;
+
 export type Repos = ReturnType<typeof reposIn>;
 
 export function reposIn(database: Database) {
+  const readNow = (db: Kysely<Schema>): Promise<RepoBook> => readBook(db, database.now());
   return {
-    read: (): Promise<RepoBook> => database.read(readBook),
+    read: (): Promise<RepoBook> => database.read(readNow),
     /** Decides on the repos as they are, and keeps what was decided; nobody else changes them meanwhile. */
     change: <Result>(decide: (book: RepoBook) => RepoDecision<Result>): Promise<Result> =>
       database.write(async ({ db, changed }) => {
         await holdCounter(db);
-        const book = await readBook(db);
+        const book = await readNow(db);
         const decision = decide(book);
-        if (!(await keep(db, book, decision))) return decision.result;
+        const returned = returnedOf(book, decision);
+        if (!(await keep(db, book, decision, database.now()))) return decision.result;
+        await giveBack(db, returned);
         await appendAudit(db, decision.records ?? [], () => database.nextOrdinal());
-        const isOfGrants = (decision.removed ?? []).length > 0;
+        const isOfGrants = (decision.removed ?? []).length + returned.length > 0;
         changed({ topic: isOfGrants ? 'all' : 'repos' });
         return decision.result;
       }),
@@ -130,11 +142,12 @@ async function keep(
   db: Transaction<Schema>,
   { repos, nextRepoId }: RepoBook,
   { changed, ...decision }: RepoDecision<unknown>,
+  now: number,
 ): Promise<boolean> {
   const { removed = [], connections = [], removedConnections = [], links = [] } = decision;
   const all = [changed, removed, connections, removedConnections, links];
   if (all.every(({ length }) => length === 0)) return false;
-  await remove(db, removed);
+  await remove(db, removed, now);
   const names = new Map(repos.map(({ repoId, name }) => [repoId, name]));
   const renamed = changed.filter(({ repoId, name }) => (names.get(repoId) ?? name) !== name);
   // Why aside: names that repos exchange are free in between.
@@ -154,14 +167,63 @@ async function keep(
   return true;
 }
 
-async function remove(db: Transaction<Schema>, repoIds: readonly number[]): Promise<void> {
+async function remove(
+  db: Transaction<Schema>,
+  repoIds: readonly number[],
+  now: number,
+): Promise<void> {
+  if (repoIds.length === 0) return;
+  await db
+    .deleteFrom('removed_repos')
+    .where('removedAt', '<=', now - RETURN_MS)
+    .execute();
   for await (const batch of inBatches(repoIds)) {
+    await keepAside(db, batch, now);
     await db.deleteFrom('grants').where('repoId', 'in', batch).execute();
     await db.deleteFrom('repos').where('id', 'in', batch).execute();
   }
 }
 
-async function readBook(db: Kysely<Schema>): Promise<RepoBook> {
+/** Keeps which repos of hosts these are, and their grants. */
+async function keepAside(
+  db: Transaction<Schema>,
+  repoIds: readonly number[],
+  now: number,
+): Promise<void> {
+  const hosts = await db
+    .selectFrom('repo_hosts')
+    .select(['repoId', 'address', 'hostId'])
+    .where('repoId', 'in', repoIds)
+    .execute();
+  if (hosts.length === 0) return;
+  const rows = hosts.map((host) => ({ ...host, removedAt: now }));
+  await db.insertInto('removed_repos').values(rows).execute();
+  const ids = hosts.map(({ repoId }) => repoId);
+  const grants = db.selectFrom('grants').select(['repoId', 'userId']).where('repoId', 'in', ids);
+  await db.insertInto('removed_grants').columns(['repoId', 'userId']).expression(grants).execute();
+}
+
+/** Ids of the repos that a decision puts again after they were removed. */
+function returnedOf({ removed }: RepoBook, { changed }: RepoDecision<unknown>): number[] {
+  const gone = new Set(removed.map(({ repoId }) => repoId));
+  return changed.map(({ repoId }) => repoId).filter((repoId) => gone.has(repoId));
+}
+
+/** Repos have again the grants that were kept aside. */
+async function giveBack(db: Transaction<Schema>, repoIds: readonly number[]): Promise<void> {
+  for await (const batch of inBatches(repoIds)) {
+    const grants = db.selectFrom('removed_grants').select(['repoId', 'userId']);
+    await db
+      .insertInto('grants')
+      .columns(['repoId', 'userId'])
+      .expression(grants.where('repoId', 'in', batch))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await db.deleteFrom('removed_repos').where('repoId', 'in', batch).execute();
+  }
+}
+
+async function readBook(db: Kysely<Schema>, now: number): Promise<RepoBook> {
   const hosts = await readHosts(db);
   const repos: StoredRepo[] = [];
   for await (const rows of selectBatches(db.selectFrom('repos').selectAll(), ['id']))
@@ -171,11 +233,21 @@ async function readBook(db: Kysely<Schema>): Promise<RepoBook> {
   const last = repos.at(-1)?.repoId ?? 0;
   return {
     repos,
+    removed: await readRemoved(db, now),
     nextRepoId: Math.max(value, last + 1, (await lastGranted(db)) + 1),
     connections: await readConnections(db),
     links: await readLinks(db),
     nextConnectionId: await nextConnectionId(db),
   };
+}
+
+async function readRemoved(db: Kysely<Schema>, now: number): Promise<RemovedRepo[]> {
+  const removed: RemovedRepo[] = [];
+  const columns = ['repoId', 'address', 'hostId'] as const;
+  const query = db.selectFrom('removed_repos').select(columns);
+  const recent = query.where('removedAt', '>', now - RETURN_MS);
+  for await (const rows of selectBatches(recent, ['repoId'])) removed.push(...rows);
+  return removed;
 }
 
 async function readHosts(db: Kysely<Schema>): Promise<ReadonlyMap<number, RepoHost>> {

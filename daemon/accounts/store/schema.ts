@@ -158,6 +158,23 @@ export interface ConnectionRepoTable {
   readonly listing: number;
   /** Null: it is there. */
   readonly missingSince: number | null;
+  /** JSON array, in order: the targets of the connection that brought it; null: not known. */
+  readonly targets: string | null;
+}
+
+/** A repo that was removed, for as long as it gets its id and its grants back when its host has it again. */
+export interface RemovedRepoTable {
+  readonly repoId: number;
+  /** Of the host. */
+  readonly address: string;
+  readonly hostId: string;
+  readonly removedAt: number;
+}
+
+/** A grant of a repo that was removed. */
+export interface RemovedGrantTable {
+  readonly repoId: number;
+  readonly userId: string;
 }
 
 /** What the host of a repo says of it. */
@@ -275,6 +292,8 @@ export interface Schema {
   connections: ConnectionTable;
   connection_repos: ConnectionRepoTable;
   repo_hosts: RepoHostTable;
+  removed_repos: RemovedRepoTable;
+  removed_grants: RemovedGrantTable;
   host_reader_lists: HostReaderListTable;
   host_readers: HostReaderTable;
   sign_on_accounts: SignOnAccountTable;

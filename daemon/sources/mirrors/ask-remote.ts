@@ -2,11 +2,11 @@
 
 import type { Log } from '../../base/log.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
-import { REFS_SIZE_MAX } from '../git/git.ts';
-import { MirrorError } from './mirror-error.ts';
+import { HostError } from '../../hosts/host.ts';
+import { MirrorError, tooManyRefs } from './mirror-error.ts';
 import { type HostNews, type Remote, runRemoteGit } from './remote-git.ts';
-import { parseListed, type RemoteRefs } from './remote-refs.ts';
-import { isHttp } from './remote-address.ts';
+import { parseListed, REMOTE_REFS_SIZE_MAX, type RemoteRefs } from './remote-refs.ts';
+import { isHttp } from '../../hosts/remote-address.ts';
 import { askOverHttp } from './smart-http.ts';
 import { transportOf } from './transports.ts';
 
@@ -46,7 +46,7 @@ export async function askRemote(options: AskOptions): Promise<Answer> {
   const patterns = ['HEAD', 'refs/heads/*', 'refs/tags/*'];
   const text = await runRemoteGit([...args, ...patterns], {
     ...options,
-    outputSizeMax: REFS_SIZE_MAX,
+    outputSizeMax: REMOTE_REFS_SIZE_MAX,
   });
   try {
     return { remote, refs: parseListed(text.toString('latin1')) };
@@ -64,6 +64,8 @@ async function inTime<Value>(
   try {
     return await run(limit.signal);
   } catch (error) {
+    if (error instanceof HostError && error.code === 'ANSWER_TOO_LARGE')
+      throw tooManyRefs(remote.address.host, REMOTE_REFS_SIZE_MAX);
     if (!limit.isOver) throw error;
     throw new MirrorError(
       'TIMEOUT',

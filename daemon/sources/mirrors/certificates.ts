@@ -7,7 +7,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { trustedCertificates } from '../../base/config/way.ts';
 import { passedVariables } from '../git/git.ts';
-import type { Protocol } from './remote-address.ts';
+import type { Protocol } from '../../hosts/remote-address.ts';
 
 /**
  * The file, written if it is not there.

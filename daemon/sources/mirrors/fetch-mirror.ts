@@ -32,7 +32,7 @@ import {
   writeHead,
   writeState,
 } from './mirror-folder.ts';
-import { type Protocol, remoteAddress } from './remote-address.ts';
+import { type Protocol, remoteAddress } from '../../hosts/remote-address.ts';
 import { type HostNews, runRemoteGit } from './remote-git.ts';
 import { digestOf, type RemoteRefs } from './remote-refs.ts';
 import { faultOf } from './sound-mirror.ts';

@@ -3,6 +3,14 @@
 export type MirrorFailure =
   'ADDRESS_REFUSED' | 'DISK_FULL' | 'TOO_MANY_REFS' | 'TIMEOUT' | 'MIRROR_DAMAGED' | 'GIT_FAILED';
 
+export function tooManyRefs(host: string, sizeMax: number): MirrorError {
+  return new MirrorError(
+    'TOO_MANY_REFS',
+    `${host}: the list of branches and tags has more than ${sizeMax} bytes; the repository cannot be mirrored: remove those that ` +
+      'nobody needs, or exclude it from the connection',
+  );
+}
+
 /** The message is for the operator: it names the place, the limit and the next step, and holds no credential. */
 export class MirrorError extends Error {
   override readonly name = 'MirrorError';

@@ -2,7 +2,7 @@
 // ourselves (hosts/failures.ts). Source: messages of git 2.39, libcurl, OpenSSH.
 
 import { HostError } from '../../hosts/host.ts';
-import type { RemoteAddress } from './remote-address.ts';
+import type { RemoteAddress } from '../../hosts/remote-address.ts';
 
 interface Cause {
   readonly pattern: RegExp;

@@ -7,8 +7,8 @@ import { GitError, type GitOptions, type GitProcess, startGit } from '../git/git
 import { credentialAccess } from './credential-helper.ts';
 import { watchSpace } from './free-space.ts';
 import { type FetchProgress, ProgressReader } from './git-progress.ts';
-import { MirrorError } from './mirror-error.ts';
-import { isHttp, type RemoteAddress } from './remote-address.ts';
+import { MirrorError, tooManyRefs } from './mirror-error.ts';
+import { isHttp, type RemoteAddress } from '../../hosts/remote-address.ts';
 import { lineOf, remoteFailure } from './remote-failures.ts';
 import type { GitCredential } from '../../hosts/host.ts';
 
@@ -187,10 +187,7 @@ function failureOf(error: unknown, run: RemoteRun, written: string): unknown {
       `${address.host}: git made no progress for long, or took more than ${run.timeoutMs} ms; try again, or raise repoIndexTimeoutMs or gitTimeoutMs`,
     );
   if (error.failure === 'output_too_large')
-    return new MirrorError(
-      'TOO_MANY_REFS',
-      `${address.host}: the list of branches and tags has more than ${run.outputSizeMax ?? 0} bytes; the repository cannot be mirrored`,
-    );
+    return tooManyRefs(address.host, run.outputSizeMax ?? 0);
   if (error.failure !== 'exit') return error;
   const messages = withoutSecret(written, credential);
   if (/No space left on device|Disk quota exceeded/.test(messages))

@@ -4,6 +4,12 @@
 import { hash } from 'node:crypto';
 import { isObjectId } from '../git/names.ts';
 
+/**
+ * Bytes of an answer that lists refs, some 200,000 of them. Why less than other answers: a host decides how many there are, the
+ * list is held as a whole for as long as a fetch takes, and many are fetched at a time.
+ */
+export const REMOTE_REFS_SIZE_MAX = 16 << 20;
+
 const BRANCHES = 'refs/heads/';
 const KEPT = /^refs\/(?:heads|tags)\/./;
 const PEELED = '^{}';

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { answerFailure, type Question, statusFailure } from '../../hosts/failures.ts';
 import type { Fetch } from '../../hosts/transport.ts';
 import type { GitCredential, HostError } from '../../hosts/host.ts';
-import type { RemoteAddress } from './remote-address.ts';
+import type { RemoteAddress } from '../../hosts/remote-address.ts';
 import { RefsTold, type RemoteRefs } from './remote-refs.ts';
 
 const SERVICE = 'git-upload-pack';

@@ -4,6 +4,7 @@
 import type { Log } from '../../base/log.ts';
 import { HostTransport } from '../../hosts/transport.ts';
 import { passedVariables } from '../git/git.ts';
+import { REMOTE_REFS_SIZE_MAX } from './remote-refs.ts';
 
 /** Guess: hosts that are asked in turn. */
 const TRANSPORTS_MAX = 32;
@@ -16,7 +17,14 @@ export function transportOf(url: string, caFile: string | undefined, log: Log): 
   const { origin } = new URL(url);
   const key = `${origin} ${caFile ?? ''}`;
   const transport =
-    open.get(key) ?? new HostTransport({ url: origin, caFile, log, env: passedVariables() });
+    open.get(key) ??
+    new HostTransport({
+      url: origin,
+      caFile,
+      log,
+      env: passedVariables(),
+      limits: { bytes: REMOTE_REFS_SIZE_MAX },
+    });
   open.delete(key);
   open.set(key, transport);
   if (open.size > TRANSPORTS_MAX) close([...open.keys()][0]!);

@@ -132,7 +132,7 @@ export class Connections {
       has: (repoId) => this.has(repoId) === true,
       owe: (repoId) => this.clones.owe(repoId),
       askHost: (repoId) => this.askHost(repoId),
-      narrow: (...told) => void this.#obeyWebhook(...told),
+      narrow: (...told) => this.#obeyWebhook(...told),
       secret,
       log,
     });
@@ -520,8 +520,9 @@ export class Connections {
 
   /** Why a connection is not listed or fetched, in words for the owner; undefined: it is, or has not been asked for. */
   troubleOf({ connectionId, name }: StoredConnection): string | undefined {
-    const url = this.#configured.get(name)?.settings.url;
-    const awaited = awaitedOf(name) ?? (url === undefined ? undefined : awaitedByGit(url));
+    const cloneUrls = (): string[] =>
+      (this.reposOf(name) ?? []).flatMap(({ host }) => host?.facts.cloneUrl || []);
+    const awaited = awaitedOf(name) ?? awaitedByGit(cloneUrls);
     if (awaited !== undefined) return awaitedSentence(awaited);
     return this.sync.runner.failed.reasonOf(connectionId);
   }

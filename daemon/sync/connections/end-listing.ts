@@ -1,58 +1,87 @@
-// What follows from a listing that came to its end: what it did not have is missing from then on, unless it says less than the
-// host has. From a listing with gaps nothing is taken for gone, nor from one that is empty where the one before was not; and
-// since pages shift while they are read, what is missing has to be missing in two listings, one after the other.
+// What follows from a listing that came to its end: what it did not have is missing from then on, unless a target that has
+// brought it says less than the host has. Nothing is taken for gone from a target with gaps, or from one that is empty and was
+// not before; and since pages shift while they are read, what is missing has to be missing in two listings, one after the other.
 
 import type { StoredLink } from '../../accounts/store/connections.ts';
 import type { RepoBook, RepoDecision, StoredRepo } from '../../accounts/store/repos.ts';
 import { LinkBook } from './link-book.ts';
+import { inBoth, keeperOf, SOLE_TARGET, stateOf, type TargetStates } from './target-states.ts';
 
 export interface EndedListing {
   readonly connectionId: number;
   /** Number of the listing. */
   readonly listing: number;
-  /** Nothing that was asked for is unknown. */
-  readonly isWhole: boolean;
-  /** The listing before, with this number, missed something too; undefined: none did. */
-  readonly secondOf: number | undefined;
+  readonly targets: TargetStates;
+  /** The listing before, which missed something too; absent: none did. */
+  readonly before?: Pick<EndedListing, 'listing' | 'targets'>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
+/** Something that lists nothing, and had repositories before, which stay. */
+export interface Emptied {
+  /** Undefined: the whole connection. */
+  readonly target: string | undefined;
+  readonly count: number;
+}
+
 export type ListingEnd =
-  | { readonly kind: 'done'; readonly missing: readonly StoredRepo[] }
+  | {
+      readonly kind: 'done';
+      readonly missing: readonly StoredRepo[];
+      readonly emptied: readonly Emptied[];
+    }
   /** The listing is to be made again. */
-  | { readonly kind: 'again' }
-  /** It was empty. @property count  repos that the connection had before */
-  | { readonly kind: 'empty'; readonly count: number };
+  | { readonly kind: 'again' };
 
 export function endListing(book: RepoBook, ended: EndedListing): RepoDecision<ListingEnd> {
   const links = new LinkBook(book);
   const connection = links.connections.get(ended.connectionId);
-  if (connection === undefined) return { changed: [], result: { kind: 'done', missing: [] } };
-  const { isWhole, now, secondOf } = ended;
-  const noted = (wholeAt: number | null, result: ListingEnd): RepoDecision<ListingEnd> => ({
-    changed: [],
-    connections: [{ ...connection, syncedAt: now, wholeAt }],
-    result,
-  });
-  if (!isWhole) return noted(connection.wholeAt, { kind: 'done', missing: [] });
+  if (connection === undefined)
+    return { changed: [], result: { kind: 'done', missing: [], emptied: [] } };
+  const { now, before } = ended;
+  const states = before === undefined ? ended.targets : inBoth(ended.targets, before.targets);
   const present = links
     .linksOfConnection(connection.connectionId)
     .filter(({ missingSince }) => missingSince === null);
-  const missed = present.filter(({ listing }) => listing < ended.listing);
-  if (missed.length === present.length && present.length > 0)
-    return noted(connection.wholeAt, { kind: 'empty', count: present.length });
-  if (missed.length > 0 && secondOf === undefined)
-    return { changed: [], result: { kind: 'again' } };
-  const missing = missed.filter(({ listing }) => listing < (secondOf ?? ended.listing));
+  const { gone, emptied } = judged(present, ended.listing, states);
+  if (gone.length > 0 && before === undefined) return { changed: [], result: { kind: 'again' } };
+  const missing = gone.filter(({ listing }) => listing < (before ?? ended).listing);
   for (const link of missing) links.put({ ...link, missingSince: now });
-  const gone = missing.flatMap(({ repoId }) => withoutHost(links, repoId));
+  const repos = missing.flatMap(({ repoId }) => withoutHost(links, repoId));
+  // What was refused stays so; what is open may hold what other connections have lost.
+  const isSettled = emptied.length === 0 && !Object.values(ended.targets).includes('open');
   return {
-    ...noted(now, { kind: 'done', missing: gone }),
-    changed: gone,
+    changed: repos,
+    connections: [{ ...connection, syncedAt: now, wholeAt: isSettled ? now : connection.wholeAt }],
     removedConnections: links.spentConnections,
     links: missing.map((link): StoredLink => ({ ...link, missingSince: now })),
+    result: { kind: 'done', missing: repos, emptied },
   };
+}
+
+/** Which of the links that a connection had it has no more, and what is empty that had some. */
+function judged(
+  present: readonly StoredLink[],
+  listing: number,
+  states: TargetStates,
+): { readonly gone: readonly StoredLink[]; readonly emptied: readonly Emptied[] } {
+  const missed = present.filter((link) => link.listing < listing);
+  const gone = missed.filter((link) => keeperOf(link, states) === undefined);
+  // Also where each of them was a target of its own: a credential without rights sees none.
+  if (gone.length > 0 && missed.length === present.length)
+    return { gone: [], emptied: [{ target: undefined, count: missed.length }] };
+  const counts = new Map<string, number>();
+  for (const link of missed) {
+    const keeper = keeperOf(link, states);
+    if (keeper === undefined || stateOf(keeper, states) !== 'empty') continue;
+    counts.set(keeper, (counts.get(keeper) ?? 0) + 1);
+  }
+  const emptied = [...counts].map(([name, count]) => ({
+    target: name === SOLE_TARGET ? undefined : name,
+    count,
+  }));
+  return { gone, emptied };
 }
 
 /** A repo that no connection has any more. Who may see it nobody says then; one that stays is archived. */

@@ -9,16 +9,17 @@ import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host
 import { PATH_SIZE_MAX } from '../../hosts/targets.ts';
 import type { RepoRegister } from '../register/register.ts';
 import { endListing, type EndedListing, type ListingEnd } from './end-listing.ts';
-import { admitListed, type Admitted, type Listed } from './which-listed.ts';
 import type { HeardVisibility } from './heard-visibility.ts';
+import { notePage, SOLE_TARGET, type TargetStates } from './target-states.ts';
+import { admitListed, type Admitted, type Listed } from './which-listed.ts';
 import { isStricter } from './whose-fetch.ts';
 
 /** How far a listing is, as it is kept. */
 interface ListingState {
   readonly digest: string;
   readonly listing: number;
-  /** Number of the listing before, which missed something. */
-  readonly secondOf?: number;
+  /** The listing before, which missed something. */
+  readonly before?: NonNullable<EndedListing['before']>;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly next?: unknown;
@@ -26,8 +27,15 @@ interface ListingState {
   readonly isOver?: boolean;
   readonly count: number;
   readonly issues: readonly ListingIssue[];
-  /** There are issues that leave open what is there, of which `issues` may not hold all. */
-  readonly hasGaps: boolean;
+  /** Of all pages so far. */
+  readonly targets: TargetStates;
+}
+
+/** What pages have brought that is not kept yet. */
+interface Gathered {
+  readonly repos: HostRepo[];
+  /** By the ids of the host, the targets that brought them. */
+  readonly targets: Map<string, Set<string>>;
 }
 
 export interface ListingOptions {
@@ -52,7 +60,6 @@ export interface ListingOptions {
 export interface ListingOutcome {
   readonly end: ListingEnd;
   readonly issues: readonly ListingIssue[];
-  readonly hasGaps: boolean;
   readonly count: number;
 }
 
@@ -74,9 +81,8 @@ export async function listConnection(options: ListingOptions): Promise<ListingOu
     options.signal.throwIfAborted();
     if (options.isCurrent()) throw error;
     return {
-      end: { kind: 'done', missing: [] },
+      end: { kind: 'done', missing: [], emptied: [] },
       issues: [SETTINGS_ISSUE],
-      hasGaps: true,
       count: 0,
     };
   }
@@ -95,12 +101,13 @@ async function list(options: ListingOptions): Promise<ListingOutcome> {
     if (state.isOver !== true) state = await listPages(options, state);
     const end = await endOf(options, state);
     if (end.kind === 'again') {
-      state = newState(options, state.listing);
+      const { listing, targets } = state;
+      state = newState(options, { listing, targets });
       continue;
     }
     await options.rows.noteListing(options.connectionId, undefined);
-    const { issues, hasGaps, count } = state;
-    return { end, issues, hasGaps, count };
+    const { issues, count } = state;
+    return { end, issues, count };
   }
 }
 
@@ -111,26 +118,28 @@ async function stateOf(options: ListingOptions): Promise<ListingState> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const kept = (await rows.listingOf(connectionId)) as ListingState | undefined;
   const age = kept === undefined ? Infinity : Math.abs(Date.now() - kept.startedAt);
-  return kept?.digest === digest && age < STATE_MS_MAX ? kept : newState(options);
+  // One of an earlier version has no targets.
+  const isUsable = kept?.digest === digest && age < STATE_MS_MAX && 'targets' in kept;
+  return isUsable ? kept : newState(options);
 }
 
 function newState(
   { register, connectionId, digest }: ListingOptions,
-  secondOf?: number,
+  before?: ListingState['before'],
 ): ListingState {
   const last = register.book.links
     .filter((link) => link.connectionId === connectionId)
-    .reduce((last, { listing }) => Math.max(last, listing), secondOf ?? 0);
+    .reduce((last, { listing }) => Math.max(last, listing), before?.listing ?? 0);
   const startedAt = Date.now();
   return {
     digest,
     // Why not the time alone: the clock may be set back.
     listing: Math.max(last + 1, startedAt),
-    ...given({ secondOf }),
+    ...given({ before }),
     startedAt,
     count: 0,
     issues: [],
-    hasGaps: false,
+    targets: {},
   };
 }
 
@@ -138,7 +147,7 @@ async function listPages(options: ListingOptions, from: ListingState): Promise<L
   const { host, signal, rows, connectionId } = options;
   let state = from;
   const startMs = performance.now();
-  let gathered: HostRepo[] = [];
+  let gathered = newGathered();
   let sinceMs = startMs;
   try {
     for await (const page of host.list(from.next, signal)) {
@@ -149,11 +158,12 @@ async function listPages(options: ListingOptions, from: ListingState): Promise<L
           `${host.nameHost} gives the same page again and again; nothing was removed`,
         );
       state = withPage(state, page, gathered);
-      const isDue = gathered.length >= GATHERED_MAX || performance.now() - sinceMs > GATHER_MS;
+      const isDue =
+        gathered.repos.length >= GATHERED_MAX || performance.now() - sinceMs > GATHER_MS;
       if (state.isOver === true) break;
       if (!isDue) continue;
       await keep(options, state, gathered, startMs);
-      gathered = [];
+      gathered = newGathered();
       sinceMs = performance.now();
     }
   } catch (error) {
@@ -168,23 +178,31 @@ async function listPages(options: ListingOptions, from: ListingState): Promise<L
   return state;
 }
 
-/** @param gathered  gets the repositories of the page */
-function withPage(state: ListingState, page: ListingPage, gathered: HostRepo[]): ListingState {
+function newGathered(): Gathered {
+  return { repos: [], targets: new Map() };
+}
+
+/** @param gathered  gets the repositories of the page. The states of targets are noted in place: there may be thousands. */
+function withPage(state: ListingState, page: ListingPage, gathered: Gathered): ListingState {
+  const target = page.target?.name ?? SOLE_TARGET;
   const fit = page.repos.filter(isFit);
-  gathered.push(...fit);
+  for (const repo of [...fit, ...(page.target?.again.filter(isFit) ?? [])]) {
+    gathered.repos.push(repo);
+    const { hostId } = repo;
+    gathered.targets.set(hostId, (gathered.targets.get(hostId) ?? new Set()).add(target));
+  }
   const unfit = page.repos.length - fit.length;
-  const odd: readonly ListingIssue[] = unfit === 0 ? [] : [unfitIssue(unfit)];
+  const odd: readonly ListingIssue[] = unfit === 0 ? [] : [unfitIssue(unfit, target)];
   const count = state.count + fit.length;
   if (count > REPOS_MAX) throw new Error(`more than ${REPOS_MAX} repositories are listed`);
   const came = [...page.issues, ...odd];
   const issues = [...state.issues, ...came].slice(0, ISSUES_MAX);
-  const hasGaps = state.hasGaps || came.some(({ effect }) => effect === 'DISCOVERY_INCOMPLETE');
+  notePage(state.targets, { ...page, issues: came });
   const { next: _, ...rest } = state;
   return {
     ...rest,
     count,
     issues,
-    hasGaps,
     ...(page.next === undefined ? { isOver: true } : { next: page.next }),
   };
 }
@@ -193,10 +211,10 @@ function isFit({ hostId, path }: HostRepo): boolean {
   return hostId !== '' && path !== '' && path.length <= PATH_SIZE_MAX;
 }
 
-function unfitIssue(count: number): ListingIssue {
+function unfitIssue(count: number, target: string): ListingIssue {
   return {
     code: 'UNUSABLE_REPOSITORY',
-    target: 'listing',
+    target: target === SOLE_TARGET ? 'listing' : target,
     effect: 'DISCOVERY_INCOMPLETE',
     message: `${count} repositories came without an id or with a path of more than ${PATH_SIZE_MAX} characters; they are left out`,
   };
@@ -206,18 +224,20 @@ function unfitIssue(count: number): ListingIssue {
 async function keep(
   options: ListingOptions,
   state: ListingState,
-  gathered: readonly HostRepo[],
+  gathered: Gathered,
   startMs: number,
 ): Promise<void> {
   const { register, rows, host, connectionId, onCount } = options;
   const { nameHost, codeHostType } = host;
   const { listing } = state;
-  const repos = asHeard(options, gathered, startMs);
-  const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos };
+  const { targets } = gathered;
+  const repos = asHeard(options, gathered.repos, startMs);
+  const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos, targets };
   // Why first without the store: most listings say what the one before said.
   const { result: known } = admitListed(register.book, listed);
   const repoIds = known.repos.map(({ repoId }) => repoId);
-  if (known.changedIds.size === 0 && !repoIds.some((repoId) => register.isHidden(repoId)))
+  const isSame = known.changedIds.size === 0 && known.areTargetsSame;
+  if (isSame && !repoIds.some((repoId) => register.isHidden(repoId)))
     await rows.noteSeen(connectionId, listing, repoIds);
   else await admit(options, listed, known);
   const isSmall = JSON.stringify(state).length <= STATE_SIZE_MAX;
@@ -269,10 +289,10 @@ async function admit(
 
 async function endOf(
   { register, connectionId, obey }: ListingOptions,
-  { listing, secondOf, hasGaps }: ListingState,
+  { listing, targets, before }: ListingState,
 ): Promise<ListingEnd> {
-  const isWhole = !hasGaps;
-  const ended: EndedListing = { connectionId, listing, isWhole, secondOf, now: Date.now() };
+  const now = Date.now();
+  const ended: EndedListing = { connectionId, listing, targets, ...given({ before }), now };
   const end = await register.decide((book) => endListing(book, ended));
   const missing = end.kind === 'done' ? end.missing : [];
   await obey({ changedIds: new Set(missing.map(({ repoId }) => repoId)), dueIds: new Set() });

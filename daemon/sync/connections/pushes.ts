@@ -21,8 +21,8 @@ export interface PushesOptions {
   readonly owe: (repoId: number) => void;
   /** Has a repo fetched and indexed. */
   readonly askHost: (repoId: number) => void;
-  /** Has a repo hidden from whom it may be kept. Errors: none. */
-  readonly narrow: (repoId: number, visibility: NarrowedRepository['visibility']) => void;
+  /** Hides a repo from those who may no longer see it; resolves when no new search shows it to them. Errors: none. */
+  readonly narrow: (repoId: number, visibility: NarrowedRepository['visibility']) => Promise<void>;
   /** As the configuration has it now; undefined: no delivery is taken. Errors: it cannot be read. */
   readonly secret: () => SecretText | undefined;
   readonly log: Log;
@@ -65,8 +65,8 @@ export class Pushes {
     }
   }
 
-  /** Reads a delivery of a code host, and does what it says. */
-  take(delivery: Delivery): TakenDelivery {
+  /** Reads a delivery of a code host, and does what it says. Resolves when a repository that turned private is hidden. */
+  async take(delivery: Delivery): Promise<TakenDelivery> {
     const secret = this.#secret();
     if (secret === undefined) return { outcome: 'off', repositories: 0 };
     const webhook = readWebhook(delivery, secret);
@@ -78,8 +78,11 @@ export class Pushes {
     const { event, pushed, narrowed } = webhook;
     // Why first: what is fetched now is not shown to more than may see it.
     if (narrowed !== undefined)
-      for (const { repoId } of this.#meant(narrowed.repository))
-        this.#options.narrow(repoId, narrowed.visibility);
+      await Promise.all(
+        this.#meant(narrowed.repository).map(({ repoId }) =>
+          this.#options.narrow(repoId, narrowed.visibility),
+        ),
+      );
     const repositories = pushed === undefined ? 0 : this.note(pushed);
     this.#options.log.debug('a webhook was taken', { event, path: pushed?.path, repositories });
     return { outcome: 'taken', repositories };

@@ -15,6 +15,7 @@ import { findObjects } from '../../sources/git/objects.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { hostedSource } from '../register/open-catalog.ts';
 import type { RepoRegister } from '../register/register.ts';
+import { removedAt } from './which-listed.ts';
 
 export interface SubmodulesOptions {
   readonly catalog: Pick<Catalog, 'repo' | 'clonePath'>;
@@ -294,6 +295,7 @@ function admitted(book: RepoBook, wanted: readonly Wanted[]): RepoDecision<Reado
     ),
   );
   const taken = new Set(book.repos.map(({ name }) => name));
+  const removed = removedAt(book, ADDRESS);
   let nextRepoId = book.nextRepoId;
   const changed: StoredRepo[] = [];
   for (const one of wanted) {
@@ -301,7 +303,7 @@ function admitted(book: RepoBook, wanted: readonly Wanted[]): RepoDecision<Reado
     const name = `${one.outer.name}/${one.path}`.replace(/\p{Cc}/gu, '');
     const isNamed = known?.name === name || known?.name.startsWith(`${name}-`) === true;
     const repo: StoredRepo = {
-      repoId: known?.repoId ?? nextRepoId++,
+      repoId: known?.repoId ?? removed.get(hostIdOf(one)) ?? nextRepoId++,
       name: isNamed ? known.name : freeRepoName(name, taken),
       // Whoever does not know of submodules shows none.
       visibility: 'private',

@@ -124,7 +124,7 @@ export class SyncJobs {
       heard,
       onCount: (count) => this.#options.log.debug('listing', { connection: name, count }),
     });
-    const issues = [...outcome.issues, ...emptyIssue(name, outcome)];
+    const issues = [...outcome.issues, ...emptyIssues(name, outcome)];
     const missing = outcome.end.kind === 'done' ? outcome.end.missing : [];
     this.#tell(job, issues, outcome.count, missing);
     onEnd();
@@ -161,16 +161,17 @@ export class SyncJobs {
   }
 }
 
-function emptyIssue(name: string, { end }: ListingOutcome): ListingIssue[] {
-  if (end.kind !== 'empty') return [];
-  return [
-    {
+function emptyIssues(name: string, { end }: ListingOutcome): ListingIssue[] {
+  const emptied = end.kind === 'done' ? end.emptied : [];
+  return emptied.map(({ target, count }) => {
+    const what = target === undefined ? `connection ${name}` : `connection ${name}, ${target}:`;
+    return {
       code: 'EMPTY_LISTING',
-      target: name,
+      target: target ?? name,
       effect: 'DISCOVERY_INCOMPLETE',
       message:
-        `connection ${name} lists nothing, and had ${end.count} repositories before: they stay; look whether its credential ` +
-        'still sees them, or take the connection out of the configuration if they are to go',
-    },
-  ];
+        `${what} lists nothing, and had ${count} repositories before: they stay; check that its credential still sees ` +
+        `them, or take ${target === undefined ? 'the connection' : 'it'} out of the configuration if they are to go`,
+    };
+  });
 }

@@ -1,6 +1,7 @@
 // Decides which repo a repository is that a host lists. Its id at the host says it, whatever it is called now: a repo that was
 // renamed or moved to another owner keeps its id, and with it grants, rules and clone; what has come to an old name is another
-// repo. Names follow the host: who has the path now has the name.
+// repo. One that was removed gets its id back if its host has it again within a month. Names follow the host: who has the path
+// now has the name.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredConnection, StoredLink } from '../../accounts/store/connections.ts';
@@ -21,7 +22,12 @@ export interface Listed {
   readonly nameHost: string;
   readonly codeHostType: CodeHostType;
   readonly repos: readonly HostRepo[];
+  /** By the ids of the host, the targets that brought them. */
+  readonly targets: ReadonlyMap<string, ReadonlySet<string>>;
 }
+
+/** Guess: of one repo; one that more have brought is kept as long as any target of its connection cannot be listed. */
+const TARGETS_MAX = 100;
 
 /** What is to be kept of them. */
 export interface Admitted {
@@ -31,28 +37,30 @@ export interface Admitted {
   readonly changedIds: ReadonlySet<number>;
   /** Of those whose git may have something new. */
   readonly dueIds: ReadonlySet<number>;
+  /** The targets that brought them are known to have done so. */
+  readonly areTargetsSame: boolean;
 }
 
 /** No connection of this id: it went meanwhile, and nothing is kept. */
 export function admitListed(book: RepoBook, listed: Listed): RepoDecision<Admitted> {
   const links = new LinkBook(book);
   const connection = links.connections.get(listed.connectionId);
-  if (connection === undefined)
-    return { changed: [], result: { repos: [], changedIds: new Set(), dueIds: new Set() } };
+  if (connection === undefined) return { changed: [], result: NOTHING };
   const known = knownAt(book, connection.address);
+  const removed = removedAt(book, connection.address);
   let nextRepoId = book.nextRepoId;
   const seen = listed.repos.map((hostRepo) => {
     const before = known.get(hostRepo.hostId);
-    const repoId = before?.repoId ?? nextRepoId++;
-    const link = linkOf(listed, repoId);
-    const isLinked = links
+    const repoId = before?.repoId ?? removed.get(hostRepo.hostId) ?? nextRepoId++;
+    const linked = links
       .linksOf(repoId)
-      .some(
-        ({ connectionId, missingSince }) =>
-          connectionId === link.connectionId && missingSince === null,
-      );
+      .find((one) => one.connectionId === listed.connectionId && one.missingSince === null);
+    const link = linkOf(listed, repoId, hostRepo, linked);
+    const isLinked = linked !== undefined;
+    const isSame = isLinked && isDeepStrictEqual(linked.targets, link.targets);
     links.put(link);
-    return { link, isLinked, repo: described(before, repoId, hostRepo, listed, connection) };
+    const repo = described(before, repoId, hostRepo, listed, connection);
+    return { link, isLinked, isSame, repo };
   });
   const wanting = seen.map(({ repo }) => repo);
   const areNamed = listed.repos.some(({ name }) => name !== undefined);
@@ -71,9 +79,16 @@ export function admitListed(book: RepoBook, listed: Listed): RepoDecision<Admitt
   return {
     changed,
     links: seen.map(({ link }) => link),
-    result: { repos: own, changedIds, dueIds },
+    result: { repos: own, changedIds, dueIds, areTargetsSame: seen.every(({ isSame }) => isSame) },
   };
 }
+
+const NOTHING: Admitted = {
+  repos: [],
+  changedIds: new Set(),
+  dueIds: new Set(),
+  areTargetsSame: true,
+};
 
 /** Whether there may be something to fetch of a repo, or other revisions or files of it are wanted. */
 function hasNews(before: StoredRepo | undefined, now: StoredRepo): boolean {
@@ -93,8 +108,29 @@ function knownAt({ repos }: RepoBook, address: string): Map<string, StoredRepo> 
   );
 }
 
-function linkOf({ connectionId, listing }: Listed, repoId: number): StoredLink {
-  return { connectionId, repoId, listing, missingSince: null };
+/** Ids of the repos of an address that were removed, by the ids that it gave them. */
+export function removedAt({ removed }: RepoBook, address: string): ReadonlyMap<string, number> {
+  return new Map(
+    removed.flatMap((repo) =>
+      repo.address === address ? [[repo.hostId, repo.repoId] as const] : [],
+    ),
+  );
+}
+
+/**
+ * Targets that brought it in earlier listings stay with it: which of them has it no more, the end of the listing tells.
+ *
+ * @param linked  the link as it was; undefined: the connection did not have it
+ */
+function linkOf(
+  { connectionId, listing, targets }: Listed,
+  repoId: number,
+  { hostId }: HostRepo,
+  linked: StoredLink | undefined,
+): StoredLink {
+  const all = [...new Set([...(linked?.targets ?? []), ...(targets.get(hostId) ?? [])])];
+  const link = { connectionId, repoId, listing, missingSince: null };
+  return all.length > TARGETS_MAX ? link : { ...link, targets: all.sort() };
 }
 
 /** A repo as its host describes it, under the name that it had. */
@@ -106,13 +142,23 @@ function described(
   { address }: StoredConnection,
 ): StoredRepo {
   const known = before ?? { repoId, name: '', enforcement: 'none' };
-  const { hostId, visibility } = repo;
+  const { hostId } = repo;
+  const visibility = visibilityOf(repo, before);
   const facts = factsOf(codeHostType, repo);
   const was = before?.host?.facts.source;
   // Why: where its git is gone, files that git ignored are not to be searched. Its job says so.
   const isLost = facts.source?.kind === 'folder' && was !== undefined && was.kind !== 'folder';
   const host = { address, hostId, facts: isLost ? { ...facts, source: was } : facts };
   return { ...known, visibility, host };
+}
+
+/** What may be public stays so if it was; else only those who sign in see it. */
+function visibilityOf(
+  { visibility }: HostRepo,
+  before: StoredRepo | undefined,
+): StoredRepo['visibility'] {
+  if (visibility !== 'maybe-public') return visibility;
+  return before?.visibility === 'public' ? 'public' : 'internal';
 }
 
 /** What is kept of what a host says; its id and who may see it are kept in columns of their own. */

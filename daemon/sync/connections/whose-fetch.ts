@@ -8,7 +8,7 @@ import type {
   RepoHost,
   StoredRepo,
 } from '../../accounts/store/repos.ts';
-import { type Host, HostError, type HostRepo } from '../../hosts/host.ts';
+import { type Host, HostError, type HostRepo, type SaidVisibility } from '../../hosts/host.ts';
 
 type Visibility = StoredRepo['visibility'];
 
@@ -46,7 +46,7 @@ export async function checkWhose(
     );
   if (there.hostId !== hostId)
     throw new OtherRepositoryError(`another repository is at ${path} now; ${left}`, 'unknown');
-  if (isStricter(there.visibility, visibility))
+  if (there.visibility !== 'maybe-public' && isStricter(there.visibility, visibility))
     throw new OtherRepositoryError(
       `${path} was ${visibility} and is ${there.visibility} now; ${left}`,
       there.visibility,
@@ -70,10 +70,10 @@ async function foundOrNone(asked: Promise<HostRepo>): Promise<HostRepo | undefin
   }
 }
 
-const STRICTNESS = { public: 0, internal: 1, private: 2, unknown: 2 } as const;
+const STRICTNESS = { public: 0, 'maybe-public': 0, internal: 1, private: 2, unknown: 2 } as const;
 
 /** Whether fewer may see what is the first than what is the other. */
-export function isStricter(one: Visibility, other: Visibility): boolean {
+export function isStricter(one: SaidVisibility, other: SaidVisibility): boolean {
   return STRICTNESS[one] > STRICTNESS[other];
 }
 

@@ -46,7 +46,14 @@ export class RepoRegister {
   readonly #log: Log;
   readonly #witness: Witness;
   #repos: ReadonlyMap<number, StoredRepo> = new Map();
-  #book: RepoBook = { repos: [], nextRepoId: 1, connections: [], links: [], nextConnectionId: 1 };
+  #book: RepoBook = {
+    repos: [],
+    removed: [],
+    nextRepoId: 1,
+    connections: [],
+    links: [],
+    nextConnectionId: 1,
+  };
   /** By repoId. */
   #links: ReadonlyMap<number, readonly StoredLink[]> = new Map();
   /** Of `#repos`; made when it is asked for. */

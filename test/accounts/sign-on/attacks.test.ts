@@ -333,7 +333,7 @@ test('sign-up before there is an owner', async () => {
 });
 
 async function* emptyDump() {
-  yield { table: 'store', rows: [{ version: '0008' }] };
+  yield { table: 'store', rows: [{ version: '0009' }] };
 }
 
 // The issuer's troubles.

@@ -123,7 +123,7 @@ onBothEngines('dumps', ({ within, withStore }) => {
       const from = await source.open();
       await fill(from);
       const parts = await partsOf(from);
-      assert.deepEqual(parts[0], { table: 'store', rows: [{ version: '0008' }] });
+      assert.deepEqual(parts[0], { table: 'store', rows: [{ version: '0009' }] });
       await within(async (target) => {
         const to = await target.open();
         await to.load(stream(parts));
@@ -199,12 +199,12 @@ onBothEngines('dumps', ({ within, withStore }) => {
   test('what is no dump of an empty store is refused, and nothing is kept', () =>
     within(async (place) => {
       const store = await place.open();
-      const header = { table: 'store', rows: [{ version: '0008' }] };
+      const header = { table: 'store', rows: [{ version: '0009' }] };
       const setting = { table: 'settings', rows: [{ name: 'a', value: 'b' }] };
       const cases: [DumpPart[], RegExp][] = [
         [[], /empty/],
         [[setting], /does not begin with its version/],
-        [[{ table: 'store', rows: [{ version: '9999' }] }], /version 9999.* reads 0008/],
+        [[{ table: 'store', rows: [{ version: '9999' }] }], /version 9999.* reads 0009/],
         [[header, setting, { table: 'nothing', rows: [] }], /unknown table: nothing/],
         [[header, setting, { table: 'sqlite_master', rows: [{ a: 1 }] }], /unknown table/],
         [[header, setting, { table: 'settings', rows: [{ name: 'c' }] }], /row of settings/],

@@ -13,8 +13,10 @@ export const SECOND_FORM = [
   `DROP TABLE sign_on_accounts`,
   `DROP TABLE host_readers`,
   `DROP TABLE host_reader_lists`,
+  `DROP TABLE removed_grants`,
+  `DROP TABLE removed_repos`,
   `DROP TABLE connection_repos`,
   `DROP TABLE connections`,
   `DROP TABLE repo_hosts`,
-  `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004', '0005', '0006', '0007', '0008')`,
+  `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004', '0005', '0006', '0007', '0008', '0009')`,
 ];

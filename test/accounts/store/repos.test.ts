@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DumpPart } from '../../../daemon/accounts/store/dump.ts';
 import type { StoredLink } from '../../../daemon/accounts/store/connections.ts';
-import type { RepoDecision, StoredRepo } from '../../../daemon/accounts/store/repos.ts';
+import {
+  RETURN_MS,
+  type RepoDecision,
+  type StoredRepo,
+} from '../../../daemon/accounts/store/repos.ts';
 import type { Store } from '../../../daemon/accounts/store/store.ts';
 import { connectionOf, hostOf, newUser, onBothEngines } from './harness.ts';
 
@@ -139,6 +143,36 @@ onBothEngines('repos', ({ within, withStore }) => {
       await change({ removedConnections: [7] });
       const last = await store.repos.read();
       assert.deepEqual([last.connections, last.links], [[], []]);
+    }));
+
+  test('a repo of a host has its grants again where it is put under its id within a month, and nobody else does', () =>
+    within(async (place) => {
+      let nowMs = 1_000;
+      const store = await place.open({ now: () => nowMs });
+      const [{ id: one }, { id: two }] = [await newUser(store), await newUser(store)];
+      const change = (decision: Partial<RepoDecision<0>>): Promise<0> =>
+        store.repos.change(() => ({ changed: [], result: 0, ...decision }));
+      const hosted = repoOf(1, { host: hostOf('h') });
+      const grant = async () => {
+        await change({ changed: [hosted, repoOf(2)] });
+        for (const id of [one, two]) await store.grants.add(id, [1, 2]);
+      };
+      await grant();
+      await change({ removed: [1, 2] });
+      const { address, hostId } = hosted.host!;
+      const removed = [{ repoId: 1, address, hostId }];
+      assert.deepEqual((await store.repos.read()).removed, removed, 'of hosts alone');
+      assert.deepEqual(await store.grants.repoIdsOf(one), []);
+      await store.users.remove(two);
+      nowMs += RETURN_MS - 1;
+      await change({ changed: [hosted] });
+      assert.deepEqual(await store.grants.repoIdsOf(one), [1]);
+      assert.deepEqual(await store.grants.repoIdsOf(two), []);
+      assert.deepEqual((await store.repos.read()).removed, []);
+      await change({ removed: [1] });
+      nowMs += RETURN_MS;
+      assert.deepEqual((await store.repos.read()).removed, [], 'its month is over');
+      assert.equal(await addOne(store), 3);
     }));
 
   test('a change is told to all, one that changes nothing to nobody', () =>

@@ -23,6 +23,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { boundGit } from '../../../daemon/sources/git/git-watch.ts';
+import { REMOTE_REFS_SIZE_MAX } from '../../../daemon/sources/mirrors/remote-refs.ts';
+import { startServer } from '../../hosts/servers.ts';
 import { SEED } from '../../seed.ts';
 import { SmallDisk } from '../../sync/small-disk.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../git/fixture.ts';
@@ -84,6 +86,17 @@ test('a repository that is not there, or is closed to all', async (t) => {
   assert.match(error.message, /none\.git/);
   server.answer = (_, response) => Boolean(response.writeHead(403).end());
   await failureOf(fetchInto(mirrorPlace(), url), 'NOT_ALLOWED');
+});
+
+test('a list of refs without an end is refused, and names the limit', async (t) => {
+  const type = 'application/x-git-upload-pack-advertisement';
+  const body = '0032'.repeat((REMOTE_REFS_SIZE_MAX >> 2) + 1);
+  const server = await startServer(t, () => ({ body, headers: { 'content-type': type } }));
+  const error = await failureOf(
+    fetchInto(mirrorPlace(), `${server.url}/acme/one.git`),
+    'TOO_MANY_REFS',
+  );
+  assert.match(error.message, /more than 16777216 bytes; .*exclude it/);
 });
 
 test('a page for people is no repository without refs, whenever it comes', async (t) => {

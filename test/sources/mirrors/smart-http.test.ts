@@ -6,7 +6,7 @@ import { before, describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { HostError } from '../../../daemon/hosts/host.ts';
 import type { Fetch } from '../../../daemon/hosts/transport.ts';
-import { remoteAddress } from '../../../daemon/sources/mirrors/remote-address.ts';
+import { remoteAddress } from '../../../daemon/hosts/remote-address.ts';
 import { digestOf, parseListed } from '../../../daemon/sources/mirrors/remote-refs.ts';
 import { askOverHttp, type HttpRemote } from '../../../daemon/sources/mirrors/smart-http.ts';
 import { SEED } from '../../seed.ts';

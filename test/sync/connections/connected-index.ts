@@ -2,6 +2,7 @@
 
 import { indexerOf } from '../../../daemon/instance.ts';
 import type { Index } from '../../../daemon/open-index.ts';
+import { given } from '../../../daemon/base/given.ts';
 import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
 import type { SecretText } from '../../../daemon/base/config/secret-text.ts';
 import type {
@@ -11,6 +12,7 @@ import type {
 import type { DeskJob } from '../../../daemon/sync/jobs/job-desk.ts';
 import { maintainMirror } from '../../../daemon/sources/mirrors/maintain-mirror.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
+import type { MergeLimits } from '../../../daemon/sync/merge/merge-plan.ts';
 import { type IndexOf, openIndexOf } from '../index-of.ts';
 import type { Indexer } from '../../../daemon/sync/indexer.ts';
 import { fetchLocal, type LocalHost } from './local-host.ts';
@@ -36,6 +38,8 @@ export interface ConnectedOptions extends Partial<ConnectionLimits> {
   readonly findsSymbols?: boolean;
   /** Default: no webhook is taken. */
   readonly webhookSecret?: SecretText;
+  /** Default: those of the daemon. */
+  readonly mergeLimits?: MergeLimits;
 }
 
 export const GRACE_MS = 5;
@@ -62,6 +66,7 @@ export async function openConnected(
     attemptsMax = 1,
     findsSymbols = false,
     webhookSecret,
+    mergeLimits,
     ...more
   }: ConnectedOptions = {},
 ): Promise<ConnectedIndex> {
@@ -77,6 +82,7 @@ export async function openConnected(
   };
   const index = await openIndexOf(dataDir, {
     findsSymbols,
+    ...given({ mergeLimits }),
     hosts: {
       openHost: (name, given) =>
         Promise.resolve((typeof host === 'function' ? host(name, given) : host).open(name)),

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -39,6 +39,7 @@ import { Sights } from '../../../daemon/accounts/sights.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
 import { type ConnectedIndex, openConnected } from './connected-index.ts';
 import { SmallDisk } from '../small-disk.ts';
+import { EAGER } from '../merge-limits.ts';
 import { checkFiles } from '../sound-files.ts';
 import { fetchLocal, hostedRepo, localHost, settingsOf } from './local-host.ts';
 
@@ -141,9 +142,10 @@ test('what a host lists is cloned, indexed and described; a push is found; what 
   assert.deepEqual(gone?.metadata?.['repos'], ['host/o/1']);
   host.repos.unshift(hostedRepo('1', one));
   await index.sync('c');
+  assert.deepEqual(await index.store.grants.repoIdsOf(id), [1, 2], 'it has its grants back');
   assert.deepEqual(
     index.instance.served.records.map(({ repoId, name }) => `${repoId} ${name}`).sort(),
-    ['2 host/o/2', '3 host/o/1'],
+    ['1 host/o/1', '2 host/o/2'],
   );
   await index.close();
 });
@@ -212,6 +214,99 @@ test('a listing that fails, has gaps or is empty removes nothing, and goes on wh
   assert.equal((await index.sync('c')).result!['status'], 'SUCCESS');
   assert.deepEqual(index.connections.degradations, []);
   assert.equal(index.connections.sync.warned.size, 0);
+  await index.close();
+});
+
+test('one target that is empty, or cannot be read, keeps what is its own, and holds up no other', async () => {
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  const repoOf = (id: number, ...targets: string[]) => hostedRepo(`${id}`, folder, { targets });
+  const [acme, ann, lost] = ['orgs: acme', 'users: ann', 'groups: lost'];
+  host.targets = { [acme]: 'fine', [ann]: 'fine', [lost]: 'fine', 'repos: o/6': 'fine' };
+  const [one, two, three, four, five, six] = [
+    repoOf(1, acme),
+    repoOf(2, acme),
+    repoOf(3, ann),
+    repoOf(4, ann, acme),
+    repoOf(5, lost),
+    repoOf(6, 'repos: o/6'),
+  ];
+  host.repos = [one, two, three, four, five, six];
+  const index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
+  await index.settle();
+  const ids = (): number[] =>
+    index.instance.served.records
+      .map(({ name }) => Number(name.split('/')[2]))
+      .toSorted((a, b) => a - b);
+  const sync = async (): Promise<string> => {
+    const { result } = await index.sync('c');
+    await index.settle();
+    return JSON.stringify(result!['issues']);
+  };
+  const all = [1, 2, 3, 4, 5, 6];
+  assert.deepEqual(ids(), all);
+  assert.equal(await sync(), '[]');
+
+  host.targets = { ...host.targets, [acme]: 'empty' };
+  const told = await sync();
+  assert.match(told, /"EMPTY_LISTING","target":"orgs: acme".*had 2 repositories before: they stay/);
+  assert.deepEqual(ids(), all);
+  host.targets = { ...host.targets, [acme]: 'fine' };
+  assert.equal(await sync(), '[]');
+
+  const gone = new HostError('NOT_FOUND', 'there is nothing');
+  const down = new HostError('HOST_UNAVAILABLE', 'it is down');
+  host.targets = { ...host.targets, [lost]: gone, [ann]: down };
+  host.repos = [two, three, four, six];
+  assert.match(await sync(), /NOT_FOUND.*HOST_UNAVAILABLE|HOST_UNAVAILABLE.*NOT_FOUND/);
+  assert.deepEqual(ids(), [2, 3, 4, 5, 6], 'of acme 1 is gone, whatever is known of the others');
+  host.repos = [two, six];
+  await sync();
+  assert.deepEqual(ids(), [2, 3, 4, 5, 6], 'ann may have 4, too');
+  host.targets = { ...host.targets, [ann]: 'fine', 'repos: o/6': gone };
+  host.repos = [two, three];
+  await sync();
+  assert.deepEqual(ids(), [2, 3, 5], 'a repository that is named by itself is gone with its 404');
+
+  // Other settings, under which `lost` was never read: it holds up no other target for ever.
+  await index.configure({ c: settingsOf({ orgs: ['p'] }) });
+  await index.settle();
+  host.repos = [two];
+  host.targets = { [acme]: 'fine', [lost]: gone };
+  await sync();
+  assert.deepEqual(ids(), [2, 5], 'what no target brings any more goes');
+  await index.close();
+});
+
+test('a repository that returns has its id and its grants, and nothing of what it was before', async () => {
+  const host = localHost();
+  const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
+  host.repos = [hostedRepo('1', one), hostedRepo('2', two), hostedRepo('3', two)];
+  const settings = { c: settingsOf({ enforcePermissions: true }) };
+  const index = await openConnected(temporaryFolder(), host, settings, { mergeLimits: EAGER });
+  await index.settle();
+  await indexerOf(index.instance).merger.run();
+  const shards = index.instance.catalog.repos.map(({ shards: [shard] }) => shard!.shardId);
+  assert.equal(new Set(shards).size, 1, 'they share a shard');
+  const { id } = await newUser(index.store);
+  await index.store.grants.add(id, [1, 2]);
+  const all = host.repos;
+  host.repos = all.slice(1);
+  await index.sync('c');
+  assert.deepEqual(await index.store.grants.repoIdsOf(id), [2]);
+  git(one, 'mv', 'a.txt', 'new.txt');
+  commitAll(one);
+  host.repos = all;
+  await index.sync('c');
+  await index.settle();
+  const ids = index.instance.served.records.map(({ repoId }) => repoId);
+  assert.deepEqual(
+    ids.toSorted((a, b) => a - b),
+    [1, 2, 3],
+  );
+  assert.deepEqual(await index.store.grants.repoIdsOf(id), [1, 2]);
+  const files = ['host/o/1:new.txt', 'host/o/2:b.txt', 'host/o/3:b.txt'];
+  assert.deepEqual(await found(index, 'plum'), files);
   await index.close();
 });
 
@@ -961,6 +1056,55 @@ test('what was fetched from an address that another repository had taken goes wi
   host.repos = [hostedRepo('1', two), hostedRepo('2', one)];
   await index.sync('c');
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+  await index.close();
+});
+
+test('what may be public stays public if it was, and is for those who sign in if it was not', async () => {
+  const host = localHost();
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  host.repos = [
+    hostedRepo('1', folder),
+    hostedRepo('2', folder, { visibility: 'private' }),
+    hostedRepo('3', folder, { visibility: 'internal' }),
+  ];
+  const index = await openConnected(temporaryFolder(), host, {
+    c: settingsOf({ enforcePermissions: true }),
+  });
+  await index.settle();
+  host.repos = [...host.repos, hostedRepo('4', folder)].map((repo) => ({
+    ...repo,
+    visibility: 'maybe-public',
+  }));
+  await index.sync('c');
+  assert.deepEqual(index.shown(), [
+    'host/o/1 public restricted',
+    'host/o/2 internal restricted',
+    'host/o/3 internal restricted',
+    'host/o/4 internal restricted',
+  ]);
+  index.connections.askHost(1);
+  await index.settle();
+  assert.equal(index.shown()[0], 'host/o/1 public restricted', 'nor does a fetch hide it');
+  await index.close();
+});
+
+test('a webhook is taken once the repository that it calls private is hidden', async () => {
+  const host = localHost();
+  host.repos = [hostedRepo('1', makeRepo({ 'a.txt': 'plum\n' }))];
+  const webhookSecret = new SecretText('s');
+  const settings = { c: settingsOf({ enforcePermissions: true }) };
+  const index = await openConnected(temporaryFolder(), host, settings, { webhookSecret });
+  await index.settle();
+  const body = Buffer.from(
+    JSON.stringify({ repository: { id: '1', full_name: 'o/1', private: true } }),
+  );
+  const signature = createHmac('sha256', 's').update(body).digest('hex');
+  const headers = { 'x-gitea-event': 'repository', 'x-gitea-signature': signature };
+  assert.deepEqual(index.shown(), ['host/o/1 public restricted']);
+  const taken = await index.connections.pushes.take({ headers, body });
+  const shown = index.shown();
+  assert.deepEqual(taken, { outcome: 'taken', repositories: 0 });
+  assert.deepEqual(shown, ['host/o/1 private restricted']);
   await index.close();
 });
 

@@ -46,6 +46,7 @@ test('what is to go: when it was missed, and so much later', () => {
   } as const;
   const bookOf = (wholeAt: number | null) => ({
     repos: [repo],
+    removed: [],
     nextRepoId: 2,
     connections: [connectionOf(1, { wholeAt })],
     links: [link],

@@ -1,6 +1,7 @@
 // Which repo is which, over random lives of hosts: repositories are made, renamed, deleted, come back, others come to their
 // names, connections move to another host and back, listings have gaps. A twin that knows each repository by what it is says
-// what must hold; what is decided is kept in a book as the store keeps it.
+// what must hold; what is decided is kept in a book as the store keeps it. Each connection has two targets, the owners of the
+// paths: what one of them cannot say keeps its own repos, and no others.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -11,9 +12,17 @@ import {
   connectionSchema,
   type ConnectionSettings,
 } from '../../../daemon/base/config/connections.ts';
+import { issueOf } from '../../../daemon/hosts/failures.ts';
+import {
+  HostError,
+  type HostRepo,
+  type ListingIssue,
+  type ListingPage,
+} from '../../../daemon/hosts/host.ts';
 import { configure } from '../../../daemon/sync/connections/configure.ts';
 import { endListing, type ListingEnd } from '../../../daemon/sync/connections/end-listing.ts';
 import { LinkBook } from '../../../daemon/sync/connections/link-book.ts';
+import { notePage, type TargetStates } from '../../../daemon/sync/connections/target-states.ts';
 import { removalsOf } from '../../../daemon/sync/connections/removal.ts';
 import { addressOf } from '../../../daemon/sync/connections/rules.ts';
 import { admitListed } from '../../../daemon/sync/connections/which-listed.ts';
@@ -22,6 +31,10 @@ import { settingsOf } from './local-host.ts';
 
 const HOSTS = ['alpha', 'beta'] as const;
 const PATHS = ['o/a', 'o/b', 'p/a', 'o/a-2'];
+const OWNERS = ['o', 'p'] as const;
+/** What becomes of an owner in a listing; `empty`: the host answers that there is nothing, whatever there is. */
+const FATES = ['fine', 'fine', 'fine', 'empty', 'refused', 'open'] as const;
+type Fates = Readonly<Record<(typeof OWNERS)[number], (typeof FATES)[number]>>;
 const CONNECTIONS = ['one', 'two'] as const;
 type HostName = (typeof HOSTS)[number];
 
@@ -68,7 +81,7 @@ const operation = fc.oneof(
     kind: fc.constant('list' as const),
     name: fc.constantFrom(...CONNECTIONS),
     pageSize: fc.integer({ min: 1, max: 4 }),
-    hasGaps: fc.boolean(),
+    fates: fc.record({ o: fc.constantFrom(...FATES), p: fc.constantFrom(...FATES) }),
     /** Pages after which it ends without an end. */
     pageMax: fc.integer({ min: 0, max: 6 }),
   }),
@@ -83,15 +96,18 @@ class World {
   /** A source of this machine has one of the names. */
   book: RepoBook = {
     repos: [{ repoId: 1, name: 'alpha/o/b', visibility: 'unknown', enforcement: 'none' }],
+    removed: [],
     nextRepoId: 2,
     connections: [],
     links: [],
     nextConnectionId: 1,
   };
-  /** Ids of repos by what they are, as long as they are known. */
+  /** Ids of repos by what they are, for ever: one that was removed gets its own back. */
   readonly ids = new Map<string, number>();
-  /** What the last whole listing of each connection had, under the settings that it has now. */
+  /** What each connection has since its last listing, once there was a whole one under the settings that it has now. */
   readonly #whole = new Map<string, ReadonlySet<string>>();
+  /** By connection and repo, the owners that it was listed under for as long as the connection had it. */
+  readonly #owners = new Map<string, Set<string>>();
   #lastId = 1;
   #now = 0;
 
@@ -145,51 +161,78 @@ class World {
     );
   }
 
-  #list({ name, pageSize, hasGaps, pageMax }: OperationOf<'list'>): void {
+  #list({ name, pageSize, fates, pageMax }: OperationOf<'list'>): void {
     const connection = this.connections.get(name);
     const { connectionId } = this.book.connections.find((one) => one.name === name) ?? {};
     if (connection === undefined || connectionId === undefined) return;
     let end: ListingEnd | undefined;
-    let secondOf: number | undefined;
+    let before: { listing: number; targets: TargetStates } | undefined;
+    const had = this.#presentOf(connectionId);
     for (let again = 0; again < 2 && (end === undefined || end.kind === 'again'); again++) {
       const listing = ++this.#now;
-      const all = this.hosted.filter(
-        ({ host, path }) => host === connection.host && path !== undefined,
-      );
-      for (let start = 0, page = 0; start < all.length; start += pageSize, page++) {
-        if (page >= pageMax) return;
-        this.#admit(connectionId, listing, connection.host, all.slice(start, start + pageSize));
+      const targets: TargetStates = {};
+      let pages = 0;
+      for (const page of this.#pagesOf(connection.host, fates, pageSize)) {
+        if (pages++ >= pageMax) return;
+        this.#admit(connectionId, listing, connection.host, page);
+        notePage(targets, page);
       }
-      const missing = this.#missingOf(connectionId);
-      const ended = { connectionId, listing, isWhole: !hasGaps, secondOf, now: ++this.#now };
-      end = this.#keep(endListing(this.book, ended));
-      secondOf = listing;
-      if (hasGaps || all.length === 0)
-        assert.deepEqual(this.#missingOf(connectionId), missing, 'nobody knows what is missing');
-      else if (end.kind === 'done')
-        this.#whole.set(name, new Set(all.map(({ hostId }) => `${connection.host} ${hostId}`)));
+      const ended = { connectionId, listing, targets, now: ++this.#now };
+      end = this.#keep(endListing(this.book, before === undefined ? ended : { ...ended, before }));
+      before = { listing, targets };
     }
-    assert.notEqual(end?.kind, 'again');
-    if (end?.kind === 'done' && !hasGaps) this.#checkListed(connectionId, connection);
+    assert.equal(end?.kind, 'done');
+    if (end?.kind !== 'done') return;
+    this.#checkListed(connectionId, connection, fates, had);
+    const isSettled = !Object.values(fates).includes('open') && end.emptied.length === 0;
+    if (isSettled || this.#whole.has(name)) this.#whole.set(name, this.#presentOf(connectionId));
   }
 
-  #missingOf(connectionId: number): number[] {
-    return this.book.links
-      .filter((link) => link.connectionId === connectionId && link.missingSince !== null)
-      .map(({ repoId }) => repoId);
+  /** As the host gives them, each of an owner. */
+  #pagesOf(host: HostName, fates: Fates, pageSize: number): Page[] {
+    return OWNERS.flatMap((owner): Page[] => {
+      const fate = fates[owner];
+      const all = fate === 'fine' ? this.#hostedOf(host, owner) : [];
+      const page = (hosted: readonly Hosted[], issues: ListingIssue[] = []): Page => ({
+        hosted,
+        repos: hosted.map((one) => hostRepo(host, one)),
+        issues,
+        target: { name: owner, namedCount: hosted.length, again: [] },
+        next: undefined,
+      });
+      const code = { refused: 'NOT_FOUND', open: 'HOST_UNAVAILABLE' };
+      if (fate === 'refused' || fate === 'open')
+        return [page([], [issueOf(new HostError(code[fate], fate), { name: owner })])];
+      const starts = all.map((_, index) => index).filter((index) => index % pageSize === 0);
+      return [
+        ...starts.map((start) => page(all.slice(start, start + pageSize))),
+        ...(starts.length === 0 ? [page([])] : []),
+      ];
+    });
   }
 
-  #admit(connectionId: number, listing: number, host: HostName, page: readonly Hosted[]): void {
-    const repos = page.map(({ hostId, path, isPrivate }) => ({
-      hostId,
-      path: path!,
-      cloneUrl: `https://${host}/${path}.git`,
-      isFork: false,
-      isArchived: false,
-      visibility: isPrivate ? ('private' as const) : ('public' as const),
-      topics: [],
-    }));
-    const given = { connectionId, listing, nameHost: host, repos };
+  #hostedOf(host: HostName, owner: string): Hosted[] {
+    return this.hosted.filter((one) => one.host === host && ownerOf(one) === owner);
+  }
+
+  /** By what they are. */
+  #presentOf(connectionId: number): Set<string> {
+    const present = this.book.links.filter(
+      (link) => link.connectionId === connectionId && link.missingSince === null,
+    );
+    const keys = new Map([...this.ids].map(([key, repoId]) => [repoId, key]));
+    return new Set(present.map(({ repoId }) => keys.get(repoId)!));
+  }
+
+  #admit(
+    connectionId: number,
+    listing: number,
+    host: HostName,
+    { hosted: page, repos }: Page,
+  ): void {
+    const targets = new Map(page.map((one) => [one.hostId, new Set([ownerOf(one)!])]));
+    for (const one of page) this.#noteOwner(connectionId, `${host} ${one.hostId}`, ownerOf(one)!);
+    const given = { connectionId, listing, nameHost: host, repos, targets };
     const listed = { ...given, codeHostType: 'gitea' } as const;
     const { repos: admitted } = this.#keep(admitListed(this.book, listed));
     for (const [index, { repoId }] of admitted.entries()) {
@@ -204,16 +247,34 @@ class World {
     }
   }
 
-  /** After a whole listing all of the host is there under its name, and what is missing has gone. */
-  #checkListed(connectionId: number, { host }: Connection): void {
-    const present = this.book.links.filter(
-      (link) => link.connectionId === connectionId && link.missingSince === null,
+  #noteOwner(connectionId: number, key: string, owner: string): void {
+    const isThere = this.#presentOf(connectionId).has(key);
+    const owners = isThere ? this.#owners.get(`${connectionId} ${key}`) : undefined;
+    this.#owners.set(`${connectionId} ${key}`, (owners ?? new Set()).add(owner));
+  }
+
+  /**
+   * What was listed is there under its name; what was not is gone, unless one of its owners could not be read, or was empty, or
+   * nothing is left of the connection.
+   */
+  #checkListed(
+    connectionId: number,
+    { host }: Connection,
+    fates: Fates,
+    had: ReadonlySet<string>,
+  ): void {
+    const listed = OWNERS.filter((owner) => fates[owner] === 'fine').flatMap((owner) =>
+      this.#hostedOf(host, owner),
     );
-    const listed = this.hosted.filter((one) => one.host === host && one.path !== undefined);
-    const idsOf = (all: readonly { readonly repoId: number }[]): number[] =>
-      all.map(({ repoId }) => repoId).sort((a, b) => a - b);
-    const wanted = listed.map((one) => ({ repoId: this.ids.get(`${host} ${one.hostId}`)! }));
-    assert.deepEqual(idsOf(present), idsOf(wanted));
+    const wanted = new Set(listed.map(({ hostId }) => `${host} ${hostId}`));
+    const isProven = (owner: string): boolean => listed.some((one) => ownerOf(one) === owner);
+    const missed = [...had].filter((key) => !wanted.has(key));
+    const kept = missed.filter(
+      (key) => ![...(this.#owners.get(`${connectionId} ${key}`) ?? [])].every(isProven),
+    );
+    const isAllGone = wanted.size === 0;
+    for (const key of isAllGone ? missed : kept) wanted.add(key);
+    assert.deepEqual([...this.#presentOf(connectionId)].sort(), [...wanted].sort());
     for (const one of listed) {
       const { name } = this.#repo(this.ids.get(`${host} ${one.hostId}`)!)!;
       const full = `${host}/${one.path}`;
@@ -233,7 +294,6 @@ class World {
       for (const [name, { host }] of this.connections)
         if (key.startsWith(`${host} `))
           assert.equal(this.#whole.get(name)?.has(key), false, 'it may still be there');
-      this.ids.delete(key);
     }
     const removed = removals.map(({ repo }) => repo.repoId);
     for (const repoId of removed) links.forget(repoId);
@@ -255,8 +315,14 @@ class World {
     } = decision;
     const { book } = this;
     const repos = new Map(book.repos.map((repo) => [repo.repoId, repo]));
+    const gone = new Map(book.removed.map((repo) => [repo.repoId, repo]));
     for (const repo of changed) repos.set(repo.repoId, repo);
-    for (const repoId of removed) repos.delete(repoId);
+    for (const { repoId } of changed) gone.delete(repoId);
+    for (const repoId of removed) {
+      const { address, hostId } = repos.get(repoId)!.host!;
+      gone.set(repoId, { repoId, address, hostId });
+      repos.delete(repoId);
+    }
     const kept = new Map(book.connections.map((one) => [one.connectionId, one]));
     for (const one of connections) kept.set(one.connectionId, one);
     for (const id of removedConnections) kept.delete(id);
@@ -268,6 +334,7 @@ class World {
     const lastConnection = Math.max(0, ...connections.map(({ connectionId }) => connectionId));
     this.book = {
       repos: [...repos.values()].sort((a, b) => a.repoId - b.repoId),
+      removed: [...gone.values()],
       nextRepoId: Math.max(book.nextRepoId, last + 1),
       connections: [...kept.values()],
       links: [...linked.values()].filter(
@@ -299,6 +366,26 @@ class World {
   }
 }
 
+interface Page extends ListingPage {
+  readonly hosted: readonly Hosted[];
+}
+
+function ownerOf({ path }: Hosted): string | undefined {
+  return path?.split('/')[0];
+}
+
+function hostRepo(host: HostName, { hostId, path, isPrivate }: Hosted): HostRepo {
+  return {
+    hostId,
+    path: path!,
+    cloneUrl: `https://${host}/${path}.git`,
+    isFork: false,
+    isArchived: false,
+    visibility: isPrivate ? 'private' : 'public',
+    topics: [],
+  };
+}
+
 function strictest(rules: readonly Connection[]): string {
   if (!rules.some(({ isEnforcing }) => isEnforcing)) return 'none';
   return rules.some(({ isEnforcingPublic }) => isEnforcingPublic) ? 'all' : 'restricted';
@@ -319,7 +406,12 @@ function full({
 }
 
 const LOOSE = { isEnforcing: false, isEnforcingPublic: false, keepDeleted: false };
-const WHOLE = { kind: 'list', pageSize: 4, hasGaps: false, pageMax: 6 } as const;
+const WHOLE = {
+  kind: 'list',
+  pageSize: 4,
+  fates: { o: 'fine', p: 'fine' },
+  pageMax: 6,
+} as const;
 
 /** A connection goes, and another one is switched to its host: what it had there is not gone. */
 const SWITCHED: Operation[] = [

@@ -13,17 +13,23 @@ import {
   type ListingIssue,
   type ListingPage,
 } from '../../../daemon/hosts/host.ts';
+import { listTargets, type Target } from '../../../daemon/hosts/targets.ts';
 import { fetchMirror } from '../../../daemon/sources/mirrors/fetch-mirror.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 
-/** What a host has, as a test changes it. `at`: names of connections that list it; absent: all. */
+/** What a host has, as a test changes it. `at`: names of connections that list it; absent: all. `targets`: of `LocalHost`. */
 export type HostedRepo = Partial<HostRepo> &
-  Pick<HostRepo, 'hostId' | 'path' | 'cloneUrl'> & { readonly at?: readonly string[] };
+  Pick<HostRepo, 'hostId' | 'path' | 'cloneUrl'> & {
+    readonly at?: readonly string[];
+    readonly targets?: readonly string[];
+  };
 
 export interface LocalHost {
   repos: HostedRepo[];
   issues: ListingIssue[];
   pageSize: number;
+  /** What a connection names, and what becomes of it; undefined: all repositories are listed as one. */
+  targets: Readonly<Record<string, 'fine' | 'empty' | HostError>> | undefined;
   /** Thrown when the page of this number is asked for, from 0. */
   failAt: number | undefined;
   /** Waited for before each page. */
@@ -50,6 +56,7 @@ export function localHost(nameHost = 'host'): LocalHost {
     repos: [],
     issues: [],
     pageSize: 2,
+    targets: undefined,
     failAt: undefined,
     beforePage: undefined,
     asked: [],
@@ -58,7 +65,10 @@ export function localHost(nameHost = 'host'): LocalHost {
     open: (name) => ({
       codeHostType: 'gitea',
       nameHost,
-      list: (from, signal) => pagesOf(host, name, from, signal),
+      list: (from, signal) =>
+        host.targets === undefined
+          ? pagesOf(host, name, from, signal)
+          : listTargets({ targets: targetsOf(host), issues: host.issues }, from, signal),
       gitCredential: () => Promise.resolve(undefined),
       async repository(path) {
         host.askedPaths.push(path);
@@ -99,12 +109,26 @@ async function* pagesOf(
   }
 }
 
+function targetsOf({ repos, targets = {} }: LocalHost): Target[] {
+  return Object.entries(targets).map(([name, fate]) => ({
+    name,
+    isRepo: name.startsWith('repos: '),
+    readPage() {
+      if (fate instanceof HostError) return Promise.reject(fate);
+      const all = fate === 'empty' ? [] : repos.filter((repo) => repo.targets?.includes(name));
+      return Promise.resolve({
+        listed: all.map((repo) => ({ hostId: repo.hostId, repo: fullRepo(repo) })),
+      });
+    },
+  }));
+}
+
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
 function fullRepo(hosted: HostedRepo): HostRepo {
-  const { at: _, ...repo } = hosted;
+  const { at: _, targets: __, ...repo } = hosted;
   return { isFork: false, isArchived: false, visibility: 'public', topics: [], ...repo };
 }
 

@@ -29,7 +29,7 @@ export const receiveWebhook = endpoint(
   async (_, { fetchRequest, services }) => {
     const request = fetchRequest();
     const body = new Uint8Array(await request.arrayBuffer());
-    const { outcome, repositories } = services.webhooks.take({
+    const { outcome, repositories } = await services.webhooks.take({
       headers: Object.fromEntries(request.headers),
       body,
     });

@@ -163,11 +163,12 @@ export interface Services {
   readonly connections: ConnectionService;
   /** Deliveries of code hosts. */
   readonly webhooks: {
+    /** Resolves when a repository that turned private is hidden. */
     take(delivery: {
       /** By names in lower case. */
       readonly headers: Readonly<Record<string, string>>;
       readonly body: Uint8Array;
-    }): { readonly outcome: 'off' | 'unproven' | 'taken'; readonly repositories: number };
+    }): Promise<{ readonly outcome: 'off' | 'unproven' | 'taken'; readonly repositories: number }>;
   };
   readonly readiness: {
     status(): ReadinessStatus;

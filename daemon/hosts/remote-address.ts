@@ -1,7 +1,7 @@
-// Addresses that a mirror is fetched from. Git would take more: options, programs, folders of this machine, and, of the same
-// text, another host than we do.
+// Addresses that git may fetch from. It would take more: options, programs, folders of this machine, and, of the same text,
+// another host than we do.
 
-import { MirrorError } from './mirror-error.ts';
+import { HostError } from './host.ts';
 
 export type Protocol = 'http' | 'https' | 'ssh' | 'git' | 'file';
 
@@ -18,7 +18,7 @@ export interface RemoteAddress {
 /**
  * @param protocols  those that are allowed; default: http, https, ssh
  *
- * Errors: MirrorError. It does not show the address, which may hold a password.
+ * Errors: HostError, `ADDRESS_REFUSED`. It does not show the address, which may hold a password.
  */
 export function remoteAddress(text: string, protocols = USUAL): RemoteAddress {
   const url = URL.canParse(text) ? new URL(text) : refuse('cannot be read; expected a URL');
@@ -29,6 +29,7 @@ export function remoteAddress(text: string, protocols = USUAL): RemoteAddress {
     return refuse('holds a credential; name it as `token` of the connection');
   if (/[\p{Cc}\s]/u.test(text) || url.search !== '' || url.hash !== '')
     return refuse('has blanks, a query or a fragment');
+  if (/%(?:[01][\da-f]|7f)/i.test(url.pathname)) return refuse('has control characters');
   // Git decodes what ssh gets, which must be neither an option nor another name.
   const plain = /^[a-zA-Z0-9_][\w.-]*$/;
   const isPlain = plain.test(url.hostname) || /^\[[\da-f:.]+\]$/i.test(url.hostname);
@@ -42,5 +43,5 @@ export function isHttp({ protocol }: Pick<RemoteAddress, 'protocol'>): boolean {
 }
 
 function refuse(reason: string): never {
-  throw new MirrorError('ADDRESS_REFUSED', `the address of the repository ${reason}`);
+  throw new HostError('ADDRESS_REFUSED', `the address of the repository ${reason}`);
 }

@@ -1,0 +1,28 @@
+// The ninth form of the store: which targets of a connection brought a repo, and for a while the id and the grants of repos that
+// were removed. A migration that has been released is never changed; the next form is the next file.
+
+import type { Migration } from 'kysely';
+import { type Dialect, migrationOf } from './dialects.ts';
+import type { StoreKind } from './schema.ts';
+
+function statements({ text, clustered }: Dialect): string[] {
+  return [
+    `alter table connection_repos add column targets ${text}`,
+    `create table removed_repos (
+      repo_id bigint not null primary key,
+      address ${text} not null,
+      host_id ${text} not null,
+      removed_at bigint not null
+    )`,
+    `create table removed_grants (
+      repo_id bigint not null references removed_repos (repo_id) on delete cascade,
+      user_id ${text} not null references users (id) on delete cascade,
+      primary key (repo_id, user_id)
+    ) ${clustered}`,
+    `create index removed_grants_by_user on removed_grants (user_id)`,
+  ];
+}
+
+export function migration0009(kind: StoreKind): Migration {
+  return migrationOf(kind, statements);
+}
