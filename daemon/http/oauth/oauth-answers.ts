@@ -5,6 +5,7 @@ import { OAuthError, type OAuthErrorCode } from '../../accounts/oauth/error.ts';
 import { FORM_SIZE_MAX } from '../../accounts/oauth/parameters.ts';
 import { ApiError, type ErrorCode, toApiError } from '../api/shapes/api-error.ts';
 import { type Answer, type CallContext, type Endpoint, endpoint } from '../api/shapes/endpoint.ts';
+import { holderOf } from '../client-address.ts';
 import { z } from 'zod';
 
 type Headers = Readonly<Record<string, string>>;
@@ -19,7 +20,7 @@ interface OAuthShape extends Pick<
   readonly refuse?: (refusal: Answer, context: CallContext) => Answer;
 }
 
-/** @param handle  its errors become answers */
+/** @param handle  counts the request; its errors become answers */
 export function oauthEndpoint(
   { status = 200, refuse = (refusal) => refusal, ...shape }: OAuthShape,
   handle: (context: CallContext) => Answer | Promise<Answer>,
@@ -35,7 +36,6 @@ export function oauthEndpoint(
     async (_, context) => {
       try {
         requireOAuth(context);
-        context.accounts.oauth.count(context.address);
         return await handle(context);
       } catch (error) {
         return refuse(refusalOf(error), context);
@@ -47,6 +47,11 @@ export function oauthEndpoint(
 function requireOAuth({ accounts }: CallContext): void {
   if (accounts.isEntitled('oauth')) return;
   throw new OAuthError('access_denied', 'This needs a licence with the entitlement "oauth".');
+}
+
+/** Counts a request. @param userId  whose code or token it shows. Errors: OAuthError temporarily_unavailable. */
+export function count(context: CallContext, userId?: string): void {
+  context.accounts.oauth.count(userId ?? holderOf(context));
 }
 
 export function json(status: number, value: unknown, headers: Headers = {}): Answer {

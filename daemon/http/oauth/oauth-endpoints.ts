@@ -6,6 +6,7 @@ import { Parameters } from '../../accounts/oauth/parameters.ts';
 import { TOOL_SERVER_PATH } from '../../accounts/oauth/resources.ts';
 import { ApiError } from '../api/shapes/api-error.ts';
 import { type CallContext, type Endpoint, endpoint } from '../api/shapes/endpoint.ts';
+import { holderOf } from '../client-address.ts';
 import { ownOrigins } from '../api/shapes/own-origins.ts';
 import {
   AUTHORIZE_PATH,
@@ -16,7 +17,7 @@ import {
   TOKEN_PATH,
 } from './addresses.ts';
 import { authorize } from './authorize-endpoint.ts';
-import { json, oauthEndpoint, readText } from './oauth-answers.ts';
+import { count, json, oauthEndpoint, readText } from './oauth-answers.ts';
 
 /** A document that says what there is; without the entitlement there is none: clients conclude that there is no OAuth. */
 function metadata(path: string, summary: string, valueOf: (baseUrl: string) => object): Endpoint {
@@ -72,8 +73,10 @@ function register(path: string): Endpoint {
       isForBrowsers: true,
     },
     async (context) => {
+      count(context);
+      const { accounts, address } = context;
       const said = parseJson(await readText(context));
-      return json(201, await context.accounts.oauth.clients.register(said, context.address));
+      return json(201, await accounts.oauth.clients.register(said, address, holderOf({ address })));
     },
   );
 }
@@ -108,8 +111,10 @@ const giveTokens = oauthEndpoint(
         origins: ownOrigins(context.baseUrl, headers.get('host') ?? undefined),
       },
     };
+    const { tokens } = context.accounts.oauth;
     const form = await readForm(context);
-    return json(200, await context.accounts.oauth.tokens.give(form, proof), { Pragma: 'no-cache' });
+    count(context, await tokens.userOf(form));
+    return json(200, await tokens.give(form, proof), { Pragma: 'no-cache' });
   },
 );
 
@@ -122,7 +127,10 @@ const revokeToken = oauthEndpoint(
     isForBrowsers: true,
   },
   async (context) => {
-    await context.accounts.oauth.tokens.revoke(await readForm(context));
+    const { tokens } = context.accounts.oauth;
+    const form = await readForm(context);
+    count(context, await tokens.userOf(form));
+    await tokens.revoke(form);
     return json(200, {});
   },
 );
