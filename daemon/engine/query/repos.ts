@@ -62,15 +62,16 @@ export function* planRepoContext(
   const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   const all = repos();
   const kept = new Set<number>();
-  for (let start = 0; context !== undefined && start < all.length; start += NAMES_AT_ONCE) {
-    const some = all.slice(start, start + NAMES_AT_ONCE);
-    const found = reposOfContext(
-      context,
-      some.map((repo) => contextRepoOf(repo, connectionsOf)),
-    );
-    for (const { repoId } of found) kept.add(repoId);
-    yield;
-  }
+  if (context !== undefined)
+    for (let start = 0; start < all.length; start += NAMES_AT_ONCE) {
+      const some = all.slice(start, start + NAMES_AT_ONCE);
+      const found = reposOfContext(
+        context,
+        some.map((repo) => contextRepoOf(repo, connectionsOf)),
+      );
+      for (const { repoId } of found) kept.add(repoId);
+      yield;
+    }
   if (kept.size === 0)
     throw new UnknownContextError(
       `Search context ${JSON.stringify(name)} not found, or you see none of its repositories.`,

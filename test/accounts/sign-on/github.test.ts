@@ -78,6 +78,8 @@ test('the account is its number: what its host lists it for is seen, whatever it
   await listed(1, '583231', '7');
   await listed(2, '7');
   assert.deepEqual(await seen(), []);
+  const counts = () => store.hostReaders.counts('hub', [github.url]);
+  assert.deepEqual(await counts(), { count: 2, known: 0 });
   const state = await world.call({ path: '/api/auth/state' });
   assert.deepEqual(state.json()['providers'], [
     { name: 'GitHub', url: `${world.server.url}/api/auth/oidc/hub` },
@@ -86,6 +88,7 @@ test('the account is its number: what its host lists it for is seen, whatever it
   assert.equal(await signOn(started, browser), '/repos');
   assert.match(browser.cookie(world.server.url, 'trawl_session') ?? '', /^[0-9a-f]{64}$/);
   assert.deepEqual(await seen(), [1]);
+  assert.deepEqual(await counts(), { count: 2, known: 1 });
   assert.deepEqual(await store.signOnAccounts.of(world.member.id), [
     { issuer: github.url, subject: '583231' },
   ]);
