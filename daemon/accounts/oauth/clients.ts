@@ -96,14 +96,14 @@ export class Clients {
    *
    * @param json     what it says of itself
    * @param address  where it is, for the audit
-   * @param network  what it is counted for
+   * @param holder   what it is counted for
    *
    * Errors: OAuthError; NOT_READY.
    */
-  async register(json: unknown, address: string, network: string): Promise<RegisteredClient> {
+  async register(json: unknown, address: string, holder: string): Promise<RegisteredClient> {
     const { store, trail, now } = this.#means;
     const said = readRegistration(json);
-    this.#count(network);
+    this.#count(holder);
     const client = {
       id: randomUUID(),
       name: said.client_name,
@@ -127,10 +127,10 @@ export class Clients {
     };
   }
 
-  #count(network: string): void {
+  #count(holder: string): void {
     const nowMs = this.#means.now();
-    if (this.#assured.take(network, nowMs) === 0) return;
-    const seconds = this.#further.take(network, nowMs) || this.#furtherOfAll.take('', nowMs);
+    if (this.#assured.take(holder, nowMs) === 0) return;
+    const seconds = this.#further.take(holder, nowMs) || this.#furtherOfAll.take('', nowMs);
     if (seconds > 0)
       throw new OAuthError('temporarily_unavailable', 'too many registrations', seconds);
   }

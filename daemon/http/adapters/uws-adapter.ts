@@ -4,7 +4,7 @@
 //
 // Differences from node:http that callers should know: HTTP/1.0 is refused, and a client that pipelines is
 // disconnected when its next request arrives while the previous one still waits for something. Its parser accepts lines of
-// a chunked body that end with LF alone, and goes on: so it serves loopback alone (server.ts).
+// a chunked body that end with LF alone, and goes on: so it serves loopback alone (http/server.ts).
 
 import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';

@@ -5,7 +5,6 @@ import { OAuthError, type OAuthErrorCode } from '../../accounts/oauth/error.ts';
 import { FORM_SIZE_MAX } from '../../accounts/oauth/parameters.ts';
 import { ApiError, type ErrorCode, toApiError } from '../api/shapes/api-error.ts';
 import { type Answer, type CallContext, type Endpoint, endpoint } from '../api/shapes/endpoint.ts';
-import { holderOf } from '../client-address.ts';
 import { z } from 'zod';
 
 type Headers = Readonly<Record<string, string>>;
@@ -51,7 +50,7 @@ function requireOAuth({ accounts }: CallContext): void {
 
 /** Counts a request. @param userId  whose code or token it shows. Errors: OAuthError temporarily_unavailable. */
 export function count(context: CallContext, userId?: string): void {
-  context.accounts.oauth.count(userId ?? holderOf(context));
+  context.accounts.oauth.count(userId ?? context.holder);
 }
 
 export function json(status: number, value: unknown, headers: Headers = {}): Answer {

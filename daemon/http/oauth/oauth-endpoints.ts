@@ -6,7 +6,6 @@ import { Parameters } from '../../accounts/oauth/parameters.ts';
 import { TOOL_SERVER_PATH } from '../../accounts/oauth/resources.ts';
 import { ApiError } from '../api/shapes/api-error.ts';
 import { type CallContext, type Endpoint, endpoint } from '../api/shapes/endpoint.ts';
-import { holderOf } from '../client-address.ts';
 import { ownOrigins } from '../api/shapes/own-origins.ts';
 import {
   AUTHORIZE_PATH,
@@ -74,9 +73,9 @@ function register(path: string): Endpoint {
     },
     async (context) => {
       count(context);
-      const { accounts, address } = context;
+      const { accounts, address, holder } = context;
       const said = parseJson(await readText(context));
-      return json(201, await accounts.oauth.clients.register(said, address, holderOf({ address })));
+      return json(201, await accounts.oauth.clients.register(said, address, holder));
     },
   );
 }

@@ -6,7 +6,7 @@ const SHOWN_MAX = 5;
 /** `settings: apiKeyUsage, from: {apiKeyUsage: all}`. */
 export function factsText(metadata: Readonly<Record<string, unknown>>): string {
   // Where repositories are named nobody needs their ids.
-  const { repoIds, ...rest } = metadata;
+  const { repoIds: _, ...rest } = metadata;
   return membersText(rest['repos'] === undefined ? metadata : rest);
 }
 
