@@ -118,7 +118,7 @@ export class LocalTools {
     const { baseUrl, port, settings } = this.#options.configuration;
     return {
       actor: undefined,
-      accounts: { trail: { note: () => {} } },
+      accounts: { trail: { note: () => {}, noteRepeated: () => {} } },
       baseUrl: baseUrl ?? `http://localhost:${port}`,
       holder: HOLDER,
       memory: {

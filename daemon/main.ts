@@ -517,7 +517,9 @@ function connectionServiceOf(instance: Instance, members: MemberSync): Connectio
   const { connections, desk } = indexerOf(instance);
   return {
     list: () =>
-      (connections?.all ?? []).map((one) => viewOfConnection(one, connections?.troubleOf(one))),
+      (connections?.all ?? []).map((one) =>
+        viewOfConnection(one, connections?.troubleOf(one), members.countsOf(one.name)),
+      ),
     idsOf: (repoId) => connections?.idsOf(repoId) ?? [],
     latest: (ids) => desk.latest(ids, SYNC_QUEUE),
     sync: async (id) => {
@@ -532,13 +534,14 @@ function connectionServiceOf(instance: Instance, members: MemberSync): Connectio
 function viewOfConnection(
   { connectionId: id, name, type, syncedAt }: StoredConnection,
   trouble: string | undefined,
+  readers: ConnectionView['readers'],
 ): ConnectionView {
   return {
     id,
     name,
     connectionType: type,
     syncedAt,
-    ...given({ trouble }),
+    ...given({ trouble, readers }),
   };
 }
 

@@ -17,6 +17,11 @@ export function memberSyncOf(
     lists,
     rules,
     ...connections,
+    countsOf: async (connection) => {
+      const issuers = await store.signOnAccounts.issuers();
+      const own = issuers.filter((issuer) => rules.connectionsOf(issuer).includes(connection));
+      return store.hostReaders.counts(connection, own);
+    },
     // Counts alone: who they are is the host's to tell.
     recordsOf: (repoId, connection, changes) => {
       const target = { id: String(repoId), type: 'repo' } as const;

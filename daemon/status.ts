@@ -73,13 +73,13 @@ async function reportOf(
   };
 }
 
-/** Of which connections not everything could be listed. */
+/** Which connections were listed in part. */
 function gapsOf(connections: readonly ConnectionStatus[]): string[] {
   return connections
     .filter(({ state }) => state === 'incomplete')
     .map(({ name, failure }) => {
       const reason = failure ?? 'its next listing says why';
-      return `connection ${name}: synced only in part; what is missing there is not removed: ${reason}`;
+      return `connection ${name} could not be fully synced: ${reason}`;
     });
 }
 
@@ -159,8 +159,8 @@ function stateOf(
   if (job?.state === 'IN_PROGRESS') return awaitedOf(name) ? 'unanswered' : 'listing';
   if (job?.state === 'PENDING') return job.error === null ? 'waiting' : 'failed';
   if (job?.state === 'FAILED') return 'failed';
-  const isPartial = job?.result?.['status'] === 'PARTIAL_SUCCESS';
-  return syncedAt === wholeAt && !isPartial ? 'fine' : 'incomplete';
+  const isWhole = syncedAt === wholeAt && job?.result?.['status'] !== 'PARTIAL_SUCCESS';
+  return isWhole ? 'fine' : 'incomplete';
 }
 
 /** Repos of each connection. */

@@ -85,7 +85,7 @@ const ACCOUNT_MAX = 64;
 /** Repos that a record names; of more there are several, so that each is named. */
 const SHOWN_MAX = 100;
 
-/** What a page reads again and again is recorded once in this time, for so many people. */
+/** What is read again and again is recorded once in this time, for so many actors and targets. */
 const REPEATED_MS = HOUR_MS;
 const REPEATED_MAX = 10_000;
 
@@ -158,7 +158,7 @@ export class AuditTrail {
     this.#timer ??= setTimeout(() => this.#flushSoon(), FLUSH_MS);
   }
 
-  /** As `note`, of what a page reads again and again while it is open: once in an hour. */
+  /** As `note`, of what is read again and again, such as the tree of a repository: once an hour by one actor. */
   noteRepeated(actor: Actor | undefined, action: AuditAction, target: AuditTarget): void {
     if (actor === undefined) return;
     const key = `${actor.id} ${action} ${target.id}`;

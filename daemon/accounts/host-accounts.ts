@@ -1,4 +1,4 @@
-// Accounts of code hosts that are linked with users: those that users came with at sign-on, where the issuer is the host of a
+// Accounts of code hosts that are linked with users: those that users came with at sign-on, where the provider is the host of a
 // connection itself (API.md 4.13).
 
 import type { HostRules } from './host-rules.ts';

@@ -5,7 +5,7 @@ import type { Configuration } from '../base/config/configuration.ts';
 export interface HostRules {
   /** Connections with `syncPermissions`; another object once they changed. */
   readonly connections: () => ReadonlySet<string>;
-  /** Issuers of accounts that are those of connections with `syncPermissions`: address of the issuer -> connections. */
+  /** Issuers of accounts, which are those of connections with `syncPermissions`: address of the issuer -> connections. */
   readonly connectionsOf: (issuer: string) => readonly string[];
   /** `permissionSyncMaxAgeMs`. */
   readonly ageMsMax: () => number;
@@ -34,12 +34,12 @@ export function hostRulesOf(
 }
 
 /**
- * Why by the address: an issuer that is the host itself calls its accounts as the host does. GitLab is the one that is both;
- * its `sub` is the id of the user.
+ * Why by the address: an issuer that is the host itself names its accounts as the host does. GitLab is an OpenID Connect issuer
+ * whose `sub` is the id of the user; GitHub's own sign-on gives that id.
  */
 function connectionsOf(connections: Configuration['connections'], issuer: string): string[] {
   return Object.entries(connections).flatMap(([name, settings]) =>
-    settings.type === 'gitlab' && settings.syncPermissions && isSame(settings.url, issuer)
+    'syncPermissions' in settings && settings.syncPermissions && isSame(settings.url, issuer)
       ? [name]
       : [],
   );

@@ -1,7 +1,7 @@
 // Sign-on by the identity providers of the configuration (API.md 4.10): who is signed in, made, linked or refused by what an
 // issuer says, and what is recorded of it. The protocol is in sign-on/, loaded when somebody needs it.
 //
-// The verified address names the user. The account that it came with is linked with the user then, and from there on both stay
+// A verified address names the user. The account that it came with is linked with the user then, and from there on both stay
 // together: an address that another account has by now, or an account with another address, is refused until the link is
 // ended.
 
@@ -16,6 +16,7 @@ import type { Members } from './members.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 import type { Begun } from './sign-on/begun.ts';
 import type { Identity } from './sign-on/identity.ts';
+import type { GithubSignOn } from './sign-on/github-sign-on.ts';
 import type { Issuer } from './sign-on/issuer.ts';
 import { type RefusalReason, SignOnRefusal } from './sign-on/refusals.ts';
 import { ownPath } from './sign-on/return-path.ts';
@@ -71,14 +72,16 @@ export interface TokenUser {
 
 const loadProtocol = async () => ({
   ...(await import('./sign-on/begun.ts')),
+  ...(await import('./sign-on/github-sign-on.ts')),
   ...(await import('./sign-on/issuer.ts')),
   ...(await import('./sign-on/issuer-token.ts')),
+  ...(await import('./sign-on/way-back.ts')),
 });
 type Protocol = Awaited<ReturnType<typeof loadProtocol>>;
 
 export class SingleSignOn {
   readonly #options: SingleSignOnOptions;
-  readonly #issuers = new Map<string, Issuer>();
+  readonly #issuers = new Map<string, Issuer | GithubSignOn>();
   readonly #slots = new Slots({
     runningMax: RUNNING_MAX,
     runningOfOneMax: RUNNING_OF_ONE_MAX,
@@ -102,8 +105,8 @@ export class SingleSignOn {
 
   /** In the order of the configuration. */
   shown(baseUrl: string): ShownProvider[] {
-    return Object.entries(this.#providers).map(([id, { displayName }]) => ({
-      name: displayName ?? id,
+    return Object.entries(this.#providers).map(([id, { type, displayName }]) => ({
+      name: displayName ?? (type === 'github' ? 'GitHub' : id),
       url: `${baseUrl}${SIGN_ON_PATH}/${id}`,
     }));
   }
@@ -170,6 +173,7 @@ export class SingleSignOn {
     if (named === undefined) return undefined;
     for (const id of Object.keys(this.#providers)) {
       const issuer = this.#issuerOf(protocol, id);
+      if (!(issuer instanceof protocol.Issuer)) continue;
       if (!issuer.settings.acceptBearer || !issuer.isNamedBy(named)) continue;
       const user = await this.#tokenUserBy(protocol, id, issuer, value);
       if (user !== undefined) return user;
@@ -179,7 +183,7 @@ export class SingleSignOn {
 
   /** Does any provider accept tokens? */
   get isBearerAccepted(): boolean {
-    return Object.values(this.#providers).some(({ acceptBearer }) => acceptBearer);
+    return Object.values(this.#providers).some((one) => one.type === 'oidc' && one.acceptBearer);
   }
 
   /** Does a provider that accepted a token go on to do so? */
@@ -226,7 +230,7 @@ export class SingleSignOn {
   async #signOn(id: string, settings: ProviderSettings, identity: Identity): Promise<SignedIn> {
     const { signIn, trail } = this.#options;
     const actor: Actor = { id: `identity-provider:${id}`, type: 'user' };
-    const { email } = identity;
+    const [email] = identity.emails;
     let user: User | undefined;
     try {
       user = await this.#userFor(settings, identity, actor);
@@ -243,11 +247,14 @@ export class SingleSignOn {
   /** The user who is meant, linked with the account. Errors: SignOnRefusal; those of the store. */
   async #userFor(settings: ProviderSettings, identity: Identity, actor: Actor): Promise<User> {
     const { store, now } = this.#options;
-    const { issuer, subject, email } = identity;
+    const { issuer, subject, emails } = identity;
     const linked = await store.signOnAccounts.userOf({ issuer, subject });
-    const known = await store.users.byEmail(email);
-    if (linked !== undefined && linked !== known?.id) throw new SignOnRefusal('linked');
-    const user = known ?? (await this.#signUp(settings, identity, actor));
+    const known = (await Promise.all(emails.map((email) => store.users.byEmail(email)))).filter(
+      (one) => one !== undefined,
+    );
+    const meant = linked === undefined ? known[0] : known.find(({ id }) => id === linked);
+    if (linked !== undefined && meant === undefined) throw new SignOnRefusal('linked');
+    const user = meant ?? (await this.#signUp(settings, identity, actor));
     if (user.suspendedAt !== null) throw new SignOnRefusal('unknown');
     if (await store.signOnAccounts.link(user.id, { issuer, subject }, now())) return user;
     throw new SignOnRefusal('linked');
@@ -255,12 +262,13 @@ export class SingleSignOn {
 
   /** Why not the first account: whoever is first at the issuer would own the instance. Errors: as `#userFor`. */
   async #signUp(
-    { allowSignUp }: ProviderSettings,
-    { email, name }: Identity,
+    settings: ProviderSettings,
+    { emails: [email], name }: Identity,
     actor: Actor,
   ): Promise<User> {
     const { store, members } = this.#options;
-    if (!allowSignUp || (await store.users.count()) === 0) throw new SignOnRefusal('unknown');
+    const isAllowed = settings.type === 'oidc' && settings.allowSignUp;
+    if (!isAllowed || (await store.users.count()) === 0) throw new SignOnRefusal('unknown');
     const { id } = await members.create(actor, { email, ...given({ name }) });
     const user = await store.users.get(id);
     if (user === undefined) throw new SignOnRefusal('unknown');
@@ -268,13 +276,17 @@ export class SingleSignOn {
   }
 
   /** Errors: NOT_FOUND. */
-  #issuerOf({ Issuer }: Protocol, id: string): Issuer {
+  #issuerOf({ Issuer, GithubSignOn }: Protocol, id: string): Issuer | GithubSignOn {
     const settings = Object.hasOwn(this.#providers, id) ? this.#providers[id] : undefined;
     if (settings === undefined)
       throw new AccountError('NOT_FOUND', 'There is no such identity provider.');
     const known = this.#issuers.get(id);
     if (known?.settings === settings) return known;
-    const made = new Issuer({ settings, env: this.#options.configuration.env });
+    const { env } = this.#options.configuration;
+    const made =
+      settings.type === 'github'
+        ? new GithubSignOn({ settings, env })
+        : new Issuer({ settings, env });
     this.#issuers.set(id, made);
     return made;
   }

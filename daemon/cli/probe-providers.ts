@@ -1,6 +1,8 @@
 // Asks each identity provider of a configuration file what it says of itself.
 
-import { causesOf, Issuer } from '../accounts/sign-on/issuer.ts';
+import { GithubSignOn } from '../accounts/sign-on/github-sign-on.ts';
+import { Issuer } from '../accounts/sign-on/issuer.ts';
+import { causesOf } from '../accounts/sign-on/way-back.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
 import type { Environment } from '../base/config/way.ts';
 
@@ -25,9 +27,11 @@ async function probe(
   env: Environment,
 ): Promise<ProbedProvider> {
   try {
-    const { metadata } = await new Issuer({ settings, env }).open();
-    const says = `people sign in at ${metadata.authorization_endpoint}`;
-    return { provider, state: 'reached', says };
+    const address =
+      settings.type === 'github'
+        ? await new GithubSignOn({ settings, env }).probe()
+        : (await new Issuer({ settings, env }).open()).metadata.authorization_endpoint;
+    return { provider, state: 'reached', says: `people sign in at ${address}` };
   } catch (error) {
     return { provider, state: 'failed', says: causesOf(error) };
   }

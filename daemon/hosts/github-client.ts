@@ -3,7 +3,7 @@
 import { Octokit } from '@octokit/core';
 import type { SecretText } from '../base/config/secret-text.ts';
 import type { Log } from '../base/log.ts';
-import { withoutSlash } from './answers.ts';
+import { githubApiUrl } from '../base/config/github-address.ts';
 import { failureOf, type Question } from './failures.ts';
 import type { HostTransport } from './transport.ts';
 
@@ -20,18 +20,6 @@ export interface GithubAnswer {
   readonly data: unknown;
   readonly link: string;
   readonly question: Question;
-}
-
-/** Where the API is: github.com and hosts of ghe.com have a host for it, own servers a folder. */
-export function githubApiUrl(url: string): string {
-  const { protocol, host } = new URL(url);
-  return isGithubCloud(url) ? `${protocol}//api.${host}` : `${withoutSlash(url)}/api/v3`;
-}
-
-/** Whether GitHub runs the host. */
-export function isGithubCloud(url: string): boolean {
-  const { host } = new URL(url);
-  return host === 'github.com' || host.endsWith('.ghe.com');
 }
 
 export class GithubClient {

@@ -2,10 +2,11 @@
 
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
+import { githubApiUrl, isGithubCloud } from '../base/config/github-address.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
 import { checked, withoutSlash } from './answers.ts';
 import { GithubApps, type GithubApp } from './github-app.ts';
-import { GithubClient, githubApiUrl, isGithubCloud, type GithubAnswer } from './github-client.ts';
+import { GithubClient, type GithubAnswer } from './github-client.ts';
 import { repoOfGithub, repositorySchema, type GithubRepository } from './github-repositories.ts';
 import {
   HostError,

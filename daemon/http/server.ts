@@ -49,7 +49,7 @@ export interface RunningServer {
 /**
  * Starts to serve.
  *
- * Errors: ConfigError if the address cannot be bound; NOT_READY if the store cannot be reached.
+ * Errors: ConfigError if the address cannot be bound, or is not for this adapter; NOT_READY if the store cannot be reached.
  */
 export async function createServer(options: ServerOptions): Promise<RunningServer> {
   const { configuration } = options;
@@ -65,6 +65,12 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
     },
     log,
   );
+  if (adapter.kind === 'uws' && !binding.isLoopback)
+    throw new ConfigError(
+      VARIABLES.http.name,
+      `uws cannot listen on ${configuration.host}: its parser accepts malformed requests`,
+      `use node, or a loopback address in ${VARIABLES.host.name}`,
+    );
   const address = await listen(adapter, binding, configuration);
   const url = configuration.baseUrl ?? defaultBaseUrl(binding, address);
   const setupUrl = await options.accounts.begin({ baseUrl: url, isLoopback: binding.isLoopback });

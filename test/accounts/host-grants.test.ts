@@ -68,7 +68,10 @@ onBothAdapters('grants of a host', (kind) => {
     mail.readers.set('acme/r1', ['Member@Example.COM', 'eve@example.com']);
     mail.readers.set('acme/r3', ['eve@example.com', 'member@example.com']);
     assert.equal(await seen(memberKey), '');
+    assert.equal(sync.countsOf('gh'), undefined);
     await sync.check();
+    assert.deepEqual(sync.countsOf('gh'), { count: 4, known: 2 });
+    assert.deepEqual(sync.degradations, []);
     assert.deepEqual([await seen(memberKey), await seen(cookie)], ['1 3', '1 3']);
     assert.equal(await seen(ownerKey), '1 2 3');
     const takenAt = new Date(clock.nowMs).toISOString();

@@ -422,7 +422,8 @@ onBothAdapters('accounts', (kind) => {
       'x-service-client-source': 'editor'.repeat(20),
     });
     await ask('GET', '/api/source?repo=a&path=b', memberKey);
-    await ask('POST', '/api/files', memberKey, { repoName: 'a', revisionName: 'HEAD' });
+    for (let i = 0; i < 3; i++)
+      await ask('POST', '/api/files', memberKey, { repoName: 'a', revisionName: 'HEAD' });
     await world.control.accounts.trail.flush();
     await ask('PATCH', '/api/instance', ownerKey, { apiKeyCreation: 'owners' });
     const reply = await ask('GET', '/api/ee/audit?perPage=100', ownerKey);
@@ -438,6 +439,9 @@ onBothAdapters('accounts', (kind) => {
       assert.ok(actions.includes(action), action);
     const search = records.find(({ action }) => action === 'user.performed_code_search')!;
     assert.equal(search['actorType'], 'api_key');
+    assert.match(String(search['actorName']), /^member@example\.com \(key .+\)$/);
+    const fetched = actions.filter((action) => action === 'user.fetched_file_tree');
+    assert.equal(fetched.length, 1, 'once an hour');
     assert.equal(search['orgId'], 1);
     assert.deepEqual(search['metadata'], { source: 'editor'.repeat(20).slice(0, 64) });
     assert.equal(records.find(({ action }) => action === 'user.signed_in')!['actorId'], member.id);

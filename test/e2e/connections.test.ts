@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -299,6 +299,18 @@ void test(
     await own.process.stop();
   },
 );
+
+void test('a listing that had to skip something is not fine', TIMEOUT, async () => {
+  const status = async (...flags: string[]) => trawl(['status', '--data-dir', dataDir, ...flags]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written above
+  const content = JSON.parse(readFileSync(file, 'utf8')) as { connections: { acme: object } };
+  const acme = { ...content.connections.acme, repos: ['acme/none'] };
+  writeFileSync(file, JSON.stringify({ ...content, connections: { acme } }));
+  await eventually(async () => /"state":"incomplete"/.test((await status('--json')).stdout));
+  const { stdout } = await status();
+  assert.match(stdout, /^acme +github .* incomplete$/m);
+  assert.match(stdout, /connection acme could not be fully synced: .*acme\/none/);
+});
 
 void test('no secret is in the log, in an answer, or in a clone', TIMEOUT, async () => {
   const log = `${served.process.stdout}${served.process.stderr}`;

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { connectionSchema } from '../../daemon/base/config/connections.ts';
+import { SUGGESTION_KINDS } from '../../daemon/engine/query/request.ts';
 import { licenceEnvironment } from '../accounts/licences.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import {
@@ -321,6 +322,35 @@ void test('a file that is refused is logged once, however often it is touched', 
   assert.equal(stderr.match(/is refused/g)?.length, 1);
 });
 
+/** Asks with a token that sees one repository: a context of others must be answered as one that does not exist. */
+async function assertSameAsUnknown(url: string, name: string): Promise<void> {
+  const send = async (endpoint: string, headers: object, body?: object): Promise<string> => {
+    const reply = await fetch(`${url}/api/${endpoint}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return `${reply.status} ${await reply.text()}`;
+  };
+  const made = await send('ee/scoped_access_token', OWNER, { repoIds: [1] });
+  const token = { authorization: `Bearer ${/"token":"([^"]+)"/.exec(made)?.[1]}` };
+  const answers = async (context: string): Promise<string[]> => {
+    const query = `context:${context}`;
+    const all = await Promise.all([
+      ...['search', 'stream_search', 'explain'].map((endpoint) =>
+        send(endpoint, token, { query: `${query} plum`, matches: 10 }),
+      ),
+      ...SUGGESTION_KINDS.map((kind) =>
+        send(`suggestions?kind=${kind}&prefix=&query=${query}`, token),
+      ),
+    ]);
+    return all.map((text) => text.replaceAll(context, 'NAME'));
+  };
+  const unknown = await answers('nosuch');
+  for (const text of unknown) assert.match(text, /^404 .*SEARCH_CONTEXT_NOT_FOUND/);
+  assert.deepEqual(await answers(name), unknown);
+}
+
 void test('contexts of the file pick among what a caller sees, with the entitlement alone', async () => {
   const file = path.join(temporaryFolder(), 'trawl.json');
   const contexts = {
@@ -365,6 +395,8 @@ void test('contexts of the file pick among what a caller sees, with the entitlem
   assert.deepEqual(await suggested(), [mine]);
   assert.deepEqual(await suggested(OWNER), [mine, { value: 'ofHidden' }]);
   assert.equal(await found('context:other (', OWNER), 'SEARCH_CONTEXT_NOT_FOUND');
+  assert.equal(await found('context:ofHidden plum', OWNER), 'local/b');
+  await assertSameAsUnknown(first.url, 'ofHidden');
   const ask = (endpoint: string): Promise<string> =>
     fetch(`${first.url}/api/${endpoint}`, {
       method: 'POST',

@@ -48,6 +48,7 @@ async function start() {
           connectionType: 'github',
           syncedAt: index === 0 ? 1_000 : null,
           ...(index === 0 || index === 3 ? { trouble: `${name} is down` } : {}),
+          readers: { count: 12, known: 0 },
         })),
       idsOf,
       latest: (ids) => {
@@ -117,6 +118,8 @@ test('how listings stand: hidden ids are never asked for, and who is no owner he
       { connectionId: FIRST_ID },
     ],
   );
+  assert.equal(JSON.stringify(connections).includes('readers'), false);
+  assert.match(JSON.stringify(await status(OWNER_KEY)), /"readers":\{"count":12,"known":0\}/);
   assert.match(JSON.stringify(await status(OWNER_KEY)), /acme\/secret: not allowed.*issues/);
   assert.equal((await ask('/api/connection-sync-counts')).status, 401);
   assert.deepEqual((await ask('/api/connection-sync-counts', OWNER_KEY)).json, {

@@ -561,7 +561,35 @@ const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'illegal bodies': ILLEGAL_BODIES,
 };
 
+/** Refused since two readers may find different ends of them; what comes behind one is nobody's request. */
+const REFUSED: readonly string[] = [
+  post(`Content-Length: ${BODY.length}\r\nContent-Length: 5\r\n`, BODY),
+  post(`Content-Length: 5\r\nContent-Length: ${BODY.length}\r\n`, BODY),
+  get(`${HOST}Content-Length: 0\r\nContent-Length: 0\r\n`, 'HEAD /api/health HTTP/1.1'),
+  ...['xchunked', 'identity', 'chunked, identity', '"chunked"'].map(
+    (coding) => `${CHUNKED.replace('chunked', coding)}\r\n${CHUNKS}`,
+  ),
+  `${CHUNKED}Transfer-Encoding: chunked\r\n\r\n${CHUNKS}`,
+  get(`${HOST}${HOST}`),
+  get(`${HOST}${HOST}`, 'HEAD /api/health HTTP/1.1'),
+];
+
 onBothAdapters('bytes of HTTP', (kind) => {
+  test('behind a refused request nothing is answered, and the connection closes', async () => {
+    const world = await startWorld({ kind });
+    for (const refused of REFUSED)
+      for (const send of [`${refused}${HEALTH}`, [refused, HEALTH]]) {
+        const isAnswered = (text: string): boolean => text.includes('"status":"ok"');
+        const { received, isClosed } = await exchange(
+          world,
+          { name: '', send, want: [] },
+          isAnswered,
+        );
+        assert.ok(isClosed && !isAnswered(received), `${JSON.stringify(send)}: ${received}`);
+      }
+    await world.close();
+  });
+
   for (const [name, cases] of Object.entries(GROUPS)) {
     test(name, async () => {
       const world = await startWorld({ kind });

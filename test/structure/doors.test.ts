@@ -86,7 +86,7 @@ const DOORS: readonly Door[] = [
   {
     what: 'the protocol of sign-on',
     module: ['openid-client'],
-    places: ['daemon/accounts/sign-on/issuer.ts'],
+    places: ['daemon/accounts/sign-on/'],
   },
   { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
   {

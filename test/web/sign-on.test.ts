@@ -7,6 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { serveIndexed, trawl } from '../e2e/daemon.ts';
 import { providerAt } from '../accounts/sign-on/world.ts';
+import { startGithubSignOn } from '../accounts/sign-on/github-server.ts';
 import { startIssuer } from '../accounts/sign-on/real-issuer.ts';
 import { commitAll, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { findingsOf, NO_BROWSER, visit } from './browser.ts';
@@ -18,7 +19,9 @@ void test('continue with a provider, and come back', { skip: NO_BROWSER }, async
   const file = path.join(temporaryFolder(), 'trawl.json');
   const acme = providerAt(issuer.url, { displayName: 'Acme' });
   const gone = providerAt('http://127.0.0.1:9', { displayName: 'Gone' });
-  writeFileSync(file, JSON.stringify({ identityProviders: { acme, gone } }));
+  const hub = await startGithubSignOn();
+  const github = { ...providerAt(''), type: 'github', issuer: undefined, url: hub.url };
+  writeFileSync(file, JSON.stringify({ identityProviders: { acme, gone, github } }));
   const dataDir = temporaryFolder();
   const served = await serveIndexed(dataDir, [repo], { env: { TRAWL_CONFIG: file } });
   issuer.serve([`${served.url}/api/auth/oidc/acme/callback`]);
@@ -71,11 +74,22 @@ void test('continue with a provider, and come back', { skip: NO_BROWSER }, async
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL(`${served.url}/`);
 
+  // GitHub calls her the same.
+  hub.account = { id: 1, login: 'ada', emails: [{ email: 'ada@example.com', verified: true }] };
+  await page.goto('/login');
+  await page.getByRole('link', { name: 'Continue with GitHub' }).click();
+  await page.getByRole('link', { name: 'Settings of ada@example.com' }).waitFor();
+  await page.goto('/settings/general');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.waitForURL(`${served.url}/`);
+
   // What anybody may write into an address is not shown.
   await page.goto('/login?failed=__proto__&failed=x');
   await acmeLink.waitFor();
   assert.equal(await page.getByRole('alert').count(), 0);
-  const others = complaints.filter((text) => !text.startsWith(`asks ${issuer.url}/`));
+  const others = complaints.filter(
+    (text) => !text.startsWith(`asks ${issuer.url}/`) && !text.startsWith(`asks ${hub.url}/`),
+  );
   assert.deepEqual(
     others.filter((text) => !/40[134]/.test(text)),
     [],

@@ -14,10 +14,12 @@ const LOGO_LENGTH_MAX = 1000;
 /** Clients that no user has let do anything; the oldest go. */
 const UNUSED_MAX = 5_000;
 const REGISTRATIONS = {
-  /** Many people may share an address. */
-  ofAddress: { countMax: 60, windowMs: HOUR_MS },
-  /** Why: with fewer than UNUSED_MAX, one that is being allowed stays for hours. */
-  ofAll: { countMax: 600, windowMs: HOUR_MS },
+  /** Of one network, whatever others do: nobody can use up what everybody needs. */
+  assured: { countMax: 5, windowMs: HOUR_MS },
+  /** More of one network: many people may share an address. */
+  further: { countMax: 55, windowMs: HOUR_MS },
+  /** Further ones of all networks. Why: with fewer than UNUSED_MAX, a client waits hours for its user. */
+  furtherOfAll: { countMax: 600, windowMs: HOUR_MS },
 };
 /** So long a client stays that may do nothing. */
 const CLIENT_MS = 90 * 24 * HOUR_MS;
@@ -25,7 +27,9 @@ const CLIENT_MS = 90 * 24 * HOUR_MS;
 /** Whom the audit names for what a program did that nobody knows. */
 const ANYBODY = { id: 'anonymous', type: 'user' } as const;
 
-const NAME = `client_name: expected a text of 1 to ${NAME_LENGTH_MAX} characters`;
+const NAME = `client_name: expected a text of 1 to ${NAME_LENGTH_MAX} characters, none of them a control or format character`;
+/** Characters that are not seen, or change how others are: users are shown the name, and so is the audit. */
+const UNSHOWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
 const URIS = `redirect_uris: expected 1 to ${REDIRECTS_MAX} addresses`;
 const LOGO = `logo_uri: expected an address of ${LOGO_LENGTH_MAX} characters at most`;
 
@@ -35,7 +39,8 @@ const registration = z.object(
       .string({ error: NAME })
       .trim()
       .min(1, { error: NAME })
-      .max(NAME_LENGTH_MAX, { error: NAME }),
+      .max(NAME_LENGTH_MAX, { error: NAME })
+      .refine((name) => !UNSHOWN.test(name), { error: NAME }),
     redirect_uris: z
       .array(z.string({ error: URIS }), { error: URIS })
       .min(1, { error: URIS })
@@ -78,8 +83,9 @@ function readRegistration(json: unknown): Registration {
 
 export class Clients {
   readonly #means: OAuthMeans;
-  readonly #ofAddress = new Rate(REGISTRATIONS.ofAddress);
-  readonly #ofAll = new Rate(REGISTRATIONS.ofAll);
+  readonly #assured = new Rate(REGISTRATIONS.assured);
+  readonly #further = new Rate(REGISTRATIONS.further);
+  readonly #furtherOfAll = new Rate(REGISTRATIONS.furtherOfAll);
 
   constructor(means: OAuthMeans) {
     this.#means = means;
@@ -89,14 +95,15 @@ export class Clients {
    * Registers a client.
    *
    * @param json     what it says of itself
-   * @param address  where it is
+   * @param address  where it is, for the audit
+   * @param holder   what it is counted for
    *
    * Errors: OAuthError; NOT_READY.
    */
-  async register(json: unknown, address: string): Promise<RegisteredClient> {
+  async register(json: unknown, address: string, holder: string): Promise<RegisteredClient> {
     const { store, trail, now } = this.#means;
     const said = readRegistration(json);
-    this.#count(address);
+    this.#count(holder);
     const client = {
       id: randomUUID(),
       name: said.client_name,
@@ -120,9 +127,10 @@ export class Clients {
     };
   }
 
-  #count(address: string): void {
+  #count(holder: string): void {
     const nowMs = this.#means.now();
-    const seconds = this.#ofAddress.take(address, nowMs) || this.#ofAll.take('', nowMs);
+    if (this.#assured.take(holder, nowMs) === 0) return;
+    const seconds = this.#further.take(holder, nowMs) || this.#furtherOfAll.take('', nowMs);
     if (seconds > 0)
       throw new OAuthError('temporarily_unavailable', 'too many registrations', seconds);
   }

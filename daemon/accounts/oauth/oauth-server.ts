@@ -12,7 +12,7 @@ import { type ShownToken, type TokenBounds, tokenUse } from './token-use.ts';
 import { Tokens } from './tokens.ts';
 
 const PRUNE_MS = 600_000;
-/** Requests of one address, of whatever kind. Why: each may ask the store. */
+/** Requests of one user or, where none is known, of one network; of whatever kind. Why: each may ask the store. */
 const REQUESTS = { countMax: 300, windowMs: 60_000 };
 
 export class OAuthServer {
@@ -35,9 +35,9 @@ export class OAuthServer {
     clearInterval(this.#pruning);
   }
 
-  /** Counts a request. Errors: OAuthError temporarily_unavailable. */
-  count(address: string): void {
-    const seconds = this.#requests.take(address, this.#means.now());
+  /** Counts a request for a user or a network. Errors: OAuthError temporarily_unavailable. */
+  count(holder: string): void {
+    const seconds = this.#requests.take(holder, this.#means.now());
     if (seconds > 0) throw new OAuthError('temporarily_unavailable', 'too many requests', seconds);
   }
 

@@ -1,5 +1,5 @@
-// How often something may be done from one address, or by all together: so many times in a window. What is counted is in
-// memory, which a restart empties, and of so many addresses at most.
+// How often something may be done for one user or network, or for all together: so many times in a window. Counts are in
+// memory, which a restart empties, and of so many of them at most.
 
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
@@ -14,7 +14,7 @@ export interface RateBound {
   readonly windowMs: number;
 }
 
-/** Addresses remembered. */
+/** Users and networks remembered. */
 const REMEMBERED_MAX = 20_000;
 
 export class Rate {

@@ -8,8 +8,11 @@ export const REDIRECTS_MAX = 10;
 /** Characters of an address. */
 const LENGTH_MAX = 1000;
 
-/** Schemes that a browser runs or reads itself: nobody else would get the code. */
-const REFUSED_SCHEMES = new Set(['javascript:', 'data:', 'file:', 'vbscript:', 'blob:', 'about:']);
+/**
+ * A scheme of an application's own. RFC 8252 (7.1) wants a domain name in reverse; schemes without a dot may be those of a
+ * browser or of the system (`javascript:`, `view-source:`, `ms-settings:`). Cursor has registered no better one.
+ */
+const APPLICATION_SCHEME = /^(?:[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+|cursor):$/;
 
 /** What can be seen, but a space, a backslash (which browsers take for a slash), a wildcard or a fragment. */
 const PLAIN = /^[!-~]+$/;
@@ -34,23 +37,26 @@ function refusalOf(uri: string): string | undefined {
     return 'wildcards, fragments, spaces and other such characters are not allowed';
   const url = URL.canParse(uri) ? new URL(uri) : undefined;
   if (url === undefined) return 'expected absolute addresses';
-  if (REFUSED_SCHEMES.has(url.protocol)) return 'this scheme is not allowed';
+  const isSecure = url.protocol === 'https:' || LOOPBACK.test(uri);
+  if (!isSecure && !APPLICATION_SCHEME.test(url.protocol))
+    return 'expected https, http on loopback (127.0.0.1, [::1], localhost), or a scheme with a dot, such as com.example.app';
   if (url.username !== '' || url.password !== '') return 'a user name is not allowed';
   if (ANSWER_PARAMETERS.some((name) => url.searchParams.has(name)))
     return 'parameters that answers have are not allowed';
-  const needsHost = url.protocol === 'http:' || url.protocol === 'https:';
   // The parser adds slashes that are not there.
-  if (needsHost && !/^https?:\/\/[^/?]/i.test(uri)) return 'expected a host';
+  if (isSecure && !/^https?:\/\/[^/?]/i.test(uri)) return 'expected a host';
   return undefined;
 }
 
 /** Is `uri` one of those that a client has registered? On loopback the port is the client's choice at each time (RFC 8252). */
 export function isRegistered(registered: readonly string[], uri: string): boolean {
+  // Why again: clients may have been registered by an earlier version.
+  if (refusalOf(uri) !== undefined) return false;
   return registered.includes(uri) || isRegisteredLoopback(registered, uri);
 }
 
 function isRegisteredLoopback(registered: readonly string[], uri: string): boolean {
-  if (!LOOPBACK.test(uri) || refusalOf(uri) !== undefined) return false;
+  if (!LOOPBACK.test(uri)) return false;
   const wanted = withoutPort(uri);
   return registered.some((one) => LOOPBACK.test(one) && withoutPort(one) === wanted);
 }

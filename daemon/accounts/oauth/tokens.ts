@@ -52,6 +52,22 @@ export class Tokens {
     this.#consents = consents;
   }
 
+  /**
+   * The user who has given the code or token of a request, so that it is counted for that user; undefined: nobody has.
+   *
+   * Errors: NOT_READY.
+   */
+  async userOf(parameters: Parameters): Promise<string | undefined> {
+    const { store, hash } = this.#means;
+    const code = parameters.get('code');
+    if (code !== undefined) return (await store.oauthConsents.byCode(hash(code)))?.userId;
+    const token = parameters.get('refresh_token') ?? parameters.get('token') ?? '';
+    const held = ACCESS_TOKEN.test(token)
+      ? await store.oauthConsents.token(hash(token))
+      : await this.#consentOf(token);
+    return held?.userId;
+  }
+
   /** Errors: OAuthError; NOT_READY. */
   async give(parameters: Parameters, proof: Proof): Promise<TokenAnswer> {
     const grantType = parameters.require('grant_type');

@@ -7,7 +7,7 @@ import { EncryptJWT, jwtDecrypt } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { BEGUN_SECONDS } from './begun-life.ts';
-import type { Challenge } from './issuer.ts';
+import type { Challenge } from './way-back.ts';
 
 export interface Begun extends Challenge {
   /** Id in the configuration. */

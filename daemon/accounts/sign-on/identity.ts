@@ -1,5 +1,5 @@
-// Who somebody is by what an issuer says: the account there, and the address that it has verified. Only an address of ASCII
-// counts: other letters have lower cases that are letters of other addresses (the sign of Kelvin is k).
+// Who somebody is by what an issuer says: the account there, and the addresses that it has verified. Only addresses of ASCII
+// count: other letters have lower cases that are letters of other addresses (the sign of Kelvin is k).
 
 import { z } from 'zod';
 import { SignOnRefusal } from './refusals.ts';
@@ -9,16 +9,20 @@ export interface Identity {
   readonly issuer: string;
   /** The account, as the issuer calls it. */
   readonly subject: string;
-  /** Verified; lower case. */
-  readonly email: string;
+  /** Verified; lower case, the main one first. */
+  readonly emails: readonly [string, ...string[]];
   readonly name: string | undefined;
+}
+
+/** Claims on an address, of any type. */
+export interface SaidOfAddress {
+  readonly email: unknown;
+  readonly verified: unknown;
 }
 
 /** Claims, of any type. */
 export interface SaidOfPerson {
   readonly sub: unknown;
-  readonly email: unknown;
-  readonly verified: unknown;
   readonly name?: unknown;
 }
 
@@ -29,22 +33,26 @@ const subject = z.string().min(1).max(255);
 const email = z.email().max(EMAIL_SIZE_MAX).toLowerCase();
 
 /** Undefined: the issuer names none that it has verified. */
-export function verifiedEmail({ email: said, verified }: SaidOfPerson): string | undefined {
+export function verifiedEmail({ email: said, verified }: SaidOfAddress): string | undefined {
   return verified === true ? email.safeParse(said).data : undefined;
 }
 
 /** Undefined: it names nobody. */
-export function subjectOf({ sub }: SaidOfPerson): string | undefined {
+export function subjectOf({ sub }: Pick<SaidOfPerson, 'sub'>): string | undefined {
   return subject.safeParse(sub).data;
 }
 
-/** Errors: SignOnRefusal. */
-export function identityOf(issuer: string, said: SaidOfPerson): Identity {
+/** @param addresses  the main one first. Errors: SignOnRefusal. */
+export function identityOf(
+  issuer: string,
+  said: SaidOfPerson,
+  addresses: readonly SaidOfAddress[],
+): Identity {
   const account = subjectOf(said);
   if (account === undefined) throw new SignOnRefusal('invalid');
-  const address = verifiedEmail(said);
-  if (address === undefined) throw new SignOnRefusal('unverified');
+  const [first, ...others] = addresses.flatMap((one) => verifiedEmail(one) ?? []);
+  if (first === undefined) throw new SignOnRefusal('unverified');
   const isName = typeof said.name === 'string' && said.name.trim() !== '';
   const name = isName ? said.name.trim().slice(0, NAME_SIZE_MAX) : undefined;
-  return { issuer, subject: account, email: address, name };
+  return { issuer, subject: account, emails: [first, ...others], name };
 }

@@ -9,13 +9,12 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import * as client from 'openid-client';
-import { messageOf } from '../../base/caught.ts';
-import type { ProviderSettings } from '../../base/config/file-schema.ts';
-import { readSecretSource } from '../../base/config/secret-source.ts';
+import type { OpenIdSettings } from '../../base/config/file-schema.ts';
 import type { Environment } from '../../base/config/way.ts';
-import { type Identity, identityOf, type SaidOfPerson } from './identity.ts';
+import { type Identity, identityOf, type SaidOfAddress, type SaidOfPerson } from './identity.ts';
 import { ISSUER_LIMITS, issuerFetch, type IssuerFetch } from './issuer-fetch.ts';
 import { SignOnRefusal } from './refusals.ts';
+import { type Challenge, exchangeCode, secretNow, type Tokens } from './way-back.ts';
 import { HOUR_MS } from '../../base/durations.ts';
 
 /** Seconds by which clocks may differ. */
@@ -39,7 +38,7 @@ export const ALGORITHMS = [
 const METADATA_MS = HOUR_MS;
 
 export interface IssuerOptions {
-  readonly settings: ProviderSettings;
+  readonly settings: OpenIdSettings;
   readonly env: Environment;
   /** Other bounds than ISSUER_LIMITS; for tests. */
   readonly limits?: Partial<typeof ISSUER_LIMITS>;
@@ -52,23 +51,8 @@ export interface OpenIssuer {
   readonly openedMs: number;
 }
 
-/** What binds the way back to the way there. */
-export interface Challenge {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
-}
-
-export function newChallenge(): Challenge {
-  return {
-    state: client.randomState(),
-    nonce: client.randomNonce(),
-    verifier: client.randomPKCECodeVerifier(),
-  };
-}
-
 export class Issuer {
-  readonly settings: ProviderSettings;
+  readonly settings: OpenIdSettings;
   readonly #url: URL;
   readonly #fetch: IssuerFetch;
   readonly #env: Environment;
@@ -155,34 +139,18 @@ export class Issuer {
   async identity(challenge: Challenge, url: URL): Promise<Identity> {
     const open = await this.open();
     const configuration = this.#configuration(open);
-    const tokens = await this.#exchange(configuration, challenge, url);
+    const tokens = await exchangeCode(configuration, url, {
+      expectedState: challenge.state,
+      expectedNonce: challenge.nonce,
+      pkceCodeVerifier: challenge.verifier,
+      idTokenExpected: true,
+    });
     try {
       const said = await this.#said(configuration, open, tokens);
-      return identityOf(open.metadata.issuer, said);
+      return identityOf(open.metadata.issuer, said, [said]);
     } catch (error) {
       if (error instanceof SignOnRefusal) throw error;
       throw new SignOnRefusal('invalid', error);
-    }
-  }
-
-  async #exchange(
-    configuration: client.Configuration,
-    { state, nonce, verifier }: Challenge,
-    url: URL,
-  ): Promise<Tokens> {
-    try {
-      return await client.authorizationCodeGrant(configuration, url, {
-        expectedState: state,
-        expectedNonce: nonce,
-        pkceCodeVerifier: verifier,
-        idTokenExpected: true,
-      });
-    } catch (error) {
-      if (error instanceof client.AuthorizationResponseError)
-        throw new SignOnRefusal('declined', error);
-      if (error instanceof client.ResponseBodyError)
-        throw new SignOnRefusal(error.error === 'invalid_grant' ? 'stale' : 'invalid', error);
-      throw new SignOnRefusal(isOfNetwork(error) ? 'unreachable' : 'invalid', error);
     }
   }
 
@@ -191,7 +159,7 @@ export class Issuer {
     configuration: client.Configuration,
     { metadata, keys }: OpenIssuer,
     tokens: Tokens,
-  ): Promise<SaidOfPerson> {
+  ): Promise<SaidOfPerson & SaidOfAddress> {
     const { payload } = await jwtVerify(tokens.id_token ?? '', keys, {
       algorithms: ALGORITHMS,
       issuer: metadata.issuer,
@@ -212,24 +180,14 @@ export class Issuer {
       metadata,
       clientId,
       { [client.clockTolerance]: SKEW_SECONDS },
-      secretAuthentication(metadata, this.#secretOf(clientSecret)),
+      secretAuthentication(metadata, secretNow(clientSecret, this.#env)),
     );
     made[client.customFetch] = this.#fetch;
     made.timeout = this.#limits.answerMs / 1000;
     if (this.#isPlain) client.allowInsecureRequests(made);
     return made;
   }
-
-  #secretOf(source: ProviderSettings['clientSecret']): string {
-    try {
-      return readSecretSource(source, this.#env).reveal();
-    } catch (error) {
-      throw new SignOnRefusal('unreachable', error);
-    }
-  }
 }
-
-type Tokens = Awaited<ReturnType<typeof client.authorizationCodeGrant>>;
 
 /** By header where the issuer takes that, or says nothing; else in the form. */
 function secretAuthentication(metadata: client.ServerMetadata, secret: string): client.ClientAuth {
@@ -237,18 +195,4 @@ function secretAuthentication(metadata: client.ServerMetadata, secret: string): 
   return methods.includes('client_secret_basic')
     ? client.ClientSecretBasic(secret)
     : client.ClientSecretPost(secret);
-}
-
-/** No answer of the issuer, or none that has to do with what was asked. */
-function isOfNetwork(error: unknown): boolean {
-  if (!(error instanceof client.ClientError)) return false;
-  return error.code === undefined || error.code === 'OAUTH_TIMEOUT';
-}
-
-/** What went wrong, down to the first cause: the library's own words are "something went wrong". */
-export function causesOf(error: unknown): string {
-  const texts = [messageOf(error)];
-  for (let at = error; at instanceof Error && at.cause instanceof Error; at = at.cause)
-    texts.push(messageOf(at.cause));
-  return texts.join(': ');
 }

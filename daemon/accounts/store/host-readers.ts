@@ -39,6 +39,13 @@ export interface HostAccount {
   readonly accountId: string;
 }
 
+/** Accounts in the lists of a connection. */
+export interface ReaderCounts {
+  readonly count: number;
+  /** Those that are matched with a user. */
+  readonly known: number;
+}
+
 /** Names a list. */
 export type ListKey = Pick<ListStamp, 'repoId' | 'connection'>;
 
@@ -148,6 +155,13 @@ export function hostReadersIn(database: Database) {
       connection: string,
       ids: readonly string[],
     ): Promise<string[]> => database.read((db) => accountsAmong(db, repoId, connection, ids)),
+    /**
+     * How many accounts the lists of a connection hold, at most COUNTED_MAX.
+     *
+     * @param issuers  whose accounts are those of the host
+     */
+    counts: (connection: string, issuers: readonly string[]): Promise<ReaderCounts> =>
+      database.read((db) => countsOf(db, connection, issuers)),
     /** Which of the addresses are in lists of a repo, once for each list. */
     readersAmong: (
       repoId: number,
@@ -417,6 +431,38 @@ async function accountsAmong(
     for (const { accountId } of rows) found.add(accountId);
   }
   return [...found];
+}
+
+/** Guess: enough for a large company, and bounds what is held while they are counted. */
+const COUNTED_MAX = 100_000;
+
+async function countsOf(
+  db: Kysely<Schema>,
+  connection: string,
+  issuers: readonly string[],
+): Promise<ReaderCounts> {
+  const emails = new Set<string>();
+  for await (const users of selectBatches(db.selectFrom('users').select(['id', 'email']), ['id']))
+    for (const { email } of users) emails.add(email);
+  const linked = new Set<string>();
+  const accounts = db.selectFrom('sign_on_accounts').select(['issuer', 'subject']);
+  for await (const rows of selectBatches(accounts, ['issuer', 'subject'], READ_COUNT))
+    for (const { issuer, subject } of rows) if (issuers.includes(issuer)) linked.add(subject);
+  const readers = new Set<string>();
+  const known = new Set<string>();
+  const lists = db
+    .selectFrom('host_reader_lists')
+    .select('id')
+    .where('connection', '=', storable(connection));
+  for await (const some of selectBatches(lists, ['id']))
+    for (const { id } of some)
+      for await (const rows of rowsOf(db, id))
+        for (const { accountId, email } of rows) {
+          if (readers.size < COUNTED_MAX) readers.add(accountId);
+          if (!readers.has(accountId)) continue;
+          if (linked.has(accountId) || emails.has(email)) known.add(accountId);
+        }
+  return { count: readers.size, known: known.size };
 }
 
 async function readersAmong(

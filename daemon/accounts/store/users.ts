@@ -194,27 +194,39 @@ async function touch(db: Kysely<Schema>, id: string, at: number): Promise<void> 
     .execute();
 }
 
-/** Refuses what would leave no active owner; `after` undefined: the user is removed. */
+/**
+ * Refuses what would leave no active owner; `after` undefined: the user is removed.
+ *
+ * Where this one can sign in, another one must be able to: an owner who was only invited may never come.
+ */
 async function checkOwners(
   db: Kysely<Schema>,
   before: UserTable,
   after: UserTable | undefined,
 ): Promise<void> {
   if (!isActiveOwner(before) || (after !== undefined && isActiveOwner(after))) return;
-  const others = await db
+  const owners = db
     .selectFrom('users')
     .select('id')
     .where('role', '=', 'OWNER')
     .where('suspendedAt', 'is', null)
-    .where('id', '!=', before.id)
-    .limit(1)
-    .execute();
+    .limit(1);
+  const entered = owners.where((where) =>
+    where.or([
+      where('passwordHash', 'is not', null),
+      where('lastActivityAt', 'is not', null),
+      where('id', 'in', db.selectFrom('api_keys').select('userId')),
+    ]),
+  );
+  const hasEntered = (await entered.where('id', '=', before.id).execute()).length > 0;
+  const others = await (hasEntered ? entered : owners).where('id', '!=', before.id).execute();
   if (others.length > 0) return;
-  if (after !== undefined && after.role !== 'OWNER') {
-    throw new StoreError('LAST_OWNER_CANNOT_BE_DEMOTED', 'the last active owner cannot be demoted');
-  }
-  const deed = after === undefined ? 'removed' : 'suspended';
-  throw new StoreError('LAST_OWNER_CANNOT_BE_REMOVED', `the last active owner cannot be ${deed}`);
+  const isDemoted = after !== undefined && after.role !== 'OWNER';
+  const deed = isDemoted ? 'demoted' : after === undefined ? 'removed' : 'suspended';
+  throw new StoreError(
+    isDemoted ? 'LAST_OWNER_CANNOT_BE_DEMOTED' : 'LAST_OWNER_CANNOT_BE_REMOVED',
+    `the last active owner cannot be ${deed}; an owner who was invited counts after the first sign-in`,
+  );
 }
 
 function isActiveOwner({ role, suspendedAt }: UserTable): boolean {

@@ -53,13 +53,15 @@ const appSchema = z.strictObject({
   url: hostUrl.default('https://github.com').describe('Address of the host that has the app.'),
 });
 
-const identityProviderSchema = z
+const displayName = z.string().min(1).exactOptional().describe('What the sign-in page calls it.');
+
+const openIdSchema = z
   .strictObject({
     type: z.literal('oidc').describe('OpenID Connect.'),
     issuer: plainUrl.describe('Address of the issuer.'),
     clientId: z.string().min(1).describe('What the issuer calls Trawl.'),
     clientSecret: secretSchema.describe('Proves that to the issuer.'),
-    displayName: z.string().min(1).exactOptional().describe('What the sign-in page calls it.'),
+    displayName,
     scopes: z
       .string()
       .regex(/(?:^| )openid(?: |$)/, { error: 'expected openid among them' })
@@ -73,6 +75,19 @@ const identityProviderSchema = z
     error: 'required with acceptBearer',
     path: ['audience'],
   });
+
+/** Why no sign-up: anybody may have an account at github.com. */
+const githubSignOnSchema = z.strictObject({
+  type: z
+    .literal('github')
+    .describe('An OAuth app or GitHub App of GitHub, which signs in users that are known already.'),
+  url: hostUrl.default('https://github.com').describe('Address of the GitHub server.'),
+  clientId: z.string().min(1).describe('Client id of the app.'),
+  clientSecret: secretSchema.describe('A client secret of the app.'),
+  displayName,
+});
+
+const identityProviderSchema = z.discriminatedUnion('type', [openIdSchema, githubSignOnSchema]);
 
 const providerId = z
   .string()
@@ -111,5 +126,7 @@ type FileContent = z.output<typeof fileSchema>;
 export type PermissionsConfiguration = FileContent['permissions'];
 export type AppSettings = FileContent['apps'][number];
 export type ProviderSettings = FileContent['identityProviders'][string];
+export type OpenIdSettings = Extract<ProviderSettings, { type: 'oidc' }>;
+export type GithubSignOnSettings = Extract<ProviderSettings, { type: 'github' }>;
 
 export const NO_PERMISSIONS: PermissionsConfiguration = { groups: {}, grants: [] };

@@ -63,8 +63,9 @@ export function parseConfiguration(name: string, text: string): FileConfiguratio
   return { settings, permissions, connections, contexts, apps, identityProviders, notices };
 }
 
-function plainIssuerNotice([id, { issuer }]: [string, ProviderSettings]): string[] {
-  if (!/^http:/i.test(issuer)) return [];
+function plainIssuerNotice([id, provider]: [string, ProviderSettings]): string[] {
+  const address = provider.type === 'oidc' ? provider.issuer : provider.url;
+  if (!/^http:/i.test(address)) return [];
   return [
     `identityProviders.${id}: the issuer is asked without TLS: who is on the way reads the client's secret, and signs in as anybody`,
   ];

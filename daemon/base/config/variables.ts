@@ -177,7 +177,7 @@ export const VARIABLES = {
     name: 'TRAWL_HTTP',
     defaultText: 'node',
     allowed: 'node or uws',
-    help: 'HTTP server: node:http or uWebSockets.js, which takes fewer forms of requests',
+    help: 'HTTP server: node:http, or uWebSockets.js, which listens on loopback addresses only',
     schema: z.enum(HTTP_KINDS),
   }),
   logLevel: variable({

@@ -1,6 +1,7 @@
 // `trawl audit`: who did what, newest first.
 
 import { type Command, InvalidArgumentError } from 'commander';
+import { factsText } from '../../http/api/accounts/audit-facts.ts';
 import { instantText } from '../../http/api/shapes/input.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
@@ -60,9 +61,9 @@ async function print(flags: AuditFlags, context: CliContext): Promise<void> {
       const shown = rows.map((row) => ({
         timestamp: row.timestamp,
         action: row.action,
-        actor: `${row.actorType}:${row.actorId}`,
-        target: `${row.targetType}:${row.targetId}`,
-        metadata: row.metadata === null ? '' : JSON.stringify(row.metadata),
+        actor: row.actorName ?? `${row.actorType}:${row.actorId}`,
+        target: row.targetName ?? `${row.targetType}:${row.targetId}`,
+        metadata: row.metadata === null ? '' : factsText(row.metadata),
       }));
       context.stdout.write(
         flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, shown, offset === 0),

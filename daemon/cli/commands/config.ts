@@ -59,8 +59,8 @@ function notesOf({ file }: SurveyedFile): string[] {
 
 /** Ids of the providers whose tokens are accepted. */
 function acceptingIn({ identityProviders }: SurveyedFile['file']): string[] {
-  return Object.entries(identityProviders).flatMap(([id, { acceptBearer }]) =>
-    acceptBearer ? [id] : [],
+  return Object.entries(identityProviders).flatMap(([id, provider]) =>
+    provider.type === 'oidc' && provider.acceptBearer ? [id] : [],
   );
 }
 

@@ -14,7 +14,7 @@ import type { ChoiceOrProgram } from './expressions.ts';
 import { not, type PlanNode } from './plan-tree.ts';
 import type { ValuePrefix } from './tree.ts';
 
-/** A query asks for a search context that there is not. */
+/** A query names a search context that is not configured, or none of whose repos the caller sees: one error for both. */
 export class UnknownContextError extends Error {
   readonly errorCode = 'SEARCH_CONTEXT_NOT_FOUND';
 }
@@ -54,25 +54,28 @@ export function* planRepoPattern(
   return reposNode(repos, (repo) => kept.has(repo));
 }
 
-/** The repos of a search context. Errors: UnknownContextError. */
+/** The repos of a search context. Errors: UnknownContextError where it has none: its name may tell of hidden ones. */
 export function* planRepoContext(
   name: string,
   { repos, contexts = {}, connectionsOf }: RepoContext,
 ): Steps<PlanNode> {
   const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
-  if (context === undefined)
-    throw new UnknownContextError(`Search context ${JSON.stringify(name)} not found.`);
   const all = repos();
   const kept = new Set<number>();
-  for (let start = 0; start < all.length; start += NAMES_AT_ONCE) {
-    const some = all.slice(start, start + NAMES_AT_ONCE);
-    const found = reposOfContext(
-      context,
-      some.map((repo) => contextRepoOf(repo, connectionsOf)),
+  if (context !== undefined)
+    for (let start = 0; start < all.length; start += NAMES_AT_ONCE) {
+      const some = all.slice(start, start + NAMES_AT_ONCE);
+      const found = reposOfContext(
+        context,
+        some.map((repo) => contextRepoOf(repo, connectionsOf)),
+      );
+      for (const { repoId } of found) kept.add(repoId);
+      yield;
+    }
+  if (kept.size === 0)
+    throw new UnknownContextError(
+      `Search context ${JSON.stringify(name)} not found, or you see none of its repositories.`,
     );
-    for (const { repoId } of found) kept.add(repoId);
-    yield;
-  }
   return reposNode(all, ({ repoId }) => kept.has(repoId));
 }
 

@@ -7,7 +7,7 @@ import { Parameters } from '../../accounts/oauth/parameters.ts';
 import type { Answer, CallContext } from '../api/shapes/endpoint.ts';
 import { answerAlonePage } from '../web/page-endpoints.ts';
 import { AUTHORIZE_PATH } from './addresses.ts';
-import { oauthEndpoint } from './oauth-answers.ts';
+import { count, oauthEndpoint } from './oauth-answers.ts';
 
 /** Of the page that shows a request: its id. */
 const REQUEST_PARAMETER = 'request';
@@ -22,6 +22,7 @@ export const authorize = oauthEndpoint(
     refuse: forPeople,
   },
   async (context) => {
+    count(context);
     const { search, searchParams } = new URL(context.fetchRequest().url);
     if (searchParams.has(REQUEST_PARAMETER)) return answerAlonePage(200, context);
     const asked = await context.accounts.oauth.consents.read(new Parameters(searchParams));

@@ -19,7 +19,7 @@ interface OAuthShape extends Pick<
   readonly refuse?: (refusal: Answer, context: CallContext) => Answer;
 }
 
-/** @param handle  its errors become answers */
+/** @param handle  counts the request; its errors become answers */
 export function oauthEndpoint(
   { status = 200, refuse = (refusal) => refusal, ...shape }: OAuthShape,
   handle: (context: CallContext) => Answer | Promise<Answer>,
@@ -35,7 +35,6 @@ export function oauthEndpoint(
     async (_, context) => {
       try {
         requireOAuth(context);
-        context.accounts.oauth.count(context.address);
         return await handle(context);
       } catch (error) {
         return refuse(refusalOf(error), context);
@@ -47,6 +46,11 @@ export function oauthEndpoint(
 function requireOAuth({ accounts }: CallContext): void {
   if (accounts.isEntitled('oauth')) return;
   throw new OAuthError('access_denied', 'This needs a licence with the entitlement "oauth".');
+}
+
+/** Counts a request. @param userId  whose code or token it shows. Errors: OAuthError temporarily_unavailable. */
+export function count(context: CallContext, userId?: string): void {
+  context.accounts.oauth.count(userId ?? context.holder);
 }
 
 export function json(status: number, value: unknown, headers: Headers = {}): Answer {

@@ -16,7 +16,7 @@ import {
   TOKEN_PATH,
 } from './addresses.ts';
 import { authorize } from './authorize-endpoint.ts';
-import { json, oauthEndpoint, readText } from './oauth-answers.ts';
+import { count, json, oauthEndpoint, readText } from './oauth-answers.ts';
 
 /** A document that says what there is; without the entitlement there is none: clients conclude that there is no OAuth. */
 function metadata(path: string, summary: string, valueOf: (baseUrl: string) => object): Endpoint {
@@ -72,8 +72,10 @@ function register(path: string): Endpoint {
       isForBrowsers: true,
     },
     async (context) => {
+      count(context);
+      const { accounts, address, holder } = context;
       const said = parseJson(await readText(context));
-      return json(201, await context.accounts.oauth.clients.register(said, context.address));
+      return json(201, await accounts.oauth.clients.register(said, address, holder));
     },
   );
 }
@@ -108,8 +110,10 @@ const giveTokens = oauthEndpoint(
         origins: ownOrigins(context.baseUrl, headers.get('host') ?? undefined),
       },
     };
+    const { tokens } = context.accounts.oauth;
     const form = await readForm(context);
-    return json(200, await context.accounts.oauth.tokens.give(form, proof), { Pragma: 'no-cache' });
+    count(context, await tokens.userOf(form));
+    return json(200, await tokens.give(form, proof), { Pragma: 'no-cache' });
   },
 );
 
@@ -122,7 +126,10 @@ const revokeToken = oauthEndpoint(
     isForBrowsers: true,
   },
   async (context) => {
-    await context.accounts.oauth.tokens.revoke(await readForm(context));
+    const { tokens } = context.accounts.oauth;
+    const form = await readForm(context);
+    count(context, await tokens.userOf(form));
+    await tokens.revoke(form);
     return json(200, {});
   },
 );

@@ -1,6 +1,7 @@
 // The licence key and the audit records as the operator sees them.
 
 import { z } from 'zod';
+import { withNames } from '../../accounts/audit-names.ts';
 import { ORG } from '../../accounts/audit-trail.ts';
 import { isoTime } from '../api/accounts/user-schemas.ts';
 import { operation, pageWindow } from './operation.ts';
@@ -35,9 +36,10 @@ const listAudit = operation(
     await trail.flush();
     const { total, rows } = await store.audit.list(query);
     if (query.offset === 0) trail.note(actor, 'audit.fetch', ORG);
+    const named = await withNames(store, rows);
     return {
       total,
-      rows: rows.map(({ timestamp, ...record }) => ({ ...record, timestamp: isoTime(timestamp) })),
+      rows: named.map(({ timestamp, ...record }) => ({ ...record, timestamp: isoTime(timestamp) })),
     };
   },
 );

@@ -11,6 +11,7 @@ import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worke
 import { checkGitPlace } from './git-place.ts';
 import { SETTINGS } from './git-settings.ts';
 import { watchProgress } from './git-watch.ts';
+import { failureWords } from './git-words.ts';
 import { nextTurn } from '../../base/next-turn.ts';
 import { PRIORITY_STEPS } from '../../base/priority.ts';
 import { type Child, holdChild, killChild, startProgram } from '../../base/spawn.ts';
@@ -62,7 +63,6 @@ const SHORTAGES = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'];
 const MISSING_CODE = 127;
 const MISSING_DETAIL = 'is git installed and in PATH?';
 const STDERR_SIZE_MAX = 64 * 1024;
-const DETAIL_LENGTH_MAX = 300;
 
 /**
  * What git says where the configuration of a repository has a value that git refuses; settings of ours that win over it
@@ -89,7 +89,7 @@ export class GitError extends Error {
   readonly failure: GitFailure;
   /** Absent unless `failure` is `exit` and no signal ended the process. */
   readonly exitCode: number | undefined;
-  /** First line that git wrote to standard error, credentials masked; may be empty. */
+  /** Why, as git says (git-words.ts); may be empty. */
   readonly detail: string;
 
   constructor(command: string, failure: GitFailure, exitCode: number | undefined, detail: string) {
@@ -249,17 +249,6 @@ export function endGits(): void {
   for (const kill of running) kill('aborted');
 }
 
-/** First line of what git wrote to standard error, without the user part of addresses. */
-function firstLine(stderr: string): string {
-  const line = stderr.split('\n', 1)[0] ?? '';
-  return line
-    .replace(/^(?:fatal|error): /, '')
-    .replace(/:\/\/[^/\s@]*@/g, '://***@')
-    .replace(/\p{Cc}/gu, ' ')
-    .trim()
-    .slice(0, DETAIL_LENGTH_MAX);
-}
-
 /**
  * Starts git with open standard input and output. The time limit counts from the start.
  *
@@ -331,7 +320,8 @@ function waitForEnd(
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (options.onErrorText !== undefined) options.onErrorText(text);
-    else if (stderr.length < STDERR_SIZE_MAX) stderr += text;
+    // What ends git stands last.
+    else stderr = (stderr + text).slice(-STDERR_SIZE_MAX);
   });
   return new Promise((resolve, reject) => {
     child.once('error', (error: Error & { readonly code?: string }) => {
@@ -345,7 +335,7 @@ function waitForEnd(
       reject(new GitError(command, 'not_started', undefined, detail));
     });
     child.once('close', (code: number | null) => {
-      const [failure, detail = firstLine(stderr)] = howKilled();
+      const [failure, detail = failureWords(stderr)] = howKilled();
       if (failure === 'exit' && code === 0) resolve();
       else if (options.isBackground === true && code === MISSING_CODE)
         reject(new GitError(command, 'not_started', undefined, MISSING_DETAIL));
@@ -357,7 +347,7 @@ function waitForEnd(
 
 /** The error of a git that ended with a code above 0. */
 function exitError(command: string, exitCode: number, stderr: string): GitError {
-  const detail = firstLine(stderr);
+  const detail = failureWords(stderr);
   const refusal = REFUSED_SETTINGS.map((pattern) => pattern.exec(stderr)).find(Boolean);
   if (refusal === undefined || refusal === null)
     return new GitError(command, 'exit', exitCode, detail);

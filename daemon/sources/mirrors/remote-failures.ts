@@ -3,6 +3,7 @@
 
 import { HostError } from '../../hosts/host.ts';
 import type { RemoteAddress } from '../../hosts/remote-address.ts';
+import { failureWords, plainWords } from '../git/git-words.ts';
 
 interface Cause {
   readonly pattern: RegExp;
@@ -91,16 +92,9 @@ export function remoteFailure(messages: string, address: RemoteAddress): HostErr
   );
 }
 
-const LINE_LENGTH_MAX = 200;
-
-/** The line that tells most: where the pattern is found, else the first one. Without control characters. */
-export function lineOf(messages: string, pattern = /^(?:fatal|error): /): string {
-  const lines = messages.split('\n').filter((line) => line.trim() !== '');
-  const line = lines.find((text) => pattern.test(text)) ?? lines[0] ?? 'git says nothing';
-  return line
-    .replace(/^(?:fatal|error): /, '')
-    .replaceAll(/:\/\/[^/\s@]*@/g, '://***@')
-    .replaceAll(/[\s\p{C}]+/gu, ' ')
-    .trim()
-    .slice(0, LINE_LENGTH_MAX);
+/** The line that tells most: where the pattern is found, else why git failed. */
+export function lineOf(messages: string, pattern?: RegExp): string {
+  const line = pattern && messages.split('\n').find((text) => pattern.test(text));
+  const words = line === undefined ? failureWords(messages) : plainWords(line);
+  return words === '' ? 'git says nothing' : words;
 }

@@ -6,7 +6,7 @@
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import type { NewAuditRecord } from '../../accounts/store/audit.ts';
-import type { ReaderChanges, ReaderSet } from '../../accounts/store/host-readers.ts';
+import type { ReaderChanges, ReaderCounts, ReaderSet } from '../../accounts/store/host-readers.ts';
 import { StoreError } from '../../accounts/store/error.ts';
 import type { Store } from '../../accounts/store/store.ts';
 import { type Host, HostError } from '../../hosts/host.ts';
@@ -41,6 +41,8 @@ export interface MemberSyncOptions {
   readonly reposOf: (connection: string) => readonly MemberRepo[] | undefined;
   /** Errors: any; they count as failures of the host. */
   readonly hostOf: (connection: string) => Promise<MemberHost>;
+  /** How many accounts the lists of a connection hold, and how many of them are known. Errors: NOT_READY. */
+  readonly countsOf: (connection: string) => Promise<ReaderCounts>;
   /** What the audit says of readers that changed. */
   readonly recordsOf: (
     repoId: number,
@@ -81,6 +83,10 @@ interface State {
   readonly writing: Map<number, Promise<unknown>>;
   /** Repositories in a row that could not be asked about. */
   failedInRow: number;
+  /** As the lists were counted last. */
+  counts: ReaderCounts | undefined;
+  /** Not before that they are counted again; of performance.now. */
+  countMs: number;
 }
 
 /** Guess: so often is looked whether something is due. */
@@ -99,6 +105,8 @@ const OF_THE_HOST: ReadonlySet<string> = new Set([
 ]);
 /** Guess: after so many repositories in a row it is the host. */
 const FAILED_IN_ROW_MAX = 8;
+/** Counting takes at most one part in so many of the time. */
+const COUNT_SHARE = 20;
 const NOTHING: MemberResult = { taken: 0, removed: 0, failed: 0 };
 
 export class MemberSync {
@@ -150,9 +158,20 @@ export class MemberSync {
     const { rules } = this.#options;
     return [...this.#states].flatMap(([connection, state]) => {
       if (!rules.connections().has(connection)) return [];
-      const words = this.#wordsOf(connection, state);
-      return words === undefined ? [] : [words];
+      const { count = 0, known = 0 } = state.counts ?? {};
+      const unknown =
+        count > 0 && known === 0
+          ? `connection ${connection}: 0 of ${count} readers known; users are matched by verified e-mail address, ` +
+            'or by the account that they sign in with (identityProviders)'
+          : undefined;
+      return [this.#wordsOf(connection, state), unknown].filter((words) => words !== undefined);
     });
+  }
+
+  /** Accounts in the lists of a connection; undefined: it does not sync, or nobody has counted yet. */
+  countsOf(connection: string): ReaderCounts | undefined {
+    const isSyncing = this.#options.rules.connections().has(connection);
+    return isSyncing ? this.#states.get(connection)?.counts : undefined;
   }
 
   /** Takes the lists that are due, of all connections. Errors: none. */
@@ -240,6 +259,8 @@ export class MemberSync {
       wanted: new Set(),
       writing: new Map(),
       failedInRow: 0,
+      counts: undefined,
+      countMs: -Infinity,
     };
     this.#states.set(connection, state);
     return state;
@@ -261,7 +282,9 @@ export class MemberSync {
       const removed = await this.#drop(connection, this.#leftOf(connection));
       if (isPausing(state.hostFailure)) return { ...NOTHING, removed };
       const result = { ...(await this.#take(connection, state, askedAbout(repos))), removed };
-      if (!this.#abort.signal.aborted) this.#tell(connection, state, result);
+      if (this.#abort.signal.aborted) return result;
+      this.#tell(connection, state, result);
+      await this.#count(connection, state);
       return result;
     } catch (error) {
       if (this.#abort.signal.aborted) return NOTHING;
@@ -301,6 +324,14 @@ export class MemberSync {
     )
       await store.settings.remove(askedSetting(connection));
     return { taken, failed };
+  }
+
+  /** Users come and link accounts at any time, so that each pass counts, unless that takes long. Errors: NOT_READY. */
+  async #count(connection: string, state: State): Promise<void> {
+    const startMs = performance.now();
+    if (startMs < state.countMs) return;
+    state.counts = await this.#options.countsOf(connection);
+    state.countMs = performance.now() + COUNT_SHARE * (performance.now() - startMs);
   }
 
   #isDue({ repoId }: MemberRepo, connection: string, state: State, askedAt: number): boolean {

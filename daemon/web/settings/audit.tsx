@@ -1,6 +1,7 @@
 // The audit log: who did what to what, newest first; between two days, of an action or a group of them, of one actor.
 
 import { useQuery } from '@tanstack/react-query';
+import { factsText } from '../../http/api/accounts/audit-facts.ts';
 import type { listAuditRecords } from '../../http/api/accounts/audit-endpoints.ts';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
@@ -49,13 +50,6 @@ function shortId(id: string): string {
   return id.length > SHORT_ID_MAX ? `${id.slice(0, SHORT_ID_MAX - 4)}…` : id;
 }
 
-/** "source: web, settings: [\"apiKeyUsage\"]". */
-function factsOf(metadata: Readonly<Record<string, unknown>>): string {
-  return Object.entries(metadata)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
-}
-
 function columnsFor({ change }: AddressParameters): Column<AuditRecord>[] {
   const choose = (name: string, value: string, text: string) => (
     <button
@@ -72,12 +66,16 @@ function columnsFor({ change }: AddressParameters): Column<AuditRecord>[] {
     { name: 'What', cell: (row) => choose('action', row.action, row.action) },
     {
       name: 'Who',
-      cell: (row) => choose('actor', row.actorId, `${row.actorType} ${shortId(row.actorId)}`),
+      cell: (row) =>
+        choose('actor', row.actorId, row.actorName ?? `${row.actorType} ${shortId(row.actorId)}`),
     },
-    { name: 'To what', cell: (row) => <Name>{`${row.targetType} ${row.targetId}`}</Name> },
+    {
+      name: 'To what',
+      cell: (row) => <Name>{row.targetName ?? `${row.targetType} ${row.targetId}`}</Name>,
+    },
     {
       name: 'Facts',
-      cell: (row) => (row.metadata === null ? '' : <VisibleText text={factsOf(row.metadata)} />),
+      cell: (row) => (row.metadata === null ? '' : <VisibleText text={factsText(row.metadata)} />),
     },
   ];
 }

@@ -134,6 +134,7 @@ function About({ row, close }: { readonly row: Row; readonly close: () => void }
   const trouble = row.trouble ?? job?.errorMessage ?? undefined;
   const issues = issuesOf(job);
   const listed = listedCount(job);
+  const readers = row.status?.readers;
   return (
     <Detail
       name={row.name}
@@ -143,6 +144,11 @@ function About({ row, close }: { readonly row: Row; readonly close: () => void }
           <ConnectionState row={row} />
           {listed !== undefined && (
             <span className="faint">{counted(listed, 'repository', 'repositories')}</span>
+          )}
+          {readers !== undefined && (
+            <span className="faint">
+              {`${count(readers.known)} of ${counted(readers.count, 'reader')} known`}
+            </span>
           )}
         </>
       }

@@ -23,7 +23,6 @@ test('what may be registered', () => {
   for (const uri of [
     'https://client.example/callback',
     'https://client.example:8443/a/b?c=d',
-    'http://client.example/callback',
     'http://localhost/callback',
     'http://127.0.0.1:33418',
     'http://[::1]:5000/x',
@@ -57,8 +56,19 @@ test('what may be registered', () => {
     'vbscript:x',
     'blob:https://client.example/1',
     'about:blank',
+    'view-source:javascript:alert(1)',
+    'chrome://settings/',
+    'ms-settings:x',
+    'app:/x',
+    '.app:/x',
+    'com.:/x',
+    'http://client.example/callback',
+    'http://127.0.0.1.evil.example/',
+    'http://127.0.0.2/',
+    'HTTP://localhost/',
+    'ftp://client.example/',
     'https://client.example/?iss=x',
-    'app:/x?a=b&code=c',
+    'com.app:/x?a=b&code=c',
     `https://client.example/${'a'.repeat(1000)}`,
   ])
     assert.ok(!mayBeRegistered(uri), uri);
@@ -107,6 +117,9 @@ test('an address is registered if it is the same text; on loopback with any port
     'http://localhost/x?y=zz',
   ])
     assert.ok(!isRegistered(registered, uri), uri);
+  // Registered by a version that let it.
+  const old = 'http://client.example/callback';
+  assert.ok(!isRegistered([old], old));
 });
 
 test('people are shown the host that a browser goes to', () => {

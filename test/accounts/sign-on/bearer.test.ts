@@ -225,7 +225,9 @@ test('keys that were exchanged at the issuer count soon, and those before no lon
     identityProviders: { test: providerAt(server.url, ACCEPTING) },
   });
   const limits = { restMs: 50, keysMs: 3_000 };
-  const issuer = new Issuer({ settings: identityProviders['test']!, env: {}, limits });
+  const settings = identityProviders['test'];
+  assert.ok(settings?.type === 'oidc');
+  const issuer = new Issuer({ settings, env: {}, limits });
   const isGood = async (value: string): Promise<boolean> =>
     (await tokenIdentity(value, issuer, Date.now())) !== undefined;
   const before = await server.sign(claimsOf(server));

@@ -55,7 +55,14 @@ export class Model {
     const owners = this.#users.filter(
       ({ role, suspendedAt }) => role === 'OWNER' && suspendedAt === null,
     );
-    return owners.length === 1 && owners[0]?.id === user.id;
+    const entered = owners.filter(
+      ({ id, passwordHash, lastActivityAt }) =>
+        passwordHash !== null ||
+        lastActivityAt !== null ||
+        this.#keys.some(({ userId }) => userId === id),
+    );
+    const counted = entered.some(({ id }) => id === user.id) ? entered : owners;
+    return counted.length === 1 && counted[0]?.id === user.id;
   }
 
   readonly users = {

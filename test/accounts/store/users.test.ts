@@ -121,6 +121,21 @@ onBothEngines('users', ({ withStore, within }) => {
       await refuses(users.remove(second.id), 'LAST_OWNER_CANNOT_BE_REMOVED');
     }));
 
+  test('an owner who was only invited is not the last active one', () =>
+    withStore(async (store) => {
+      const { users } = store;
+      const entered = await newUser(store, 'OWNER');
+      await users.touch(entered.id, 1);
+      const invited = await newUser(store, 'OWNER');
+      await refuses(users.remove(entered.id), 'LAST_OWNER_CANNOT_BE_REMOVED');
+      await refuses(users.update(entered.id, { role: 'MEMBER' }), 'LAST_OWNER_CANNOT_BE_DEMOTED');
+      assert.equal(await users.remove(invited.id), true);
+      const next = await newUser(store, 'OWNER');
+      await users.update(next.id, { passwordHash: 'x' });
+      assert.equal(await users.remove(entered.id), true);
+      await refuses(users.remove(next.id), 'LAST_OWNER_CANNOT_BE_REMOVED');
+    }));
+
   test('no more active users than seats', () =>
     withStore(async (store) => {
       const { users } = store;

@@ -33,10 +33,8 @@ const CONTEXT_CASES: readonly [string, string][] = [
   ['context:some', 'open old'],
   ['-context:some', 'copy plain'],
   ['context:plain', 'plain'],
-  ['context:none', ''],
   ['context:joined', 'open plain'],
   ['context:topical', 'open old copy'],
-  ['-context:none', 'open old copy plain'],
   ['context:"a \\"b\\" c"', 'copy'],
   ['context:some or context:plain', 'open old plain'],
   ['context:some -context:some', ''],
@@ -78,13 +76,19 @@ void test('filters over repos', async () => {
   await check(CONTEXT_CASES);
   await assert.rejects(engine.search('context:toString plum'), {
     errorCode: 'SEARCH_CONTEXT_NOT_FOUND',
-    message: 'Search context "toString" not found.',
+    message: 'Search context "toString" not found, or you see none of its repositories.',
   });
   const { query, totals } = await engine.explain('plum context:some');
   assert.equal(query.canonical, 'and(text:"plum", context:"some")');
   assert.deepEqual([totals['shardsEligible'], totals['shardsOutOfScope']], [2, 2]);
-  for (const query of ['context:x plum', 'plum -context:x', 'plum or context:x'])
-    await assert.rejects(engine.search(query), { errorCode: 'SEARCH_CONTEXT_NOT_FOUND' });
+  // One that holds no repository is answered as one that is not configured.
+  for (const name of ['x', 'none'])
+    for (const query of [
+      `context:${name} plum`,
+      `plum -context:${name}`,
+      `plum or context:${name}`,
+    ])
+      await assert.rejects(engine.search(query), { errorCode: 'SEARCH_CONTEXT_NOT_FOUND' });
   await assert.rejects(engine.search('context:x archived:maybe'), /at position|archived/);
   await engine.close();
 });

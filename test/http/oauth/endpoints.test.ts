@@ -133,6 +133,9 @@ onBothAdapters('OAuth', (kind) => {
       [{ client_name: undefined }, 'invalid_request'],
       [{ client_name: ' ' }, 'invalid_request'],
       [{ client_name: 'x'.repeat(129) }, 'invalid_request'],
+      ...['a\0b', 'a\nb', 'a\u202eb', 'a\u200bb', 'a\u2028b', 'a\ud800'].map(
+        (name) => [{ client_name: name }, 'invalid_request'] as const,
+      ),
       [{ logo_uri: 7 }, 'invalid_request'],
     ] as const)
       assert.deepEqual(

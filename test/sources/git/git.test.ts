@@ -44,7 +44,7 @@ test('a last argument may be any bytes but NUL', async () => {
   }
 });
 
-test('an exit code becomes a GitError with the first line of stderr', async () => {
+test('an exit code becomes a GitError with what git says of it', async () => {
   const repo = makeRepo({});
   const error = await gitErrorOf(runGit(['cat-file', 'blob', 'nosuch'], { repoPath: repo }));
   assert.equal(error.failure, 'exit');
@@ -53,6 +53,29 @@ test('an exit code becomes a GitError with the first line of stderr', async () =
   assert.match(error.detail, /nosuch/);
   assert.doesNotMatch(error.message, /\n/);
   assert.equal(await tryGit(['cat-file', 'blob', 'nosuch'], { repoPath: repo }), undefined);
+});
+
+test('what git says last is told, whatever stands before it', async () => {
+  const repo = makeRepo({});
+  const detailOf = async (...lines: string[]): Promise<string> => {
+    const echo = lines.map((line) => `echo '${line}' >&2;`).join(' ');
+    const say = ['-c', `alias.say=!${echo} exit 128; :`, 'say'];
+    return (await gitErrorOf(runGit(say, { repoPath: repo }))).detail;
+  };
+  const noise = Array.from({ length: 5 }, (_, i) => `warning: ignoring broken ref ${i}`);
+  assert.equal(await detailOf(...noise, 'fatal: bad object'), 'bad object');
+  assert.equal(
+    await detailOf('error: no object', 'error: no object', 'hint: fetch', 'fatal: early EOF'),
+    'no object; early EOF',
+  );
+  assert.equal(await detailOf('usage: git say', 'more'), 'usage: git say');
+  assert.equal(await detailOf('hm', 'fatal: ssh://a:b@host/x'), 'ssh://***@host/x');
+  const long = [
+    '-c',
+    'alias.say=!yes warning: w | head -c 110000 >&2; echo fatal: end >&2; exit 1; :',
+  ];
+  const error = await gitErrorOf(runGit([...long, 'say'], { repoPath: repo }));
+  assert.equal(error.detail, 'end');
 });
 
 test('credentials in addresses do not reach the message', async () => {

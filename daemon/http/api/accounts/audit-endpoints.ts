@@ -1,6 +1,7 @@
 // GET /api/ee/audit: who did what, newest first (API.md 14.6).
 
 import { z } from 'zod';
+import { withNames } from '../../../accounts/audit-names.ts';
 import { ORG } from '../../../accounts/audit-trail.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
@@ -17,8 +18,12 @@ const auditRecord = z
     timestamp: time('When it was done.'),
     action: text('What was done, for example `api_key.created`.'),
     actorId: text('Who did it: id of the user or API key.'),
+    actorName: text(
+      'Its e-mail address, of a key with the name of the key; absent: it is nobody here, or not any more.',
+    ).optional(),
     actorType: z.enum(['user', 'api_key']).meta({ description: 'What kind of actor.' }),
     targetId: text('To what it was done.'),
+    targetName: text('Of a user or API key: as `actorName`.').optional(),
     targetType: z
       .enum(['user', 'org', 'file', 'repo', 'api_key', 'scoped_token', 'oauth_client'])
       .meta({ description: 'What kind of target.' }),
@@ -73,7 +78,7 @@ export const listAuditRecords = endpoint(
       actor: query.actor,
     });
     return ok(
-      rows.map((row) => ({
+      (await withNames(accounts.store, rows)).map((row) => ({
         ...row,
         timestamp: isoTime(row.timestamp),
         orgId: Number(row.orgId),

@@ -32,6 +32,16 @@ const connectionStatus = z
     connectionId: integer('Id of the connection.', 1),
     syncedAt: nullableTime('When it was last listed.'),
     latestJob: job.nullable(),
+    readers: z
+      .object({
+        count: integer('Those in its lists.'),
+        known: integer('Those of them who are users here.'),
+      })
+      .optional()
+      .meta({
+        description:
+          'For owners: accounts that may read private repositories at the host; absent: it does not sync permissions, or nobody has counted yet.',
+      }),
   })
   .meta({ id: 'ConnectionSyncStatus', description: 'How the listing of a connection stands.' });
 
@@ -109,12 +119,13 @@ export const getConnectionSyncStatus = endpoint(
     const wanted = [...new Set(body.connectionIds)].flatMap((id) => seen.get(id) ?? []);
     const latest = await context.services.connections.latest(wanted.map(({ id }) => id));
     const isOwner = hasOwnerRole(context.caller);
-    const connections = wanted.map(({ id, syncedAt }) => {
+    const connections = wanted.map(({ id, syncedAt, readers }) => {
       const view = latest.get(id);
       return {
         connectionId: id,
         syncedAt: isoOrNull(syncedAt),
         latestJob: view === undefined ? null : jobJson(isOwner ? view : withoutNames(view)),
+        ...(isOwner && readers !== undefined && { readers }),
       };
     });
     return ok({ connections });

@@ -68,7 +68,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   FAILED_TO_PARSE_QUERY: 'the search query does not parse; the message has reason and position',
   REVISION_TOO_LARGE:
     'a revision that is not indexed exceeds `onDemandRevisions`; the message names the limit',
-  SEARCH_CONTEXT_NOT_FOUND: 'the query names an unknown search context',
+  SEARCH_CONTEXT_NOT_FOUND:
+    'the query names a search context that is unknown, or none of whose repositories you see',
   FILE_NOT_FOUND: 'no such file at that ref, or a path that cannot be one',
   INVALID_GIT_REF: 'the ref is malformed or resolves to no commit',
   NOT_AUTHENTICATED: 'a valid credential is needed',

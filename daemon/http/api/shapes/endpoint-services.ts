@@ -127,6 +127,8 @@ export interface ConnectionView {
   readonly syncedAt: number | null;
   /** Why it is not listed, for owners; absent: it is. */
   readonly trouble?: string;
+  /** Accounts that may read its private repositories at the host, and how many of them are matched with users. */
+  readonly readers?: { readonly count: number; readonly known: number };
 }
 
 /** The connections of this instance. Errors of what reads: NOT_READY. */

@@ -59,7 +59,7 @@ export const getFiles = endpoint(
     const repo = findRepo(body.repoName, context);
     checkRef(body.revisionName);
     const paths = await services.trees.files(repo, body.revisionName, gitSignal(context));
-    accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
+    accounts.trail.noteRepeated(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
     return { status: 200, content: { json: await renderOnce(paths, context.holder) } };
   },
 );

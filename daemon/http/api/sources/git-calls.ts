@@ -35,7 +35,9 @@ export interface RepoView {
 
 /** Where records of what a caller does are kept. */
 export interface Trail extends Pick<CallContext, 'actor'> {
-  readonly accounts: { readonly trail: Pick<CallContext['accounts']['trail'], 'note'> };
+  readonly accounts: {
+    readonly trail: Pick<CallContext['accounts']['trail'], 'note' | 'noteRepeated'>;
+  };
 }
 
 /** The repo of this name. Errors: NOT_FOUND if there is none or the caller does not see it. */
@@ -82,7 +84,7 @@ export async function readFolders(
   const wanted = withFoldersAbove(asked);
   const signal = gitSignal(context);
   const folders = await services.trees.folders(repo, revisionName, wanted, signal, holder);
-  accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
+  accounts.trail.noteRepeated(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
   return { folders, signal };
 }
 

@@ -1,0 +1,48 @@
+// What people call the users and API keys that audit records hold by id.
+
+import type { AuditRecord } from './store/audit.ts';
+import type { Store } from './store/store.ts';
+
+/** Names of whoever is still there; a user's is the e-mail address. */
+export interface AuditNames {
+  readonly actorName?: string;
+  readonly targetName?: string;
+}
+
+/** The records with names, each looked up once. Errors: NOT_READY. */
+export async function withNames<Row extends Pick<AuditRecord, keyof AuditIds>>(
+  store: Pick<Store, 'users' | 'apiKeys'>,
+  rows: readonly Row[],
+): Promise<(Row & AuditNames)[]> {
+  const known = new Map<string, string | undefined>();
+  const nameOf = async (type: string, id: string): Promise<string | undefined> => {
+    const key = `${type} ${id}`;
+    if (!known.has(key)) known.set(key, await lookUp(store, type, id));
+    return known.get(key);
+  };
+  const named: (Row & AuditNames)[] = [];
+  for (const row of rows) {
+    const actorName = await nameOf(row.actorType, row.actorId);
+    const targetName = await nameOf(row.targetType, row.targetId);
+    named.push({
+      ...row,
+      ...(actorName !== undefined && { actorName }),
+      ...(targetName !== undefined && { targetName }),
+    });
+  }
+  return named;
+}
+
+type AuditIds = Pick<AuditRecord, 'actorId' | 'actorType' | 'targetId' | 'targetType'>;
+
+async function lookUp(
+  { users, apiKeys }: Pick<Store, 'users' | 'apiKeys'>,
+  type: string,
+  id: string,
+): Promise<string | undefined> {
+  if (type === 'user') return (await users.get(id))?.email;
+  if (type !== 'api_key') return undefined;
+  const key = await apiKeys.get(id);
+  const user = key && (await users.get(key.userId));
+  return user && `${user.email} (key ${key.name})`;
+}

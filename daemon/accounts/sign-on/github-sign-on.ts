@@ -1,0 +1,127 @@
+// Sign-on by GitHub, which is no OpenID Connect issuer: OAuth with PKCE and state, then its API says who came. The account is
+// its number, which nobody else ever has, as lists of readers name it.
+
+import * as client from 'openid-client';
+import { z } from 'zod';
+import type { GithubSignOnSettings } from '../../base/config/file-schema.ts';
+import { githubApiUrl } from '../../base/config/github-address.ts';
+import type { Environment } from '../../base/config/way.ts';
+import { type Identity, identityOf } from './identity.ts';
+import { ISSUER_LIMITS, issuerFetch, type IssuerFetch } from './issuer-fetch.ts';
+import { SignOnRefusal } from './refusals.ts';
+import { type Challenge, exchangeCode, secretNow } from './way-back.ts';
+
+export interface GithubSignOnOptions {
+  readonly settings: GithubSignOnSettings;
+  readonly env: Environment;
+}
+
+/** Addresses of an account; id, login and name are told without a scope. */
+const SCOPE = 'user:email';
+const EMAILS_MAX = 100;
+
+const userSchema = z.object({ id: z.int().positive(), name: z.string().nullish() });
+const emailsSchema = z
+  .array(z.object({ email: z.string(), verified: z.boolean(), primary: z.boolean() }))
+  .max(EMAILS_MAX);
+
+export class GithubSignOn {
+  readonly settings: GithubSignOnSettings;
+  readonly #env: Environment;
+  readonly #fetch: IssuerFetch;
+
+  constructor({ settings, env }: GithubSignOnOptions) {
+    this.settings = settings;
+    this.#env = env;
+    const ask = issuerFetch({ issuer: new URL(settings.url), env, limits: ISSUER_LIMITS });
+    this.#fetch = async (address, question) => withStatus(await ask(address, question));
+  }
+
+  /** Where people sign in. */
+  get #metadata(): client.ServerMetadata & { readonly authorization_endpoint: string } {
+    const { url } = this.settings;
+    return {
+      issuer: url,
+      authorization_endpoint: `${url}/login/oauth/authorize`,
+      token_endpoint: `${url}/login/oauth/access_token`,
+    };
+  }
+
+  /** Asks the API of the server, as nobody. @returns where people sign in. Errors: of the network; no GitHub. */
+  async probe(): Promise<string> {
+    const { status } = await this.#fetch(`${githubApiUrl(this.settings.url)}/meta`, {});
+    // A server that lets nobody in without credential says so.
+    if (status !== 200 && status !== 401)
+      throw new Error(`no API of GitHub is there: status ${status}`);
+    return this.#metadata.authorization_endpoint;
+  }
+
+  /** Where the person is sent. Errors: SignOnRefusal. */
+  async address({ state, verifier }: Challenge, redirectUri: string): Promise<URL> {
+    return client.buildAuthorizationUrl(this.#configuration(), {
+      redirect_uri: redirectUri,
+      scope: SCOPE,
+      state,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+  }
+
+  /**
+   * Who came back.
+   *
+   * @param url  the redirect address, with what GitHub added
+   *
+   * Errors: SignOnRefusal.
+   */
+  async identity({ state, verifier }: Challenge, url: URL): Promise<Identity> {
+    const configuration = this.#configuration();
+    const { access_token: token } = await exchangeCode(configuration, url, {
+      expectedState: state,
+      pkceCodeVerifier: verifier,
+    });
+    try {
+      const { id, name } = userSchema.parse(await this.#read(configuration, token, '/user'));
+      const path = `/user/emails?per_page=${EMAILS_MAX}`;
+      const emails = emailsSchema.parse(await this.#read(configuration, token, path));
+      const sorted = emails.toSorted((a, b) => Number(b.primary) - Number(a.primary));
+      return identityOf(this.settings.url, { sub: String(id), name }, sorted);
+    } catch (error) {
+      if (error instanceof SignOnRefusal) throw error;
+      throw new SignOnRefusal('invalid', error);
+    }
+  }
+
+  /** Errors: SignOnRefusal, where the API does not answer; what is no JSON. */
+  async #read(configuration: client.Configuration, token: string, path: string): Promise<unknown> {
+    const url = new URL(githubApiUrl(this.settings.url) + path);
+    const headers = new Headers({ accept: 'application/vnd.github+json' });
+    const answer = await client
+      .fetchProtectedResource(configuration, token, url, 'GET', undefined, headers)
+      .catch((error: unknown) => {
+        throw new SignOnRefusal('unreachable', error);
+      });
+    if (answer.status === 200) return answer.json();
+    const cause = new Error(`${url.pathname}: status ${answer.status}`);
+    throw new SignOnRefusal(answer.status === 429 ? 'unreachable' : 'invalid', cause);
+  }
+
+  /** Of this moment: the secret may have been exchanged. Errors: SignOnRefusal, where there is no secret. */
+  #configuration(): client.Configuration {
+    const { clientId, clientSecret, url } = this.settings;
+    const secret = client.ClientSecretPost(secretNow(clientSecret, this.#env));
+    const made = new client.Configuration(this.#metadata, clientId, {}, secret);
+    made[client.customFetch] = this.#fetch;
+    made.timeout = ISSUER_LIMITS.answerMs / 1000;
+    if (/^http:/i.test(url)) client.allowInsecureRequests(made);
+    return made;
+  }
+}
+
+/** GitHub refuses a code with status 200. */
+async function withStatus(answer: Response): Promise<Response> {
+  if (answer.status !== 200) return answer;
+  const text = await answer.text();
+  const isRefusal = /^\s*\{\s*"error"\s*:/.test(text);
+  return new Response(text, { status: isRefusal ? 400 : 200, headers: answer.headers });
+}

@@ -1,0 +1,32 @@
+// Facts of an audit record in a line for people: of long lists the beginning. Whoever needs all reads the JSON.
+
+/** Guess: enough to see what a list is of. */
+const SHOWN_MAX = 5;
+
+/** `settings: apiKeyUsage, from: {apiKeyUsage: all}`. */
+export function factsText(metadata: Readonly<Record<string, unknown>>): string {
+  // Where repositories are named nobody needs their ids.
+  const { repoIds: _, ...rest } = metadata;
+  return membersText(rest['repos'] === undefined ? metadata : rest);
+}
+
+function membersText(members: object): string {
+  const entries = Object.entries(members);
+  const texts = entries.slice(0, SHOWN_MAX).map(([name, value]) => `${name}: ${textOf(value)}`);
+  return withMore(texts, entries.length);
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) {
+    const texts = value.slice(0, SHOWN_MAX).map(textOf);
+    return `[${withMore(texts, value.length)}]`;
+  }
+  if (typeof value === 'object' && value !== null) return `{${membersText(value)}}`;
+  return JSON.stringify(value) ?? '';
+}
+
+function withMore(texts: readonly string[], count: number): string {
+  const more = count - texts.length;
+  return more > 0 ? `${texts.join(', ')} and ${more} more` : texts.join(', ');
+}

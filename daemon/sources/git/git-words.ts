@@ -1,0 +1,22 @@
+// What git wrote to standard error, for people: no credentials, no control characters, one line.
+
+const LENGTH_MAX = 300;
+const FAILURE = /^(?:fatal|error): /;
+
+/** Why git failed: its fatal and error lines, whatever warnings stand before them; else its first line. May be empty. */
+export function failureWords(stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
+  const failures = lines.filter((line) => FAILURE.test(line));
+  const told = failures.length === 0 ? lines.slice(0, 1) : [...new Set(failures)];
+  return plainWords(told.map((line) => line.replace(FAILURE, '').trim()).join('; '));
+}
+
+/** A line of git's without the user part of addresses. */
+export function plainWords(line: string): string {
+  return line
+    .replace(FAILURE, '')
+    .replaceAll(/:\/\/[^/\s@]*@/g, '://***@')
+    .replaceAll(/[\s\p{C}]+/gu, ' ')
+    .trim()
+    .slice(0, LENGTH_MAX);
+}
