@@ -33,6 +33,7 @@ export interface RevisionAnswer {
   readonly files: readonly RevisionResult[];
   readonly isSearchExhaustive: boolean;
   readonly incompleteReasons?: readonly string[];
+  readonly hints?: readonly { readonly message: string }[];
 }
 
 interface RawFile extends Omit<RevisionResult, 'path'> {

@@ -213,6 +213,7 @@ export const exhaustiveness = {
         'deadline',
         'shard_crashed',
         'shard_quarantined',
+        'revision_unreadable',
         'symbols_missing',
         'internal_error',
       ]),
