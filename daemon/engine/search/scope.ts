@@ -131,6 +131,6 @@ export class ScopeView implements OrderContext {
 /** The tables of an open shard. Errors: ShardError, also where its file has not its size any more. */
 export function openTables(searcher: Searcher, shardId: string): ShardTables {
   const space = searcher.spaceOf(shardId);
-  space.checkSizes(shardId);
+  space.checkNowAndThen(shardId);
   return new ShardTables(space.bytesOf(shardId));
 }
