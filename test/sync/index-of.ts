@@ -22,6 +22,7 @@ export interface RevisionResult {
   readonly repository: string;
   readonly repositoryId: number;
   readonly branches: readonly string[];
+  readonly branchesOmitted?: number;
   readonly webUrl: string;
   readonly externalWebUrl?: string;
   readonly content?: string;

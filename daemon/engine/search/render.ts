@@ -392,6 +392,9 @@ function joinWords(parts: readonly Uint32Array[]): Uint32Array {
   return joined;
 }
 
+/** Revisions that a result names; of a repository with thousands of tags they would be most of an answer. */
+const BRANCHES_MAX = 100;
+
 /** Stands for the path while the texts around it are made; no encoding changes it. */
 const PATH_MARK = '~path-of-the-doc~';
 
@@ -414,10 +417,12 @@ function membersOf(
 function linkTexts(baseUrl: string, { repo, branches, kind }: LinkGroup): LinkTexts {
   const revision = branches[0] ?? repo.defaultRevision;
   const page = JSON.stringify(blobPageUrl(baseUrl, repo.name, revision, ''));
+  const branchesOmitted = Math.max(0, branches.length - BRANCHES_MAX);
   const members = {
     repository: repo.name,
     repositoryId: repo.repoId,
-    branches,
+    branches: branches.slice(0, BRANCHES_MAX),
+    ...(branchesOmitted === 0 ? {} : { branchesOmitted }),
     fileKind: kind,
   };
   const url = externalFileUrl(repo, revision, PATH_MARK);

@@ -128,8 +128,10 @@ const fileResult = z
     language: text('Name of the language, "" if unknown.'),
     chunks: z.array(chunk).meta({ description: 'Best first; empty for a result by name only.' }),
     branches: z.array(z.string()).optional().meta({
-      description: 'Full refs of the revisions that hold the file and that the query means.',
+      description:
+        'Full refs of the revisions that hold the file and that the query means, the first 100.',
     }),
+    branchesOmitted: integer('How many further revisions do.', 1).optional(),
     fileKind: z.enum(['code', 'test', 'generated', 'vendored', 'docs']).optional().meta({
       description: 'What the file is for, by its path and the `.gitattributes` of its repository.',
     }),
