@@ -23,6 +23,7 @@ export interface RevisionResult {
   readonly repositoryId: number;
   readonly branches: readonly string[];
   readonly branchesOmitted?: number;
+  readonly blobSha?: string;
   readonly webUrl: string;
   readonly externalWebUrl?: string;
   readonly content?: string;

@@ -170,6 +170,7 @@ function* prepareSteps(
     revisionTexts: shownRevisionTexts(meant),
     repoOf: (shard: number, docId: number) => view.repoOf(shard, docId),
     tablesOf: (shard: number) => view.tablesOf(shard),
+    oidOf: (shard: number, docId: number) => view.oidOf(shard, docId),
     reading: new Reading(),
     signal,
     place,

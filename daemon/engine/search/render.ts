@@ -53,6 +53,8 @@ export interface RenderContext {
   readonly revisionTexts: readonly string[] | undefined;
   readonly repoOf: (shard: number, docId: number) => RepoRecord;
   readonly tablesOf: (shard: number) => ShardTables;
+  /** Id in git of the content of a doc; "": not known. */
+  readonly oidOf: (shard: number, docId: number) => string;
   /** What rendering this search has read so far. */
   readonly reading: Reading;
   /** Aborted when the client is gone. */
@@ -402,15 +404,13 @@ const PATH_MARK = '~path-of-the-doc~';
 function membersOf(
   { shard, docId, score }: FoundDoc,
   { repo, branches }: LinkGroup,
-  { fields, tablesOf }: RenderContext,
+  { fields, oidOf }: RenderContext,
 ): string {
   const scored = fields.includes('score') ? `,"score":${score}` : '';
   const isOnDisk = repo.source.kind !== 'commits' && branches.includes('HEAD');
   if (isOnDisk || !fields.includes('blobSha')) return scored;
-  const { blobId } = tablesOf(shard).doc(docId);
-  return blobId === undefined
-    ? scored
-    : `${scored},"blobSha":"${tablesOf(shard).blobHash(blobId)}"`;
+  const oid = oidOf(shard, docId);
+  return oid === '' ? scored : `${scored},"blobSha":"${oid}"`;
 }
 
 /** The texts that results of docs of a kind, of a repo in these revisions, share. */

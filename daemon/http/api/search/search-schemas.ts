@@ -137,7 +137,7 @@ const fileResult = z
     }),
     score: integer('How good the match is; higher is better.').optional(),
     blobSha: text(
-      'Id of the content in git; absent for files on disk and for contents that are not indexed.',
+      'Id of the content in git; absent for files on disk.',
     ).optional(),
     content: text('The whole text; only with `whole`.').optional(),
     skipReason: z
