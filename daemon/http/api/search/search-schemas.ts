@@ -136,9 +136,7 @@ const fileResult = z
       description: 'What the file is for, by its path and the `.gitattributes` of its repository.',
     }),
     score: integer('How good the match is; higher is better.').optional(),
-    blobSha: text(
-      'Id of the content in git; absent for files on disk.',
-    ).optional(),
+    blobSha: text('Id of the content in git; absent for files on disk.').optional(),
     content: text('The whole text; only with `whole`.').optional(),
     skipReason: z
       .enum(SKIP_REASONS)
