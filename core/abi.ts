@@ -58,7 +58,7 @@ export {
   mergeStep,
 } from './shard/merge';
 export { headerChecksum, failIndex as openFailIndex, failSection as openFailSection, openShard } from './shard/open';
-export { forgetPages, pagesInit, soundPagesSize, sumPages } from './shard/pages';
+export { arePagesSound, forgetPages, pagesInit, soundPagesSize, sumPages } from './shard/pages';
 export { openSymbols, symbolsHeaderChecksum, verifySymbols } from './shard/symbols';
 export {
   symbolsAddBlob,

@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { filesOf, indexOf, openIndexOf, shown } from './index-of.ts';
+import { filesOf, type IndexOf, indexOf, openIndexOf, shown } from './index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: ['**'] };
@@ -70,6 +70,39 @@ void test('sets of docs alone change while the shards hold all docs', TIMEOUT, a
   await step('plum', ['a.txt heads/main', 'new.txt heads/main'], true);
   await index.close();
 });
+
+void test(
+  'results name the blobs of files that are empty, binary or too large',
+  TIMEOUT,
+  async () => {
+    const repo = makeRepo({
+      'bin/b': Buffer.of(0, 1, 2),
+      'empty.txt': '',
+      'large.txt': 'plum large\n'.repeat(600),
+      'same/large.txt': 'plum large\n'.repeat(600),
+      'text.txt': 'plum\n',
+    });
+    const dataDir = temporaryFolder();
+    const check = async (index: IndexOf): Promise<void> => {
+      for (const query of ['file:.', 'file:. rev:*']) {
+        const { files } = await index.search(query);
+        assert.equal(files.length, 5, query);
+        for (const { path: file, blobSha } of files)
+          assert.equal(blobSha, git(repo, 'rev-parse', `HEAD:${file}`), `${query}: ${file}`);
+      }
+    };
+    const index = await indexOf(dataDir, repo, {});
+    await check(index);
+    writeFiles(repo, { 'bin/b': Buffer.of(0, 3), 'text.txt': 'plum new\n' });
+    commitAll(repo);
+    await index.index([repo], {}, 'commits');
+    await check(index);
+    await index.close();
+    const again = await openIndexOf(dataDir);
+    await check(again);
+    await again.close();
+  },
+);
 
 void test('docs that no revision holds are in no answer and no count', TIMEOUT, async () => {
   const repo = makePlum();
@@ -244,6 +277,9 @@ void test(
   TIMEOUT,
   async () => {
     const repo = makePlum();
+    // Docs without stored content would have a revision file.
+    git(repo, 'rm', '-q', '-r', 'bin');
+    commitAll(repo);
     const dataDir = temporaryFolder();
     const first = await indexOf(dataDir, repo);
     const files = filesOf(dataDir);

@@ -22,6 +22,8 @@ export interface RevisionResult {
   readonly repository: string;
   readonly repositoryId: number;
   readonly branches: readonly string[];
+  readonly branchesOmitted?: number;
+  readonly blobSha?: string;
   readonly webUrl: string;
   readonly externalWebUrl?: string;
   readonly content?: string;
@@ -33,6 +35,7 @@ export interface RevisionAnswer {
   readonly files: readonly RevisionResult[];
   readonly isSearchExhaustive: boolean;
   readonly incompleteReasons?: readonly string[];
+  readonly hints?: readonly { readonly message: string }[];
 }
 
 interface RawFile extends Omit<RevisionResult, 'path'> {

@@ -21,6 +21,8 @@ interface Oracle {
 }
 
 const COMMIT_COUNT = 120;
+/** Revisions that a result names. */
+const SHOWN_MAX = 100;
 
 /** A line of commits that change, add, delete and bring back files; branches and tags on all of them. */
 function makeBusyRepo(): string {
@@ -143,7 +145,9 @@ function expected(
           const wanted = held.filter((name) =>
             texts.some((text) => rev(text)({ ...doc, revisions: new Set([name]) }, names)),
           );
-          return `${doc.repo} ${doc.path} ${doc.content} ${(wanted.length > 0 ? wanted : held).join()}`;
+          const shown = wanted.length > 0 ? wanted : held;
+          const omitted = shown.splice(SHOWN_MAX).length;
+          return `${doc.repo} ${doc.path} ${doc.content} ${shown.join()} ${omitted}`;
         }),
     )
     .sort();
@@ -158,8 +162,8 @@ async function check(
   for (const [query, condition, texts] of QUERIES) {
     const answer = await index.search(query, { whole: true, isRegexEnabled });
     const found = answer.files.map(
-      ({ path, repository, content, branches }) =>
-        `${repository} ${path} ${content?.trimEnd()} ${branches.join()}`,
+      ({ path, repository, content, branches, branchesOmitted = 0 }) =>
+        `${repository} ${path} ${content?.trimEnd()} ${branches.join()} ${branchesOmitted}`,
     );
     assert.deepEqual(found.sort(), expected(oracles, condition, texts), query);
     const { stats } = answer;

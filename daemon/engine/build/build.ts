@@ -90,7 +90,10 @@ export interface BuiltShard extends FinishedShard {
 export interface BuildResult {
   readonly fingerprint: string;
   readonly shards: readonly BuiltShard[];
-  /** The revision file (engine/shards/revisions.ts), if the source names further revisions. */
+  /**
+   * The revision file (engine/shards/revisions.ts), if the source names further revisions, or commits have docs without stored
+   * content.
+   */
   readonly revisions?: Buffer;
   /** Docs indexed by name only. */
   readonly skipped: Readonly<Record<SkipReason, number>>;
@@ -151,9 +154,20 @@ export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
     ignored: await listing.ignored(),
     states: listing.states,
   };
-  return revisions === undefined || shards.length === 0
+  // Why of a commit alone too: it says which blobs the docs without stored content are.
+  const hasUnstored = spec.kind === 'commits' && shards.some(({ unstored }) => unstored.length > 0);
+  const held = revisions ?? (hasUnstored ? onlyRevision(files.length) : undefined);
+  return held === undefined || shards.length === 0
     ? result
-    : { ...result, revisions: await revisionFile(shards, revisions, files.length) };
+    : { ...result, revisions: await revisionFile(shards, held, files.length) };
+}
+
+/** One revision that holds all files. */
+function onlyRevision(fileCount: number): RevisionFiles {
+  const visit = (_: number, onFile: (file: number) => void): void => {
+    for (let file = 0; file < fileCount; file++) onFile(file);
+  };
+  return { count: 1, visit };
 }
 
 /** What the files of the default revision say of languages: it counts for all. Errors: GitError. */

@@ -16,6 +16,7 @@ import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
 import type { ReadFailure } from '../../sources/docs/source.ts';
 import { isAttributeFile } from '../../sources/languages/attributes.ts';
+import { LostObjectError } from '../../sources/git/git.ts';
 import { findLinks } from '../../sources/git/objects.ts';
 import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tree-diff.ts';
 import { ShardError } from '../host/space.ts';
@@ -88,6 +89,15 @@ interface Target {
  * Errors: as buildRepo.
  */
 export async function buildDelta(options: DeltaOptions): Promise<DeltaResult | string> {
+  try {
+    return await deltaOf(options);
+  } catch (error) {
+    if (!(error instanceof LostObjectError)) throw error;
+    return `git cannot compare commits: ${error.message}`;
+  }
+}
+
+async function deltaOf(options: DeltaOptions): Promise<DeltaResult | string> {
   const targets = await targetsOf(options);
   if (typeof targets === 'string') return targets;
   const docs = openDocs(options);

@@ -4,7 +4,9 @@
 import { Breather } from '../../base/next-turn.ts';
 import { type CommittedRules, rulesOfCommits } from '../../sources/docs/committed-rules.ts';
 import { FileList } from '../../sources/docs/file-list.ts';
-import { diffTrees } from '../../sources/git/tree-diff.ts';
+import { LostObjectError } from '../../sources/git/git.ts';
+import type { TreeChange } from '../../sources/git/tree-diff.ts';
+import { readTrees } from '../../sources/git/trees.ts';
 import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
 import { KnownDocs, type KnownIndex } from './known-docs.ts';
 import { MissingDocs } from './missing-docs.ts';
@@ -31,6 +33,8 @@ export interface ExtraRevisions {
   readonly shards: readonly ListedShard[];
   /** The revision file of these commits alone, over the shards that were built and, behind them, the known ones. */
   readonly revisions: Buffer;
+  /** What of the commits could not be read, in words; undefined: nothing. */
+  readonly unread: string | undefined;
 }
 
 /** Revisions have more docs than may be built. */
@@ -42,6 +46,9 @@ export class TooManyDocsError extends Error {
     this.count = count;
   }
 }
+
+/** Files and folders that a text names. */
+const UNREAD_NAMED_MAX = 3;
 
 /** Source: `git hash-object -t blob` of nothing, with SHA-1 and SHA-256. */
 const EMPTY_BLOBS = [
@@ -68,6 +75,8 @@ class Extra {
   readonly #options: ExtraOptions;
   readonly #docs: KnownDocs;
   readonly #missing = new MissingDocs();
+  /** Files and folders of the commits that could not be read. */
+  readonly #unread = new Set<string>();
 
   constructor(options: ExtraOptions, docs: KnownDocs) {
     this.#options = options;
@@ -93,7 +102,15 @@ class Extra {
     const built = await this.#build();
     const all = [...this.#docs.shards.keys()];
     const revisions = revisionFileOver(this.#docs, all, built, sets);
-    return { shards: built.shards, revisions };
+    return { shards: built.shards, revisions, unread: this.#unreadText() };
+  }
+
+  #unreadText(): string | undefined {
+    const count = this.#unread.size;
+    if (count === 0) return undefined;
+    const names = [...this.#unread].slice(0, UNREAD_NAMED_MAX).join(', ');
+    const more = count > UNREAD_NAMED_MAX ? ` and ${count - UNREAD_NAMED_MAX} more` : '';
+    return `git cannot read ${names}${more}: the repository is a partial clone, or damaged.`;
   }
 
   /** The shards of the docs that no known one holds, and these docs as listed. */
@@ -106,7 +123,8 @@ class Extra {
       rulesOf(spec.path, known.revisions[0]?.commit, found),
     ]);
     const files = FileList.of(rows.map(({ file }) => file));
-    const { shards } = await buildDocs(this.#options, { ...rules, files });
+    const { shards, failures } = await buildDocs(this.#options, { ...rules, files });
+    for (const { path } of failures) this.#unread.add(path);
     return { shards, rows };
   }
 
@@ -140,10 +158,12 @@ class Extra {
   ): Promise<Uint8Array[]> {
     const { spec, signal } = this.#options;
     const options = { signal };
-    const told = basis && (await changesFrom(spec.path, basis, { commit, rules }, options));
+    const told =
+      basis &&
+      (await changesFrom(spec.path, basis, { commit, rules }, options).catch(ifLostObject));
     const isTold = basis !== undefined && told !== undefined;
     const sets = isTold ? this.#docs.docsIn(basis.revision) : this.#docs.noDocs();
-    const changes = told ?? (await diffTrees(spec.path, undefined, commit, options));
+    const changes = told ?? (await this.#itemsOf(commit));
     const breather = new Breather();
     for (const change of changes) {
       await breather.pause();
@@ -153,6 +173,23 @@ class Extra {
     signal.throwIfAborted();
     return sets;
   }
+
+  /** What a commit has, as changes from nothing; notes the folders that git cannot read. */
+  async #itemsOf(commit: string): Promise<readonly TreeChange[]> {
+    const { spec, signal } = this.#options;
+    const { docs, lostPaths } = await readTrees(spec.path, [commit], { signal });
+    for (const path of lostPaths) this.#unread.add(path);
+    return docs.map(({ oid, isSymlink, ...named }) => ({
+      ...named,
+      isOuter: false,
+      after: { oid, kind: isSymlink ? 'symlink' : 'file' },
+    }));
+  }
+}
+
+/** Undefined for a LostObjectError: git compares nothing then. Errors: others. */
+function ifLostObject(error: unknown): undefined {
+  if (!(error instanceof LostObjectError)) throw error;
 }
 
 /** What the docs of a commit are told from. */

@@ -24,6 +24,7 @@ export interface CoreExports {
   soundPagesSize(): number;
   pagesInit(bitmap: number): void;
   forgetPages(start: number, end: number): void;
+  arePagesSound(base: number, headSize: number, sums: number, start: number, end: number): number;
   sumPages(base: number, headSize: number, end: number, out: number): void;
   openFailSection: CoreVariable;
   openFailIndex: CoreVariable;

@@ -357,7 +357,7 @@ export class Searcher {
   ): Space | undefined {
     const space = this.#spaceWithPlan(shardId);
     this.#bound = undefined;
-    space.checkSizes(shardId);
+    space.checkNowAndThen(shardId);
     const view = space.viewOf(shardId);
     placeDocSets(space.core, view, shardId, this.#plan);
     const status = whileWanted(space.core, isStopWanted, () => call(view, space));

@@ -2,12 +2,14 @@
 //   static data | views | sound pages | plan | counters | output | arena | shards from MAP_START up
 // Shards beyond the capacity of one space go to further spaces, one instance each (searcher.ts).
 
-import { PAGE_SIZE, SHARD_BITMAP_SIZE } from '../../../core/shared/format.ts';
+import * as format from '../../../core/shared/format.ts';
+import * as symbolLayout from '../../../core/shared/symbols.ts';
 import {
   bringIn,
   canMap,
   emptyRange,
   expectLookups,
+  isInMemory,
   MappingError,
   type MappingKind,
   placeFile,
@@ -35,6 +37,20 @@ const MAP_END = MEMORY_PAGES * 65536 - 65536;
 /** Guess: between two looks at the files of a shard; a look takes 4 us. */
 const LOOK_PAUSE_MS = 10_000;
 
+/**
+ * Pages that were found sound are checked again when they are read so long after. Why: bytes may change behind a mapping, by
+ * another name of the file, a bad disk or bad memory, also when a page is read from disk once more.
+ * Measured: 2026-11-28: 0.3 us a page. An index of 1.15 GB has tables of 28 MB, at most 9 MB a shard: 2 ms a thread each time;
+ * if all of it is read all the time, 90 ms.
+ */
+const SOUND_MS = 120_000;
+/** What is forgotten at a time: the share of the pages that a second of SOUND_MS is. */
+const FORGET_MIN = 1000 / SOUND_MS;
+/** Guess: between two checks of the tables of shards, so that no search waits for those of all. */
+const TABLES_PAUSE_MS = 10;
+/** Bytes of tables that are checked, or passed over because they are not in memory, at a time. */
+const TABLE_PIECE_SIZE = 1 << 18;
+
 /** Bytes of shards that one space holds. */
 export const SPACE_CAPACITY = MAP_END - MAP_START;
 
@@ -50,6 +66,36 @@ export interface ShardFile {
 
 /** What is wrong with a shard: its bytes, those of its symbols, or that the machine has no room or right to read it. */
 export type ShardFault = 'damaged' | 'symbols' | 'unmapped';
+
+/** Where a kind of file has its tables: from the start of one section to that of another one. */
+interface FileTables {
+  readonly headSize: number;
+  /** Offset of the rows of sections. */
+  readonly sections: number;
+  readonly checked: readonly (readonly [first: number, behind: number])[];
+  readonly sums: number;
+}
+
+/** Those that core/shard/open.ts checks. */
+const SHARD_TABLES: FileTables = {
+  headSize: format.HEADER_SIZE,
+  sections: format.HEADER_SECTIONS_OFFSET,
+  checked: [
+    [format.SECTION_BLOBS, format.SECTION_POSTINGS],
+    [format.SECTION_GRAM_KEYS, format.SECTION_PAGE_SUMS],
+  ],
+  sums: format.SECTION_PAGE_SUMS,
+};
+/** Those that core/shard/symbols.ts checks. */
+const SYMBOL_TABLES: FileTables = {
+  headSize: symbolLayout.SYMBOLS_HEADER_SIZE,
+  sections: symbolLayout.SYMBOLS_SECTIONS_OFFSET,
+  checked: [
+    [symbolLayout.SYMBOLS_SECTION_STARTS, symbolLayout.SYMBOLS_SECTION_ROWS],
+    [symbolLayout.SYMBOLS_SECTION_PARENTS, symbolLayout.SYMBOLS_SECTION_LISTS],
+  ],
+  sums: symbolLayout.SYMBOLS_SECTION_PAGE_SUMS,
+};
 
 /** What is wrong with a shard or its symbols. */
 export interface ShardProblem {
@@ -81,6 +127,19 @@ interface PlacedShard {
   isIn: boolean;
   /** When its files were looked at last, ms; -Infinity: since it was opened nobody did. */
   lookedAtMs: number;
+  /** The pages that are checked when it is opened, and not when they are read. */
+  readonly tables: readonly TableRange[];
+  /** When they were checked last, ms. */
+  checkedAtMs: number;
+}
+
+/** Addresses of tables in a file at `base`, whose page sums are at `sums`. */
+interface TableRange {
+  readonly base: number;
+  readonly headSize: number;
+  readonly sums: number;
+  readonly start: number;
+  readonly end: number;
 }
 
 export interface SpaceOptions {
@@ -88,6 +147,8 @@ export interface SpaceOptions {
   readonly capacity?: number | undefined;
   /** Read shards in even where they could be mapped. */
   readonly wantsRead?: boolean | undefined;
+  /** For tests: after how many ms pages are checked again; default: 120,000. */
+  readonly soundMs?: number | undefined;
 }
 
 /** An instance with shards in it. Not to be used after any of its calls trapped. */
@@ -101,12 +162,18 @@ export class Space {
   readonly arenaSize: number;
   readonly #viewStart: number;
   readonly #wantsRead: boolean;
+  readonly #soundMs: number;
   readonly #shards = new Map<string, PlacedShard>();
   readonly #ranges: RangeList;
   readonly #freeViews: number[] = [];
   #viewCount = 0;
   /** There was no memory for the pages that were wanted last. */
   #isStarved = false;
+  /** Where the pages begin that are forgotten next, and when it was done last, ms. */
+  #forgetStart = MAP_START;
+  #forgotAtMs = performance.now();
+  /** When tables were checked last, ms. */
+  #tablesCheckedAtMs = performance.now();
 
   constructor(module: WebAssembly.Module, options: SpaceOptions = {}) {
     this.core = instantiateCore(module);
@@ -130,6 +197,7 @@ export class Space {
     const capacity = Math.min(options.capacity ?? SPACE_CAPACITY, SPACE_CAPACITY);
     this.#ranges = new RangeList(MAP_START, MAP_START + capacity);
     this.#wantsRead = options.wantsRead ?? false;
+    this.#soundMs = options.soundMs ?? SOUND_MS;
   }
 
   has(shardId: string): boolean {
@@ -181,9 +249,9 @@ export class Space {
       this.outputStart,
     );
     if (status !== 0) throw new ShardError(shardId, statusName(status));
-    const bitmap = new Uint8Array(memory.buffer, this.outputStart, SHARD_BITMAP_SIZE);
+    const bitmap = new Uint8Array(memory.buffer, this.outputStart, format.SHARD_BITMAP_SIZE);
     const blockIds: number[] = [];
-    for (let id = 0; id < SHARD_BITMAP_SIZE * 8; id++) {
+    for (let id = 0; id < format.SHARD_BITMAP_SIZE * 8; id++) {
       if (((bitmap[id >> 3]! >> (id & 7)) & 1) === 1) blockIds.push(id);
     }
     return blockIds;
@@ -222,6 +290,8 @@ export class Space {
         kind,
         isIn: true,
         lookedAtMs: -Infinity,
+        tables: this.#tablesOf(file, address),
+        checkedAtMs: performance.now(),
       });
       return true;
     } catch (error) {
@@ -269,10 +339,10 @@ export class Space {
         return new ShardError(shardId, 'a page could not be read for want of memory', 'unmapped');
       const symbolsStart = align(shard.file.size);
       return offset < symbolsStart
-        ? new ShardError(shardId, `page ${offset / PAGE_SIZE} is damaged or cannot be read`)
+        ? new ShardError(shardId, `page ${offset / format.PAGE_SIZE} is damaged or cannot be read`)
         : new ShardError(
             shardId,
-            `page ${(offset - symbolsStart) / PAGE_SIZE} of its symbols is damaged or cannot be read`,
+            `page ${(offset - symbolsStart) / format.PAGE_SIZE} of its symbols is damaged or cannot be read`,
             'symbols',
           );
     }
@@ -286,16 +356,71 @@ export class Space {
   }
 
   /**
-   * Looks now and then whether the mapped files of a shard still have their sizes: touching what was cut off would end
-   * the process. Errors: ShardError.
+   * To be called before a shard is searched. Looks now and then whether its mapped files still have their sizes, as touching
+   * what was cut off would end the process, and checks again what was checked long ago. Errors: ShardError.
    */
-  checkSizes(shardId: string): void {
+  checkNowAndThen(shardId: string): void {
     const shard = this.#placed(shardId);
     const nowMs = performance.now();
+    this.#forgetOld(nowMs);
+    const isDue =
+      nowMs - shard.checkedAtMs >= this.#soundMs &&
+      nowMs - this.#tablesCheckedAtMs >= Math.min(TABLES_PAUSE_MS, this.#soundMs);
+    if (isDue) this.#checkTables(shard, nowMs);
     if (shard.kind !== 'mapped' || nowMs - shard.lookedAtMs < LOOK_PAUSE_MS) return;
     const problem = sizeProblemOf(shard.file);
     if (problem !== undefined) throw new ShardError(shardId, problem.reason, problem.fault);
     shard.lookedAtMs = nowMs;
+  }
+
+  /** Forgets which pages were found sound, a part of them after each part of the time. */
+  #forgetOld(nowMs: number): void {
+    const share = Math.min(1, (nowMs - this.#forgotAtMs) / Math.max(this.#soundMs, 1));
+    if (share < FORGET_MIN) return;
+    this.#forgotAtMs = nowMs;
+    const { exports } = this.core;
+    const end = this.#forgetStart + align((MAP_END - MAP_START) * share);
+    exports.forgetPages(this.#forgetStart, Math.min(end, MAP_END));
+    this.#forgetStart = end < MAP_END ? end : MAP_START + end - MAP_END;
+    if (end > MAP_END) exports.forgetPages(MAP_START, this.#forgetStart);
+  }
+
+  /** Checks the tables of a shard again, as far as they are in memory. Errors: ShardError. */
+  #checkTables(shard: PlacedShard, nowMs: number): void {
+    const { exports, memory } = this.core;
+    shard.checkedAtMs = nowMs;
+    for (const { base, headSize, sums, start, end } of shard.tables)
+      for (let piece = start; piece < end; piece += TABLE_PIECE_SIZE) {
+        if (!isInMemory(memory, piece)) continue;
+        const pieceEnd = Math.min(piece + TABLE_PIECE_SIZE, end);
+        exports.forgetPages(piece, pieceEnd);
+        if (exports.arePagesSound(base, headSize, sums, piece, pieceEnd) === 0)
+          throw this.#damageAt(piece - (piece % format.PAGE_SIZE));
+      }
+    this.#tablesCheckedAtMs = performance.now();
+  }
+
+  /** All sections of the files of a shard but those whose pages are checked when they are read. */
+  #tablesOf({ size, symbols }: ShardFile, address: number): TableRange[] {
+    const { buffer } = this.core.memory;
+    const ranges = (base: number, { headSize, sections, checked, sums }: FileTables) => {
+      const header = new DataView(buffer, base, headSize);
+      const startOf = (kind: number): number =>
+        base +
+        header.getUint32(
+          sections + (kind - 1) * format.SECTION_ROW_SIZE + format.SECTION_START_OFFSET,
+          true,
+        );
+      return checked.map(([first, behind]) => ({
+        base,
+        headSize,
+        sums: startOf(sums),
+        start: startOf(first),
+        end: startOf(behind),
+      }));
+    };
+    const own = ranges(address, SHARD_TABLES);
+    return symbols === undefined ? own : [...own, ...ranges(address + align(size), SYMBOL_TABLES)];
   }
 
   /** Gives the memory that requests have used back to the system, but for a little. A plan must be compiled anew. */

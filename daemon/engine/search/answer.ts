@@ -92,6 +92,8 @@ export function statsObject(numbers: StatsNumbers, reason: FlushReason): object 
 export interface Gaps {
   /** A shard in scope is out of service. */
   readonly hasQuarantined: boolean;
+  /** A revision that the query names could not be read, or not whole. */
+  readonly hasUnread: boolean;
   /** The query asks for symbols, and those of a shard in scope are not known yet. */
   readonly lacksSymbols: boolean;
 }
@@ -110,6 +112,7 @@ export function incompleteReasons(
   if (stop === 'deadline') reasons.push('deadline');
   if (counts.crashes > 0) reasons.push('shard_crashed');
   if (gaps.hasQuarantined) reasons.push('shard_quarantined');
+  if (gaps.hasUnread) reasons.push('revision_unreadable');
   if (gaps.lacksSymbols) reasons.push('symbols_missing');
   if (isFailed) reasons.push('internal_error');
   return reasons;

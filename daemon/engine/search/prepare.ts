@@ -20,7 +20,7 @@ import type { PlanNode } from '../query/plan-tree.ts';
 import { repoTestOf } from '../query/repos.ts';
 import type { SearchPlace } from '../../base/place.ts';
 import { Reading, type RenderContext } from './render.ts';
-import { revisionHints } from './revision-hints.ts';
+import { revisionHints, unreadHints } from './revision-hints.ts';
 import { hasRevisionFilter, shownRevisionTexts, withDemanded } from '../query/revisions.ts';
 import type { RunOptions } from './run.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -48,8 +48,8 @@ export interface SearchEnvironment {
 }
 
 /**
- * A snapshot in which repos have, of these names, the revisions that their git knows by them; it is held, to be released.
- * Undefined: none is known. The names are well formed, and no indexed revision has one of them in its name.
+ * A snapshot in which repos have, of these names, the revisions that their git knows by them, and which says what of them
+ * could not be read; it is held, to be released. Undefined: none is known. The names are well formed, and no indexed revision has one of them in its name.
  *
  * Errors: one with `errorCode` REVISION_TOO_LARGE; ShardError; those of git; the reason of the signal.
  */
@@ -170,6 +170,7 @@ function* prepareSteps(
     revisionTexts: shownRevisionTexts(meant),
     repoOf: (shard: number, docId: number) => view.repoOf(shard, docId),
     tablesOf: (shard: number) => view.tablesOf(shard),
+    oidOf: (shard: number, docId: number) => view.oidOf(shard, docId),
     reading: new Reading(),
     signal,
     place,
@@ -177,13 +178,15 @@ function* prepareSteps(
   };
   const gaps = {
     hasQuarantined: scope.quarantined.length > 0,
+    hasUnread: snapshot.unread !== undefined,
     lacksSymbols: asksForSymbols(conditions) && shards.some(({ symbols }) => symbols === undefined),
   };
   const repos = (): RepoRecord[] =>
     visibleRepos(snapshot, sight).filter(({ repoId }) => repoTest(repoId) !== false);
   const hints = (isFound: boolean): { hints?: Hint[] } => {
     const found = [
-      ...(isFound ? [] : hintsOnRevisions(request, query, meant, repos, parts)),
+      ...unreadHints(snapshot.unread ?? []),
+      ...(isFound ? [] : hintsOnRevisions(request, query, meant, repos, parts, snapshot)),
       ...hintsOnHabits(request, isFound),
     ].slice(0, HINTS_MAX);
     return found.length === 0 ? {} : { hints: found };
@@ -199,9 +202,11 @@ function hintsOnRevisions(
   meant: QueryNode,
   repos: () => RepoRecord[],
   { revisions }: EngineParts,
+  { unread = [] }: Snapshot,
 ): Hint[] {
   if (typeof text !== 'string' || !hasRevisionFilter(query)) return [];
-  return revisionHints(meant, text, repos(), revisions !== undefined);
+  const told = new Set(unread.map(({ name }) => name));
+  return revisionHints(meant, text, repos(), revisions !== undefined, told);
 }
 
 function hintsOnHabits({ query: text, isRegexEnabled }: SearchRequest, isFound: boolean): Hint[] {

@@ -53,6 +53,8 @@ export interface RenderContext {
   readonly revisionTexts: readonly string[] | undefined;
   readonly repoOf: (shard: number, docId: number) => RepoRecord;
   readonly tablesOf: (shard: number) => ShardTables;
+  /** Id in git of the content of a doc; "": not known. */
+  readonly oidOf: (shard: number, docId: number) => string;
   /** What rendering this search has read so far. */
   readonly reading: Reading;
   /** Aborted when the client is gone. */
@@ -392,6 +394,9 @@ function joinWords(parts: readonly Uint32Array[]): Uint32Array {
   return joined;
 }
 
+/** Revisions that a result names; of a repository with thousands of tags they would be most of an answer. */
+const BRANCHES_MAX = 100;
+
 /** Stands for the path while the texts around it are made; no encoding changes it. */
 const PATH_MARK = '~path-of-the-doc~';
 
@@ -399,25 +404,25 @@ const PATH_MARK = '~path-of-the-doc~';
 function membersOf(
   { shard, docId, score }: FoundDoc,
   { repo, branches }: LinkGroup,
-  { fields, tablesOf }: RenderContext,
+  { fields, oidOf }: RenderContext,
 ): string {
   const scored = fields.includes('score') ? `,"score":${score}` : '';
   const isOnDisk = repo.source.kind !== 'commits' && branches.includes('HEAD');
   if (isOnDisk || !fields.includes('blobSha')) return scored;
-  const { blobId } = tablesOf(shard).doc(docId);
-  return blobId === undefined
-    ? scored
-    : `${scored},"blobSha":"${tablesOf(shard).blobHash(blobId)}"`;
+  const oid = oidOf(shard, docId);
+  return oid === '' ? scored : `${scored},"blobSha":"${oid}"`;
 }
 
 /** The texts that results of docs of a kind, of a repo in these revisions, share. */
 function linkTexts(baseUrl: string, { repo, branches, kind }: LinkGroup): LinkTexts {
   const revision = branches[0] ?? repo.defaultRevision;
   const page = JSON.stringify(blobPageUrl(baseUrl, repo.name, revision, ''));
+  const branchesOmitted = Math.max(0, branches.length - BRANCHES_MAX);
   const members = {
     repository: repo.name,
     repositoryId: repo.repoId,
-    branches,
+    branches: branches.slice(0, BRANCHES_MAX),
+    ...(branchesOmitted === 0 ? {} : { branchesOmitted }),
     fileKind: kind,
   };
   const url = externalFileUrl(repo, revision, PATH_MARK);

@@ -1,9 +1,11 @@
 // What to say where a `rev:` names no revision that is indexed (API.md 6.2, 9.6): which ones are. Tells of the repos
 // that the caller sees, and the query looks at, alone.
 
+import { addToList } from '../../base/lists.ts';
 import { type Hint, HINTS_MAX } from '../query/hints.ts';
 import type { QueryNode } from '../query/tree.ts';
 import type { RepoRecord } from '../../repos/records.ts';
+import type { UnreadRevision } from './snapshot.ts';
 import {
   DEFAULT_REVISION,
   demandedName,
@@ -22,6 +24,7 @@ const SHOWN_MAX = 100;
  *
  * @param text      the query as it was written
  * @param hasAsked  git was asked for what no indexed revision has in its name
+ * @param told      names of revisions of which another hint says that git cannot read them
  *
  * Cost: one look at each revision of each repo, for HINTS_MAX texts at most.
  */
@@ -30,10 +33,12 @@ export function revisionHints(
   text: string,
   repos: readonly RepoRecord[],
   hasAsked: boolean,
+  told: ReadonlySet<string>,
 ): Hint[] {
   if (repos.length === 0) return [];
   const missing = [...revisionTexts(query)]
     .slice(0, HINTS_MAX)
+    .filter((revision) => !told.has(demandedName(revision) ?? ''))
     .filter((revision) => repos.every((repo) => matchRevisions(repo, revision).length === 0));
   return missing.map((revision) => {
     const isAsked = hasAsked && demandedName(revision) !== undefined;
@@ -43,6 +48,20 @@ export function revisionHints(
     const instead = isDefault ? withDefault(text, revision) : text;
     const more = hasAsked ? '' : NOT_ASKED;
     return instead === text ? { message: message + more } : { message, query: instead };
+  });
+}
+
+/** A hint for each revision that git names and could not read whole: in which repos, and why in the first of them. */
+export function unreadHints(unread: readonly UnreadRevision[]): Hint[] {
+  const byName = new Map<string, UnreadRevision[]>();
+  for (const one of unread) addToList(byName, one.name, one);
+  return [...byName].slice(0, HINTS_MAX).map(([name, all]) => {
+    const repos = all.map(({ repoName }) => repoName);
+    const more = repos.length > NAMED_MAX ? ` and ${repos.length - NAMED_MAX} more` : '';
+    const where = repos.slice(0, NAMED_MAX).join(', ') + more;
+    return {
+      message: `The revision "${name.slice(0, SHOWN_MAX)}" could not be read, or not whole, in ${where}: ${all[0]!.detail}`,
+    };
   });
 }
 

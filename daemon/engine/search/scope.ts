@@ -120,17 +120,23 @@ export class ScopeView implements OrderContext {
 
   versionOf(shard: number, docId: number): DocVersion {
     const { docStart, revisions } = this.#partOf(shard, docId);
+    const isDefault = revisions?.holds(0, docId - docStart) ?? true;
+    return { isDefault, oid: this.oidOf(shard, docId) };
+  }
+
+  /** Id in git of the content of a doc; "": not known. */
+  oidOf(shard: number, docId: number): string {
     const tables = this.tablesOf(shard);
     const { blobId } = tables.doc(docId);
-    const oid =
-      blobId === undefined ? revisions?.unstoredOid(docId - docStart) : tables.blobHash(blobId);
-    return { isDefault: revisions?.holds(0, docId - docStart) ?? true, oid: oid ?? '' };
+    if (blobId !== undefined) return tables.blobHash(blobId);
+    const { docStart, revisions } = this.#partOf(shard, docId);
+    return revisions?.unstoredOid(docId - docStart) ?? '';
   }
 }
 
 /** The tables of an open shard. Errors: ShardError, also where its file has not its size any more. */
 export function openTables(searcher: Searcher, shardId: string): ShardTables {
   const space = searcher.spaceOf(shardId);
-  space.checkSizes(shardId);
+  space.checkNowAndThen(shardId);
   return new ShardTables(space.bytesOf(shardId));
 }

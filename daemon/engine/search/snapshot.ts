@@ -31,6 +31,17 @@ export interface Snapshot {
   readonly quarantined: readonly QuarantinedShard[];
   /** Names of the revisions on demand that some of the repos have in it; absent: none. */
   readonly demanded?: ReadonlySet<string> | undefined;
+  /** Revisions on demand that are not in it, or not whole; absent: none. */
+  readonly unread?: readonly UnreadRevision[] | undefined;
+}
+
+/** A revision that the git of a repo names and cannot read, or not whole. */
+export interface UnreadRevision {
+  /** As the query names it. */
+  readonly name: string;
+  readonly repoName: string;
+  /** What could not be read, and why. */
+  readonly detail: string;
 }
 
 /** What shards are marked as. Why kept: of those that a publish shows nearly all have been shown before. */

@@ -6,7 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import type { RepoRecord } from '../../repos/records.ts';
 import { isSeen, NO_REPOS, type Sight } from '../../repos/sight.ts';
-import { isCovered, type ShardPart } from '../shards/parts.ts';
+import { holdsAll, isCovered, type ShardPart } from '../shards/parts.ts';
 import type { LiveShard, QuarantinedShard, Snapshot } from './snapshot.ts';
 
 /** Items that are the same for all who share a base, and where each stands in the snapshot. */
@@ -163,7 +163,7 @@ function tablesFor(snapshot: Snapshot): Tables {
 
 /** Whether all docs of a shard are of one repo, which has one revision. */
 function isWhole(shard: LiveShard): boolean {
-  return shard.parts.length === 1 && shard.parts[0]!.revisions === undefined && isCovered(shard);
+  return shard.parts.length === 1 && holdsAll(shard.parts[0]!) && isCovered(shard);
 }
 
 function partialRepos({ repos, shards }: Snapshot): Set<number> {

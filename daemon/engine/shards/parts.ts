@@ -4,6 +4,7 @@
 import type { DocSet } from '../host/search-plan.ts';
 import { addBits, bitmapSizeOf, countBits, setBits } from './bits.ts';
 import type { ShardRevisions } from './revisions.ts';
+import { FORM_ALL } from './set-code.ts';
 
 /** The docs of one repo in a shard: from `docStart` to before `docEnd`. */
 export interface ShardPart {
@@ -19,6 +20,12 @@ export interface PartedShard {
   readonly docCount: number;
   /** In the order of their docs, at least one. */
   readonly parts: readonly ShardPart[];
+}
+
+/** Whether the repo of a part has one revision, which holds all docs of the part. */
+export function holdsAll({ revisions }: ShardPart): boolean {
+  const [only, further] = revisions?.sets ?? [];
+  return further === undefined && (only === undefined || only.form === FORM_ALL);
 }
 
 /** Docs of a part that at least one revision holds. */

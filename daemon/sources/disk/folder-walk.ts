@@ -1,5 +1,6 @@
 // Walks a plain folder, respecting `.trawlignore` and `.ignore` files, and `.gitignore` files inside git repositories
-// (API.md 19.4), also where the folder lies in one. Never enters `.git`, never follows a symbolic link. Gives paths only:
+// (API.md 19.4), also where the folder lies in one. Never enters the folders
+// of version control, never follows a symbolic link. Gives paths only:
 // what is at a path is for the caller to find out.
 
 import {
@@ -15,7 +16,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { isInOwnFolder, isOwnFolder } from './own-folder.ts';
-import { decodePath, joinPath, type NamedPath, REPLACEMENT } from '../../base/paths.ts';
+import { baseNameOf, decodePath, joinPath, type NamedPath, REPLACEMENT } from '../../base/paths.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { diskPathOf, errorCodeOf, isGone, READ_FLAGS } from './disk.ts';
 import { IgnoreRules, RULE_FILES, RULES_SIZE_MAX, type RuleFile } from './ignore-rules.ts';
@@ -56,6 +57,11 @@ export interface WalkOptions {
   readonly rules?: SourceRules;
 }
 
+/** The folders in which version control keeps what it needs: `.svn` has each file a second time. */
+export const CONTROL_FOLDERS: ReadonlySet<string> = new Set(['.git', '.hg', '.jj', '.svn']);
+/** What CVS has in each folder `CVS`. Source: its manual, "How data is stored in the working directory". */
+const CVS_FILES = ['Entries', 'Repository', 'Root'];
+
 /** How the globs of a source are named among the rules. */
 export const GLOBS_RULE = 'setting: ignore';
 
@@ -87,7 +93,7 @@ export async function* walkFolders(
         if (!isFolder || !isOwn(root, named)) onIgnored(rule);
         continue;
       }
-      if (isFolder && (isOwn(root, named) || isApart(root, named, own))) continue;
+      if (isFolder && (isOwn(root, named) || isPassedOver(root, named, own))) continue;
       (isFolder ? folders : files).push(named);
       if (isDoc) docs.push(named);
     }
@@ -98,6 +104,16 @@ export async function* walkFolders(
 
 function firstRules(root: string, { noIgnore }: SourceRules): IgnoreRules {
   return noIgnore === true ? IgnoreRules.never() : rulesAbove(root);
+}
+
+/** Whether nothing in a folder is a doc of the source, whatever rules say. */
+function isPassedOver(root: string, folder: NamedPath, own: SourceRules): boolean {
+  const name = baseNameOf(folder.path);
+  if (CONTROL_FOLDERS.has(name)) return true;
+  const place = (file: string): string | Buffer =>
+    diskPathOf(root, joinPath(folder, { path: file }));
+  const isOfCvs = name === 'CVS' && CVS_FILES.every((file) => existsSync(place(file)));
+  return isOfCvs || isApart(root, folder, own);
 }
 
 /** Whether a folder is a repository that is a source of its own, or a part of one: its configuration may hold passwords. */
@@ -238,7 +254,7 @@ export function rulesAtRoot(root: string, { noIgnore }: SourceRules): IgnoreRule
 }
 
 /**
- * Whether `walkFolders` would pass over this path because of rules, a repository or `.git`.
+ * Whether `walkFolders` would pass over this path because of rules, a repository or version control.
  *
  * Cost: reads the files of rules of the folders above, nothing else.
  */
@@ -249,7 +265,7 @@ export function isIgnoredInFolder(root: string, file: NamedPath, own: SourceRule
   for (let depth = 0; depth < segments.length; depth++) {
     const folder = segments.slice(0, depth).join('/');
     const named = { path: folder };
-    if (folder !== '' && isApart(root, named, own)) return true;
+    if (folder !== '' && isPassedOver(root, named, own)) return true;
     const files = RULE_FILES.map((name) => joinPath(named, { path: name }));
     const children = files.map((one) => ({ named: one, isFolder: false, isDoc: true }));
     rules = rulesInside(root, { named, rules }, children, []);

@@ -13,3 +13,6 @@ export interface LeftOut {
   readonly path: string;
   readonly reason: LeftOutReason;
 }
+
+/** Of a committed file or folder: the repository lacks its git object, as partial clones do. */
+export const OBJECT_MISSING: `unreadable: ${string}` = 'unreadable: object missing';

@@ -130,6 +130,7 @@ class Filtered implements FilteredUnion {
   readonly docs: TreeDoc[] = [];
   readonly submodulePaths: readonly string[];
   readonly outerPaths: readonly string[];
+  readonly lostPaths: readonly string[];
   readonly #union: TreeUnion;
   /** By doc that is a file of rules: the rule that leaves a doc out, "" for none. */
   readonly #verdicts: ReadonlyMap<number, readonly string[]>;
@@ -142,6 +143,7 @@ class Filtered implements FilteredUnion {
     this.#union = union;
     this.submodulePaths = union.submodulePaths;
     this.outerPaths = union.outerPaths;
+    this.lostPaths = union.lostPaths;
     this.#verdicts = verdicts;
   }
 

@@ -1,6 +1,7 @@
 // Reads the docs that a source lists, usable in any thread: those with an id from git, the others from disk.
 
 import { BlobReader } from '../git/blob-reader.ts';
+import { OBJECT_MISSING } from '../disk/left-out.ts';
 import { DiskReader } from './disk-reader.ts';
 import type { SourceFile } from './file-list.ts';
 import type { OnFile, ReadFailure, SourceReader } from './source.ts';
@@ -36,7 +37,7 @@ export class DocReader implements SourceReader {
       await this.#blobs
     ).readBlobs(ids, (index, bytes) => {
       if (bytes === undefined)
-        failures.push({ path: files[index]?.path ?? '', reason: 'unreadable: object missing' });
+        failures.push({ path: files[index]?.path ?? '', reason: OBJECT_MISSING });
       onFile(index, bytes, bytes === undefined ? '' : (ids[index] ?? ''));
     });
     return failures;

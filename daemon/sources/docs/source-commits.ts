@@ -1,20 +1,30 @@
 // Docs of one commit, read from git objects. The commit id names them for ever, so it is the
 // fingerprint.
 
+import { isGitExit } from '../git/git.ts';
 import { listTree } from '../git/objects.ts';
 import { RULES_PATH, withoutIgnored } from './committed-rules.ts';
 import { RULES_SIZE_MAX, RULES_TOO_LARGE } from '../disk/ignore-rules.ts';
 import type { LeftOut } from '../disk/left-out.ts';
 import { FileList } from './file-list.ts';
+import { listRevisions } from './source-revisions.ts';
 import type { IngestSource, SourceListing, SourceSpec } from './source.ts';
 
 export function openCommitSource(spec: SourceSpec): IngestSource {
   const fingerprint = `commit:${spec.commit ?? 'none'}`;
-  return {
+  const source: IngestSource = {
     spec,
     fingerprint: () => Promise.resolve(fingerprint),
-    list: () => listCommit(spec, fingerprint),
+    list: () => listCommit(spec, fingerprint).catch(listWithoutLost),
   };
+  return source;
+
+  /** Git lists nothing of a commit of which it lacks a folder, or, in a partial clone, a file. */
+  async function listWithoutLost(error: unknown): Promise<SourceListing> {
+    if (!isGitExit(error)) throw error;
+    const { revisions: _, ...listing } = await listRevisions(spec, source, '');
+    return listing;
+  }
 }
 
 async function listCommit(spec: SourceSpec, fingerprint: string): Promise<SourceListing> {

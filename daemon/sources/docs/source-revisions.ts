@@ -10,7 +10,7 @@ import { filterUnion } from './committed-rules.ts';
 import { hashFiles } from './disk-reader.ts';
 import { FileList, type SourceFile } from './file-list.ts';
 import type { IgnoredCounts } from './ignored.ts';
-import type { LeftOut } from '../disk/left-out.ts';
+import { type LeftOut, OBJECT_MISSING } from '../disk/left-out.ts';
 import type { IngestSource, SourceListing, SourceSpec } from './source.ts';
 
 const MARK = ' revisions:';
@@ -45,7 +45,8 @@ interface Draft {
   readonly visitors: ((onFile: (file: number) => void) => void)[];
 }
 
-async function listRevisions(
+/** Lists all of them. Folders that the repository lacks are left out by name. Errors: GitError. */
+export async function listRevisions(
   spec: SourceSpec,
   base: IngestSource,
   suffix: string,
@@ -62,6 +63,7 @@ async function listRevisions(
     leftOut: [
       ...union.submodulePaths.map((path) => ({ path, reason: 'submodule' as const })),
       ...union.outerPaths.map((path) => ({ path, reason: 'outer_path' as const })),
+      ...union.lostPaths.map((path) => ({ path, reason: OBJECT_MISSING })),
     ],
     visitors: commits.map((_, commit) => (onFile) => union.visit(commit, onFile)),
   };

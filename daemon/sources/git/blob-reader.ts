@@ -7,7 +7,9 @@
 // more readers on more cores are faster.
 
 import { CatFile, knowsCommands } from './cat-file.ts';
+import { LostObjectError } from './git.ts';
 import { requireObjectId } from './names.ts';
+import { presentObjects } from './objects.ts';
 
 /** Requests that are written before git is told to answer. */
 const FLUSH_COUNT = 1024;
@@ -16,36 +18,39 @@ const IDLE_TIMEOUT_MS = 60_000;
 /** Undefined bytes: the repository has no such object. The view is valid only during the call. */
 export type OnBlob = (index: number, bytes: Buffer | undefined) => void;
 
+export interface BlobReaderOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** What is read, default blobs; objects of another type count as missing. */
+  readonly type?: 'blob' | 'tree';
+}
+
 /**
  * Reads blobs through one long-lived git. Reads are done one after the other, in the order of the
  * calls. The process keeps the event loop alive until `close`.
  */
 export class BlobReader {
-  readonly #git: CatFile;
+  readonly #repoPath: string;
+  readonly #options: BlobReaderOptions;
   readonly #isNew: boolean;
-  readonly #type: 'blob' | 'tree';
+  #git: CatFile;
 
-  /**
-   * Starts git.
-   *
-   * @param options  `type`: what is read, blobs unless it says `tree`; objects of another type count as missing
-   *
-   * Errors: GitError if git cannot be started at all.
-   */
-  static async open(
-    repoPath: string,
-    { type = 'blob', signal }: { signal?: AbortSignal | undefined; type?: 'blob' | 'tree' } = {},
-  ): Promise<BlobReader> {
-    const isNew = await knowsCommands();
-    const modes = isNew ? ['--batch-command', '--buffer'] : ['--batch'];
-    const git = new CatFile(modes, { repoPath, stallMs: IDLE_TIMEOUT_MS, isKept: false, signal });
-    return new BlobReader(git, isNew, type);
+  /** Starts git. Errors: GitError if it cannot be started at all. */
+  static async open(repoPath: string, options: BlobReaderOptions = {}): Promise<BlobReader> {
+    return new BlobReader(repoPath, options, await knowsCommands());
   }
 
-  private constructor(git: CatFile, isNew: boolean, type: 'blob' | 'tree') {
-    this.#git = git;
+  private constructor(repoPath: string, options: BlobReaderOptions, isNew: boolean) {
+    this.#repoPath = repoPath;
+    this.#options = options;
     this.#isNew = isNew;
-    this.#type = type;
+    this.#git = this.#start();
+  }
+
+  #start(): CatFile {
+    const { signal } = this.#options;
+    const modes = this.#isNew ? ['--batch-command', '--buffer'] : ['--batch'];
+    const options = { repoPath: this.#repoPath, stallMs: IDLE_TIMEOUT_MS, isKept: false, signal };
+    return new CatFile(modes, options);
   }
 
   /**
@@ -55,12 +60,39 @@ export class BlobReader {
    */
   readBlobs(ids: readonly string[], onBlob: OnBlob): Promise<void> {
     for (const id of ids) requireObjectId(id);
+    return this.#readKnown(ids, onBlob);
+  }
+
+  /** In a partial clone git ends at the first object that is missing: then only what is there is read. */
+  async #readKnown(ids: readonly string[], onBlob: OnBlob): Promise<void> {
+    let done = 0;
+    const git = this.#git;
+    try {
+      await this.#ask(ids, (_, bytes) => onBlob(done++, bytes));
+    } catch (error) {
+      if (!(error instanceof LostObjectError)) throw error;
+      const present = await presentObjects(this.#repoPath, ids.slice(done), this.#options);
+      // Another read may have started it anew.
+      if (this.#git === git) this.#git = this.#start();
+      const tellLost = (): void => {
+        while (done < ids.length && !present.has(ids[done]!)) onBlob(done++, undefined);
+      };
+      tellLost();
+      const rest = ids.slice(done).filter((id) => present.has(id));
+      await this.#ask(rest, (_, bytes) => {
+        onBlob(done++, bytes);
+        tellLost();
+      });
+    }
+  }
+
+  #ask(ids: readonly string[], onBlob: OnBlob): Promise<void> {
+    const { type = 'blob' } = this.#options;
     return this.#git.ask({
       count: ids.length,
       lines: this.#linesFor(ids),
       hasContent: true,
-      onObject: (info, bytes, index) =>
-        onBlob(index, info?.type === this.#type ? bytes : undefined),
+      onObject: (info, bytes, index) => onBlob(index, info?.type === type ? bytes : undefined),
     });
   }
 

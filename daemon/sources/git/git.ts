@@ -128,6 +128,30 @@ export class GitSettingsError extends GitError {
   }
 }
 
+/**
+ * What git says where an object that others name is missing or damaged; with its id, where git names it.
+ * Source: messages of git 2.39 of ls-tree, diff, blame, log and cat-file, tried with objects removed and damaged.
+ */
+const LOST_OBJECTS: readonly RegExp[] = [
+  /^fatal: could not fetch ([0-9a-f]{40,64}) from promisor remote$/m,
+  /^fatal: unable to read (?:tree |blob )?\(?([0-9a-f]{40,64})/m,
+  /^fatal: Cannot read blob ([0-9a-f]{40,64}) for path /m,
+  /^fatal: (?:loose|packed) object ([0-9a-f]{40,64}) .*is corrupt$/m,
+  /^error: Could not read ([0-9a-f]{40,64})$/m,
+];
+
+/** An object that others name is missing or damaged, as in a partial clone. The message is for the caller. */
+export class LostObjectError extends GitError {
+  readonly errorCode = 'NOT_FOUND';
+  readonly oid: string;
+
+  constructor(command: string, oid: string, exitCode?: number, detail = '') {
+    super(command, 'exit', exitCode, detail);
+    this.oid = oid;
+    this.message = `The git object ${oid} is missing or damaged: the repository is a partial clone, or damaged.`;
+  }
+}
+
 const FAILURE_TEXTS: Readonly<Record<Exclude<GitFailure, 'exit'>, string>> = {
   not_started: 'could not be started',
   timeout: 'time limit exceeded',
@@ -349,9 +373,12 @@ function waitForEnd(
 function exitError(command: string, exitCode: number, stderr: string): GitError {
   const detail = failureWords(stderr);
   const refusal = REFUSED_SETTINGS.map((pattern) => pattern.exec(stderr)).find(Boolean);
-  if (refusal === undefined || refusal === null)
-    return new GitError(command, 'exit', exitCode, detail);
-  return new GitSettingsError(command, exitCode, detail, refusal[1]);
+  if (refusal !== undefined && refusal !== null)
+    return new GitSettingsError(command, exitCode, detail, refusal[1]);
+  const lost = LOST_OBJECTS.map((pattern) => pattern.exec(stderr)?.[1]).find(Boolean);
+  return lost === undefined
+    ? new GitError(command, 'exit', exitCode, detail)
+    : new LostObjectError(command, lost, exitCode, detail);
 }
 
 /**

@@ -5,22 +5,13 @@
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
 import { namedCache } from '../../base/metrics.ts';
-import type { ObjectInfo, ObjectType } from './cat-file-parser.ts';
-import { GitError } from './git.ts';
+import type { ObjectInfo } from './cat-file-parser.ts';
+import { GitError, LostObjectError } from './git.ts';
 import { withSlot } from './git-slots.ts';
 
 import { objectPool } from './object-pool.ts';
 import { ObjectProcess } from './object-process.ts';
 import { Tree } from './tree-object.ts';
-
-/** An object that another object names is not there, or of another type: the repository is damaged, or gone. */
-export class MissingObjectError extends Error {
-  override readonly name = 'MissingObjectError';
-
-  constructor(type: ObjectType, oid: string) {
-    super(`${type} ${oid} is missing`);
-  }
-}
 
 /** An object has more bytes than it may have. */
 export class LargeObjectError extends Error {
@@ -111,7 +102,7 @@ export function findObject(
   return objectPool.use(repoPath, signal, (process) => process.info(name));
 }
 
-/** Id of the tree of a commit. Errors: as `findObject`; MissingObjectError. */
+/** Id of the tree of a commit. Errors: as `findObject`; LostObjectError. */
 export async function rootTreeOf(
   repoPath: string,
   commit: string,
@@ -121,12 +112,12 @@ export async function rootTreeOf(
   const kept = keptRoots.get(key);
   if (kept !== undefined) return kept;
   const tree = await ask(repoPath, signal, (process) => process.info(`${commit}^{tree}`));
-  if (tree === undefined) throw new MissingObjectError('commit', commit);
+  if (tree === undefined) throw new LostObjectError('cat-file', commit);
   keptRoots.set(key, tree.oid);
   return tree.oid;
 }
 
-/** A tree. Errors: as `findObject`; MissingObjectError; LargeObjectError; a damaged tree. */
+/** A tree. Errors: as `findObject`; LostObjectError; LargeObjectError; a damaged tree. */
 export async function readTree(repoPath: string, oid: string, signal: AbortSignal): Promise<Tree> {
   const key = `${repoPath}\0${oid}`;
   const kept = keptTrees.get(key);
@@ -134,7 +125,7 @@ export async function readTree(repoPath: string, oid: string, signal: AbortSigna
   const bytes = await ask(repoPath, signal, (process) =>
     readObject(process, 'tree', oid, TREE_SIZE_MAX),
   );
-  if (bytes === undefined) throw new MissingObjectError('tree', oid);
+  if (bytes === undefined) throw new LostObjectError('cat-file', oid);
   const tree = new Tree(oid, bytes);
   keptTrees.set(key, tree);
   return tree;
@@ -145,7 +136,7 @@ export async function readTree(repoPath: string, oid: string, signal: AbortSigna
  *
  * @param sizeMax  inclusive
  *
- * Errors: as `findObject`; MissingObjectError; LargeObjectError, before anything is read.
+ * Errors: as `findObject`; LostObjectError; LargeObjectError, before anything is read.
  */
 export async function readBlob(
   repoPath: string,
@@ -164,7 +155,7 @@ export async function readBlob(
     if (content !== undefined && content.length <= KEPT_BLOB_SIZE_MAX) keptBlobs.set(key, content);
     return content;
   });
-  if (bytes === undefined) throw new MissingObjectError('blob', oid);
+  if (bytes === undefined) throw new LostObjectError('cat-file', oid);
   return bytes;
 }
 
@@ -178,7 +169,7 @@ export async function blobSizeOf(
   const kept = keptBlob(`${repoPath}\0${oid}`, sizeMax);
   if (kept !== undefined) return kept.length;
   const info = await ask(repoPath, signal, (process) => process.info(oid));
-  if (info?.type !== 'blob') throw new MissingObjectError('blob', oid);
+  if (info?.type !== 'blob') throw new LostObjectError('cat-file', oid);
   if (info.size > sizeMax) throw new LargeObjectError(info.size, sizeMax);
   return info.size;
 }

@@ -3,7 +3,8 @@
 // requests by object-reader.ts.
 
 import { type ObjectInfo, parseObjectLine } from './cat-file-parser.ts';
-import { FILES_SIZE_MAX, GitError, runGit, streamGit, tryGit } from './git.ts';
+import { FILES_SIZE_MAX, GitError, LostObjectError, runGit, streamGit, tryGit } from './git.ts';
+import { isObjectId } from './names.ts';
 import { MODE_SYMLINK } from './tree-object.ts';
 import { isInnerPath, RecordSplitter, splitRecords, type NamedPath } from '../../base/paths.ts';
 
@@ -242,7 +243,7 @@ export function resolveCommit(
 /**
  * What each name stands for, `main^{commit}`, `v1.0:src/a.c`; undefined where the repository has no
  * such object. One process for all of them (8 ms), and one more for each name with a line break in
- * it.
+ * it. In a partial clone two more where ids are not there, and one for each other name that needs what is not there.
  *
  * Errors: GitError.
  */
@@ -256,13 +257,72 @@ export async function findObjects(
   for (const [index, name] of names.entries())
     if (name.includes('\n'))
       lines[index] = (await resolveObject(repoPath, name, options)) ?? '0'.repeat(40);
+  const found = await askObjects(repoPath, lines, options);
+  return found.concat(found.length === lines.length ? [] : await behindLost());
+
+  /** Git ends at an object that a partial clone lacks: those behind it are asked for again. */
+  async function behindLost(): Promise<(ObjectInfo | undefined)[]> {
+    const rest = lines.slice(found.length + 1);
+    const present = rest.every(isObjectId)
+      ? await presentObjects(repoPath, rest, options)
+      : new Set(rest);
+    const asked = rest.filter((line) => present.has(line));
+    const infos = await findObjects(repoPath, asked, options);
+    let next = 0;
+    return [undefined, ...rest.map((line) => (present.has(line) ? infos[next++] : undefined))];
+  }
+}
+
+/** What each line stands for, up to the first one over which git ends as the repository lacks an object. */
+async function askObjects(
+  repoPath: string,
+  lines: readonly string[],
+  options: ReadOptions,
+): Promise<(ObjectInfo | undefined)[]> {
   const input = Buffer.from(`${lines.join('\n')}\n`);
-  const output = await runGit(['cat-file', '--batch-check', '--buffer'], {
-    ...options,
-    repoPath,
-    input,
-    outputSizeMax: input.length + OBJECT_LINE_SIZE_MAX * lines.length,
-  });
-  const answers = output.toString('latin1').split('\n');
-  return lines.map((_, index) => parseObjectLine(answers[index] ?? ''));
+  const outputSizeMax = input.length + OBJECT_LINE_SIZE_MAX * lines.length;
+  const chunks: Buffer[] = [];
+  let isCut = false;
+  try {
+    await streamGit(
+      ['cat-file', '--batch-check', '--buffer'],
+      { ...options, repoPath, input, outputSizeMax },
+      (chunk) => chunks.push(chunk),
+    );
+  } catch (error) {
+    if (!(error instanceof LostObjectError)) throw error;
+    isCut = true;
+  }
+  const answers = Buffer.concat(chunks).toString('latin1').split('\n');
+  const count = isCut ? Math.min(answers.length - 1, lines.length - 1) : lines.length;
+  return lines.slice(0, count).map((_, index) => parseObjectLine(answers[index] ?? ''));
+}
+
+/** Writes the ids of objects that are there, without a look at what they name, and passes over the others. */
+const PRESENT_ARGS = [
+  'rev-list',
+  '--objects',
+  '--no-object-names',
+  '--no-walk',
+  '--filter=tree:0',
+  '--ignore-missing',
+  '--missing=allow-any',
+  '--stdin',
+];
+
+/**
+ * Those of the ids whose objects the repository has. For partial clones, over whose missing objects `cat-file` ends.
+ *
+ * Errors: GitError. Cost: a process that looks each of them up.
+ */
+export async function presentObjects(
+  repoPath: string,
+  ids: readonly string[],
+  options: ReadOptions = {},
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const input = `${ids.join('\n')}\n`;
+  const outputSizeMax = input.length;
+  const output = await runGit(PRESENT_ARGS, { ...options, repoPath, input, outputSizeMax });
+  return new Set(output.toString('latin1').split('\n'));
 }

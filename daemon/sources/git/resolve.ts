@@ -6,7 +6,7 @@ import path from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
 import { namedCache } from '../../base/metrics.ts';
-import { GitError, gitDirOf } from './git.ts';
+import { GitError, gitDirOf, LostObjectError } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObject } from './object-reader.ts';
 import { isNearName, isObjectId, isPlainName, isRefName, RefError, stepsOf } from './names.ts';
@@ -40,7 +40,7 @@ const knownIds = namedCache('git ids', new LRUCache<string, string>(entryBound(K
  * @param env  variables that let git find a commit graph
  *
  * Errors: RefError if it names no commit that the refs of the repository reach, as it always is for a folder without
- * git; RepoGoneError; GitBusyError; GitError or another Error if the repository is damaged; the reason of the signal.
+ * git; RepoGoneError; GitBusyError; GitError if the repository is damaged; the reason of the signal.
  * Cost: 0.1 ms for a name and an ancestor that is near (`main~3`) or was asked for lately, 10 to 20 ms for what does not
  * exist, and for other expressions as long as git takes; for a commit that was not asked for lately that of `isReached`.
  */
@@ -142,7 +142,7 @@ async function askPool(
  * Why two steps: in `HEAD:x` and `:/text` a suffix `^{commit}` would be part of the path or the text.
  */
 async function lookUp(
-  { name, source }: ResolvableRepo,
+  { source }: ResolvableRepo,
   revision: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -156,7 +156,7 @@ async function lookUp(
     const [object] = await findObjects(source.path, [id], options);
     const isTyped = id.startsWith(revision.toLowerCase());
     if (object === undefined && isPlainName(revision) && !isTyped)
-      throw new Error(`${name}: object ${id} is missing or damaged`);
+      throw new LostObjectError('cat-file', id);
     return undefined;
   });
 }

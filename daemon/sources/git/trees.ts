@@ -21,6 +21,8 @@ export interface TreeUnion {
   readonly submodulePaths: readonly string[];
   /** Paths that lead out (`isInnerPath`), in no commit's docs. */
   readonly outerPaths: readonly string[];
+  /** Folders that the repository lacks in some commit, with a slash at the end; the commit itself, where that is the root. */
+  readonly lostPaths: readonly string[];
   /** Calls back with the index of each doc of a commit, by its index in the call. */
   visit(commit: number, onDoc: (doc: number) => void): void;
 }
@@ -50,9 +52,9 @@ interface Unread {
 }
 
 /**
- * The union of the trees of these commits.
+ * The union of the trees of these commits, as far as the repository has them.
  *
- * Errors: GitError; an object that is missing.
+ * Errors: GitError.
  */
 export async function readTrees(
   repoPath: string,
@@ -66,15 +68,20 @@ export async function readTrees(
   );
   const union = new Union();
   const roots = trees.map((tree, index) => {
-    if (tree === undefined) throw new Error(`commit ${commits[index]} has no tree`);
-    return union.addRoot(tree.oid);
+    if (tree !== undefined) return union.addRoot(tree.oid);
+    union.lostPaths.add(commits[index]!);
+    return undefined;
   });
   await readAll(repoPath, union, options);
   return {
     docs: union.docs,
     submodulePaths: [...union.submodulePaths],
     outerPaths: [...union.outerPaths],
-    visit: (commit, onDoc) => union.visit(roots[commit]!, onDoc),
+    lostPaths: [...union.lostPaths],
+    visit: (commit, onDoc) => {
+      const root = roots[commit];
+      if (root !== undefined) union.visit(root, onDoc);
+    },
   };
 }
 
@@ -86,8 +93,9 @@ async function readAll(repoPath: string, union: Union, options: ReadOptions): Pr
       const ids = [...byTree.keys()];
       await reader.readBlobs(ids, (index, bytes) => {
         const oid = ids[index]!;
-        if (bytes === undefined) throw new Error(`tree ${oid} is missing`);
-        for (const unread of byTree.get(oid)!) union.addEntries(unread, bytes);
+        for (const unread of byTree.get(oid)!)
+          if (bytes === undefined) union.lostPaths.add(pathOf(unread.folder, '').path);
+          else union.addEntries(unread, bytes);
       });
     }
   } finally {
@@ -105,6 +113,7 @@ class Union {
   readonly docs: TreeDoc[] = [];
   readonly submodulePaths = new Set<string>();
   readonly outerPaths = new Set<string>();
+  readonly lostPaths = new Set<string>();
   readonly #versions: FolderVersion[] = [];
   readonly #root: Folder = newFolder('');
   #unread: Unread[] = [];

@@ -3,7 +3,9 @@
 // process has one of the slots that all requests share. Whether the caller may see the repo, and whether refs and
 // paths are well formed, is decided before.
 
-import { GitError } from '../git/git.ts';
+import { GitError, LostObjectError } from '../git/git.ts';
+import { rootTreeOf } from '../git/object-reader.ts';
+import { findItems } from '../git/tree-paths.ts';
 import { withSlot } from '../git/git-slots.ts';
 import type { NamedPath } from '../../base/paths.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -307,11 +309,24 @@ export class History {
   ): Promise<void> {
     const fileSize =
       rawPath === undefined ? await sizeOfFile(repoPath, `${commit}:${path}`, signal) : size;
-    if (fileSize === undefined) throw fileNotFound(path);
+    if (fileSize === undefined) throw await whyNoFile(repoPath, commit, path, signal);
     const { sourceSizeMax } = this.#options;
     if (fileSize > sourceSizeMax)
       throw new Error(`file too large: ${fileSize} bytes, limit ${sourceSizeMax}`);
   }
+}
+
+/** The error for a path at which git finds no file: nothing is there, or the repository lacks the object. */
+async function whyNoFile(
+  repoPath: string,
+  commit: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<Error> {
+  const root = await rootTreeOf(repoPath, commit, signal);
+  const items = await findItems(repoPath, root, path, signal);
+  const blob = items.find(({ type }) => type === 'blob');
+  return blob === undefined ? fileNotFound(path) : new LostObjectError('cat-file', blob.oid);
 }
 
 function fileNotFound(path: string): HistoryError {

@@ -1,5 +1,6 @@
 // What must be known of a repository before history is asked for: who is who in it, how large a file is.
 
+import { LostObjectError } from '../git/git.ts';
 import { findObject } from '../git/object-reader.ts';
 import { findObjects } from '../git/objects.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -15,7 +16,12 @@ export async function findMailmap(
   repo: RepoRecord,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const found = await findObject(repo.source.path, `${repo.defaultRevision}:.mailmap`, signal);
+  const name = `${repo.defaultRevision}:.mailmap`;
+  const found = await findObject(repo.source.path, name, signal).catch((error: unknown) => {
+    // A partial clone may lack it.
+    if (!(error instanceof LostObjectError)) throw error;
+    return undefined;
+  });
   const isUsable = found?.type === 'blob' && found.size <= MAILMAP_SIZE_MAX;
   return isUsable ? found.oid : undefined;
 }

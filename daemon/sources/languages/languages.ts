@@ -56,7 +56,14 @@ export function detectLanguage(
   content: Uint8Array,
   headerFolders: HeaderFolders = NO_FOLDERS,
 ): string {
-  return saidLanguage(content) ?? languageOfPath(path, content, headerFolders);
+  const text = behindMark(content);
+  return saidLanguage(text) ?? languageOfPath(path, text, headerFolders);
+}
+
+/** A content without the byte order mark of UTF-8 that it may begin with. */
+function behindMark(content: Uint8Array): Uint8Array {
+  const isMarked = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
+  return isMarked ? content.subarray(3) : content;
 }
 
 /** The language that a modeline names, if linguist knows it, whatever the path is. */

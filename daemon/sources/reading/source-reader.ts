@@ -5,6 +5,7 @@
 
 import { readdir } from 'node:fs/promises';
 import { withSlot } from '../git/git-slots.ts';
+import { LostObjectError } from '../git/git.ts';
 import { blobSizeOf, LargeObjectError, readBlob, rootTreeOf } from '../git/object-reader.ts';
 import { listWorktree } from '../git/objects.ts';
 import { CodedError } from '../../base/caught.ts';
@@ -181,7 +182,7 @@ async function readAttributes(
       const bytes = await readBlob(repoPath, tree.oidOf(item), ATTRIBUTE_FILE_SIZE_MAX, signal);
       files.push({ folder, text: bytes.toString('utf8') });
     } catch (error) {
-      if (!(error instanceof LargeObjectError)) throw error;
+      if (!(error instanceof LargeObjectError || error instanceof LostObjectError)) throw error;
     }
   }
   return files;

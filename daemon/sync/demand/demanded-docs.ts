@@ -1,6 +1,6 @@
 // The docs of revisions that are built on demand: what was built for a repo, and the snapshot of a search that looks at it.
 
-import type { LiveShard, Snapshot } from '../../engine/search/snapshot.ts';
+import type { LiveShard, Snapshot, UnreadRevision } from '../../engine/search/snapshot.ts';
 import type { ShardPart } from '../../engine/shards/parts.ts';
 import type { ShardRevisions } from '../../engine/shards/revisions.ts';
 import { FORM_ALL, FORM_NONE } from '../../engine/shards/set-code.ts';
@@ -28,6 +28,8 @@ export interface DemandedDocs {
   readonly ofIndexed: ReadonlyMap<string, ShardRevisions>;
   /** Bytes of its files. */
   readonly size: number;
+  /** What of the commits could not be read, in words; undefined: nothing. */
+  readonly unread: string | undefined;
 }
 
 /** What a search asked for in a repo. */
@@ -39,10 +41,15 @@ export interface Demanded {
 
 const EMPTY = new Uint8Array();
 
-/** A snapshot in which repos have further revisions; undefined: the docs do not fit its shards. */
+/**
+ * A snapshot in which repos have further revisions; undefined: the docs do not fit its shards.
+ *
+ * @param unread  the revisions that are not in it, or not whole
+ */
 export function withDemandedDocs(
   base: Snapshot,
   demanded: readonly Demanded[],
+  unread: readonly UnreadRevision[],
 ): Snapshot | undefined {
   const byRepo = new Map(demanded.map((one) => [one.docs.repoId, one]));
   const counts = new Map<number, number>();
@@ -62,7 +69,13 @@ export function withDemandedDocs(
     shards.push(isSame ? shard : { ...shard, parts: parts.flatMap((part) => part ?? []) });
   }
   const names = demanded.flatMap(({ revisions }) => revisions.map(({ name }) => name));
-  return { ...base, repos, shards, demanded: new Set(names) };
+  return {
+    ...base,
+    repos,
+    shards,
+    demanded: names.length === 0 ? undefined : new Set(names),
+    unread: unread.length === 0 ? undefined : unread,
+  };
 }
 
 /** Index among the commits of each revision. */

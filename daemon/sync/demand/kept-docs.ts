@@ -4,7 +4,7 @@
 import { rm } from 'node:fs/promises';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
-import type { Snapshot, SnapshotKeeper } from '../../engine/search/snapshot.ts';
+import type { Snapshot, SnapshotKeeper, UnreadRevision } from '../../engine/search/snapshot.ts';
 import { type Demanded, type DemandedDocs, withDemandedDocs } from './demanded-docs.ts';
 
 /** Snapshots that are kept open for the next search that asks for the same. */
@@ -87,12 +87,13 @@ export class KeptDocs {
     }
   }
 
-  /** The snapshot with these docs, held; undefined: some are lost, or do not fit the current one. Errors: ShardError. */
-  hold(demanded: readonly Demanded[]): Snapshot | undefined {
+  /** The snapshot with these docs, and what could not be read, held; undefined: some are lost, or do not fit the current one. Errors: ShardError. */
+  hold(demanded: readonly Demanded[], unread: readonly UnreadRevision[]): Snapshot | undefined {
     if (demanded.some(({ docs }) => this.#kept.get(docs.key) !== docs)) return undefined;
-    const key = JSON.stringify(demanded.map(({ docs, revisions }) => [docs.key, revisions]));
+    const held = demanded.map(({ docs, revisions }) => [docs.key, revisions]);
+    const key = JSON.stringify([held, unread]);
     const known = this.#snapshots.get(key);
-    const snapshot = known?.snapshot ?? withDemandedDocs(this.#keeper.current, demanded);
+    const snapshot = known?.snapshot ?? withDemandedDocs(this.#keeper.current, demanded, unread);
     if (snapshot === undefined) return undefined;
     const refused = this.#keeper.hold(snapshot);
     if (refused.length > 0) {

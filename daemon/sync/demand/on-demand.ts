@@ -17,10 +17,11 @@ import {
 import type { BuildThreads } from '../../engine/build/build-threads.ts';
 import type { KnownIndex } from '../../engine/build/known-docs.ts';
 import type { FilterSettings } from '../../engine/build/filters.ts';
-import type { Snapshot, SnapshotKeeper } from '../../engine/search/snapshot.ts';
+import type { Snapshot, SnapshotKeeper, UnreadRevision } from '../../engine/search/snapshot.ts';
 import { RevisionTable } from '../../engine/shards/revisions.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { GitError } from '../../sources/git/git.ts';
+import { RepoGoneError } from '../../sources/git/resolve.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
 import type { Demanded, DemandedDocs } from './demanded-docs.ts';
@@ -124,18 +125,19 @@ export class OnDemandRevisions {
     checkCounts(askable.length, names, limits);
     const time = new TimeLimit(limits.timeoutMs, signal);
     try {
+      const unread: UnreadRevision[] = [];
       const found = await Promise.all(
         askable.map((record) =>
-          wantedOf(record, names, time.signal).catch(
-            (error: unknown) =>
-              this.#passOver(record, error, time.signal) ?? { record, revisions: [] },
-          ),
+          wantedOf(record, names, time.signal, (name, error) => {
+            unread.push(...this.#passOver(record, [name], error, time.signal));
+            return undefined;
+          }),
         ),
       );
       const wanted = found.filter(({ revisions }) => revisions.length > 0);
-      return wanted.length === 0
+      return wanted.length + unread.length === 0
         ? undefined
-        : await this.#snapshotFor({ wanted, holder, limits, signal: time.signal });
+        : await this.#snapshotFor({ wanted, unread, holder, limits, signal: time.signal });
     } catch (error) {
       if (!time.isOver || error instanceof RevisionLimitError) throw error;
       throw new RevisionLimitError(timeMessage(limits));
@@ -151,12 +153,13 @@ export class OnDemandRevisions {
     try {
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         if (attempt > 0) await sleep(ATTEMPT_PAUSE_MS, undefined, { signal: search.signal });
-        const demanded = await this.#demandedOf(search, claim).catch(ifChanging);
-        if (demanded === undefined) continue;
-        if (demanded.length === 0) return undefined;
+        const found = await this.#demandedOf(search, claim).catch(ifChanging);
+        if (found === undefined) continue;
+        const { demanded, unread } = found;
+        if (demanded.length + unread.length === 0) return undefined;
         // They may no longer be those of the repos.
         const areCurrent = demanded.every((one) => this.#isCurrent(one.docs));
-        const snapshot = areCurrent ? this.#kept.hold(demanded) : undefined;
+        const snapshot = areCurrent ? this.#kept.hold(demanded, unread) : undefined;
         if (snapshot !== undefined) return snapshot;
       }
     } finally {
@@ -165,32 +168,43 @@ export class OnDemandRevisions {
     throw new ChangingError();
   }
 
-  /** The docs of all repos that have an index and a git that answers. Their keys are added to the claim. */
-  async #demandedOf(search: WaitingSearch, claim: Set<string>): Promise<Demanded[]> {
+  /** The docs of all repos that have an index, and what of them could not be read. Their keys are added to the claim. */
+  async #demandedOf(search: WaitingSearch, claim: Set<string>): Promise<FoundDocs> {
     const { wanted, limits, signal } = search;
     const asked = wanted.flatMap((one) => this.#askedOf(one) ?? []);
     for (const { key } of asked) claim.add(key);
     const together = hash('sha256', asked.map(({ key }) => key).join());
     this.#refusals.check(together, limits);
+    const unread = [...search.unread];
     let size = 0;
     const get = async ({ record, revisions, ...one }: Asked): Promise<Demanded | undefined> => {
-      const docs = await this.#docsFor(one, search).catch((error: unknown) =>
-        this.#passOver(record, error, signal),
-      );
+      const names = revisions.map(({ name }) => name);
+      const docs = await this.#docsFor(one, search).catch((error: unknown) => {
+        unread.push(...this.#passOver(record, names, error, signal));
+        return undefined;
+      });
+      if (docs?.unread !== undefined) unread.push(...unreadOf(record, names, docs.unread));
       size += docs?.size ?? 0;
       if (size > limits.diskBytes)
         this.#refusals.refuse(together, sumMessage(size, asked.length, limits), limits);
       return docs && { docs, revisions };
     };
     const found = await Promise.all(asked.map(get));
-    return found.filter((one) => one !== undefined);
+    return { demanded: found.filter((one) => one !== undefined), unread };
   }
 
-  /** A repository that is gone, damaged or rewritten meanwhile has no such revision. Errors: others. */
-  #passOver({ name }: RepoRecord, error: unknown, signal: AbortSignal): undefined {
-    if (signal.aborted || !(error instanceof GitError)) throw error;
-    const fields = { repo: name, error: error.message };
-    this.#options.log.warn('a repository could not be asked for a revision', fields);
+  /** Revisions of a repository that is gone, damaged or rewritten meanwhile are not read. Errors: others. */
+  #passOver(
+    record: RepoRecord,
+    names: readonly string[],
+    error: unknown,
+    signal: AbortSignal,
+  ): UnreadRevision[] {
+    const isUnread = error instanceof GitError || error instanceof RepoGoneError;
+    if (signal.aborted || !isUnread) throw error;
+    const fields = { repo: record.name, revisions: names, error: error.message };
+    this.#options.log.warn('revisions could not be read', fields);
+    return unreadOf(record, names, error.message);
   }
 
   /** Whether docs were told from the index that their repo has. */
@@ -313,7 +327,7 @@ export class OnDemandRevisions {
 
   async #keep(
     wanted: WantedDocs,
-    { shards, revisions, known }: BuiltRevisions,
+    { shards, revisions, known, unread }: BuiltRevisions,
     limits: OnDemandLimits,
   ): Promise<DemandedDocs> {
     const size = shards.reduce((sum, shard) => sum + shard.size, 0);
@@ -322,6 +336,7 @@ export class OnDemandRevisions {
     const docs: DemandedDocs = {
       ...wanted,
       size,
+      unread,
       // Why random: a number that counts would tell how many others have built.
       shards: shards.map(({ path, size }, index) => ({
         shardId: randomBytes(8).toString('hex'),
@@ -375,6 +390,20 @@ interface BuiltRevisions extends ExtraRevisions {
   readonly known: KnownIndex['shards'];
 }
 
+/** Revisions of a repo, and what of them could not be read. */
+interface FoundDocs {
+  readonly demanded: readonly Demanded[];
+  readonly unread: readonly UnreadRevision[];
+}
+
+function unreadOf(
+  { name: repoName }: RepoRecord,
+  names: readonly string[],
+  detail: string,
+): UnreadRevision[] {
+  return names.map((name) => ({ name, repoName, detail }));
+}
+
 /** Undefined for a ChangingError: it is worth another attempt. Errors: others. */
 function ifChanging(error: unknown): undefined {
   if (!(error instanceof ChangingError)) throw error;
@@ -386,6 +415,8 @@ type Asked = WantedDocs & Wanted;
 /** A search that waits for what is built. */
 interface WaitingSearch {
   readonly wanted: readonly Wanted[];
+  /** What git could not look up. */
+  readonly unread: readonly UnreadRevision[];
   /** Who searches. */
   readonly holder: string;
   readonly limits: OnDemandLimits;

@@ -2,7 +2,7 @@
 
 import type { RepoRecord } from '../../repos/records.ts';
 import { checkRef, RefError, shortIdOf } from '../../sources/git/names.ts';
-import { RepoGoneError, resolveRef } from '../../sources/git/resolve.ts';
+import { resolveRef } from '../../sources/git/resolve.ts';
 import type { Demanded } from './demanded-docs.ts';
 
 export interface Wanted {
@@ -10,36 +10,39 @@ export interface Wanted {
   readonly revisions: Demanded['revisions'];
 }
 
-/** The names that the repo's git knows. Errors: those of resolveRef but those of names. */
+/**
+ * The names that the repo's git knows and can read.
+ *
+ * @param onError  told why a name could not be looked up; may throw
+ */
 export async function wantedOf(
   record: RepoRecord,
   names: readonly string[],
   signal: AbortSignal,
+  onError: (name: string, error: unknown) => undefined,
 ): Promise<Wanted> {
   const revisions: { name: string; commit: string }[] = [];
   for (const name of names) {
-    const commit = await commitOf(record, name, signal);
+    const commit = await commitOf(record, name, signal).catch((error: unknown) =>
+      error instanceof RefError ? undefined : onError(name, error),
+    );
     if (commit !== undefined) revisions.push({ name, commit });
   }
   return { record, revisions };
 }
 
+/** Errors: those of resolveRef. */
 async function commitOf(
   record: RepoRecord,
   name: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  try {
-    checkRef(name);
-    const short = shortIdOf(name);
-    if (
-      short !== undefined &&
-      (await resolveRef(record, short, signal)).startsWith(short.toLowerCase())
-    )
-      return undefined;
-    return await resolveRef(record, name, signal);
-  } catch (error) {
-    if (error instanceof RefError || error instanceof RepoGoneError) return undefined;
-    throw error;
-  }
+  checkRef(name);
+  const short = shortIdOf(name);
+  if (
+    short !== undefined &&
+    (await resolveRef(record, short, signal)).startsWith(short.toLowerCase())
+  )
+    return undefined;
+  return await resolveRef(record, name, signal);
 }

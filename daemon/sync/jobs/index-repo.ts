@@ -16,7 +16,9 @@ import { buildDelta, type DeltaResult } from '../../engine/build/delta.ts';
 import type { DiskLook } from '../../engine/build/disk-diff.ts';
 import type { FilterSettings } from '../../engine/build/filters.ts';
 import type { RepoRecord } from '../../repos/records.ts';
+import { OBJECT_MISSING } from '../../sources/disk/left-out.ts';
 import { listDisk } from '../../sources/docs/source-disk.ts';
+import { GitError } from '../../sources/git/git.ts';
 import type { Revision } from '../../sources/git/refs.ts';
 import type { FileStates, SourceSpec } from '../../sources/docs/source.ts';
 import type { ProbedSource } from '../../sources/git/probe.ts';
@@ -118,6 +120,7 @@ export class RepoIndexer {
       await this.#options.bringUp?.(now, context);
       context.onFetched();
       const outcome = await this.#index(now, isForced ? 'all' : told, context);
+      await this.#noteLost(repoId, outcome);
       await this.#options.tidyUp?.(now, context.signal);
       return outcome;
     } catch (error) {
@@ -127,6 +130,15 @@ export class RepoIndexer {
       if (isForced) await this.owe([repoId]);
       throw error;
     }
+  }
+
+  /** A clone of a code host that lacks objects is checked before its next job, which builds all of it. */
+  async #noteLost(repoId: number, { built, leftOut }: IndexOutcome): Promise<void> {
+    const isHosted = this.#options.register.byId(repoId)?.host !== undefined;
+    if (!isHosted || built === undefined || leftOut[OBJECT_MISSING] === undefined) return;
+    const error = new GitError('cat-file', 'exit', undefined, 'objects are missing');
+    this.#options.onFailure?.(repoId, error);
+    await this.owe([repoId]);
   }
 
   /** What a finished job of a repo says to somebody who may miss files. Errors: none. */

@@ -1,6 +1,7 @@
 // What a finished index job says to somebody who may miss files: that nothing, or less than half of what is there, was
 // indexed, which rule did most of it, and the way out.
 
+import { OBJECT_MISSING } from '../../sources/disk/left-out.ts';
 import { type IgnoredCounts, totalOf } from '../../sources/docs/ignored.ts';
 import type { SourceKind } from '../../repos/records.ts';
 
@@ -35,6 +36,22 @@ export function warningsOf(
   },
 ): string[] {
   const { docCount, ignored, leftOut } = job;
+  const lost = leftOut[OBJECT_MISSING];
+  const lostWarnings = lost === undefined ? [] : [`${lost} ${LOST}`];
+  return [...lostWarnings, ...ignoredWarnings(source, docCount, ignored, leftOut)];
+}
+
+/** What git says is there and cannot give. */
+const LOST =
+  'committed files or folders are not searched: the repository lacks their git objects, as a partial clone does; ' +
+  'the log names them';
+
+function ignoredWarnings(
+  source: WarnedSource,
+  docCount: number,
+  ignored: IgnoredCounts,
+  leftOut: Readonly<Record<string, number>>,
+): string[] {
   const count = totalOf(ignored);
   if (docCount === 0 && count === 0) return [`nothing is indexed: ${reasonsOf(source, leftOut)}`];
   if (count <= docCount) return [];

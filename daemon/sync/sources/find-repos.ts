@@ -8,6 +8,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { compareText, REPLACEMENT } from '../../base/paths.ts';
 import { errorCodeOf, isGone } from '../../sources/disk/disk.ts';
+import { CONTROL_FOLDERS } from '../../sources/disk/folder-walk.ts';
 import { isOwnFolder } from '../../sources/disk/own-folder.ts';
 import { layoutOfNames, ProbeError } from '../../sources/git/layout.ts';
 
@@ -54,7 +55,7 @@ const ODD_MAX = 50;
 /** Guess: looking waits for the disk. */
 const AT_ONCE = 16;
 /** Folders in which nothing is looked for. */
-export const PASSED_OVER = new Set(['.git', 'node_modules']);
+export const PASSED_OVER: ReadonlySet<string> = new Set([...CONTROL_FOLDERS, 'node_modules']);
 
 /** A folder to look at. */
 interface Place {

@@ -97,6 +97,12 @@ interface HeadProps {
   readonly fold: () => void;
 }
 
+/** Names of the revisions that hold a file. */
+function revisionsTitle({ revisions, revisionsOmitted }: ResultFile): string {
+  const more = revisionsOmitted === 0 ? [] : [`and ${revisionsOmitted} more`];
+  return [...revisions, ...more].join(', ');
+}
+
 function CardHead({ file, isFolded, fold }: HeadProps) {
   const Fold = isFolded ? ChevronRight : ChevronDown;
   const [revision] = file.revisions;
@@ -115,7 +121,7 @@ function CardHead({ file, isFolded, fold }: HeadProps) {
       <span className="file-facts">
         {file.language !== '' && <span className="file-language">{file.language}</span>}
         {revision !== undefined && revision !== 'HEAD' && (
-          <Name className="file-revision" title={file.revisions.join(', ')}>
+          <Name className="file-revision" title={revisionsTitle(file)}>
             {shortRevision(revision)}
           </Name>
         )}

@@ -33,8 +33,9 @@ export interface ResultFile {
   readonly language: string;
   /** What it is for; '' where the daemon does not say. */
   readonly kind: string;
-  /** Full refs of the revisions that hold the file. */
+  /** Full refs of the revisions that hold the file, and how many further ones do. */
   readonly revisions: readonly string[];
+  readonly revisionsOmitted: number;
   readonly webUrl: string;
   readonly externalUrl: string | undefined;
   readonly skipReason: string | undefined;
@@ -98,7 +99,15 @@ function linesOf({ content, contentStart, matchRanges, symbols = [] }: Chunk): R
 
 /** A file of the API as rows. @param order  its place among all files of the search, as they came */
 export function toResultFile(file: FileResult, order: number): ResultFile {
-  const { fileName, chunks, repository, repositoryId, language, branches = [] } = file;
+  const {
+    fileName,
+    chunks,
+    repository,
+    repositoryId,
+    language,
+    branches = [],
+    branchesOmitted = 0,
+  } = file;
   const inPath = fileName.matchRanges;
   return {
     key: `${repositoryId}:${branches[0] ?? ''}:${fileName.text}`,
@@ -111,6 +120,7 @@ export function toResultFile(file: FileResult, order: number): ResultFile {
     language,
     kind: file.fileKind ?? '',
     revisions: branches,
+    revisionsOmitted: branchesOmitted,
     webUrl: file.webUrl,
     externalUrl: file.externalWebUrl,
     skipReason: file.skipReason,

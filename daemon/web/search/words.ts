@@ -34,6 +34,11 @@ function lossFor(reason: string, { stats }: Outcome): Loss {
         text: 'Parts of the index are out of service; they are being rebuilt.',
         step: 'health',
       };
+    case 'revision_unreadable':
+      return {
+        text: 'A revision named by rev: could not be read, or only in part, in some repositories.',
+        step: 'again',
+      };
     case 'symbols_missing':
       return { text: 'Symbols are not ready in every repository yet.', step: 'again' };
     case 'internal_error':

@@ -3,16 +3,19 @@
 // search on it never traps. Cut files are refused.
 
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, linkSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import {
   HEADER_CHECKSUM_OFFSET,
   HEADER_SECTIONS_OFFSET,
   HEADER_SIZE,
+  SECTION_BLOBS,
   SECTION_CASE_MARKS,
   SECTION_CONTENT,
   SECTION_COUNT,
+  SECTION_GRAM_KEYS,
+  SECTION_POSTINGS,
   SECTION_ROW_SIZE,
 } from '../../../core/shared/format.ts';
 import { compileCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
@@ -124,6 +127,32 @@ void test('a changed byte is refused, reported, or changes nothing', async () =>
     else counts.unchanged++;
   }
   assert.ok(counts.refused > 400 && counts.met > 20, JSON.stringify(counts));
+});
+
+void test('a byte that changes after it was read is met once pages are checked again', async () => {
+  const { module, shard, sound } = await shardToDamage();
+  const searcher = new Searcher(module, { soundMs: 0 });
+  assert.deepEqual(searcher.setShards([shard]), []);
+  const expected = answersOf(searcher, shard.shardId);
+  const link = `${shard.path}.link`;
+  linkSync(shard.path, link);
+  const write = (byte: number, offset: number): void => {
+    const file = openSync(link, 'r+');
+    writeSync(file, Uint8Array.of(byte), 0, 1, offset);
+    closeSync(file);
+  };
+  const tables = new ShardTables(sound);
+  const sections = [SECTION_CONTENT, SECTION_BLOBS, SECTION_POSTINGS, SECTION_GRAM_KEYS];
+  for (const section of sections) {
+    const { start } = tables.section(section);
+    write(sound[start]! ^ 0x20, start);
+    const answers = answersOf(searcher, shard.shardId);
+    assert.ok(answers.includes('refused'), `section ${section}`);
+    const shown = answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer));
+    assert.deepEqual(shown, expected, `section ${section}`);
+    write(sound[start]!, start);
+    assert.deepEqual(answersOf(searcher, shard.shardId), expected, `section ${section}`);
+  }
 });
 
 void test('damage behind a valid header checksum never traps', async () => {

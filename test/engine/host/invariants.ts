@@ -55,6 +55,7 @@ const REASONS = [
   'deadline',
   'shard_crashed',
   'shard_quarantined',
+  'revision_unreadable',
   'symbols_missing',
   'internal_error',
 ] as const;

@@ -51,6 +51,32 @@ test('a plain folder: .gitignore counts inside repositories only', async () => {
   });
 });
 
+test('a plain folder: what version control keeps in it is no part of it', async () => {
+  const root = temporaryFolder();
+  const cvs = { 'CVS/Entries': '', 'CVS/Root': '', 'CVS/Repository': '' };
+  const within = (folder: string): [string, string][] =>
+    Object.entries(cvs).map(([name, text]) => [`${folder}/${name}`, text]);
+  writeFiles(root, {
+    ...cvs,
+    ...Object.fromEntries(within('sub')),
+    '.svn/pristine/aa/aa.svn-base': '',
+    '.hg/store/data/a.i': '',
+    '.jj/repo/store/git/HEAD': '',
+    'sub/.svn/entries': '',
+    'sub/hg/a.i': '',
+    'sub/svn/entries': '',
+    'docs/CVS/Entries': '',
+    'CVS.txt': '',
+    'sub/a.c': '',
+  });
+  const { paths } = await listed({ kind: 'folder', path: root });
+  const kept = ['CVS.txt', 'docs/CVS/Entries', 'sub/a.c', 'sub/hg/a.i', 'sub/svn/entries'];
+  assert.deepEqual([...paths].sort(), [...kept].sort());
+  for (const path of ['.svn/pristine/aa/aa.svn-base', 'sub/CVS/Root', 'sub/.svn/entries'])
+    assert.equal(isIgnoredInFolder(root, { path }), true, path);
+  for (const path of kept) assert.equal(isIgnoredInFolder(root, { path }), false, path);
+});
+
 test('a plain folder within a repository: the rules above count, unless they ignore the folder', async () => {
   const root = temporaryFolder();
   git(root, 'init', '-q');

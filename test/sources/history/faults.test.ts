@@ -281,8 +281,10 @@ test('damage is an error, not a wrong or missing answer', async () => {
   const blob = git(damaged, 'rev-parse', 'main~1:a.txt');
   rmSync(path.join(damaged, 'objects', blob.slice(0, 2), blob.slice(2)));
   const world = historyOf(damaged);
-  await assert.rejects(blameJson(world), { name: 'GitError', failure: 'exit' });
-  await assert.rejects(world.diff('main~1', 'main'), { name: 'GitError', failure: 'exit' });
+  const refusal = { name: 'GitError', failure: 'exit', errorCode: 'NOT_FOUND', oid: blob };
+  await assert.rejects(blameJson(world), refusal);
+  await assert.rejects(world.diff('main~1', 'main'), refusal);
+  await assert.rejects(world.blame('a.txt', 'main~1'), refusal);
   const first = git(damaged, 'rev-parse', 'main~1');
   rmSync(path.join(damaged, 'objects', first.slice(0, 2), first.slice(2)));
   await assert.rejects(world.commits(), { name: 'GitError', failure: 'exit' });

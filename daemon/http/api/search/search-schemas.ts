@@ -128,15 +128,15 @@ const fileResult = z
     language: text('Name of the language, "" if unknown.'),
     chunks: z.array(chunk).meta({ description: 'Best first; empty for a result by name only.' }),
     branches: z.array(z.string()).optional().meta({
-      description: 'Full refs of the revisions that hold the file and that the query means.',
+      description:
+        'Full refs of the revisions that hold the file and that the query means, the first 100.',
     }),
+    branchesOmitted: integer('How many further revisions do.', 1).optional(),
     fileKind: z.enum(['code', 'test', 'generated', 'vendored', 'docs']).optional().meta({
       description: 'What the file is for, by its path and the `.gitattributes` of its repository.',
     }),
     score: integer('How good the match is; higher is better.').optional(),
-    blobSha: text(
-      'Id of the content in git; absent for files on disk and for contents that are not indexed.',
-    ).optional(),
+    blobSha: text('Id of the content in git; absent for files on disk.').optional(),
     content: text('The whole text; only with `whole`.').optional(),
     skipReason: z
       .enum(SKIP_REASONS)
@@ -213,6 +213,7 @@ export const exhaustiveness = {
         'deadline',
         'shard_crashed',
         'shard_quarantined',
+        'revision_unreadable',
         'symbols_missing',
         'internal_error',
       ]),

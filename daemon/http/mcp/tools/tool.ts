@@ -64,7 +64,7 @@ export function tool<Schema extends z.ZodObject>(
     isSearch,
     inputSchema: jsonSchemaOf(input),
     async run(args, context) {
-      checkSizes(args);
+      checkNowAndThen(args);
       return await answer(parseBody(input, args ?? {}, 'arguments'), context);
     },
   };
@@ -73,7 +73,7 @@ export function tool<Schema extends z.ZodObject>(
 /** Bytes of a text among arguments; an expression has no more either (engine/regex/syntax.ts). */
 const TEXT_SIZE_MAX = 4096;
 
-function checkSizes(args: unknown): void {
+function checkNowAndThen(args: unknown): void {
   if (typeof args !== 'object' || args === null) return;
   for (const [name, value] of Object.entries(args))
     if (typeof value === 'string' && Buffer.byteLength(value) > TEXT_SIZE_MAX)
