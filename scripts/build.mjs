@@ -27,6 +27,7 @@ function buildIfStale(name, build) {
   const part = PARTS.find((one) => one.name === name);
   if (!force && !isStale(root, part)) return;
   const newest = newestSource(root, part);
+  console.error(`Building ${name} (${part.what}) ...`);
   build();
   const stamp = stampOf(root, part);
   writeFileSync(stamp, '');

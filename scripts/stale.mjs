@@ -3,22 +3,41 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** In the order of building: name, and its sources. */
+/** In the order of building: name, what it is for people, and its sources. */
 export const PARTS = [
-  { name: 'core', places: ['core', 'asconfig.json', 'package-lock.json'] },
-  { name: 'languages', places: ['scripts/languages.mjs', 'package-lock.json'] },
-  { name: 'grammars', places: ['scripts/grammars.mjs', 'package-lock.json'] },
+  {
+    name: 'core',
+    what: 'the search engine, WebAssembly, twice',
+    places: ['core', 'asconfig.json', 'package-lock.json'],
+  },
+  {
+    name: 'languages',
+    what: 'names of languages',
+    places: ['scripts/languages.mjs', 'package-lock.json'],
+  },
+  {
+    name: 'grammars',
+    what: 'grammars of tree-sitter',
+    places: ['scripts/grammars.mjs', 'package-lock.json'],
+  },
   {
     name: 'daemon',
+    what: 'the daemon and its tests',
     places: ['core/shared', 'daemon', 'test', 'bench', 'tsconfig.json', 'package-lock.json'],
   },
-  { name: 'openapi', places: ['daemon', 'package.json', 'package-lock.json'] },
+  {
+    name: 'openapi',
+    what: 'the description of the API',
+    places: ['daemon', 'package.json', 'package-lock.json'],
+  },
   {
     name: 'web',
+    what: 'the page',
     places: ['scripts/web.mjs', 'daemon/web', 'daemon/http/api', 'package-lock.json'],
   },
   {
     name: 'bundle',
+    what: 'the program',
     places: [
       'scripts/bundle.mjs',
       'scripts/keep-code.mjs',

@@ -5,11 +5,13 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { ensurePortIsFree } from './free-port.mjs';
 import { ensureInstalled } from './install.mjs';
 import { isStale, PARTS } from './stale.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
+await ensurePortIsFree(process.argv.slice(2), process.env);
 ensureInstalled(root);
 // Why a child: the build exits on failure.
 if (PARTS.some((part) => isStale(root, part))) {

@@ -13,10 +13,12 @@ export class UsageError extends Error {
 }
 
 /** There is nothing to search below a data directory. */
-export function noIndexError(dataDir: string): UsageError {
+export class NoIndexError extends UsageError {}
+
+export function noIndexError(dataDir: string): NoIndexError {
   const folder = path.resolve(dataDir);
-  return new UsageError(
-    `no index in ${folder}; make one with "trawl index PATH", or name its folder by --data-dir`,
+  return new NoIndexError(
+    `no index in ${folder}; make one with "trawl index PATH", or name its folder with --data-dir or a daemon with --url`,
   );
 }
 

@@ -10,6 +10,7 @@ import type { SourceMode } from '../sources/git/probe.ts';
 import type { RepoChange } from '../sync/register/change-repo.ts';
 import { UsageError } from './errors.ts';
 import type { CliContext } from './context.ts';
+import { DATA_DIR, findDataDir } from './find-data-dir.ts';
 import { globList } from './glob-list.ts';
 import type { CommonOptions } from './services.ts';
 
@@ -51,8 +52,16 @@ export function readSecret(env: Environment, name: string): string | undefined {
   }
 }
 
-/** Adds `--data-dir`, `--config`, `--log-level`. */
+/** Adds `--data-dir`, `--config`, `--log-level`; a data directory that is not named is looked for (find-data-dir.ts). */
 export function addCommonOptions(command: Command): Command {
+  return addOwnOptions(command).hook('preAction', (_, called) => {
+    if (called.getOptionValueSource('dataDir') === 'default')
+      called.setOptionValueWithSource('dataDir', findDataDir('.'), 'default');
+  });
+}
+
+/** As `addCommonOptions`, for commands that may make the data directory: it is in the current folder. */
+export function addOwnOptions(command: Command): Command {
   const logLevel = new Option(
     '--log-level <level>',
     'least severe messages to log (default: as the configuration file says, else info)',
@@ -63,7 +72,7 @@ export function addCommonOptions(command: Command): Command {
     .addOption(
       new Option('--data-dir <path>', 'folder of the index and the store')
         .env('TRAWL_DATA_DIR')
-        .default('.trawl'),
+        .default(DATA_DIR),
     )
     .addOption(
       new Option('--config <place>', 'configuration file: a path or an http(s) address').env(
@@ -138,7 +147,7 @@ export function addSourceOptions(command: Command): Command {
   addRevisionOptions(command);
   addIgnoreOptions(command);
   addAccessOptions(command);
-  return addCommonOptions(command);
+  return addOwnOptions(command);
 }
 
 /** The parsed flags of the functions above that add options to several commands. */
@@ -153,6 +162,19 @@ export interface CommonFlags
 
 export function commonOptions({ dataDir, logLevel, config }: CommonOptions): CommonOptions {
   return { dataDir, logLevel, config };
+}
+
+/**
+ * `commonOptions` of a command that tells of results and progress itself: on a terminal its log says only what is wrong,
+ * unless somebody chose a level, or where and in which form the log is.
+ */
+export function tellingOptions(flags: CommonOptions, { env, stderr }: CliContext): CommonOptions {
+  const options = commonOptions(flags);
+  const isChosen =
+    options.config !== undefined ||
+    ['TRAWL_LOG_FORMAT', 'TRAWL_LOG_FILE'].some((name) => readVariable(env, name) !== undefined);
+  const isQuiet = stderr.isTTY === true && !isChosen;
+  return isQuiet ? { ...options, logLevel: options.logLevel ?? 'warn' } : options;
 }
 
 /**

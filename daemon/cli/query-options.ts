@@ -4,7 +4,8 @@
 import { type Command, Option } from 'commander';
 import type { SearchCall } from '../http/api/search/search-schemas.ts';
 import { type CliContext, EXIT_ERROR } from './context.ts';
-import { describeError } from './errors.ts';
+import { describeError, NoIndexError } from './errors.ts';
+import { DATA_DIR } from './find-data-dir.ts';
 import { commonOptions, integer, readSecret, readVariable } from './options.ts';
 import { openRemoteSearch } from './remote-search.ts';
 import type { CommonOptions } from './services.ts';
@@ -44,15 +45,39 @@ export function searchCall(query: string, flags: QueryFlags): SearchCall {
   };
 }
 
-/** The daemon that was named, else the local index. */
-export function openSource(
+/** The daemon that was named, else the local index, else the daemon that serves this machine at the usual port. */
+export async function openSource(
   flags: QueryFlags,
-  { services, env }: CliContext,
+  { services, env, stderr }: CliContext,
 ): Promise<SearchSource> {
   const url = flags.url ?? readVariable(env, 'TRAWL_URL');
-  if (url === undefined) return services.openLocalSearch(commonOptions(flags));
-  const apiKey = flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY');
-  return Promise.resolve(openRemoteSearch(url, apiKey));
+  if (url !== undefined)
+    return openRemoteSearch(url, flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY'));
+  try {
+    return await services.openLocalSearch(commonOptions(flags));
+  } catch (error) {
+    if (!(error instanceof NoIndexError) || flags.dataDir !== DATA_DIR) throw error;
+    const local = `http://127.0.0.1:${readVariable(env, 'TRAWL_PORT') ?? DEFAULT_PORT}`;
+    if (!(await isTrawl(local))) throw error;
+    stderr.write(`no index here; searching the daemon at ${local}\n`);
+    // Why no key of the environment: anybody on this machine may listen there.
+    return openRemoteSearch(local, flags.apiKey);
+  }
+}
+
+const DEFAULT_PORT = 3000;
+const VERSION_MS_MAX = 1000;
+
+/** Whether a daemon of ours answers at an address. */
+async function isTrawl(url: string): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(VERSION_MS_MAX);
+    const answer: unknown = await (await fetch(`${url}/api/version`, { signal })).json();
+    return typeof answer === 'object' && answer !== null && 'version' in answer;
+  } catch {
+    // Whatever else is there, it is no daemon to search in.
+    return false;
+  }
 }
 
 /** Has `command` run a query; an error is told, with its place in the query. */

@@ -2,6 +2,7 @@
 
 import { ENDPOINTS } from './api/endpoints.ts';
 import type { Configuration } from '../base/config/configuration.ts';
+import { systemCodeOf } from '../base/caught.ts';
 import { ConfigError } from '../base/config/error.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import { VARIABLES } from '../base/config/variables.ts';
@@ -101,11 +102,14 @@ async function listen(
   try {
     return await adapter.listen(binding.address, port);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    const code = systemCodeOf(error);
+    const isTaken = code === 'EADDRINUSE';
     throw new ConfigError(
-      VARIABLES.port.name,
-      `cannot listen on ${host} port ${port}${code}`,
-      'choose a free port and an address of this machine',
+      `--port and --host, or ${VARIABLES.port.name} and ${VARIABLES.host.name}`,
+      `cannot listen on ${host} port ${port}${code === undefined ? '' : ` (${code})`}`,
+      isTaken
+        ? `another program, perhaps another Trawl, has the port; stop it, or take another port: npm start -- --port ${port + 1} PATH`
+        : 'choose a free port and an address of this machine',
     );
   }
 }

@@ -195,6 +195,27 @@ void test('where there is no index, every command says so and what to do', async
   assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
 });
 
+void test('an index is found from a folder below, and else the daemon at the usual port', async () => {
+  const folder = temporaryFolder();
+  writeFiles(folder, { 'a/b/plum.txt': 'plum\n' });
+  assert.equal((await trawl(['index', '.'], { cwd: folder })).code, 0);
+  const below = { cwd: path.join(folder, 'a', 'b') };
+  assert.match((await trawl(['search', 'plum'], below)).stdout, /:a\/b\/plum\.txt:1:plum/);
+  assert.equal((await trawl(['verify'], below)).code, 0);
+  const named = await trawl(['search', 'plum', '--data-dir', 'other'], below);
+  assert.match(named.stderr, /no index in \S+\/other; /);
+
+  const served = await serveIndexed(temporaryFolder(), [folder]);
+  const elsewhere = { cwd: temporaryFolder(), env: { TRAWL_PORT: new URL(served.url).port } };
+  const found = await trawl(['search', 'plum'], elsewhere);
+  assert.equal(found.code, 0);
+  assert.match(found.stderr, /^no index here; searching the daemon at http:\/\/127\.0\.0\.1:\d+$/m);
+  await served.process.stop();
+  const { code, stderr } = await trawl(['search', 'plum'], elsewhere);
+  assert.equal(code, 2);
+  assert.match(stderr, /no index in /);
+});
+
 void test('a folder of repositories: each is served, and those that come later; links are not followed', async () => {
   const folder = temporaryFolder();
   for (const name of ['one', 'owner/two'])
@@ -217,7 +238,7 @@ void test('a folder of repositories: each is served, and those that come later; 
     const served = await serve(dataDir, sources, { env });
     const said = `${links} is no git repository but holds 3: .*not followed, of which 3 lead`;
     await served.process.until(new RegExp(`WARN .*${said}.*serve ${links}/\\*/`));
-    for (const name of ['one', 'two', 'three.git'])
+    for (const name of ['one', 'owner/two', 'three.git'])
       await served.process.until(new RegExp(`^local/${name}: `, 'm'));
     await served.process.until(/warning: .* is no git repository/);
     assert.equal((await counts(served.url)).body.warningCount, 1);
@@ -227,7 +248,7 @@ void test('a folder of repositories: each is served, and those that come later; 
         /^1 file or folder ignored by \.ignore, a folder counted as one: --no-ignore reads them/m,
       );
       git(folder, 'clone', '-q', path.join(folder, 'one'), 'owner/late');
-      await served.process.until(/repo indexed .*repo=local\/late /);
+      await served.process.until(/repo indexed .*repo=local\/owner\/late /);
     }
     const { stderr } = await served.process.stop();
     assert.equal(/ignored by/.test(stderr), sources.length > 0);

@@ -33,6 +33,7 @@ const OPEN_FILES = {
   'doc/many.txt': Array.from({ length: 1000 }, (_, i) => `line ${i + 1}\n`).join(''),
   'doc/picture.bin': new Uint8Array([1, 0, 2]),
   'empty.txt': '',
+  'web/[id]/page.ts': 'export default quince;\r\n',
 };
 
 let served: Served;
@@ -164,11 +165,22 @@ void test('grep: nothing found says why', async () => {
   assert.equal(await none({ pattern: 'nowhere_at_all' }), 'No matches found');
   assert.equal(
     await none({ pattern: 'PLUM_COUNT' }),
-    'No matches found\nWithout regard to case there are matches: use (?i)PLUM_COUNT',
+    'No matches found\nWithout regard to case there are 3 matches: use (?i)PLUM_COUNT',
   );
   assert.equal(
     await none({ pattern: 'plum_count(2)' }),
-    'No matches found\nTaken literally there are matches: use plum_count\\(2\\)',
+    'No matches found\nTaken literally there are 1 matches: use plum_count\\(2\\)',
+  );
+  const near: readonly (readonly [string, RegExp])[] = [
+    ['/plum_count/', /\nSlashes are part .* there are 3 matches: use plum_count$/],
+    ['/PLUM_COUNT/i', /\nSlashes are part .* there are 3 matches: use \(\?i\)PLUM_COUNT$/],
+    ['"// plums"', /\nQuotes are part .* there are 1 matches: use \/\/ plums$/],
+    ['quince;$', /\n\$ does not hold before .* there are 1 matches: use quince;\\r\?\$$/],
+  ];
+  for (const [pattern, reason] of near) assert.match(await none({ pattern }), reason);
+  assert.match(
+    await none({ pattern: 'quince', include: 'web/[id]/*' }),
+    /\nNo indexed file fits include; .*\n.* use web\/\\\[id\\\]\/\*$/,
   );
   assert.equal(
     await none({ pattern: 'plum', path: 'nofolder' }),
@@ -198,6 +210,14 @@ void test('glob: paths by repository, cut with the next call', async () => {
   assert.equal(
     await textOf('glob', { pattern: 'm*.*', path: 'src', limit: 1, repo: 'local/open' }),
     'Found 1 files\n[local/open]\n  src/main.c',
+  );
+  assert.match(
+    await textOf('glob', { pattern: 'web/[id]/*' }),
+    /^Found 0 files\n.*\n.* for those of a name use web\/\\\[id\\\]\/\*$/,
+  );
+  assert.match(
+    await textOf('glob', { pattern: 'WEB/**/P*' }),
+    /\nCase counts; without it pattern fits files such as web\/\[id\]\/page\.ts$/,
   );
   const two = await textOf('glob', {
     pattern: 'plum.?',
@@ -231,7 +251,11 @@ void test('read_file: numbered lines, the rest by offset, at any commit', async 
   );
   assert.match(
     await failureOf('read_file', { ...many, offset: 1001 }),
-    /offset: the file has 1000 lines/,
+    /offset: the file has 1000 lines; call again with an offset from 1 to 1000/,
+  );
+  assert.match(
+    await textOf('read_file', { ...many, limit: 501 }),
+    /\n\(limit 501 is above the most, 500\)\n\(lines 1 to 500 of 1000; go on with offset 501\)$/,
   );
   assert.match(
     await textOf('read_file', { repo: 'local/open', path: 'doc/picture.bin' }),
@@ -273,7 +297,7 @@ void test('list_tree: indented, to a depth, files or folders alone, cut', async 
   const repo = 'local/open';
   assert.equal(
     await textOf('list_tree', { repo }),
-    '[local/open] /\n  doc/\n  src/\n  empty.txt\n  new.txt\n  README.md',
+    '[local/open] /\n  doc/\n  src/\n  web/\n  empty.txt\n  new.txt\n  README.md',
   );
   assert.equal(
     await textOf('list_tree', { repo, path: 'src', depth: 3 }),
@@ -281,7 +305,7 @@ void test('list_tree: indented, to a depth, files or folders alone, cut', async 
   );
   assert.equal(
     await textOf('list_tree', { repo, depth: 2, includeFiles: false }),
-    '[local/open] /\n  doc/\n  src/',
+    '[local/open] /\n  doc/\n  src/\n  web/\n    [id]/',
   );
   assert.equal(
     await textOf('list_tree', { repo, depth: 2, includeDirectories: false, path: '/src/' }),
@@ -316,8 +340,9 @@ void test('lists: repositories, branches, commits as JSON', async () => {
   >;
   assert.deepEqual(Object.keys(repos).sort(), ['repos', 'totalCount']);
   assert.equal(repos['totalCount'], 1);
-  const page = await textOf('list_repos', { perPage: 1 });
-  assert.match(page, /\n\(cut: page 1 of 2 entries; go on with page 2\)$/);
+  const page = JSON.parse(await textOf('list_repos', { perPage: 1 })) as Record<string, unknown>;
+  assert.equal(page['totalCount'], 2);
+  assert.equal(page['nextPage'], 2);
   const branches = JSON.parse(await textOf('list_branches', { repo: 'local/open' })) as {
     branches: Record<string, unknown>[];
   };
@@ -348,6 +373,100 @@ void test('get_diff: a unified diff that git takes', async () => {
     await textOf('get_diff', { repo: 'local/hidden', base: 'HEAD^', head: 'HEAD' }),
     /\(cut: \d+ more lines of this file; .*\)\n\(cut: 1 more files; call again with path:\n  "odd.*\+1 -0\)$/,
   );
+});
+
+void test('one repository needs no name; more are named by the refusal', TIMEOUT, async () => {
+  const narrow = await toolClient(served.url, await tokenFor('local/open'));
+  const calls: readonly (readonly [string, Record<string, unknown>])[] = [
+    ['read_file', { path: 'README.md' }],
+    ['list_tree', {}],
+    ['find_symbol_definitions', { symbol: 'plum_count' }],
+    ['find_symbol_references', { symbol: 'plum_count' }],
+    ['list_branches', {}],
+    ['list_commits', {}],
+    ['get_diff', { base: 'HEAD^', head: 'HEAD' }],
+  ];
+  const { tools } = await owner.listTools();
+  for (const [name, args] of calls) {
+    const repo = 'local/open';
+    assert.equal(
+      await textOf(name, args, narrow),
+      await textOf(name, { ...args, repo }, narrow),
+      name,
+    );
+    assert.equal(
+      await failureOf(name, args),
+      'repo: required; there are local/open, local/hidden; call again with one as repo',
+    );
+    const { required } = tools.find((one) => one.name === name)!.inputSchema;
+    assert.equal(required?.includes('repo') ?? false, false, name);
+  }
+  assert.equal(
+    await failureOf('read_file', { path: 'README.md', repo: 'open' }),
+    'Repository "open" not found; there are local/open and 1 more, which list_repos shows; call again with one as repo',
+  );
+  assert.equal(
+    await failureOf('list_tree', { repo: 'acme/secret' }, narrow),
+    'Repository "acme/secret" not found; there is local/open; call again with one as repo',
+  );
+  await narrow.close();
+});
+
+void test('arguments as models write them: numbers as text, null, paths from the root', async () => {
+  const repo = 'local/open';
+  const plain = await textOf('grep', { pattern: 'line', repo, limit: 5, contextLines: 1 });
+  assert.equal(
+    await textOf('grep', {
+      pattern: 'line',
+      repo,
+      limit: '5',
+      contextLines: '1',
+      groupByRepo: 'false',
+      path: null,
+    }),
+    plain,
+  );
+  const file = await textOf('read_file', { repo, path: 'src/main.c' });
+  for (const path of ['./src/main.c', '/src/main.c', '././/src/main.c'])
+    assert.equal(await textOf('read_file', { repo, path }), file);
+  const tree = await textOf('list_tree', { repo, path: 'src' });
+  for (const path of ['./src', '/src/'])
+    assert.equal(await textOf('list_tree', { repo, path }), tree);
+  assert.match(await textOf('list_commits', { repo, path: './src' }), /"totalCount":1/);
+  assert.match(
+    await textOf('get_diff', { repo, base: 'HEAD^', head: 'HEAD', path: '/new.txt' }),
+    /\+new$/,
+  );
+});
+
+void test('what is above the most is said', async () => {
+  const repo = 'local/open';
+  assert.match(
+    await textOf('grep', { pattern: 'quince', repo, contextLines: 21, limit: 10_001 }),
+    /\n\(limit 10001 is above the most, \d+\)\n\(contextLines 21 is above the most, 20\)$/,
+  );
+  assert.match(
+    await textOf('glob', { pattern: 'page.*', limit: 20_000 }),
+    /\n\(limit 20000 is above the most, 10000\)$/,
+  );
+  assert.match(
+    await textOf('list_tree', { repo, depth: 11, maxEntries: 10_001 }),
+    /\n\(depth 11 is above the most, 10\)\n\(maxEntries 10001 is above the most, 10000\)$/,
+  );
+});
+
+void test('each failure says what to do', async () => {
+  const repo = 'local/open';
+  const failures: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
+    ['grep', { pattern: 'plum_count(' }, /; to find it as text use plum_count\\\($/],
+    ['grep', { pattern: 'x', limit: 'many' }, /^limit: .*; grep takes pattern, path\?, repo\?, /],
+    ['read_file', { repo, path: 'nowhere.c' }, /; glob finds files by name, list_tree /],
+    ['list_tree', { repo, path: 'nowhere' }, /; glob finds files by name, list_tree /],
+    ['read_file', { repo, path: 'new.txt', ref: 'nowhere' }, /; list_branches shows branches/],
+    ['get_diff', { repo, base: 'nowhere', head: 'HEAD' }, /; list_branches shows branches/],
+    ['get_diff', { repo, base: 'HEAD' }, /^head: .*; get_diff takes repo\?, base, head, path\?/],
+  ];
+  for (const [name, args, remedy] of failures) assert.match(await failureOf(name, args), remedy);
 });
 
 /** A token of the owner's key for one repository. */
@@ -447,7 +566,7 @@ void test('arguments that are options, paths, expressions without end, or no arg
     ['grep', { pattern: 'a', include: '{'.repeat(500_000) }, /^include: longer than 4096 bytes$/],
     ['glob', { pattern: '{'.repeat(4096) }, /./],
     ['read_file', { repo, path: 'a/'.repeat(200_000) }, /^path: longer than 4096 bytes$/],
-    ['list_tree', { repo: 'x'.repeat(4096) }, /^Repository "x{900,999}…$/],
+    ['list_tree', { repo: 'x'.repeat(4096) }, /^Repository "x{100}…" not found; there are local/],
     ['grep', { pattern: 7 }, /^pattern: /],
     ['grep', {}, /^pattern: /],
     ['grep', { pattern: 'a', caseSensitive: true }, /caseSensitive/],

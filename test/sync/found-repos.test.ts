@@ -74,11 +74,12 @@ void test('work trees, bare and linked ones, submodules and nested ones: each on
     [],
   );
   const expected = [
-    ...['linked', 'main2', 'nested', 'of-three', 'one', 'sub', 'two'].map(
+    ...['host/group/two', 'host/group/two/sub', 'host/of-three', 'linked', 'one'].map(
       (name) => `local/${name} worktree`,
     ),
+    ...['one/vendor/nested', 'proj/main2'].map((name) => `local/${name} worktree`),
     'local/proj commits',
-    'local/three.git commits',
+    'local/host/three.git commits',
     `local/${path.basename(root)} folder`,
   ].sort();
   assert.deepEqual(await searched(index), expected);
@@ -103,7 +104,7 @@ void test('the same name and the same remote: names are told apart, by path', as
     name,
   ]);
   assert.deepEqual(Object.fromEntries(names), {
-    'a/lib': 'local/lib',
+    'a/lib': 'local/a/lib',
     'b/lib': 'host.example/o/lib',
     'b/linked': 'host.example/o/lib-2',
     'c/lib': 'host.example/o/lib-3',
@@ -158,14 +159,14 @@ void test('repositories that come later, and one that goes', async () => {
   put(root, 'three.git', '--bare');
   put(one, 'vendor/four');
   mkdirSync(path.join(root, 'half.git/objects'), { recursive: true });
-  assert.deepEqual(await again(), ['local/two', 'local/three.git']);
+  assert.deepEqual(await again(), ['local/owner/two', 'local/three.git']);
   writeFileSync(path.join(root, 'a.txt'), 'plum\n');
   const beside = `local/${path.basename(root)}`;
   assert.deepEqual(await again(), [beside]);
   // Within work trees it is looked for now and then.
   const come: string[] = [];
   for (let i = 0; i < 8; i++) come.push(...(await again()));
-  assert.deepEqual(come, ['local/four']);
+  assert.deepEqual(come, ['local/one/vendor/four']);
   assert.equal((await searched(index)).length, 5);
   // What moves may be a known one: the next start knows it.
   renameSync(path.join(root, 'owner/two'), path.join(root, 'moved'));

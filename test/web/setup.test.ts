@@ -26,6 +26,8 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   commitAll(repo);
   const served = await serveIndexed(temporaryFolder(), [repo], { env: LICENCE });
   const { page, complaints } = await visit({ url: served.url });
+  await page.goto('/login');
+  await page.getByText('There is no account yet.').waitFor();
   const [, path = ''] = (await served.process.until(/(\/setup\?token=\S+)/)) ?? [];
   await page.goto(path);
   // The token is in no history.
@@ -172,6 +174,8 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
 
   await page.goto(path);
   await page.getByText('This link was used or is too old.').waitFor();
+  await page.getByText('There is an account already').getByRole('link').click();
+  await page.waitForURL(/\/login$/);
   assert.deepEqual(await findingsOf(page), []);
   await page.goto('/settings/general');
   await page.getByRole('button', { name: 'Sign out' }).click();

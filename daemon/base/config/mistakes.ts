@@ -3,7 +3,7 @@
 import { findNodeAtLocation, type JSONPath, type Node } from 'jsonc-parser';
 import type { z } from 'zod';
 import { shownValue } from './address.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../nearest.ts';
 import { knownKeys, memberOf } from './schema-document.ts';
 
 /** Mistakes that are told of a file. */

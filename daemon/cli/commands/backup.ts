@@ -7,7 +7,13 @@ import { messageOf } from '../../base/caught.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { formatBytes, formatCount } from '../format.ts';
-import { addCommonOptions, addExamples, commonOptions, readSecret } from '../options.ts';
+import {
+  addCommonOptions,
+  addOwnOptions,
+  addExamples,
+  commonOptions,
+  readSecret,
+} from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { readSecretInput } from '../stdin.ts';
 import { escapeControls } from '../terminal-text.ts';
@@ -126,7 +132,7 @@ export function addBackupCommands(program: Command, context: CliContext): void {
       'restore a backup with a passphrase without it: licence key and, unless the secret is known, all keys are lost',
     )
     .option('--secret-file <file>', 'file of the instance secret (or variable TRAWL_SECRET)');
-  addCommonOptions(restoring).action((file: string, flags: RestoreFlags) =>
+  addOwnOptions(restoring).action((file: string, flags: RestoreFlags) =>
     restore(file, flags, context),
   );
   addExamples(restoring, [

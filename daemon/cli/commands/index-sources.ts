@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { JobResult } from '../../sync/jobs/jobs.ts';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from '../context.ts';
 import { countOf, formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
-import { addExamples, addSourceOptions, commonOptions, repoChange } from '../options.ts';
+import { addExamples, addSourceOptions, repoChange, tellingOptions } from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
 import { escapeControls } from '../terminal-text.ts';
@@ -65,7 +65,7 @@ async function runIndex(
   const { services, stdout, stderr } = context;
   const progress = createProgress(stderr, stderr.isTTY === true);
   const options = {
-    ...commonOptions(flags),
+    ...tellingOptions(flags, context),
     mode: flags.mode,
     change: repoChange(flags),
     repo: flags.repo,

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { type CliContext, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { addCommonOptions, addExamples, commonOptions } from '../options.ts';
+import { addOwnOptions, addExamples, commonOptions } from '../options.ts';
 import type { CommonOptions } from '../services.ts';
 
 async function runMcp(
@@ -35,7 +35,7 @@ export function addMcpCommand(program: Command, context: CliContext): void {
         'the first use, watches them, and ends with its input. Messages go to standard error.',
     )
     .argument('[source...]', 'paths of git repositories or folders (default: the current folder)');
-  addCommonOptions(command);
+  addOwnOptions(command);
   addExamples(command, [
     'trawl mcp',
     'trawl mcp --data-dir ~/.cache/trawl ~/src/linux ~/src/tools',

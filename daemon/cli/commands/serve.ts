@@ -8,10 +8,10 @@ import { describeError } from '../errors.ts';
 import {
   addExamples,
   addSourceOptions,
-  commonOptions,
   integer,
   readBoolean,
   repoChange,
+  tellingOptions,
 } from '../options.ts';
 import type { StatusReport } from '../../http/operator/status-report.ts';
 import type { CommonFlags } from '../options.ts';
@@ -36,7 +36,7 @@ const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143 } as const;
 function serveOptions(sources: string[], flags: ServeFlags, context: CliContext): ServeOptions {
   const isAnonymous = flags.anonymous ?? readBoolean(context.env, 'TRAWL_ANONYMOUS_ACCESS');
   return {
-    ...commonOptions(flags),
+    ...tellingOptions(flags, context),
     mode: flags.mode,
     change: repoChange(flags),
     baseUrl: flags.baseUrl,

@@ -1,13 +1,13 @@
 // What a query may have meant where it reads like the syntax of another tool (API.md 6.2, hints). What is a sure sign of
 // one is told with every answer, what may as well be text with one that shows nothing. Looks at the text of the query alone,
-// never at what is indexed, so that it cannot tell of anything hidden. Quoted text is meant as it stands.
+// never at what is indexed (engine/search/near-hints.ts does), so that it cannot tell of anything hidden. Quoted text is meant as it stands.
 
 import { parseQuery } from './parser.ts';
 import { PREFIX_NAMES } from './prefixes.ts';
 
 export interface Hint {
   readonly message: string;
-  /** The query as it may have been meant; it parses. */
+  /** The query as it may have been meant, with all that hints say of it; it parses. */
   readonly query?: string;
 }
 
@@ -118,7 +118,7 @@ const HABITS: readonly Habit[] = [
 ];
 
 /** UTF-16 units. Guess: nobody writes more by hand; programs know the syntax. */
-const TEXT_SIZE_MAX = 1000;
+export const HINT_TEXT_SIZE_MAX = 1000;
 
 /** What every habit has at least one of; most queries have none. */
 const SIGN = /[:/!&|*+\\-]|NOT|AND|OR/;
@@ -147,20 +147,23 @@ const isGlob = (value: string): boolean =>
  * Cost: at most quadratic in the text, which is short. Errors: none.
  */
 export function hintsFor(text: string, isRegexEnabled: boolean, isFound = false): Hint[] {
-  if (text.length > TEXT_SIZE_MAX || !SIGN.test(text)) return [];
+  if (text.length > HINT_TEXT_SIZE_MAX || !SIGN.test(text)) return [];
   const { masked, quotes } = maskQuotes(text);
   if (!(isFound ? ANY_SURE_HABIT : ANY_HABIT).test(masked)) return [];
-  const hints: Hint[] = [];
+  const messages: string[] = [];
+  let changed = masked;
   for (const { pattern, message, instead, isOfWords, isDoubtful } of HABITS) {
-    if (hints.length === HINTS_MAX) break;
     if ((isOfWords && isRegexEnabled) || (isDoubtful && isFound)) continue;
-    const matches = [...masked.matchAll(pattern)];
+    const matches = [...changed.matchAll(pattern)];
     if (!matches.some(isMeant)) continue;
-    const changed = masked.replaceAll(pattern, (...groups: string[]) => instead(...groups));
-    const query = unmask(changed.replaceAll(/\s+/g, ' ').trim(), quotes);
-    hints.push(query !== text && parses(query, isRegexEnabled) ? { message, query } : { message });
+    changed = changed.replaceAll(pattern, (...groups: string[]) => instead(...groups));
+    messages.push(message);
   }
-  return hints;
+  const query = unmask(withoutGaps(changed), quotes);
+  const isChanged = query !== unmask(withoutGaps(masked), quotes) && parses(query, isRegexEnabled);
+  return [...new Set(messages)]
+    .slice(0, HINTS_MAX)
+    .map((message) => (isChanged ? { message, query } : { message }));
 }
 
 function isMeant([all, , prefix, value]: RegExpMatchArray): boolean {
@@ -168,24 +171,29 @@ function isMeant([all, , prefix, value]: RegExpMatchArray): boolean {
   return !isFile || prefix === undefined || value === undefined || isGlob(value);
 }
 
-/** Stands for a quoted text while a query is rewritten; no query holds it, or it is left alone. */
-const MARK = '\u{f8ff}';
+/** The first of the characters that each stand for a quoted text while a query is rewritten; no query holds one. */
+const FIRST_MARK = 0xf0000;
+
+const withoutGaps = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 function maskQuotes(text: string): { masked: string; quotes: string[] } {
   const quotes: string[] = [];
   const masked = text.replaceAll(/"(?:[^"\\\n]|\\.)*"/gu, (quote) => {
     quotes.push(quote);
-    return MARK;
+    return String.fromCodePoint(FIRST_MARK + quotes.length - 1);
   });
   return { masked, quotes };
 }
 
 function unmask(text: string, quotes: readonly string[]): string {
-  let next = 0;
-  return text.replaceAll(MARK, (mark) => quotes[next++] ?? mark);
+  return text.replaceAll(
+    /[\u{f0000}-\u{ffffd}]/gu,
+    (mark) => quotes[(mark.codePointAt(0) ?? 0) - FIRST_MARK] ?? mark,
+  );
 }
 
-function parses(query: string, isRegexEnabled: boolean): boolean {
+/** Whether a query can be read. */
+export function parses(query: string, isRegexEnabled: boolean): boolean {
   try {
     parseQuery(query, { isRegexEnabled });
     return true;

@@ -8,6 +8,7 @@ import { statsNumbers, type StatsNumbers, statsObject } from './answer.ts';
 import { acquireFor } from './demanded.ts';
 import { inTurns } from './in-turns.ts';
 import { LazyAnswer } from './lazy-answer.ts';
+import { answerHints } from './near-hints.ts';
 import { cutDocs, type FoundDoc, orderDocs } from './order.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
@@ -44,10 +45,15 @@ export function search(
   request: SearchRequest,
   environment: SearchEnvironment,
 ): Promise<{ json: Uint8Array | LazyAnswer }> {
-  return withAnswer(parts, request, environment, (completed) => {
+  return withSnapshotFor(parts, request, environment, async (snapshot) => {
+    const completed = await completeSearch(parts, request, environment, snapshot);
+    const { prepared, shown } = completed;
+    const isFound = shown.length > 0;
+    const over = { parts, request, environment, snapshot, prepared, isFound };
+    const hints = await answerHints({ ...over, search: completeSearch });
     const fitting =
-      request.maxBytes === undefined ? completed : fitted(completed, request.maxBytes);
-    const { head, tail } = membersOf(fitting);
+      request.maxBytes === undefined ? completed : fitted(completed, hints, request.maxBytes);
+    const { head, tail } = membersOf(fitting, hints);
     const { files } = fitting;
     const isSmall = files.sizeOf(0, files.count) <= WHOLE_SIZE_MAX;
     const json = isSmall ? writeWithFiles(head, files, tail) : new LazyAnswer(head, files, tail);
@@ -56,13 +62,12 @@ export function search(
 }
 
 /** The members before and behind the results. */
-function membersOf({ prepared, shown, numbers, reasons }: Completed): {
-  readonly head: object;
-  readonly tail: object;
-} {
+function membersOf(
+  { prepared, shown, numbers, reasons }: Completed,
+  hints: object,
+): { readonly head: object; readonly tail: object } {
   const stats = statsObject(numbers, 'UNKNOWN_UNSPECIFIED');
   const repositoryInfo = repositoryInfos(shown, prepared.view);
-  const hints = prepared.hints(shown.length > 0);
   return { head: { stats }, tail: { repositoryInfo, ...exhaustiveness(reasons), ...hints } };
 }
 
@@ -70,8 +75,8 @@ function membersOf({ prepared, shown, numbers, reasons }: Completed): {
 const LIMIT_SIZE = 64;
 
 /** With as many of the results as an answer of so many bytes holds. */
-function fitted(completed: Completed, sizeMax: number): Completed {
-  const { head, tail } = membersOf(completed);
+function fitted(completed: Completed, hints: object, sizeMax: number): Completed {
+  const { head, tail } = membersOf(completed, hints);
   const { before, after } = textsAround(head, tail);
   const room = sizeMax - before.length - after.length - LIMIT_SIZE;
   const count = fittingCount(completed.files, room);

@@ -14,12 +14,13 @@ import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
 import { acquireFor } from './demanded.ts';
 import type { FoundDoc } from './order.ts';
 import { inTurns } from './in-turns.ts';
+import { answerHints } from './near-hints.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import type { SearchRequest } from '../query/request.ts';
 import { FileResults, renderAnswer, type RenderedAnswer } from './render.ts';
 import { Run } from './run.ts';
-import { withoutDamaged } from './service.ts';
+import { completeSearch, withoutDamaged } from './service.ts';
 import type { Snapshot } from './snapshot.ts';
 import { StatsLedger } from './stats-ledger.ts';
 import { RunningTally } from './tally.ts';
@@ -56,7 +57,18 @@ export function startStream(
     const snapshot = await acquireFor(parts, request, environment);
     try {
       const prepared = await prepareSearch(parts, request, environment, snapshot);
-      return new SearchStream(parts, prepared, snapshot, startNs, environment.eventSizeMax);
+      const hints = (isFound: boolean) =>
+        answerHints({
+          parts,
+          request,
+          environment,
+          snapshot,
+          prepared,
+          isFound,
+          search: completeSearch,
+        });
+      const { eventSizeMax } = environment;
+      return new SearchStream(parts, { ...prepared, hints }, snapshot, startNs, eventSizeMax);
     } catch (error) {
       parts.snapshots.release(snapshot);
       throw error;
@@ -64,13 +76,18 @@ export function startStream(
   });
 }
 
+/** With all hints, for which may be searched again. */
+type StreamPrepared = Omit<Prepared, 'hints'> & {
+  readonly hints: (isFound: boolean) => ReturnType<typeof answerHints>;
+};
+
 /** Docs and their results. */
 type SoundAnswer = RenderedAnswer & { readonly docs: readonly FoundDoc[] };
 
 /** One search whose events are pulled. */
 export class SearchStream {
   readonly #parts: EngineParts;
-  readonly #prepared: Prepared;
+  readonly #prepared: StreamPrepared;
   readonly #snapshot: Snapshot;
   readonly #eventSizeMax: number;
   readonly #tally: RunningTally;
@@ -95,7 +112,7 @@ export class SearchStream {
   /** Takes over the snapshot unless it throws. Errors: PlanError. */
   constructor(
     parts: EngineParts,
-    prepared: Prepared,
+    prepared: StreamPrepared,
     snapshot: Snapshot,
     startNs: bigint,
     eventSizeMax: number,
@@ -203,7 +220,7 @@ export class SearchStream {
       }
       hasTurn = false;
       if (waitMs === 0) await this.#makeChunks(await this.#takeBatch(isOver));
-      else if (isOver) this.#makeFinal();
+      else if (isOver) await this.#makeFinal();
       else await this.#sleepOrTell(waitMs);
     }
   }
@@ -301,7 +318,7 @@ export class SearchStream {
     this.#ready.push({ json: writeWithFiles(head, files, tail, start, end) });
   }
 
-  #makeFinal(): void {
+  async #makeFinal(): Promise<void> {
     this.#isFinalMade = true;
     // Why not before: a shard may turn out to be damaged when what was found in it is shown.
     this.#tally.close();
@@ -320,7 +337,7 @@ export class SearchStream {
       type: 'final',
       accumulatedStats: statsObject(totals, reason),
       ...exhaustiveness(reasons),
-      ...this.#prepared.hints(totals.actualMatchCount > 0),
+      ...(await this.#prepared.hints(totals.actualMatchCount > 0)),
     };
     this.#ready.push({ json: Buffer.from(JSON.stringify(final)) });
     this.#parts.onCompleted?.({ kind: 'stream', numbers: totals, reasons, firstResultNs });

@@ -14,7 +14,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { isShortage } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
-import { toApiError } from '../api/shapes/api-error.ts';
+import { type ErrorCode, toApiError } from '../api/shapes/api-error.ts';
 import type { Tool, ToolContext } from './tools/tool.ts';
 import { TOOLS } from './tools/tools.ts';
 
@@ -83,19 +83,21 @@ async function call(
 ): Promise<CallToolResult> {
   try {
     const tool = TOOLS.find((one) => one.name === name);
-    if (tool === undefined) return failure(name, `there is no such tool; there are ${NAMES}`);
+    if (tool === undefined) return failure(name, 'there is no such tool', `there are ${NAMES}`);
     return { content: [{ type: 'text', text: await mount.run(tool, args, extra) }] };
   } catch (error) {
-    return failure(name, reasonOf(error, mount, extra));
+    return failure(name, ...reasonOf(error, mount, extra));
   }
 }
 
 const NAMES = TOOLS.map(({ name }) => name).join(', ');
 
-function failure(name: string, reason: string): CallToolResult {
+/** @param remedy  the next call, where the reason does not name it */
+function failure(name: string, reason: string, remedy?: string): CallToolResult {
   const isLong = reason.length > REASON_SIZE_MAX;
   const shown = isLong ? `${reason.slice(0, REASON_SIZE_MAX)}…` : reason;
-  const text = `Tool "${name.slice(0, NAME_SIZE_MAX)}" failed: ${shown}`;
+  const next = remedy === undefined ? '' : `; ${remedy}`;
+  const text = `Tool "${name.slice(0, NAME_SIZE_MAX)}" failed: ${shown.replace(/\.$/, '')}${next}`;
   return { content: [{ type: 'text', text }], isError: true };
 }
 
@@ -104,13 +106,24 @@ const NAME_SIZE_MAX = 100;
 /** Of a reason, which may repeat what was asked for. */
 const REASON_SIZE_MAX = 1000;
 
-function reasonOf(error: unknown, { log }: ToolMount, { signal }: CallExtra): string {
+type Reason = readonly [reason: string, remedy: string | undefined];
+
+/** What to do about an error whose message does not say it. */
+const REMEDIES: Partial<Readonly<Record<ErrorCode, string>>> = {
+  FILE_NOT_FOUND: 'glob finds files by name, list_tree shows a folder at any ref',
+  INVALID_GIT_REF: 'list_branches shows branches; names of tags and ids of commits are refs, too',
+  SERVER_OVERLOADED: 'call again in a second',
+  FAILED_TO_PARSE_QUERY: 'call again with a shorter or simpler argument',
+};
+
+function reasonOf(error: unknown, { log }: ToolMount, { signal }: CallExtra): Reason {
   const known = toApiError(error);
-  if (known !== undefined) return known.message;
-  if (signal.aborted) return 'it was cancelled';
+  if (known !== undefined) return [known.message, REMEDIES[known.errorCode]];
+  if (signal.aborted) return ['it was cancelled', undefined];
   log.error('a tool failed unexpectedly', { error });
-  if (isShortage(error)) return 'the machine has no more files, processes or memory now';
-  return 'an unexpected error occurred';
+  if (isShortage(error))
+    return ['the machine has no more files, processes or memory now', 'call again in a minute'];
+  return ['an unexpected error occurred', 'call again; if it stays, the log of Trawl says why'];
 }
 
 /** What a call tells of its progress to clients that want to know. */

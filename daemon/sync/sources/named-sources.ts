@@ -20,6 +20,8 @@ export interface NamedSource {
   readonly mode: SourceMode | undefined;
   /** It was found in a folder that somebody named. */
   readonly isFound: boolean;
+  /** That folder, absolute; absent: it is the source itself, or what lies beside sources. */
+  readonly below?: string;
   /** As of a source (repos/records.ts); absent: as it was. */
   readonly reposApart?: boolean;
 }
@@ -93,7 +95,7 @@ async function sourcesInside(
   const isEmpty = paths.size + found.fileCount === 0 && known.every((one) => !existsSync(one));
   for (const one of known) if (isEmpty || existsSync(one)) paths.add(one);
   if (paths.size === 0) return undefined;
-  const ofMode = { mode: modeInside(mode), isFound: true };
+  const ofMode = { mode: modeInside(mode), isFound: true, below: folder };
   const sources: NamedSource[] = [...paths]
     .sort(compareText)
     .map((one) => ({ path: one, ...ofMode }));
@@ -136,7 +138,9 @@ async function foundIn(
     return await findRepos(folder, { isDeep, signal });
   } catch (error) {
     signal?.throwIfAborted();
-    log?.warn('a folder could not be searched', { folder, reason: messageOf(error) });
+    // Where nothing is, whoever looks at it as a source says so.
+    if (existsSync(folder))
+      log?.warn('a folder could not be searched', { folder, reason: messageOf(error) });
     return { repos: [], odd: [], fileCount: 0, linkCount: 0, isPartial: false };
   }
 }

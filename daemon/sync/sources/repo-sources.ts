@@ -219,7 +219,7 @@ export class RepoSources {
     const isKnown = (place: string): boolean => this.#known.has(place);
     try {
       const { repos, fileCount } = await findRepos(folder, { isDeep, isKnown, signal });
-      const found = repos.map((repo) => ({ path: repo.path, mode, isFound: true }));
+      const found = repos.map((repo) => ({ path: repo.path, mode, isFound: true, below: folder }));
       const isBeside = fileCount > 0 && mode === undefined;
       const all: NamedSource[] = isBeside ? [...found, besideRepos(folder)] : found;
       this.#odd.delete(folder);
@@ -372,6 +372,8 @@ export class RepoSources {
         const known = byPlace(one);
         // It was there a moment ago, and nobody has named it.
         if (one.isFound && known === undefined && isNotThere(error)) continue;
+        // Whoever named it alone is told by the error.
+        if (known === undefined && sources.length === 1) throw error;
         failure = error;
         if (known === undefined) failed.push(this.#options.jobs.fail(one.path, error, 0));
         else kept.push(known);
@@ -488,11 +490,25 @@ const TELL_MS = 5_000;
 
 async function lookAt(
   register: RepoRegister,
-  { path: place, mode, reposApart }: NamedSource,
+  { path: place, mode, reposApart, below }: NamedSource,
 ): Promise<ProbedSource> {
   const probed = await lookAtSource(register, place, mode);
-  return reposApart === undefined ? probed : { ...probed, reposApart };
+  const name = below === undefined ? probed.name : localNameBelow(below, place, probed.name);
+  return { ...probed, name, ...given({ reposApart }) };
 }
+
+/** The name of a repo without a remote, with the folders between it and the one that somebody named: `local/a/web`. */
+function localNameBelow(folder: string, place: string, name: string): string {
+  const above = path.dirname(path.relative(folder, place));
+  if (!name.startsWith(LOCAL) || above === '.' || above.startsWith('..')) return name;
+  const folders = above
+    .split(path.sep)
+    .join('/')
+    .replace(/\p{Cc}/gu, '');
+  return `${LOCAL}${folders}/${name.slice(LOCAL.length)}`;
+}
+
+const LOCAL = 'local/';
 
 function isNotThere(error: unknown): boolean {
   return error instanceof ProbeError && error.failure === 'not_found';

@@ -7,7 +7,7 @@ import { useParameters } from '../data/parameters.ts';
 import { useTitle } from '../parts/title.ts';
 import { AccountForm, goOnTo } from './account-form.tsx';
 import { CurrentPasswordField, EmailField } from './credential-fields.tsx';
-import { SignOnFailure, SignOnLinks, useWaysIn } from './sign-on-links.tsx';
+import { FIRST_ACCOUNT, SignOnFailure, SignOnLinks, useWaysIn } from './sign-on-links.tsx';
 
 function PasswordForm({ returnTo }: { readonly returnTo: string }) {
   const [email, setEmail] = useState('');
@@ -51,7 +51,9 @@ export default function LoginPage() {
       ) : (
         <PasswordForm returnTo={returnTo} />
       )}
-      <p className="faint">No account? Ask an owner.</p>
+      <p className="faint">
+        {ways?.isSetupDue === true ? FIRST_ACCOUNT : 'No account? Ask an owner.'}
+      </p>
     </div>
   );
 }

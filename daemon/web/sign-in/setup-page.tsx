@@ -3,6 +3,7 @@
 
 import { useEffect, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
 import type { getLink, setUp } from '../../http/api/accounts/account-endpoints.ts';
 import { ApiFailure, call } from '../data/api.ts';
 import { Field } from '../parts/field.tsx';
@@ -10,8 +11,25 @@ import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
 import { AccountForm, goOnTo } from './account-form.tsx';
 import { EmailField, NewPasswordField } from './credential-fields.tsx';
+import { FIRST_ACCOUNT, useWaysIn } from './sign-on-links.tsx';
 
-const OLD_LINK = 'This link was used or is too old. Start Trawl again to get a new one.';
+const OLD_LINK = 'This link was used or is too old.';
+
+/** What to do instead: there may be an account by now. */
+function OldLink() {
+  const ways = useWaysIn();
+  return (
+    <Notice kind="danger" title={OLD_LINK}>
+      {ways?.isSetupDue === false && (
+        <p>
+          There is an account already: <Link href="/login">sign in</Link>. An owner, or “trawl user
+          password EMAIL” on the server, creates a new link.
+        </p>
+      )}
+      {ways?.isSetupDue === true && <p>{FIRST_ACCOUNT}</p>}
+    </Notice>
+  );
+}
 
 function takeToken(): string {
   return new URLSearchParams(location.search).get('token') ?? '';
@@ -37,8 +55,10 @@ export default function SetupPage() {
         body: { token, name, email: invited ?? email, password },
       });
     } catch (error) {
-      if (error instanceof ApiFailure && error.errorCode === 'INVALID_CREDENTIALS')
+      if (error instanceof ApiFailure && error.errorCode === 'INVALID_CREDENTIALS') {
+        await link.refetch();
         throw new Error(OLD_LINK, { cause: error });
+      }
       throw error;
     }
     goOnTo('/');
@@ -48,14 +68,11 @@ export default function SetupPage() {
     return (
       <div className="card-page">
         <h1 className="visually-hidden">No such link</h1>
-        <Notice
-          kind="danger"
-          title={
-            link.error instanceof ApiFailure && link.error.statusCode === 404
-              ? OLD_LINK
-              : link.error.message
-          }
-        />
+        {link.error instanceof ApiFailure && link.error.statusCode === 404 ? (
+          <OldLink />
+        ) : (
+          <Notice kind="danger" title={link.error.message} />
+        )}
       </div>
     );
   return (

@@ -15,6 +15,11 @@ export function useWaysIn() {
   return data;
 }
 
+/** How the first account comes about. */
+export const FIRST_ACCOUNT =
+  'There is no account yet. Where Trawl was started, its output shows a one-time link that creates the first one; ' +
+  '“trawl user add EMAIL --role owner” on the server prints one, too.';
+
 /** @param returnTo  path of ours where the person goes on, with the query */
 export function SignOnLinks({ returnTo }: { readonly returnTo: string }) {
   const providers = useWaysIn()?.providers ?? [];

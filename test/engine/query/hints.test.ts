@@ -5,7 +5,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Hint, hintsFor, HINTS_MAX } from '../../../daemon/engine/query/hints.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
+import { withCarriageReturns } from '../../../daemon/engine/regex/line-ends.ts';
+import { NO_REPOS, SEES_ALL } from '../../../daemon/repos/sight.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
 import { Engine, repoRecord } from '../host/harness.ts';
 
@@ -20,7 +22,10 @@ const CASES: readonly (readonly [string, ...(string | undefined)[]])[] = [
   ['language:go foo', 'lang:go foo'],
   ['branch:main foo', 'rev:main foo'],
   ['-path:test foo', '-file:test foo'],
-  ['filename:x l:go', 'file:x l:go', 'filename:x lang:go'],
+  // Each hint has the query that does all of them.
+  ['filename:x l:go', 'file:x lang:go'],
+  ['path:src/*.ts NOT foo', raw`file:src/.*\.ts$ -content:foo`],
+  ['type:"a b" "c d" && x', '"c d" x'],
   ['ext:ts foo', raw`file:\.ts$ foo`],
   ['symbol:main', 'sym:main'],
   ['org:acme foo', 'repo:acme foo'],
@@ -42,7 +47,7 @@ const CASES: readonly (readonly [string, ...(string | undefined)[]])[] = [
   [raw`\w+Error`, undefined],
   ['[a-z]+x y', undefined],
   ['foo|bar', undefined],
-  ['"a b" && path:x', '"a b" && file:x', '"a b" path:x'],
+  ['"a b" && path:x', '"a b" file:x'],
   // What is no habit, or is meant as it stands.
   ['foo'],
   ['"case:yes"'],
@@ -108,8 +113,13 @@ test('what is doubtful is no hint where it finds something', () => {
 });
 
 /** The hints of an answer and of a stream, which are the same. */
-async function hintsOf(engine: Engine, query: string): Promise<readonly Hint[]> {
-  const answer = await engine.search(query);
+async function hintsOf(
+  engine: Engine,
+  query: string,
+  request: Partial<SearchRequest> = {},
+  sight = SEES_ALL,
+): Promise<readonly Hint[]> {
+  const answer = await engine.search(query, request, undefined, sight);
   const stream = await startStream(
     engine.parts,
     {
@@ -119,11 +129,12 @@ async function hintsOf(engine: Engine, query: string): Promise<readonly Hint[]> 
       whole: false,
       isRegexEnabled: false,
       isCaseSensitivityEnabled: false,
+      ...request,
     },
     {
       signal: new AbortController().signal,
       baseUrl: 'http://localhost',
-      sight: SEES_ALL,
+      sight,
       eventSizeMax: 1 << 20,
     },
   );
@@ -174,4 +185,80 @@ test('a revision that is not indexed: what is, and the query that finds it', asy
   for (const query of ['rev:trunk plum', 'rev:trunk pear', '-rev:main pear', 'pear'])
     assert.deepEqual(await hintsOf(engine, query), [], query);
   await engine.close();
+});
+
+const REGEX = { isRegexEnabled: true };
+const EXACT = { isCaseSensitivityEnabled: true };
+
+/** A query that finds nothing, what is said of it, and the query that finds something. */
+const NEAR: readonly (readonly [string, Partial<SearchRequest>, RegExp, string | undefined])[] = [
+  [
+    'plum repo:nosuch',
+    {},
+    /^No repository fits repo:nosuch\. Without repo:nosuch there are 2 m/,
+    'plum',
+  ],
+  ['r:nosuch', {}, /^No repository fits repo:nosuch\.$/, undefined],
+  [
+    'plum f:"no such" pear',
+    {},
+    /^No file fits file:no such\. Without .* there are 3 matches\.$/,
+    'plum pear',
+  ],
+  ['plum lang:go', {}, /^No file is in the language of lang:go\. Without/, 'plum'],
+  ['plum lang:pyton', {}, /^There is no language "pyton"; near: lang:python\. Without/, 'plum'],
+  ['nowhere lang:pyton', {}, /^There is no language "pyton"; near: lang:python\.$/, undefined],
+  ['kiwi file:.*x', {}, /^Without file:\.\*x there is 1 match\.$/, 'kiwi'],
+  ['file:a.txt kiwi', {}, /^Without file:a\.txt there/, 'kiwi'],
+  [
+    'PLUM',
+    EXACT,
+    /^Without regard to case \(isCaseSensitivityEnabled\) there are 2 matches\.$/,
+    undefined,
+  ],
+  [
+    'pear$',
+    REGEX,
+    /^\$ does not hold before the carriage return of CRLF; .* 1 match\.$/,
+    raw`pear\r?$`,
+  ],
+  ['(pl\\w+ pe..$)', REGEX, /^\$ does not hold/, raw`(pl\w+ pe..\r?$)`],
+];
+
+test('nothing found: the filter that nothing fits, and the near form that finds something', async () => {
+  const engine = await Engine.open();
+  const [seen, hidden] = [repoRecord(1, 'host/seen'), repoRecord(2, 'host/hidden')];
+  const docs = [
+    { path: 'a.txt', bytes: Buffer.from('a plum pear\r\nplum\r\n') },
+    { path: 'b.py', bytes: Buffer.from('kiwi\n') },
+  ];
+  const secret = [{ path: 'a.go', bytes: Buffer.from('plum kiwi secret\n') }];
+  const shards = [engine.shardOf(seen, docs), engine.shardOf(hidden, secret)];
+  engine.publish(shards, [seen, hidden]);
+  const sight = { base: new Set([1]), extra: NO_REPOS };
+  for (const [query, request, message, instead] of NEAR) {
+    const [hint, ...more] = await hintsOf(engine, query, request, sight);
+    assert.match(hint?.message ?? '', message, query);
+    assert.equal(hint?.query, instead, query);
+    assert.deepEqual(more, [], query);
+  }
+  // What the caller does not see is as if it were not there.
+  const [told] = await hintsOf(engine, 'plum repo:hidden', {}, sight);
+  assert.match(told?.message ?? '', /^No repository fits repo:hidden\. Without .* 2 matches/);
+  for (const query of ['nowhere', 'secret', 'nowhere file:a.txt', 'secret file:b.py'])
+    assert.deepEqual(await hintsOf(engine, query, {}, sight), [], query);
+  assert.deepEqual(await hintsOf(engine, 'nowhere$', REGEX, sight), []);
+  await engine.close();
+});
+
+test('line ends of an expression: what is none stays', () => {
+  for (const [pattern, expected] of [
+    ['a$|b$', raw`a\r?$|b\r?$`],
+    [raw`\$[$\]$]\Q$\E$`, raw`\$[$\]$]\Q$\E\r?$`],
+    ['[]$]$', raw`[]$]\r?$`],
+    ['[[:alpha:]$]', '[[:alpha:]$]'],
+    [raw`a\r?$`, raw`a\r?$`],
+    [raw`\Qa$`, raw`\Qa$`],
+  ] as const)
+    assert.equal(withCarriageReturns(pattern), expected);
 });

@@ -331,7 +331,7 @@ onBothAdapters('tool server', (kind) => {
     const waiting = client.answers(call(2, 'grep', GREP));
     await eventually(() => world.server.searchCounts().waiting === 1);
     const [refused] = await client.answers(call(3, 'grep', GREP));
-    assert.equal(textOf(refused!), 'Tool "grep" failed: Too many searches.');
+    assert.equal(textOf(refused!), 'Tool "grep" failed: Too many searches; call again in a second');
     assert.equal((await client.answers(call(4, 'list_repos', {}))).length, 1);
     release.open();
     for (const [answer] of [await first, await waiting])
@@ -414,7 +414,10 @@ onBothAdapters('tool server', (kind) => {
     const world = await startWorld({ kind, env: GUESTS, search });
     const client = await open(world, undefined);
     const [answer] = await client.answers(call(1, 'grep', GREP));
-    assert.equal(textOf(answer!), 'Tool "grep" failed: an unexpected error occurred');
+    assert.equal(
+      textOf(answer!),
+      'Tool "grep" failed: an unexpected error occurred; call again; if it stays, the log of Trawl says why',
+    );
     assert.ok(world.lines.some(({ message }) => message === 'a tool failed unexpectedly'));
   });
 });

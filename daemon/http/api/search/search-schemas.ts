@@ -234,7 +234,7 @@ export type Hint = z.infer<typeof hint>;
 
 const hints = z.array(hint).min(1).max(HINTS_MAX).optional().meta({
   description:
-    'Where nothing is shown and the query reads like the syntax of another tool: what it may have meant.',
+    'What the query may have meant: it reads like the syntax of another tool, or it finds nothing where a near form does, or a filter fits nothing.',
 });
 
 const results = {

@@ -18,6 +18,7 @@ import {
   type ToolAnswer,
 } from './search-scope.ts';
 import { shownName } from './shown-name.ts';
+import { aboveMost } from './tool-arguments.ts';
 import { tool } from './tool.ts';
 import { whyNothing } from './why-nothing.ts';
 
@@ -45,14 +46,14 @@ export const glob = tool(
     // A match is a range: the folder and the glob may be one each.
     const matches = rest.path === undefined ? most : 2 * most;
     const answer = await searchFor([node, ...scope.values()], { matches }, context);
-    if (answer.files.length > 0) return listOf(answer, most, limitMax);
-    const reasons = await whyNothing(undefined, conditions, answer, context);
+    if (answer.files.length > 0) return listOf(answer, limit, limitMax);
+    const reasons = await whyNothing({ globs: { pattern }, conditions }, answer, context);
     return ['Found 0 files', ...reasons, ...gapsOf(answer)].join('\n');
   },
 );
 
-function listOf(answer: ToolAnswer, limit: number, limitMax: number): string {
-  const files = answer.files.slice(0, limit);
+function listOf(answer: ToolAnswer, asked: number, limitMax: number): string {
+  const files = answer.files.slice(0, Math.min(asked, limitMax));
   const byRepo = new Map<string, string[]>();
   for (const { repository, fileName } of files) addToList(byRepo, repository, fileName.text);
   const text = new BoundedText();
@@ -62,7 +63,7 @@ function listOf(answer: ToolAnswer, limit: number, limitMax: number): string {
     if (!text.add(`[${repository}]`)) break;
     for (const path of paths.sort()) if (text.add(`  ${shownName(path)}`)) shown++;
   }
-  for (const line of endLines(answer, files.length - shown, [limit, limitMax])) text.end(line);
+  for (const line of endLines(answer, files.length - shown, [asked, limitMax])) text.end(line);
   return text.toString();
 }
 
@@ -70,10 +71,11 @@ function listOf(answer: ToolAnswer, limit: number, limitMax: number): string {
 function endLines(
   answer: ToolAnswer,
   unshown: number,
-  [limit, limitMax]: readonly [number, number],
+  [asked, limitMax]: readonly [number, number],
 ): string[] {
   const { files, incompleteReasons = [], stats } = answer;
-  const lines: string[] = [];
+  const limit = Math.min(asked, limitMax);
+  const lines = aboveMost({ limit: [asked, limitMax] });
   if (unshown > 0)
     lines.push(`(cut: the text is full, ${unshown} more files; narrow by path, repo or pattern)`);
   lines.push(...gapsOf(answer));

@@ -4,6 +4,9 @@ import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
 import { regexNode } from '../../../engine/query/nodes.ts';
 import type { QueryNode } from '../../../engine/query/tree.ts';
+import { QueryError } from '../../../engine/regex/query-error.ts';
+import { quotePattern } from '../../../engine/regex/quote.ts';
+import { ApiError } from '../../api/shapes/api-error.ts';
 import { jsonInteger } from '../../api/shapes/input.ts';
 import type { FileResult } from '../../api/search/search-schemas.ts';
 import { BoundedText } from './bounded-text.ts';
@@ -19,6 +22,7 @@ import {
   searchFor,
   type ToolAnswer,
 } from './search-scope.ts';
+import { aboveMost } from './tool-arguments.ts';
 import { tool, type ToolContext } from './tool.ts';
 import { whyNothing } from './why-nothing.ts';
 
@@ -55,7 +59,7 @@ export const grep = tool(
   },
   async (args, context) => {
     context.accounts.trail.note(context.actor, 'user.performed_code_search', ORG);
-    const pattern = regexNode(args.pattern);
+    const pattern = contentOf(args.pattern);
     const conditions = conditionsOf(args, context);
     const limits = limitsOf(args, context);
     const answer = await searchFor([pattern, ...conditions.values()], limits, context);
@@ -65,10 +69,29 @@ export const grep = tool(
   },
 );
 
+/** Errors: INVALID_REQUEST_BODY with the expression that finds the pattern as text; QueryError where that is long. */
+function contentOf(pattern: string): QueryNode {
+  try {
+    return regexNode(pattern);
+  } catch (error) {
+    const quoted = quotePattern(pattern);
+    if (!(error instanceof QueryError) || quoted.length > QUOTED_SIZE_MAX) throw error;
+    throw new ApiError(
+      'INVALID_REQUEST_BODY',
+      `pattern: ${error.message}; to find it as text use ${quoted}`,
+    );
+  }
+}
+
+/** Characters of an expression that an error offers. */
+const QUOTED_SIZE_MAX = 300;
+
 interface Limits {
   readonly matches: number;
   readonly limitMax: number;
   readonly contextLines: number;
+  /** On arguments above their most. */
+  readonly notes: readonly string[];
 }
 
 function limitsOf(
@@ -82,16 +105,21 @@ function limitsOf(
     matches: Math.min(limit ?? (groupByRepo ? LIMIT_MAX : LIMIT), limitMax),
     limitMax,
     contextLines: linesAround,
+    notes: aboveMost({
+      limit: [limit ?? 0, limitMax],
+      contextLines: [groupByRepo ? 0 : contextLines, CONTEXT_LINES_MAX],
+    }),
   };
 }
 
 async function nothing(
-  { pattern }: GrepArguments,
+  { pattern, include }: GrepArguments,
   conditions: ReadonlyMap<string, QueryNode>,
   answer: ToolAnswer,
   context: ToolContext,
 ): Promise<string> {
-  const reasons = await whyNothing(pattern, conditions, answer, context);
+  const globs = include === undefined ? {} : { include };
+  const reasons = await whyNothing({ pattern, globs, conditions }, answer, context);
   return ['No matches found', ...reasons, ...gapsOf(answer)].join('\n');
 }
 
@@ -124,10 +152,14 @@ function linesOf({ repository, fileName, chunks }: FileResult): FoundLines {
  *
  * @param isFull  no more has room, whatever the limit
  */
-function endLines(answer: ToolAnswer, { matches, limitMax }: Limits, isFull: boolean): string[] {
+function endLines(
+  answer: ToolAnswer,
+  { matches, limitMax, notes }: Limits,
+  isFull: boolean,
+): string[] {
   const { incompleteReasons = [] } = answer;
   const { totalMatchCount, fileCount } = answer.stats;
-  const lines = gapsOf(answer);
+  const lines = [...notes, ...gapsOf(answer)];
   if (!incompleteReasons.includes('match_limit')) return lines;
   const more = isFull ? 'narrow' : beyondLimit(matches, limitMax, totalMatchCount);
   const found = `at least ${totalMatchCount} matches in ${fileCount} files`;

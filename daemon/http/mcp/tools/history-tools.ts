@@ -9,9 +9,9 @@ import { expressionText } from '../../api/history/expression-input.ts';
 import { BoundedText } from './bounded-text.ts';
 import { pageArguments, partOf } from './pages.ts';
 import { shownName } from './shown-name.ts';
+import { askedRepo, pathField, repoField } from './tool-arguments.ts';
 import { tool } from './tool.ts';
 
-const repo = z.string().meta({ description: 'Name of the repository.' });
 const DATE = '2024-05-06, 2 weeks ago, yesterday';
 
 export const listCommits = tool(
@@ -19,7 +19,7 @@ export const listCommits = tool(
     name: 'list_commits',
     description: 'List commits, newest first, by message, author, time or path.',
     input: z.strictObject({
-      repo,
+      repo: repoField,
       query: expressionText().exactOptional().meta({
         description: 'In the message: POSIX basic regular expression, without regard to case.',
       }),
@@ -30,12 +30,13 @@ export const listCommits = tool(
         .string()
         .exactOptional()
         .meta({ description: 'Branch, tag or commit; default: the default branch.' }),
-      path: z.string().exactOptional().meta({ description: 'Only commits that changed it.' }),
+      path: pathField('Only commits that changed it.').exactOptional(),
       ...pageArguments(50),
     }),
   },
   async (args, context) => {
-    const { total, items } = await commitsOf(args, context);
+    const repo = askedRepo(args.repo, context).name;
+    const { total, items } = await commitsOf({ ...args, repo }, context);
     // What is empty, and addresses, say nothing to a model.
     const commits = items.map(({ hash, date, message, body, refs, authorName }) => ({
       hash,
@@ -57,18 +58,19 @@ export const getDiff = tool(
     name: 'get_diff',
     description: 'Differences between two commits, as a unified diff.',
     input: z.strictObject({
-      repo,
+      repo: repoField,
       base: z.string().meta({ description: 'Branch, tag or commit; X^ is the parent of X.' }),
       head: z.string().meta({ description: 'Branch, tag or commit.' }),
-      path: z.string().exactOptional().meta({ description: 'Only this file or folder.' }),
+      path: pathField('Only this file or folder.').exactOptional(),
       page: jsonInteger(1)
         .default(1)
         .meta({ description: `Pages of ${FILES_MAX} files.` }),
     }),
   },
   async ({ page, ...args }, context) => {
+    const repo = askedRepo(args.repo, context).name;
     const window = { offset: (page - 1) * FILES_MAX, limit: FILES_MAX };
-    const { json, total } = await diffOf({ ...args, window }, context);
+    const { json, total } = await diffOf({ ...args, repo, window }, context);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own answer
     const { files } = JSON.parse(json.toString()) as { readonly files: readonly FileDiff[] };
     if (files.length === 0) return total === 0 ? 'No differences' : 'No files on this page';

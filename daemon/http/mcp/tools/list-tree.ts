@@ -1,12 +1,14 @@
 // The tool `list_tree`: folders and files below a folder, as an indented list.
 
 import { z } from 'zod';
+import type { RepoRecord } from '../../../repos/records.ts';
 import { folderPathOf } from '../../../sources/git/names.ts';
 import type { FolderChild, Folders } from '../../../sources/git/tree-paths.ts';
 import { ApiError } from '../../api/shapes/api-error.ts';
 import { jsonInteger } from '../../api/shapes/input.ts';
-import { findRepo, readFolders } from '../../api/sources/git-calls.ts';
+import { readFolders } from '../../api/sources/git-calls.ts';
 import { shownName } from './shown-name.ts';
+import { aboveMost, askedRepo, pathField, repoField } from './tool-arguments.ts';
 import { tool, type ToolContext } from './tool.ts';
 
 const DEPTH_MAX = 10;
@@ -14,10 +16,12 @@ const ENTRIES = 1000;
 const ENTRIES_MAX = 10_000;
 
 const input = z.strictObject({
-  repo: z.string().meta({ description: 'Name of the repository.' }),
-  path: z.string().default('').meta({ description: 'Folder; "" is the root.' }),
+  repo: repoField,
+  path: pathField('Folder; "" is the root.').default(''),
   ref: z.string().default('HEAD').meta({ description: 'Branch, tag or commit.' }),
-  depth: jsonInteger(1).default(1).meta({ description: 'Levels, at most 10.' }),
+  depth: jsonInteger(1)
+    .default(1)
+    .meta({ description: `Levels, at most ${DEPTH_MAX}.` }),
   includeFiles: z.boolean().default(true),
   includeDirectories: z.boolean().default(true),
   maxEntries: jsonInteger(1)
@@ -34,30 +38,34 @@ export const listTree = tool(
     input,
   },
   async (args, context) => {
-    const repo = findRepo(args.repo, context);
-    const root = folderPathOf(args.path).replace(/^\.$/, '');
+    const repo = askedRepo(args.repo, context);
+    const root = folderPathOf(args.path);
     const most = Math.min(args.maxEntries, ENTRIES_MAX);
-    const { folders, isCut } = await openLevels(args, root, most, context);
+    const { folders, isCut } = await openLevels(repo, args, root, most, context);
     if (!folders.has(root)) throw new ApiError('FILE_NOT_FOUND', `Folder "${root}" not found.`);
     const lines = linesBelow(root, folders, args);
     const shown = lines.slice(0, most);
-    const end =
-      isCut || lines.length > most
-        ? [`(cut at ${shown.length} entries; list a folder below, or set maxEntries up to 10000)`]
-        : [];
+    const isWhole = !isCut && lines.length <= most;
+    const larger = most < ENTRIES_MAX ? `, or set maxEntries up to ${ENTRIES_MAX}` : '';
+    const end = isWhole ? [] : [`(cut at ${shown.length} entries; list a folder below${larger})`];
     const empty = lines.length === 0 ? ['(empty)'] : [];
-    return [`[${repo.name}] ${shownName(root)}/`, ...shown, ...empty, ...end].join('\n');
+    const notes = aboveMost({
+      depth: [args.depth, DEPTH_MAX],
+      maxEntries: [args.maxEntries, ENTRIES_MAX],
+    });
+    const head = `[${repo.name}] ${shownName(root)}/`;
+    return [head, ...shown, ...empty, ...notes, ...end].join('\n');
   },
 );
 
 /** The folders that are to be shown open, level by level, until they hold enough. */
 async function openLevels(
-  { repo: name, ref, depth, includeDirectories }: TreeArguments,
+  repo: RepoRecord,
+  { ref, depth, includeDirectories }: TreeArguments,
   root: string,
   most: number,
   context: ToolContext,
 ): Promise<{ readonly folders: Folders; readonly isCut: boolean }> {
-  const repo = findRepo(name, context);
   const open = [root];
   let folders: Folders = new Map();
   let level = [root];

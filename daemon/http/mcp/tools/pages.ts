@@ -1,4 +1,4 @@
-// Pages of tools that list: their arguments, and JSON that says whether there is more.
+// Pages of tools that list: their arguments, and JSON that says which page is next.
 
 import { jsonInteger } from '../../api/shapes/input.ts';
 import { PER_PAGE_MAX, type PageRequest } from '../../api/shapes/pagination.ts';
@@ -13,14 +13,11 @@ export function pageArguments(perPage: number) {
   };
 }
 
-/** A page as JSON, and which one is next. */
+/** A page as JSON, with `nextPage` where there is more. */
 export function partOf(
   list: { readonly totalCount: number; readonly [name: string]: unknown },
   { page, perPage }: PageRequest,
 ): string {
-  const json = JSON.stringify(list);
   const isLast = page * perPage >= list.totalCount;
-  return isLast
-    ? json
-    : `${json}\n(cut: page ${page} of ${list.totalCount} entries; go on with page ${page + 1})`;
+  return JSON.stringify(isLast ? list : { ...list, nextPage: page + 1 });
 }

@@ -8,6 +8,7 @@ import { jsonInteger } from '../../api/shapes/input.ts';
 import { lineCountOf, linesOf } from '../../api/sources/content-lines.ts';
 import { noteFile, readFile } from '../../api/sources/file-reading.ts';
 import { shownName } from './shown-name.ts';
+import { aboveMost, askedRepo, pathField, repoField } from './tool-arguments.ts';
 import { tool } from './tool.ts';
 
 const LINES_MAX = 500;
@@ -22,8 +23,8 @@ export const readFileTool = tool(
     description:
       'Read lines of a file. Shows at most 500 lines or 5 KB; the last line says how to go on.',
     input: z.strictObject({
-      path: z.string().meta({ description: 'Path from the root of the repository.' }),
-      repo: z.string().meta({ description: 'Name of the repository.' }),
+      path: pathField('Path from the root of the repository.'),
+      repo: repoField,
       ref: z.string().default('HEAD').meta({ description: 'Branch, tag or commit.' }),
       offset: jsonInteger(1).default(1).meta({ description: 'First line.' }),
       limit: jsonInteger(1).default(LINES_MAX).meta({ description: 'Lines, at most 500.' }),
@@ -31,7 +32,8 @@ export const readFileTool = tool(
   },
   async ({ offset, limit, ...asked }, context) => {
     const ref = asked.ref === 'HEAD' ? undefined : asked.ref;
-    const { repo, content } = await readFile({ ...asked, ref }, context);
+    const { name } = askedRepo(asked.repo, context);
+    const { repo, content } = await readFile({ path: asked.path, repo: name, ref }, context);
     noteFile(context, repo, asked.path);
     const { bytes } = content;
     const head = [
@@ -42,12 +44,17 @@ export const readFileTool = tool(
     if (bytes.includes(NUL)) return [...head, `(binary file of ${bytes.length} bytes)`].join('\n');
     const total = await lineCountOf(bytes);
     if (offset > Math.max(total, 1))
-      throw new ApiError('INVALID_REQUEST_BODY', `offset: the file has ${total} lines`);
+      throw new ApiError(
+        'INVALID_REQUEST_BODY',
+        `offset: the file has ${total} lines; call again with an offset from 1 to ${Math.max(total, 1)}`,
+      );
     const last = offset + Math.min(limit, LINES_MAX) - 1;
     const text = utf8Text(await linesOf(bytes, offset, last)).replace(/\n$/, '');
     const lines = total === 0 ? [] : numbered(text.split('\n'), offset);
     const end = offset + lines.length - 1;
-    return [...head, '<content>', ...lines, '</content>', rest(offset, end, total)].join('\n');
+    const numberedLines = ['<content>', ...lines, '</content>'];
+    const notes = aboveMost({ limit: [limit, LINES_MAX] });
+    return [...head, ...numberedLines, ...notes, rest(offset, end, total)].join('\n');
   },
 );
 

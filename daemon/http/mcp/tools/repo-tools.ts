@@ -6,9 +6,10 @@ import { ORG } from '../../../accounts/audit-trail.ts';
 import { shortRefName } from '../../../repos/links.ts';
 import type { RepoRecord } from '../../../repos/records.ts';
 import { windowOf } from '../../api/shapes/pagination.ts';
-import { findRepo, gitSignal } from '../../api/sources/git-calls.ts';
+import { gitSignal } from '../../api/sources/git-calls.ts';
 import { defaultBranchOf, sortRepos } from '../../api/sources/repo-order.ts';
 import { pageArguments, partOf } from './pages.ts';
+import { askedRepo, repoField } from './tool-arguments.ts';
 import { tool } from './tool.ts';
 
 export const listRepos = tool(
@@ -45,13 +46,13 @@ export const listBranches = tool(
     name: 'list_branches',
     description: 'List the branches of a repository, the default one first, then the newest.',
     input: z.strictObject({
-      repo: z.string().meta({ description: 'Name of the repository.' }),
+      repo: repoField,
       query: z.string().default('').meta({ description: 'Part of the name.' }),
       ...pageArguments(50),
     }),
   },
   async ({ repo: name, query, ...page }, context) => {
-    const repo = findRepo(name, context);
+    const repo = askedRepo(name, context);
     const part = query.toLowerCase();
     const all = await context.services.refs.list(repo, gitSignal(context));
     const found = all.filter(

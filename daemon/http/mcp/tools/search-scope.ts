@@ -8,13 +8,13 @@ import { quotePattern } from '../../../engine/regex/quote.ts';
 import { folderPathOf } from '../../../sources/git/names.ts';
 import type { SearchResponse } from '../../api/search/search-schemas.ts';
 import { allBytes, type LazyBytes } from '../../../base/lazy-bytes.ts';
-import { findRepo } from '../../api/sources/git-calls.ts';
 import { globPattern } from './glob-pattern.ts';
+import { askedRepo, pathField } from './tool-arguments.ts';
 import type { ToolContext } from './tool.ts';
 
 /** Arguments of tools that search. */
 export const scopeFields = {
-  path: z.string().exactOptional().meta({ description: 'Only this folder or file.' }),
+  path: pathField('Only this folder or file.').exactOptional(),
   repo: z.string().exactOptional().meta({ description: 'Only this repository (exact name).' }),
   ref: z.string().exactOptional().meta({
     description: 'Indexed branch or tag (part of its name); default: the default branch.',
@@ -35,10 +35,9 @@ export function conditionsOf(
   context: ToolContext,
 ): Map<keyof SearchScope, QueryNode> {
   const conditions = new Map<keyof SearchScope, QueryNode>();
-  if (repo !== '') conditions.set('repo', repoNode(findRepo(repo, context).name));
-  const folder = folderPathOf(path).replace(/^\.\//, '');
-  if (folder !== '' && folder !== '.')
-    conditions.set('path', patternNode('file', `^${quotePattern(folder)}(?:/|$)`));
+  if (repo !== '') conditions.set('repo', repoNode(askedRepo(repo, context).name));
+  const folder = folderPathOf(path);
+  if (folder !== '') conditions.set('path', patternNode('file', `^${quotePattern(folder)}(?:/|$)`));
   if (include !== '') conditions.set('include', patternNode('file', globPattern(include)));
   if (ref !== '') conditions.set('ref', valueNode('rev', ref));
   return conditions;

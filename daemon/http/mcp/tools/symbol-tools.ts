@@ -8,17 +8,17 @@ import { DEFAULT_REVISION } from '../../../engine/query/revisions.ts';
 import type { NavigationResponse } from '../../api/search/navigation-endpoints.ts';
 import { SYMBOL_NAME_SIZE_MAX } from '../../api/search/navigation-endpoints.ts';
 import { boundedText } from '../../api/shapes/input.ts';
-import { findRepo } from '../../api/sources/git-calls.ts';
 import { BoundedText } from './bounded-text.ts';
 import { addFiles, firstPlaces, type FoundLines, inOrder, linesWith } from './found-lines.ts';
 import { environmentOf } from './search-scope.ts';
+import { askedRepo, repoField } from './tool-arguments.ts';
 import { tool, type ToolContext } from './tool.ts';
 
 const input = z.strictObject({
   symbol: boundedText(SYMBOL_NAME_SIZE_MAX)
     .refine((symbol) => symbol !== '', { error: 'required' })
     .meta({ description: 'Exact name of a function, class, type, variable, ...' }),
-  repo: z.string().meta({ description: 'Name of the repository.' }),
+  repo: repoField,
 });
 
 async function find(
@@ -30,7 +30,7 @@ async function find(
   context.accounts.trail.note(context.actor, `user.performed_${done}`, ORG);
   const call = {
     symbolName: symbol,
-    repoName: findRepo(repo, context).name,
+    repoName: askedRepo(repo, context).name,
     revisionName: DEFAULT_REVISION,
   };
   const answer = await context.services.search.navigate(kind, call, environmentOf(context));

@@ -7,6 +7,7 @@ import type { CallContext } from '../../api/shapes/endpoint.ts';
 import type { Services } from '../../api/shapes/endpoint-services.ts';
 import { parseBody } from '../../api/shapes/input.ts';
 import type { Trail } from '../../api/sources/git-calls.ts';
+import { meantArguments } from './tool-arguments.ts';
 
 /** What tools call; a local index has no more. */
 export type ToolServices = Pick<Services, 'repos' | 'source' | 'history' | 'trees' | 'refs'> & {
@@ -34,13 +35,20 @@ export interface ToolProgress {
   readonly message?: string;
 }
 
+interface ArgumentsSchema {
+  readonly type: 'object';
+  readonly properties: Record<string, { readonly type?: unknown }>;
+  readonly required?: string[];
+  readonly [key: string]: unknown;
+}
+
 export interface Tool {
   readonly name: string;
   readonly description: string;
   /** Counts against the limit of concurrent searches. */
   readonly isSearch: boolean;
   /** JSON schema of its arguments. */
-  readonly inputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
+  readonly inputSchema: ArgumentsSchema;
   /** Errors: INVALID_REQUEST_BODY naming the argument; those of what it calls. */
   run(args: unknown, context: ToolContext): Promise<string>;
 }
@@ -58,22 +66,39 @@ export function tool<Schema extends z.ZodObject>(
   { name, description, isSearch = false, input }: ToolShape<Schema>,
   answer: (args: z.output<Schema>, context: ToolContext) => Promise<string> | string,
 ): Tool {
+  const inputSchema = jsonSchemaOf(input);
   return {
     name,
     description,
     isSearch,
-    inputSchema: jsonSchemaOf(input),
+    inputSchema,
     async run(args, context) {
-      checkNowAndThen(args);
-      return await answer(parseBody(input, args ?? {}, 'arguments'), context);
+      checkSizes(args);
+      let read;
+      try {
+        read = parseBody(input, meantArguments(args ?? {}, inputSchema.properties), 'arguments');
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        throw new ApiError(
+          error.errorCode,
+          `${error.message}; ${name} takes ${takenBy(inputSchema)}`,
+        );
+      }
+      return await answer(read, context);
     },
   };
+}
+
+/** The names of the arguments; `?`: it may be left out. */
+function takenBy({ properties, required = [] }: ArgumentsSchema): string {
+  const names = Object.keys(properties);
+  return names.map((name) => (required.includes(name) ? name : `${name}?`)).join(', ');
 }
 
 /** Bytes of a text among arguments; an expression has no more either (engine/regex/syntax.ts). */
 const TEXT_SIZE_MAX = 4096;
 
-function checkNowAndThen(args: unknown): void {
+function checkSizes(args: unknown): void {
   if (typeof args !== 'object' || args === null) return;
   for (const [name, value] of Object.entries(args))
     if (typeof value === 'string' && Buffer.byteLength(value) > TEXT_SIZE_MAX)
@@ -81,8 +106,12 @@ function checkNowAndThen(args: unknown): void {
 }
 
 /** With what fields say of themselves where the schema cannot know (http/api/shapes/input.ts). */
-function jsonSchemaOf(input: z.ZodObject): Tool['inputSchema'] {
-  const { $schema: _, ...schema } = z.toJSONSchema(input, {
+function jsonSchemaOf(input: z.ZodObject): ArgumentsSchema {
+  const {
+    $schema: _,
+    properties = {},
+    ...schema
+  } = z.toJSONSchema(input, {
     io: 'input',
     override: ({ jsonSchema }) => {
       const { override } = jsonSchema;
@@ -90,5 +119,6 @@ function jsonSchemaOf(input: z.ZodObject): Tool['inputSchema'] {
       if (typeof override === 'object') Object.assign(jsonSchema, override);
     },
   });
-  return { ...schema, type: 'object' };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no field's schema is a mere boolean
+  return { ...schema, type: 'object', properties: properties as ArgumentsSchema['properties'] };
 }

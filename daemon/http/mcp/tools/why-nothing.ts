@@ -1,31 +1,38 @@
 // Why a search of a tool found nothing: what is not indexed, filters that leave nothing, a near form of the pattern that finds
 // something. Looks at nothing that the caller does not see.
 
-import { regexNode } from '../../../engine/query/nodes.ts';
+import { patternNode, regexNode } from '../../../engine/query/nodes.ts';
 import type { QueryNode } from '../../../engine/query/tree.ts';
+import { withCarriageReturns } from '../../../engine/regex/line-ends.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
+import { globPattern } from './glob-pattern.ts';
 import { SCANNED, searchFor, type ToolAnswer } from './search-scope.ts';
+import { shownName } from './shown-name.ts';
 import type { ToolContext } from './tool.ts';
 
 type Conditions = ReadonlyMap<string, QueryNode>;
 
-/**
- * Lines for the result, the likeliest reason first.
- *
- * @param pattern  what the content has to match; undefined: files were looked for by their paths
- * Errors: those of a search.
- */
+/** A search that found nothing. */
+interface Asked {
+  /** What the content has to match; undefined: files were looked for by their paths. */
+  readonly pattern?: string;
+  /** Globs by the argument that each is. */
+  readonly globs: Readonly<Record<string, string>>;
+  /** All but `pattern`, by the argument that each comes from. */
+  readonly conditions: Conditions;
+}
+
+/** Lines for the result, the likeliest reason first. Errors: those of a search. */
 export async function whyNothing(
-  pattern: string | undefined,
-  conditions: Conditions,
+  asked: Asked,
   { incompleteReasons = [] }: ToolAnswer,
   context: ToolContext,
 ): Promise<string[]> {
   // Looking through all files once more for each reason would take too long.
   if (incompleteReasons.includes(SCANNED)) return [];
+  const { pattern, conditions } = asked;
   const unindexed = whatIsUnindexed(context);
-  const lister = pattern === undefined ? 'list_tree' : 'glob';
-  const filters = await emptyFilters(conditions, lister, context);
+  const filters = await emptyFilters(asked, context);
   const near =
     pattern === undefined || filters.length > 0
       ? []
@@ -45,54 +52,107 @@ function whatIsUnindexed({ services, sight }: ToolContext): string[] {
   ];
 }
 
-async function isFound(
-  conditions: readonly [QueryNode, ...QueryNode[]],
+type OneOrMore = readonly [QueryNode, ...QueryNode[]];
+
+function searchAgain(
+  conditions: OneOrMore,
+  matches: number,
   context: ToolContext,
-): Promise<boolean> {
-  const { files } = await searchFor(
-    conditions,
-    { matches: 1 },
-    { ...context, onProgress: undefined },
-  );
-  return files.length > 0;
+): Promise<ToolAnswer> {
+  return searchFor(conditions, { matches }, { ...context, onProgress: undefined });
 }
 
-/**
- * Filters that leave no file, alone or together.
- *
- * @param lister  the tool that shows which there are
- */
+/** The path of a file for which all of the conditions hold; undefined: there is none. */
+async function pathWith(conditions: OneOrMore, context: ToolContext): Promise<string | undefined> {
+  const { files } = await searchAgain(conditions, 1, context);
+  return files[0]?.fileName.text;
+}
+
+async function isFound(conditions: OneOrMore, context: ToolContext): Promise<boolean> {
+  return (await pathWith(conditions, context)) !== undefined;
+}
+
+/** Filters that leave no file, alone or together. */
 async function emptyFilters(
-  conditions: Conditions,
-  lister: string,
+  { pattern, globs, conditions }: Asked,
   context: ToolContext,
 ): Promise<string[]> {
   const [first, ...rest] = conditions.values();
   if (first === undefined || (await isFound([first, ...rest], context))) return [];
   const empty: string[] = [];
+  const near: string[] = [];
   const repo = conditions.get('repo');
   for (const [name, condition] of conditions) {
-    const alone = [condition, ...(repo === undefined || name === 'repo' ? [] : [repo])] as const;
-    if (!(await isFound(alone, context))) empty.push(name);
+    const repos = repo === undefined || name === 'repo' ? [] : [repo];
+    if (await isFound([condition, ...repos], context)) continue;
+    empty.push(name);
+    const glob = globs[name];
+    if (glob !== undefined) near.push(...(await nearGlob(name, glob, repos, context)));
   }
   const names = empty.length > 0 ? empty : [...conditions.keys()];
   const together = empty.length > 0 ? '' : ' together';
+  const lister = pattern === undefined ? 'list_tree' : 'glob';
   return [
     `No indexed file fits ${names.join(' and ')}${together}; ${lister} shows which files there are.`,
+    ...near,
   ];
 }
 
-/** Forms of a pattern that it may have been meant in, and that find something. */
+/** What a glob that no file fits may have meant: brackets and braces of a name, another case. */
+async function nearGlob(
+  name: string,
+  glob: string,
+  repos: readonly QueryNode[],
+  context: ToolContext,
+): Promise<string[]> {
+  const literal = glob.includes('\\') ? glob : glob.replaceAll(/[[\]{}]/g, String.raw`\$&`);
+  if (literal !== glob) {
+    const node = patternNode('file', globPattern(literal));
+    if (await isFound([node, ...repos], context))
+      return [`Brackets and braces have a meaning in globs: for those of a name use ${literal}`];
+  }
+  const folded = patternNode('file', `(?i)${globPattern(glob)}`);
+  const path = await pathWith([folded, ...repos], context);
+  return path === undefined
+    ? []
+    : [`Case counts; without it ${name} fits files such as ${shownName(path)}`];
+}
+
+/** Forms that a pattern may have been meant in, each with what is said where it finds something. */
+function nearFormsOf(pattern: string): readonly (readonly [message: string, near: string])[] {
+  const [, slashed, flags = ''] = /^\/(.+)\/([a-z]*)$/s.exec(pattern) ?? [];
+  const [, inner] = /^"(.+)"$/s.exec(pattern) ?? [];
+  const forms: readonly (readonly [string, string | undefined])[] = [
+    ['$ does not hold before the carriage return of CRLF;', withCarriageReturns(pattern)],
+    ['Without regard to case', `(?i)${pattern}`],
+    ['Taken literally', quotePattern(pattern)],
+    [
+      'Slashes are part of a pattern; without them',
+      slashed && `${flags.includes('i') ? '(?i)' : ''}${slashed}`,
+    ],
+    ['Quotes are part of a pattern; without them', inner],
+  ];
+  return forms.flatMap(([message, near]) =>
+    near === undefined || near === pattern ? [] : [[message, near] as const],
+  );
+}
+
+/** Matches of a near form that are counted. */
+const COUNT_MAX = 100;
+
+/** The first form of a pattern that finds something, and how much. */
 async function nearForms(
   pattern: string,
   conditions: Conditions,
   context: ToolContext,
 ): Promise<string[]> {
-  const rest = [...conditions.values()];
-  if (await isFound([regexNode(pattern, true), ...rest], context))
-    return [`Without regard to case there are matches: use (?i)${pattern}`];
-  const quoted = quotePattern(pattern);
-  if (quoted !== pattern && (await isFound([regexNode(quoted), ...rest], context)))
-    return [`Taken literally there are matches: use ${quoted}`];
+  for (const [message, near] of nearFormsOf(pattern)) {
+    const asked = [regexNode(near), ...conditions.values()] as const;
+    const { stats } = await searchAgain(asked, COUNT_MAX, context);
+    const found = stats.totalMatchCount;
+    if (found === 0) continue;
+    const most = found > COUNT_MAX ? `more than ${COUNT_MAX}` : found;
+    return [`${message} there are ${most} matches: use ${near}`];
+  }
   return [];
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nearest } from '../../../daemon/base/config/nearest.ts';
+import { nearest } from '../../daemon/base/nearest.ts';
 
 void test('what differs in a third of its characters is near; swaps and case count little', () => {
   const words = ['users', 'orgs', 'repos', 'topics', 'enforcePermissions'];
