@@ -281,16 +281,35 @@ const SQL: PatternLanguage = {
       opens: 'columns',
       body: '(',
     }),
+    created('type\\s+body', ROUTINE_OPTIONS, 'type', {
+      opens: 'routines',
+      until: '',
+      isRest: true,
+    }),
     created('type|domain', ROUTINE_OPTIONS, 'type'),
     created('schema|database', 'or', 'namespace'),
-    created('package\\s+body|package', ROUTINE_OPTIONS, 'package'),
+    created('package\\s+body|package', ROUTINE_OPTIONS, 'package', {
+      opens: 'routines',
+      until: '',
+      isRest: true,
+    }),
+    // With a body: what is only declared is defined elsewhere.
+    {
+      kind: 'function',
+      pattern:
+        '(?:^|;|\\b[ai]s\\s)[ \\t]*(?:(?:member|static|overriding|final|constructor|map|order)\\s+){0,4}(?:procedure|function)\\s+' +
+        `["]?NAME${SQL_END}[^;]{0,4000}?\\b(?:is|as)\\b)`,
+      within: ['routines'],
+    },
+    // Ends a package in scripts of Oracle.
+    { pattern: '^/(?=[ \\t\\r]*$)' },
     created(
       'index(?!\\s+(?:concurrently\\s+)?on\\b)',
       'unique|clustered|nonclustered|fulltext|spatial|bitmap',
       'other',
     ),
     created(
-      'sequence|trigger|event|policy|synonym',
+      'sequence|trigger|event\\s+trigger|event|policy|synonym',
       `${TABLE_OPTIONS}|public|constraint|${ROUTINE_OPTIONS}`,
       'other',
     ),
