@@ -5,7 +5,7 @@
 import { type CtagsOptions, openCtagsEngine } from './ctags.ts';
 import { findCtags } from './ctags-process.ts';
 import type { Engine } from './engine.ts';
-import type { Extraction } from './found.ts';
+import { type Extraction, mergeSymbols } from './found.ts';
 import { openPatternEngine } from './patterns.ts';
 import { languageWithin, scriptOf } from './scripts.ts';
 import { openTreeSitterEngine, treeSitterVersion } from './tree-sitter.ts';
@@ -44,23 +44,31 @@ export interface Extractor {
 /**
  * Languages that the others read better than ctags does.
  *
- * Measured: 2026-11-21, bench/experiments/x7-symbols.ts, ctags 5.9: it takes locals and keys of literals of JavaScript
- * and TypeScript for definitions and loses its way in JSX; it does not know generics of Go, constants of Rust, enums
- * of PHP; of Kotlin it reads 0.1 MB/s. 2026-11-25, against parsers of others: of Elixir it takes names of tests, of
- * Protocol Buffer what is reserved, of SQL it misses 6%.
+ * Measured: daemon/DECISIONS.md, 2026-11-28, with ctags 5.9: precision and recall of both beside the compiler of the language.
  */
 const CTAGS_LAST: ReadonlySet<string> = new Set([
+  'C#',
+  'Clojure',
   'Elixir',
   'Go',
   'GraphQL',
   'HCL',
+  'Haskell',
   'JSX',
+  'Java',
   'JavaScript',
   'Kotlin',
+  'Lua',
   'PHP',
+  'PLpgSQL',
   'Protocol Buffer',
+  'Python',
+  'Ruby',
   'Rust',
   'SQL',
+  'SQLPL',
+  'Starlark',
+  'TSQL',
   'TSX',
   'TypeScript',
 ]);
@@ -78,12 +86,7 @@ export async function openExtractor(options: ExtractorOptions): Promise<Extracto
     async extract(fileLanguage, fileContent) {
       const { language, content } = scriptOf(fileLanguage, fileContent);
       if (content.length === 0) return { symbols: [] };
-      let extraction: Extraction = { symbols: [] };
-      for (const { engine } of enginesFor(language)) {
-        extraction = await engine.extract(language, content);
-        if ('symbols' in extraction) break;
-      }
-      return extraction;
+      return extractWith(enginesFor(language), language, content);
     },
     engines: engines.map(({ name }) => name),
     engineOf: (language) => enginesFor(languageWithin(language))[0]?.name,
@@ -91,6 +94,23 @@ export async function openExtractor(options: ExtractorOptions): Promise<Extracto
       await Promise.all(engines.map(({ engine }) => engine.close()));
     },
   };
+}
+
+/** Asks one engine after the other until the content is read; what the first cannot read of it the next may. */
+async function extractWith(
+  [first, ...others]: readonly NamedEngine[],
+  language: string,
+  content: Uint8Array,
+): Promise<Extraction> {
+  if (first === undefined) return { symbols: [] };
+  const extraction = await first.engine.extract(language, content);
+  if ('symbols' in extraction && extraction.unread === undefined) return extraction;
+  if (others.length === 0) return extraction;
+  const next = await extractWith(others, language, content);
+  if ('failure' in extraction) return next;
+  return 'failure' in next
+    ? extraction
+    : { ...extraction, symbols: mergeSymbols(extraction, next.symbols) };
 }
 
 /** An engine that is there. */

@@ -23,8 +23,20 @@ export interface ExtractionFailure {
   readonly detail: string;
 }
 
-/** `symbols`: ascending by start, not overlapping. */
-export type Extraction = { readonly symbols: readonly FoundSymbol[] } | ExtractionFailure;
+/** Bytes of a content, `end` excluded. */
+export interface Part {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Found {
+  /** Ascending by start, not overlapping. */
+  readonly symbols: readonly FoundSymbol[];
+  /** Large parts that the engine could not read, ascending; undefined: it read everything. */
+  readonly unread?: readonly Part[];
+}
+
+export type Extraction = Found | ExtractionFailure;
 
 /** A symbol before the order is made. */
 export interface PlacedSymbol {
@@ -57,4 +69,20 @@ export function orderSymbols(placed: readonly PlacedSymbol[]): FoundSymbol[] {
     );
   }
   return symbols;
+}
+
+/** Symbols of one engine, and those of another that begin in parts the first could not read. Both ascend. */
+export function mergeSymbols(
+  { symbols, unread = [] }: Found,
+  others: readonly FoundSymbol[],
+): FoundSymbol[] {
+  let part = 0;
+  let own = 0;
+  const added = others.filter(({ start, size }) => {
+    while (part < unread.length && unread[part]!.end <= start) part++;
+    while (own < symbols.length && symbols[own]!.start + symbols[own]!.size <= start) own++;
+    const isUnread = (unread[part]?.start ?? Infinity) <= start;
+    return isUnread && (symbols[own]?.start ?? Infinity) >= start + size;
+  });
+  return [...symbols, ...added].sort((a, b) => a.start - b.start);
 }

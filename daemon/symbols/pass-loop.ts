@@ -2,7 +2,7 @@
 // found to the sink in the order of the contents. What is read ahead is bounded in bytes and in number.
 
 import type { Extractor } from './extractor.ts';
-import type { Extraction, FailureKind, FoundSymbol } from './found.ts';
+import type { Extraction, FailureKind, FoundSymbol, Part } from './found.ts';
 
 /** A content and the doc that stands for it. */
 export interface PassBlob {
@@ -41,6 +41,13 @@ export interface PassFailure {
   readonly detail: string;
 }
 
+/** A content of which parts were not read; symbols in them may be missing. */
+export interface PartlyRead {
+  readonly path: string;
+  /** For people. */
+  readonly detail: string;
+}
+
 export interface PassTotals {
   /** Contents that an engine has read. */
   readonly fileCount: number;
@@ -48,6 +55,9 @@ export interface PassTotals {
   readonly failureCount: number;
   /** The first PASS_FAILURES_MAX. */
   readonly failures: readonly PassFailure[];
+  readonly partlyReadCount: number;
+  /** The first PASS_FAILURES_MAX. */
+  readonly partlyRead: readonly PartlyRead[];
 }
 
 export const PASS_FAILURES_MAX = 100;
@@ -76,8 +86,9 @@ export async function passOver(
     readonly onProgress: (progress: PassProgress) => void;
   },
 ): Promise<PassTotals> {
-  const counts = { fileCount: 0, symbolCount: 0, failureCount: 0 };
+  const counts = { fileCount: 0, symbolCount: 0, failureCount: 0, partlyReadCount: 0 };
   const failures: PassFailure[] = [];
+  const partlyRead: PartlyRead[] = [];
   const ahead = new Queue();
   let bytesDone = 0;
   try {
@@ -95,7 +106,7 @@ export async function passOver(
   } finally {
     ahead.abandon();
   }
-  return { ...counts, failures };
+  return { ...counts, failures, partlyRead };
 
   async function takeFirst(): Promise<void> {
     const { blobId, blob, extraction } = ahead.shift();
@@ -106,8 +117,13 @@ export async function passOver(
     if ('failure' in outcome) {
       counts.failureCount++;
       if (failures.length < PASS_FAILURES_MAX) failures.push({ path: blob.path, ...outcome });
-    } else if (outcome.symbols.length > 0) {
-      counts.symbolCount += sink.addBlob(blobId, outcome.symbols);
+    } else {
+      if (outcome.unread !== undefined) {
+        counts.partlyReadCount++;
+        if (partlyRead.length < PASS_FAILURES_MAX)
+          partlyRead.push({ path: blob.path, detail: detailOf(outcome.unread, blob.content) });
+      }
+      if (outcome.symbols.length > 0) counts.symbolCount += sink.addBlob(blobId, outcome.symbols);
     }
     options.onProgress({
       blobsDone: blobId + 1,
@@ -118,6 +134,13 @@ export async function passOver(
       failureCount: counts.failureCount,
     });
   }
+}
+
+function detailOf(unread: readonly Part[], content: Uint8Array): string {
+  const size = unread.reduce((sum, { start, end }) => sum + end - start, 0);
+  const before = content.subarray(0, unread[0]?.start ?? 0);
+  const line = before.reduce((count, byte) => (byte === 10 ? count + 1 : count), 1);
+  return `${size} of ${content.length} bytes have a syntax that the parser does not know; the first are on line ${line}`;
 }
 
 /** Contents whose symbols are being found, in order. */

@@ -33,6 +33,8 @@ export interface Rule {
   readonly endsWith?: string;
   /** All that follows is in it. */
   readonly isRest?: true;
+  /** Only where the file has no definition of this name yet: the clauses of a function. */
+  readonly isFirstOnly?: true;
 }
 
 export interface PatternLanguage {
@@ -279,16 +281,35 @@ const SQL: PatternLanguage = {
       opens: 'columns',
       body: '(',
     }),
+    created('type\\s+body', ROUTINE_OPTIONS, 'type', {
+      opens: 'routines',
+      until: '',
+      isRest: true,
+    }),
     created('type|domain', ROUTINE_OPTIONS, 'type'),
     created('schema|database', 'or', 'namespace'),
-    created('package\\s+body|package', ROUTINE_OPTIONS, 'package'),
+    created('package\\s+body|package', ROUTINE_OPTIONS, 'package', {
+      opens: 'routines',
+      until: '',
+      isRest: true,
+    }),
+    // With a body: what is only declared is defined elsewhere.
+    {
+      kind: 'function',
+      pattern:
+        '(?:^|;|\\b[ai]s\\s)[ \\t]*(?:(?:member|static|overriding|final|constructor|map|order)\\s+){0,4}(?:procedure|function)\\s+' +
+        `["]?NAME${SQL_END}[^;]{0,4000}?\\b(?:is|as)\\b)`,
+      within: ['routines'],
+    },
+    // Ends a package in scripts of Oracle.
+    { pattern: '^/(?=[ \\t\\r]*$)' },
     created(
       'index(?!\\s+(?:concurrently\\s+)?on\\b)',
       'unique|clustered|nonclustered|fulltext|spatial|bitmap',
       'other',
     ),
     created(
-      'sequence|trigger|event|policy|synonym',
+      'sequence|trigger|event\\s+trigger|event|policy|synonym',
       `${TABLE_OPTIONS}|public|constraint|${ROUTINE_OPTIONS}`,
       'other',
     ),
@@ -301,7 +322,8 @@ const SQL: PatternLanguage = {
   isCaseBlind: true,
 };
 
-const ELIXIR_MODULES = (word: string): string => `^[ \\t]*${word}[ \\t(]+(?![a-z_])(?:\\w+\\.)*`;
+const ELIXIR_MODULE = (word: string): string =>
+  `^[ \\t]*${word}[ \\t(]+(?![a-z_])((?:\\w+\\.)*[\\w\\u0080-\\uffff]+)`;
 /** Without operators, whose left side stands where a name does. */
 const ELIXIR_FUNCTIONS = (words: string): string =>
   `^[ \\t]*(?:${words})[ \\t(]+(?!unquote\\b)NAME(?=[\\s(,])(?!\\s+[-<>~+*/|&^=!]{1,4}\\s)`;
@@ -326,9 +348,9 @@ const ELIXIR: PatternLanguage = {
   brackets: '',
   name: '[\\w\\u0080-\\uffff]+[?!]?',
   rules: [
-    { kind: 'module', pattern: `${ELIXIR_MODULES('defmodule')}NAME`, endsWith: 'end' },
-    { kind: 'interface', pattern: `${ELIXIR_MODULES('defprotocol')}NAME`, endsWith: 'end' },
-    { kind: 'scope', pattern: `${ELIXIR_MODULES('defimpl')}NAME`, endsWith: 'end' },
+    { kind: 'module', pattern: ELIXIR_MODULE('defmodule'), endsWith: 'end' },
+    { kind: 'interface', pattern: ELIXIR_MODULE('defprotocol'), endsWith: 'end' },
+    { kind: 'scope', pattern: ELIXIR_MODULE('defimpl'), endsWith: 'end' },
     { kind: 'macro', pattern: ELIXIR_FUNCTIONS('defmacrop?|defguardp?') },
     { kind: 'function', pattern: ELIXIR_FUNCTIONS('defp?|defdelegate') },
     { kind: 'type', pattern: '^[ \\t]*@(?:typep?|opaque)[ \\t]+NAME(?=[\\s(:])' },
@@ -337,13 +359,155 @@ const ELIXIR: PatternLanguage = {
   ],
 };
 
+/** Types before a name: `^String`, `^{:private true}`. */
+const CLOJURE_META = '(?:\\^(?:[\\w:./*-]+|\\{[^{}]{0,2000}\\})\\s*){0,5}';
+const CLOJURE_NAME = `\\s+${CLOJURE_META}(?![:\\d])NAME`;
+/** A form, also of another namespace: `s/defn`. */
+const clojureForm = (words: string): string =>
+  `\\(\\s*(?:[\\w.-]+/)?(?:${words})(?=\\s)${CLOJURE_NAME}`;
+const CLOJURE_PLACES = ['top', 'none'] as const;
+
+const CLOJURE: PatternLanguage = {
+  hidden: [
+    { opens: '\\\\[^\\s]', closes: '' },
+    LINE_COMMENT(';'),
+    { opens: '"', closes: '\\\\[^]|"' },
+  ],
+  brackets: '()',
+  name: '[^\\s()[\\]{}"`@;^~\\\\,]+',
+  rules: [
+    { kind: 'namespace', pattern: `\\(ns${CLOJURE_NAME}`, within: CLOJURE_PLACES, isRest: true },
+    {
+      kind: 'interface',
+      pattern: clojureForm('defprotocol|definterface'),
+      within: CLOJURE_PLACES,
+      opens: 'signatures',
+      until: ')',
+    },
+    { pattern: '\\(', within: ['signatures'], opens: 'signature', until: ')' },
+    {
+      kind: 'method',
+      pattern: `(?<=\\(\\s{0,9}${CLOJURE_META})(?![:^])NAME(?=\\s*\\[)`,
+      within: ['signature'],
+    },
+    { kind: 'macro', pattern: clojureForm('defmacro-?'), within: CLOJURE_PLACES },
+    { kind: 'struct', pattern: clojureForm('defrecord|defstruct'), within: CLOJURE_PLACES },
+    { kind: 'class', pattern: clojureForm('deftype'), within: CLOJURE_PLACES },
+    {
+      kind: 'function',
+      pattern: clojureForm('defn-?|defmulti|deftest-?|defspec'),
+      within: CLOJURE_PLACES,
+    },
+    { kind: 'variable', pattern: clojureForm('def(?!ault|method)[a-z-]*'), within: CLOJURE_PLACES },
+  ],
+};
+
+const HASKELL_SIGN = '[!#$%&*+./<=>?@\\\\^|~:-]';
+const HASKELL_TYPE = "([A-Z][\\w'.]*)";
+/** Constraints before a name, which end before the next line that is not indented. */
+const HASKELL_CONTEXT = '(?:(?:[^=|{};:\\n]|\\n[ \\t]){0,200}=>\\s*)?';
+/** What stands before the constructor of a type: its variables and constraints. */
+const HASKELL_BEFORE = `(?:forall\\b[^.=|]{0,200}\\.\\s*)?${HASKELL_CONTEXT}`;
+/** The names beside one and the sign before their type. */
+const haskellSigned = (name: string): string => `(?=(?:\\s*,\\s*${name}){0,20}\\s*::)`;
+const HASKELL_WORDS =
+  'module|import|data|newtype|type|class|instance|deriving|default|foreign|infix[lr]?|where|pattern';
+
+const HASKELL: PatternLanguage = {
+  hidden: [
+    { opens: `(?<!${HASKELL_SIGN})--+(?!${HASKELL_SIGN})`, closes: '\\n' },
+    { opens: '\\{-', closes: '-\\}' },
+    { opens: "(?<![\\w'])'(?:\\\\(?:[^\\n']{1,8}|')|[^\\\\\\n'])'", closes: '' },
+    { opens: '"', closes: '\\\\[^]|"|\\n' },
+  ],
+  brackets: '',
+  name: "[a-z_\\u0080-\\uffff][\\w'\\u0080-\\uffff]*",
+  rules: [
+    { kind: 'module', pattern: `^module\\s+${HASKELL_TYPE}`, isRest: true },
+    {
+      kind: 'type',
+      pattern: `^(?:data|newtype)\\s+[a-z]\\w*\\s+(:${HASKELL_SIGN}{1,9})(?=\\s)`,
+      opens: 'constructors',
+      until: '',
+    },
+    {
+      kind: 'type',
+      pattern: `^(?:data|newtype)\\s+(?!instance\\b)(?:family\\s+)?${HASKELL_CONTEXT}${HASKELL_TYPE}`,
+      opens: 'constructors',
+      until: '',
+    },
+    { kind: 'type', pattern: `^type\\s+(?:family\\s+)?${HASKELL_TYPE}` },
+    {
+      kind: 'interface',
+      pattern: `^class\\s+${HASKELL_CONTEXT}${HASKELL_TYPE}`,
+      opens: 'methods',
+      until: '',
+    },
+    {
+      kind: 'enumMember',
+      pattern: `(?<!${HASKELL_SIGN})[=|](?!${HASKELL_SIGN})\\s*${HASKELL_BEFORE}(?:[^=|:{}\\n]|\\n[ \\t]){1,200}\\s(:(?!:\\s)${HASKELL_SIGN}{0,9})(?=\\s)`,
+      within: ['constructors'],
+    },
+    {
+      kind: 'enumMember',
+      pattern: `(?<!${HASKELL_SIGN})[=|](?!${HASKELL_SIGN})\\s*${HASKELL_BEFORE}${HASKELL_TYPE}`,
+      within: ['constructors'],
+    },
+    {
+      kind: 'enumMember',
+      pattern: `(?:^[ \\t]+|,[ \\t]*)${HASKELL_TYPE}${haskellSigned("[A-Z][\\w']*")}`,
+      within: ['constructors'],
+    },
+    {
+      kind: 'field',
+      pattern: `[{,]\\s*NAME${haskellSigned("[a-z_][\\w']*")}`,
+      within: ['constructors'],
+    },
+    {
+      kind: 'method',
+      pattern: `(?:^[ \\t]+|[{;,]\\s*)NAME${haskellSigned("[a-z_][\\w']*")}`,
+      within: ['methods'],
+    },
+    {
+      kind: 'method',
+      pattern: `^[ \\t]+\\((${HASKELL_SIGN}{1,9})(?=\\)\\s*::)`,
+      within: ['methods'],
+    },
+    { kind: 'function', pattern: `^foreign\\s+import\\s+(?:\\w+\\s+){1,3}NAME(?=\\s*::)` },
+    { kind: 'function', pattern: `^pattern\\s+${HASKELL_TYPE}`, isFirstOnly: true },
+    {
+      kind: 'function',
+      pattern: `^(?!(?:${HASKELL_WORDS})\\b)NAME${haskellSigned("[a-z_][\\w']*")}`,
+    },
+    {
+      kind: 'function',
+      pattern: `,(?<=^[a-z_][\\w', \\t]{0,200})[ \\t]*NAME${haskellSigned("[a-z_][\\w']*")}`,
+    },
+    { kind: 'function', pattern: `^\\((${HASKELL_SIGN}{1,9})(?=\\)\\s*::)` },
+    {
+      kind: 'function',
+      pattern: `^(?!(?:${HASKELL_WORDS})\\b)[a-z_][\\w']*[ \\t]+(?!(?:[=|@~!\\\\]|::|->|<-)[ \\t])(${HASKELL_SIGN}{1,9})(?=[ \\t]+[^=\\n]{1,200}=)`,
+      isFirstOnly: true,
+    },
+    {
+      kind: 'function',
+      pattern: `^(?!(?:${HASKELL_WORDS})\\b)NAME(?=(?:[ \\t][^\\n=|]{0,400})?(?:\\n[ \\t]+)?[=|](?!${HASKELL_SIGN}))`,
+      isFirstOnly: true,
+    },
+    // Whatever else begins a line ends what is open.
+    { pattern: '^[^\\s]' },
+  ],
+};
+
 const SQL_LANGUAGES = ['SQL', 'PLSQL', 'PLpgSQL', 'SQLPL', 'TSQL'] as const;
 
 /** By language as linguist spells it. */
 export const PATTERN_LANGUAGES: ReadonlyMap<string, PatternLanguage> = new Map([
+  ['Clojure', CLOJURE],
   ['Dockerfile', DOCKERFILE],
   ['Elixir', ELIXIR],
   ['GraphQL', GRAPHQL],
+  ['Haskell', HASKELL],
   ['Makefile', MAKEFILE],
   ['Protocol Buffer', PROTOBUF],
   ...SQL_LANGUAGES.map((language) => [language, SQL] as const),

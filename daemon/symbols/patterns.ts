@@ -73,6 +73,7 @@ class Walk {
   readonly #code: string;
   readonly #brackets: string;
   readonly #found: Definition[] = [];
+  readonly #names = new Set<string>();
   readonly #frames: Frame[] = [{ place: 'top', closes: '' }];
   /** Frames that each closing character ends. */
   readonly #openCounts = new Map<string, number>();
@@ -142,9 +143,10 @@ class Walk {
     if (rule.within === undefined) while (this.#frames.length > 1) this.#pop(match.index);
     const frame = this.#frames.at(-1)!;
     const end = match.index + match[0].length;
+    const isKnown = rule.isFirstOnly && this.#names.has(name);
     const definition =
-      rule.kind === undefined ? undefined : this.#define(rule, match.index, end, name);
-    if (rule.until !== undefined) this.#open(rule.opens ?? 'none', rule.until);
+      rule.kind === undefined || isKnown ? undefined : this.#define(rule, match.index, end, name);
+    if (rule.until !== undefined) this.#open(rule.opens ?? 'none', rule.until, definition);
     else if (definition !== undefined) frame.pending = { rule, definition };
   }
 
@@ -162,6 +164,7 @@ class Walk {
       isRest: isRest === true,
     };
     this.#found.push(definition);
+    this.#names.add(name);
     return definition;
   }
 

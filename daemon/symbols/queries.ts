@@ -160,6 +160,8 @@ const QUERIES: Readonly<Record<string, string>> = {
 (annotation_type_element_declaration name: (identifier) @name) @method
 (constructor_declaration name: (identifier) @name) @constructor
 (compact_constructor_declaration name: (identifier) @name) @constructor
+(record_declaration (formal_parameters (formal_parameter name: (identifier) @name) @field))
+(record_declaration (formal_parameters (spread_parameter (variable_declarator name: (identifier) @name)) @field))
 (field_declaration declarator: (variable_declarator name: (identifier) @name)) @field
 (constant_declaration declarator: (variable_declarator name: (identifier) @name)) @field
 `,
@@ -171,8 +173,15 @@ const QUERIES: Readonly<Record<string, string>> = {
 (function_definition name: (identifier) @name) @function
 (assignment left: (identifier) @name right: (lambda)) @function
 (assignment left: (identifier) @name) @variable
-(assignment left: (pattern_list (identifier) @name)) @variable
-(type_alias_statement left: (type (identifier) @name)) @type
+(assignment left: [
+  (pattern_list (identifier) @name)
+  (tuple_pattern (identifier) @name)
+  (list_pattern (identifier) @name)
+]) @variable
+(type_alias_statement left: (type [
+  (identifier) @name
+  (generic_type . (identifier) @name)
+])) @type
 `,
   go: `
 (package_clause (package_identifier) @name) @package @rest
@@ -227,9 +236,19 @@ const QUERIES: Readonly<Record<string, string>> = {
 (method name: (_) @name) @method
 (singleton_method name: (_) @name) @method
 (assignment left: (constant) @name) @constant
+(assignment left: (left_assignment_list (constant) @name)) @constant
 (alias name: (_) @name) @method
-((call method: (identifier) @call arguments: (argument_list (simple_symbol) @name)) @property
-  (#any-of? @call "attr_accessor" "attr_reader" "attr_writer"))
+((call method: (identifier) @call arguments: (argument_list [
+  (simple_symbol) @name
+  (delimited_symbol . (string_content) @name .)
+  (string . (string_content) @name .)
+])) @property
+  (#any-of? @call "attr" "attr_accessor" "attr_reader" "attr_writer"))
+((call method: (identifier) @call arguments: (argument_list . [
+  (simple_symbol) @name
+  (string . (string_content) @name .)
+])) @method
+  (#any-of? @call "alias_method" "define_method" "define_singleton_method"))
 `,
   php: `
 (namespace_definition name: (namespace_name) @name !body) @namespace @rest
@@ -264,6 +283,8 @@ const QUERIES: Readonly<Record<string, string>> = {
 (delegate_declaration name: (identifier) @name) @type
 (method_declaration name: (identifier) @name) @method
 (constructor_declaration name: (identifier) @name) @constructor
+(destructor_declaration name: (identifier) @name) @method
+(record_declaration (parameter_list (parameter name: (identifier) @name) @property))
 (property_declaration name: (identifier) @name) @property
 (event_declaration name: (identifier) @name) @property
 (event_field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @property
@@ -285,6 +306,8 @@ const QUERIES: Readonly<Record<string, string>> = {
   (binding_pattern_kind "val")
   (variable_declaration (simple_identifier) @name)) @constant
 (property_declaration (variable_declaration (simple_identifier) @name)) @variable
+(property_declaration (multi_variable_declaration
+  (variable_declaration (simple_identifier) @name))) @constant
 (lambda_literal) @local
 (anonymous_initializer) @local
 `,
@@ -293,6 +316,7 @@ const QUERIES: Readonly<Record<string, string>> = {
 (package_clause name: (package_identifier) @name) @package
 (class_definition name: (identifier) @name) @class
 (object_definition name: (identifier) @name) @object
+(package_object name: (identifier) @name) @object
 (trait_definition name: (identifier) @name) @trait
 (enum_definition name: (identifier) @name) @enum
 (simple_enum_case name: (identifier) @name) @enumMember
@@ -335,7 +359,11 @@ const QUERIES: Readonly<Record<string, string>> = {
 (assignment_statement
   (variable_list name: [(identifier) (dot_index_expression)] @name)
   (expression_list value: (function_definition))) @function
-(field name: (identifier) @name value: (function_definition)) @function
+(assignment_statement
+  (variable_list name: (bracket_index_expression field: (string content: (string_content) @name)))
+  (expression_list value: (function_definition))) @function
+(field name: [(identifier) @name (string content: (string_content) @name)]
+  value: (function_definition)) @function
 `,
   dart: `
 (class_definition name: (identifier) @name) @class

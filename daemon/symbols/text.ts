@@ -7,27 +7,43 @@ export interface Text {
   readonly text: string;
   /** Symbols whose places are characters of the text: the same by bytes of the content. */
   readonly inBytes: (placed: readonly PlacedSymbol[]) => readonly PlacedSymbol[];
+  /** Characters of the text, ascending: bytes of the content. */
+  readonly byteOffsets: (characters: readonly number[]) => readonly number[];
 }
 
 export function readText(content: Uint8Array): Text {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
   if (!isAscii(bytes) && isUtf8(bytes)) {
     const text = bytes.toString();
-    return { text, inBytes: (placed) => inBytes(text, placed) };
+    return {
+      text,
+      inBytes: (placed) => inBytes(text, placed),
+      byteOffsets: (characters) => byteOffsets(text, characters),
+    };
   }
   // Why latin1: one character for each byte.
-  return { text: bytes.toString('latin1'), inBytes: (placed) => placed };
+  const text = bytes.toString('latin1');
+  return { text, inBytes: (placed) => placed, byteOffsets: (characters) => characters };
 }
 
 function inBytes(text: string, placed: readonly PlacedSymbol[]): PlacedSymbol[] {
+  const sorted = [...placed].sort((a, b) => a.start - b.start);
+  const starts = byteOffsets(
+    text,
+    sorted.map(({ start }) => start),
+  );
+  return sorted.map((symbol, i) => {
+    const name = text.slice(symbol.start, symbol.start + symbol.size);
+    return { ...symbol, start: starts[i]!, size: Buffer.byteLength(name) };
+  });
+}
+
+function byteOffsets(text: string, characters: readonly number[]): number[] {
   let character = 0;
   let byte = 0;
-  return [...placed]
-    .sort((a, b) => a.start - b.start)
-    .map((symbol) => {
-      byte += Buffer.byteLength(text.slice(character, symbol.start));
-      character = symbol.start;
-      const name = text.slice(symbol.start, symbol.start + symbol.size);
-      return { ...symbol, start: byte, size: Buffer.byteLength(name) };
-    });
+  return characters.map((next) => {
+    byte += Buffer.byteLength(text.slice(character, next));
+    character = next;
+    return byte;
+  });
 }

@@ -2,7 +2,7 @@
 // pipe: its size in 4 bytes, little-endian, then the value as V8 writes it.
 
 import { deserialize, serialize } from 'node:v8';
-import type { ExtractionFailure, FoundSymbol } from './found.ts';
+import type { Extraction } from './found.ts';
 
 export interface TreeRequest {
   readonly language: string;
@@ -11,7 +11,7 @@ export interface TreeRequest {
 }
 
 export interface TreeAnswer {
-  readonly outcome: { readonly symbols: readonly FoundSymbol[] } | ExtractionFailure;
+  readonly outcome: Extraction;
   /** The process must not be used again: its parser failed, or it has taken much memory or time. */
   readonly isSpent: boolean;
 }

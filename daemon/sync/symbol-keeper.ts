@@ -15,7 +15,7 @@ import type { Indexer } from './indexer.ts';
 import type { Served } from './served/served.ts';
 
 /** Changes whenever other symbols are found in the same content, so that they are looked for again. */
-const EXTRACTION_VERSION = 3;
+const EXTRACTION_VERSION = 4;
 
 export interface SymbolKeeperOptions {
   readonly module: WebAssembly.Module;

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { ENGINE_NAMES } from '../../daemon/symbols/extractor.ts';
+import { type FoundSymbol, mergeSymbols } from '../../daemon/symbols/found.ts';
 import { CTAGS_VERSION, NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
 import { expectedSymbols, SAMPLES, sampleContent, shownSymbols } from './samples.ts';
 
@@ -62,4 +63,43 @@ test('with all engines each language has the better one', { skip: NO_CTAGS }, as
     Buffer.from('\nfunction f() {}\n'),
   ]);
   assert.equal((await symbolsIn(both, 'JavaScript', large)).length, 1);
+});
+
+test('TypeScript: a call signature after one without a semicolon ends no file', async () => {
+  const signatures =
+    '  <A>(a: A): Effect\n  (b: string): Effect // why\n\n  /** Doc. */\n  <B>(b: B): B\n';
+  const content = Buffer.from(
+    `export const é: {\n${signatures}  [key: string]: any\n} = f\n` +
+      `export interface Call {\r\n  (a: A): void\r\n  <T>(a: T): T\r\n}\r\n` +
+      'type Told = `no \\`class ${Usage}<Self>(...)\\``\n' +
+      'export const after = 1\nexport class Last<in out A> {}\n',
+  );
+  for (const language of ['TypeScript', 'TSX']) {
+    const found = await symbolsIn(extractors['tree-sitter'], language, content);
+    assert.deepEqual(shownSymbols(content, found), [
+      '1 constant é',
+      '9 interface Call',
+      '13 type Told',
+      '14 constant after',
+      '15 class Last',
+    ]);
+  }
+});
+
+test('large parts that tree-sitter cannot read are named', async () => {
+  const unknown = '@@ '.repeat(160);
+  const content = Buffer.from(`function é() {}\n${unknown}\nfunction b() {}\n`);
+  const extraction = await extractors['tree-sitter'].extract('JavaScript', content);
+  assert.ok('symbols' in extraction);
+  assert.deepEqual(shownSymbols(content, extraction.symbols), ['1 function é', '3 function b']);
+  assert.equal(extraction.unread?.length, 1);
+  const { start = 0, end = 0 } = extraction.unread[0] ?? {};
+  assert.ok(start >= 17 && start < 40 && end > 480 && end <= 497, `${start} to ${end}`);
+});
+
+test('symbols of another engine count in unread parts alone', () => {
+  const at = (start: number, size: number): FoundSymbol => ({ start, size, kind: 0 });
+  const found = { symbols: [at(0, 5), at(50, 5)], unread: [{ start: 10, end: 60 }] };
+  const others = [at(0, 5), at(8, 4), at(10, 2), at(48, 4), at(52, 2), at(55, 5), at(61, 3)];
+  assert.deepEqual(mergeSymbols(found, others), [at(0, 5), at(10, 2), at(50, 5), at(55, 5)]);
 });

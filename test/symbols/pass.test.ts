@@ -227,7 +227,8 @@ function slowExtractor(): {
       asked.push(blobId);
       await new Promise<void>((resolve) => waiting.push(resolve));
       if (blobId === 4) return { failure: 'crash', detail: 'it crashed' };
-      return { symbols: blobId === 5 ? [] : [SYMBOL, SYMBOL] };
+      const symbols = blobId === 5 ? [] : [SYMBOL, SYMBOL];
+      return blobId === 7 ? { symbols, unread: [{ start: 2, end: 6 }] } : { symbols };
     },
     close: () => Promise.resolve(),
   };
@@ -261,6 +262,14 @@ test('symbols come in the order of the contents, whatever ends first', async () 
     symbolCount: 4,
     failureCount: 1,
     failures: [{ path: '4.c', failure: 'crash', detail: 'it crashed' }],
+    partlyReadCount: 1,
+    partlyRead: [
+      {
+        path: '7.c',
+        detail:
+          '4 of 10 bytes have a syntax that the parser does not know; the first are on line 1',
+      },
+    ],
   });
   assert.deepEqual(told.at(-1), {
     blobsDone: 9,

@@ -315,11 +315,14 @@ describe('time grows with the size alone', () => {
     'a(b: |message A{|oneof a{|option |extend a.b.|enum A{a=|create |create table |create table a(|create or replace |' +
     'create temp |create definer = |create table a.|create table a(b c,|, a b|, key a |FROM |FROM --a |FROM a AS\n|' +
     'ENV A=1 |ENV A=1 "|ARG a |define x\n|endef\n|a b: c\n|override |defmodule A do\n| defmodule A do\n|def a|  @a |' +
-    "x\\\"|\\'|'\\|\ufeff|é|( | (|create table é|a \\";
+    "x\\\"|\\'|'\\|\ufeff|é|( | (|create table é|a \\|(def |(def ^|(def ^{|(defprotocol A (|(ns |^{a} |data A = |data A = A => |" +
+    'data A = forall a |data A where\n |\n a,|class |class A where |a, |a,|{-|{- |module A.|= :+ |create package a as |create package a as procedure b |\nprocedure b is |a :: |\n a |a = |=|forall ';
   for (const language of [
+    'Clojure',
     'Dockerfile',
     'Elixir',
     'GraphQL',
+    'Haskell',
     'Makefile',
     'Protocol Buffer',
     'SQL',

@@ -107,6 +107,8 @@ function chooseCandidate(
     const byFolder = headerFolders.get(folderOf(path));
     if (byFolder !== undefined) return byFolder;
   }
+  // By convention a source in capitals is for the C preprocessor.
+  if (path.endsWith('.S') && candidates.includes('Unix Assembly')) return 'Unix Assembly';
   const byInterpreter = scriptLanguages(head)?.find((name) => candidates.includes(name));
   if (byInterpreter !== undefined) return byInterpreter;
   const byContent = languageByContent(extension, candidates, textOf(head));

@@ -1,0 +1,96 @@
+// Rewrites what a grammar cannot read, so that everything keeps its offset.
+//
+// TypeScript: a line that begins with `<`, `(` or `[` starts a new member of a type, even where no semicolon ends the
+// member before. The grammar continues the type before instead and loses the rest of the file. Remedy: the white space
+// after the member before becomes a semicolon. The grammar also knows no escapes in the type of a template: they become
+// letters.
+//
+// Kotlin: the grammar knows no `fun interface`, so `fun` becomes spaces; and it wants a line end or a semicolon between a
+// class and the `}` after it, so a space before `}` becomes a semicolon.
+
+/** Ends at the text's end where nothing closes it, so that time grows with the size alone. */
+const TOKEN = new RegExp(
+  [
+    String.raw`(?<gap>\s+|//[^\n]*|/\*[^]*?(?:\*/|$))`,
+    String.raw`"""[^]*?(?:"""|$)`,
+    String.raw`"[^"\\\n]*(?:\\.[^"\\\n]*)*"?`,
+    String.raw`'[^'\\\n]*(?:\\.[^'\\\n]*)*'?`,
+    '`[^`\\\\]*(?:\\\\[^][^`\\\\]*)*`?',
+    String.raw`[\w$\u0080-\uffff]+|=>|[^]`,
+  ].join('|'),
+  'g',
+);
+
+interface Token {
+  readonly text: string;
+  readonly start: number;
+  /** What stands between this token and the one before. */
+  readonly gap: string;
+  readonly last: string;
+  /** The innermost bracket around it. */
+  readonly around: string | undefined;
+}
+
+/** What stands at a place instead of as many characters. */
+interface Edit {
+  readonly at: number;
+  readonly put: string;
+}
+
+type Rule = (token: Token) => Edit | undefined;
+
+const RULES: ReadonlyMap<string, Rule> = new Map([
+  ['typescript', mendTypeScript],
+  ['tsx', mendTypeScript],
+  ['kotlin', mendKotlin],
+]);
+
+/** The mended text, as long as before; undefined: there is nothing to mend. */
+export function mendedText(grammar: string, text: string): string | undefined {
+  const rule = RULES.get(grammar);
+  if (rule === undefined) return undefined;
+  const parts: string[] = [];
+  let end = 0;
+  for (const token of tokensOf(text)) {
+    const edit = rule(token);
+    if (edit === undefined) continue;
+    parts.push(text.slice(end, edit.at), edit.put);
+    end = edit.at + edit.put.length;
+  }
+  return parts.length === 0 ? undefined : parts.join('') + text.slice(end);
+}
+
+function* tokensOf(text: string): Generator<Token> {
+  const open: string[] = [];
+  let last = '';
+  let end = 0;
+  for (const { 0: token, index, groups } of text.matchAll(TOKEN)) {
+    if (groups?.['gap'] !== undefined) continue;
+    yield { text: token, start: index, gap: text.slice(end, index), last, around: open.at(-1) };
+    if ('{(['.includes(token)) open.push(token);
+    else if ('})]'.includes(token)) open.pop();
+    last = token;
+    end = index + token.length;
+  }
+}
+
+const TYPE_END = /[\w$\u0080-\uffff"'`>)\]}]$/;
+/** Words after which a type continues. */
+const OPEN_WORD = /^(?:asserts|extends|in|infer|is|keyof|new|out|readonly|typeof|unique)$/;
+
+function mendTypeScript({ text, start, gap, last, around }: Token): Edit | undefined {
+  if (text.startsWith('`') && text.includes('\\'))
+    return { at: start, put: text.replaceAll(/\\[^\n]/g, '__') };
+  const isNewMember =
+    '<(['.includes(text) && around === '{' && /^\s/.test(gap) && gap.includes('\n');
+  if (!isNewMember || last === '=>' || !TYPE_END.test(last) || OPEN_WORD.test(last))
+    return undefined;
+  return { at: start - gap.length, put: ';' };
+}
+
+function mendKotlin({ text, start, gap, last }: Token): Edit | undefined {
+  if (text === 'interface' && last === 'fun')
+    return { at: start - gap.length - last.length, put: ' '.repeat(last.length) };
+  const isClosed = text === '}' && last !== '{' && /^[ \t]/.test(gap) && !gap.includes('\n');
+  return isClosed ? { at: start - gap.length, put: ';' } : undefined;
+}

@@ -1,0 +1,45 @@
+// Where a grammar could not read a text: what the error nodes of its tree hold.
+
+import type { Node, Tree } from 'web-tree-sitter';
+
+/** Characters of a text, `end` excluded. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Parts of the text that are in an error node and in no whole node below it, ascending.
+ *
+ * Cost: nodes with errors and their children are visited.
+ */
+export function unreadSpans({ rootNode }: Tree): Span[] {
+  const spans: { start: number; end: number }[] = [];
+  const stack: { node: Node; isError: boolean }[] = [{ node: rootNode, isError: false }];
+  for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
+    const { node } = item;
+    const isError = item.isError || node.isError;
+    if (node.hasError && node.childCount > 0) {
+      for (const child of node.children.toReversed()) stack.push({ node: child, isError });
+    } else if (isError && !isWhole(node)) {
+      const last = spans.at(-1);
+      // Blanks and line ends between two tokens belong to them.
+      if (last !== undefined && node.startIndex - last.end <= GAP_MAX) last.end = node.endIndex;
+      else spans.push({ start: node.startIndex, end: node.endIndex });
+    }
+  }
+  return spans;
+}
+
+/** Characters of all of them. */
+export function unreadSize(tree: Tree): number {
+  return unreadSpans(tree).reduce((size, { start, end }) => size + end - start, 0);
+}
+
+/** Most characters between two tokens that are taken for one part. */
+const GAP_MAX = 100;
+
+/** Whether a node below an error was read as if there were none: it is a statement and no token. */
+function isWhole({ isNamed, startPosition, endPosition }: Node): boolean {
+  return isNamed && endPosition.row > startPosition.row;
+}
