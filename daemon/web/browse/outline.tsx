@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { search } from '../../http/api/search/search-endpoints.ts';
 import { call } from '../data/api.ts';
+import { useRemembered } from '../data/remembered.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { count } from '../parts/words.ts';
 import { addressOf } from './address.ts';
@@ -65,6 +66,12 @@ function useSymbols(place: Place) {
   });
 }
 
+/** Where it stands over the text it goes with the choice. */
+function closeOver(): void {
+  if (matchMedia('(max-width: 767px)').matches)
+    useRemembered.getState().set({ isOutlineShown: false });
+}
+
 function Rows({ place, symbols }: Pick<Symbols, 'symbols'> & { readonly place: Place }) {
   const { addressWith } = useFileParameters();
   return (
@@ -74,6 +81,7 @@ function Rows({ place, symbols }: Pick<Symbols, 'symbols'> & { readonly place: P
           <Link
             href={addressWith(addressOf(place), { highlightRange: String(line) })}
             className="outline-row"
+            onClick={closeOver}
             title={`${kind}, line ${count(line)}`}
           >
             <Name className="outline-name">{name}</Name>
