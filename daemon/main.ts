@@ -493,7 +493,7 @@ function jobServiceOf(instance: Instance): JobService {
       const repo = catalog.repo(repoId);
       if (repo?.record.indexedAt === undefined) return undefined;
       const { docCount: docs, contentSize, shardSize } = repoSizes(catalog, repo);
-      return { docs, contentBytes: contentSize, shardBytes: shardSize };
+      return { docs, contentBytes: contentSize, shardBytes: shardSize, skipped: repo.skipped };
     },
     askedAt: (repoId) => connections?.clones.lastFetch(repoId).fetchedAt,
   };

@@ -1,8 +1,9 @@
 // The events of a search as a response body: server-sent events, or MessagePack frames for those who ask for
-// them. Leaves sending to the adapters and what an event holds to the search.
+// them, compressed for those who take that. Leaves sending to the adapters and what an event holds to the search.
 
 import type { EventStream, StreamEvent } from './api/shapes/endpoint-services.ts';
 import type { BodyStream } from './adapters/adapter.ts';
+import type { StreamCoder } from './coding.ts';
 import { pack } from './packer.ts';
 
 /** Bytes of a MessagePack frame, at most. Its JSON is never shorter, so that is what is bounded. */
@@ -42,6 +43,8 @@ export const MESSAGE_PACK_FRAMES: Framing = {
 
 export interface EventBodyOptions {
   readonly framing: Framing;
+  /** Compresses the body; undefined: it is sent as it is. */
+  readonly coder: StreamCoder | undefined;
   /** Called before each event is sent; what it throws ends the stream. */
   checkRights(): void | Promise<void>;
   /** The error object to show for a failure. */
@@ -67,9 +70,15 @@ export class EventBody implements BodyStream {
   async next(): Promise<Uint8Array | undefined> {
     if (this.#state === 'over') return undefined;
     if (this.#state === 'failed') throw new Error('the search failed');
-    const piece = await this.#nextPiece();
+    const piece = await this.#coded(await this.#nextPiece());
     this.#size += piece.byteLength;
     return piece;
+  }
+
+  async #coded(piece: Uint8Array): Promise<Uint8Array> {
+    const { coder } = this.#options;
+    if (coder === undefined) return piece;
+    return this.#state === 'over' ? await coder.encodeLast(piece) : await coder.encode(piece);
   }
 
   async #nextPiece(): Promise<Uint8Array> {
@@ -99,6 +108,7 @@ export class EventBody implements BodyStream {
 
   close(): void {
     this.#events.close();
+    this.#options.coder?.close();
     this.#options.onSearchEnd();
     this.#options.onClose(this.#size);
   }

@@ -148,7 +148,7 @@ onBothAdapters('endpoints', (kind) => {
     });
     const bare = repo(2, 'local/b', { codeHostType: 'genericGitHost', defaultRevision: 'HEAD' });
     // How much its shards take is for owners.
-    const told = { docs: 3, contentBytes: 40 };
+    const told = { docs: 3, contentBytes: 40, skipped: { too_large: 1 } };
     const sizes = { ...told, shardBytes: 500 };
     const world = await startWorld({
       kind,

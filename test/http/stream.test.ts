@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import diagnostics from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
+import { brotliDecompressSync, constants, gunzipSync } from 'node:zlib';
 import { unpack } from 'msgpackr';
 import type { EventStream } from '../../daemon/http/api/shapes/endpoint-services.ts';
 import { BUFFER_SIZE_MAX } from '../../daemon/http/adapters/pump.ts';
@@ -23,9 +24,14 @@ import {
   startWorld,
 } from './harness.ts';
 import type { Wire } from './harness.ts';
+import { replyAt } from './wire-replies.ts';
 
 const MIB = 1024 * 1024;
 const EVENTS = [chunkEvent([resultOf('größe\n\u2028')], { duration: 5_000_000_000 }), FINAL_EVENT];
+const SIMILAR_EVENTS = [
+  ...Array.from({ length: 20 }, () => chunkEvent([resultOf('const answer = 42; '.repeat(20))])),
+  FINAL_EVENT,
+];
 const CHUNK = JSON.stringify(chunkEvent());
 const FINAL = JSON.stringify(FINAL_EVENT);
 
@@ -38,11 +44,24 @@ function numbered(count: number): Buffer {
   return Buffer.from(JSON.stringify(chunkEvent([resultOf(`event ${count}`)])));
 }
 
+/** Two events and the final one; the second comes when `second` says so. */
+function heldStream(second: Promise<void>): EventStream {
+  let count = 0;
+  return {
+    async next() {
+      if (++count === 2) await second;
+      if (count === 3) return { json: Buffer.from(FINAL) };
+      return count > 3 ? undefined : { json: numbered(count) };
+    },
+    close: () => {},
+  };
+}
+
 /** Sends the request for a stream on a bare connection. */
-function requestStream(wire: Wire): void {
+function requestStream(wire: Wire, headers = ''): void {
   const body = JSON.stringify(SEARCH_BODY);
   wire.write(
-    `POST /api/stream_search HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    `POST /api/stream_search HTTP/1.1\r\nHost: localhost\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`,
   );
 }
 
@@ -108,7 +127,7 @@ function readToEnd(socket: Socket): Promise<number> {
 onBothAdapters('streams', (kind) => {
   test('server-sent events: only data lines, one of JSON each, then [DONE]', async () => {
     const world = await startWorld({ kind, stream: () => eventStream(EVENTS) });
-    const reply = await world.call(streamWith(SEARCH_BODY, { 'Accept-Encoding': 'br, gzip' }));
+    const reply = await world.call(streamWith(SEARCH_BODY, { 'Accept-Encoding': 'br;q=0' }));
     assert.equal(reply.status, 200);
     const wanted = EVENTS.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
     assert.equal(reply.body.toString(), `${wanted}data: [DONE]\n\n`);
@@ -126,6 +145,59 @@ onBothAdapters('streams', (kind) => {
     assert.equal(line['bytes'], reply.body.length);
   });
 
+  for (const [coding, decode] of [
+    ['br', brotliDecompressSync],
+    ['gzip', gunzipSync],
+  ] as const) {
+    test(`${coding}: the same events, smaller; both forms`, async () => {
+      const world = await startWorld({ kind, stream: () => eventStream(SIMILAR_EVENTS) });
+      for (const accept of ['text/event-stream', 'application/x-msgpack']) {
+        const plain = await world.call(streamWith(SEARCH_BODY, { Accept: accept }));
+        const headers = { Accept: accept, 'Accept-Encoding': coding };
+        const coded = await world.call(streamWith(SEARCH_BODY, headers));
+        assert.equal(coded.headers['content-encoding'], coding);
+        assert.equal(coded.headers['vary'], 'Accept, Accept-Encoding');
+        assert.deepEqual(decode(coded.body), plain.body);
+        assert.ok(coded.body.length < plain.body.length / 2);
+        await eventually(() => world.lines.some(({ bytes }) => bytes === coded.body.length));
+      }
+    });
+
+    test(`${coding}: each event can be read before there is a next one`, async () => {
+      const second = gate();
+      const world = await startWorld({ kind, stream: () => heldStream(second.opened) });
+      const { host, port } = world.server.address;
+      const reply = await fetch(`http://${host}:${port}/api/stream_search`, {
+        method: 'POST',
+        headers: { 'Accept-Encoding': coding },
+        body: JSON.stringify(SEARCH_BODY),
+      });
+      assert.equal(reply.headers.get('content-encoding'), coding);
+      let text = '';
+      for await (const bytes of reply.body!) {
+        text += Buffer.from(bytes).toString();
+        if (text.includes('"event 1"')) second.open();
+      }
+      assert.match(text, /"event 1"[^]*"event 2"[^]*\[DONE\]\n\n$/);
+    });
+  }
+
+  test('a compressed search that fails as a whole: error event, then the connection closes', async () => {
+    const world = await startWorld({
+      kind,
+      stream: () => eventStream([chunkEvent(), new Error('/secret/path')]),
+    });
+    const wire = openWire(world.server);
+    requestStream(wire, 'Accept-Encoding: br\r\n');
+    // How uWebSockets.js breaks off what has chunks.
+    const received = (await wire.closed()).replace(/Connection: close\r\n(?=\r\n0\r\n\r\n$)/, '');
+    const reply = replyAt(received, 'POST');
+    const finishFlush = constants.BROTLI_OPERATION_FLUSH;
+    const text = brotliDecompressSync(reply!.body, { finishFlush }).toString();
+    assert.match(text, /data: \{"type":"error","error":\{"statusCode":500,.*\}\}\n\n$/);
+    assert.doesNotMatch(text, /DONE|secret/);
+  });
+
   test('a stream that is refused for its memory gives its place back', async () => {
     // The share of a caller is an eighth, a little less than one stream takes.
     const memory = 8 * BUFFER_SIZE_MAX - 8;
@@ -140,9 +212,7 @@ onBothAdapters('streams', (kind) => {
 
   test('MessagePack: frames with their length before them, a zero frame at the end', async () => {
     const world = await startWorld({ kind, stream: () => eventStream(EVENTS) });
-    const reply = await world.call(
-      streamWith(SEARCH_BODY, { Accept: 'application/x-msgpack', 'Accept-Encoding': 'gzip' }),
-    );
+    const reply = await world.call(streamWith(SEARCH_BODY, { Accept: 'application/x-msgpack' }));
     assert.equal(reply.headers['content-type'], 'application/x-msgpack; framing=u32be');
     assert.equal(reply.headers['content-encoding'], undefined);
     const events = readFrames(reply.body).map((frame): unknown =>
@@ -240,18 +310,7 @@ onBothAdapters('streams', (kind) => {
 
   test('events leave one by one, as they come', async () => {
     const second = gate();
-    let count = 0;
-    const world = await startWorld({
-      kind,
-      stream: () => ({
-        async next() {
-          if (++count === 2) await second.opened;
-          if (count === 3) return { json: Buffer.from(FINAL) };
-          return count > 3 ? undefined : { json: numbered(count) };
-        },
-        close: () => {},
-      }),
-    });
+    const world = await startWorld({ kind, stream: () => heldStream(second.opened) });
     const wire = openWire(world.server);
     requestStream(wire);
     assert.match(await wire.until('"event 1"'), /^HTTP\/1\.1 200 /);

@@ -10,7 +10,7 @@ import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { toolClient } from '../http/mcp/tool-client.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, until, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, hasCount, until, visit } from './browser.ts';
 import type { Visitor } from './browser.ts';
 
 const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
@@ -61,6 +61,27 @@ async function visitAs(email: string): Promise<Visitor> {
   assert.equal(await signInStatus(visitor.page, email, PASSWORD), 200);
   return visitor;
 }
+
+void test('in a narrow window all that can be done is in sight', { skip: NO_BROWSER }, async () => {
+  await addMember('a.person.with.a.long.address@example.com');
+  for (const width of [360, 768]) {
+    const { page } = await visit({ url: served.url, width });
+    assert.equal(await signInStatus(page, OWNER, PASSWORD), 200);
+    for (const [address, names] of [
+      ['/settings/members', ['Suspend', 'Remove']],
+      ['/repos', ['About', 'Index now']],
+    ] as const) {
+      await page.goto(address);
+      for (const name of names) {
+        const button = page.getByRole('button', { name: new RegExp(`^${name}`) }).last();
+        await button.waitFor();
+        const { x = 0, width: own = Infinity } = (await button.boundingBox()) ?? {};
+        assert.ok(x >= 0 && x + own <= width, `${name} at ${width} px: ${x} to ${x + own}`);
+      }
+    }
+    assert.deepEqual(await findingsOf(page), []);
+  }
+});
 
 void test('a password is changed', { skip: NO_BROWSER }, async () => {
   await addMember('pass@example.com');
@@ -336,6 +357,12 @@ void test(
     await page.goto('/settings/general');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('Sign in to search.').waitFor();
+    // Whoever may not search yet sees what queries look like, and no tools for results that do not come.
+    await page.getByRole('link', { name: /"not found" lang:go/ }).click();
+    await page.getByRole('link', { name: 'Sign in' }).last().waitFor();
+    await page.waitForURL(/query=/);
+    await hasCount(page.getByRole('toolbar', { name: 'Results' }), 0);
+    await page.goBack();
     assert.doesNotMatch(await stored(), /quince|one\.txt/);
     for (const [email, columns] of [
       [OWNER, '8'],

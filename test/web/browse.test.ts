@@ -85,6 +85,7 @@ before(async () => {
     'drawing.svg':
       '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><script>alert(1)</script><rect width="40" height="30"/></svg>\n',
     'src/guide.md': '# Guide\n\n## A b\n',
+    'src/deep/README.rst': 'Deep\n====\n\nSays *little*.\n',
     'bin.dat': Buffer.from('a\0b'.repeat(1000)),
   });
   commitAll(repo, 'all of it');
@@ -284,7 +285,7 @@ void test('the finder opens files by parts of their paths', { skip: NO_BROWSER }
   await openCode(page, addressOf('src/use.ts'));
   await page.keyboard.press('Control+p');
   const finder = page.getByRole('dialog', { name: 'Find a file' });
-  await finder.getByText('9 files').waitFor();
+  await finder.getByText('10 files').waitFor();
   const box = await finder.boundingBox();
   assert.ok(box !== null && box.y > 0 && box.y < 100 && box.width > 500, JSON.stringify(box));
   await page.keyboard.type('fileview');
@@ -514,7 +515,7 @@ void test(
     await page.goto(`/browse/${name}/-/tree/src`);
     await content.getByRole('link', { name: 'Search here' }).click();
     await page.getByText('that is all').waitFor();
-    await hasCount(page.getByRole('article'), 4);
+    await hasCount(page.getByRole('article'), 5);
     await page.goBack();
     await content.getByRole('link', { name: 'History' }).click();
     await page.getByRole('cell', { name: 'all of it' }).waitFor();
@@ -638,6 +639,40 @@ void test(
     await until(page, 'document.querySelector(".drawer .tree-rows").scrollTop > 0');
     const inDrawer = page.getByRole('dialog').getByTitle('src/use.ts', { exact: true });
     await isInWindow(inDrawer, 'where one is, in the drawer');
+  },
+);
+
+void test('a folder shows who changed it last, and its README', { skip: NO_BROWSER }, async () => {
+  const { page, complaints } = await visit({ url: served.url });
+  await page.goto(`/browse/${name}/-/tree/src/deep`);
+  await page.getByText('Says *little*.').waitFor();
+  const last = page.locator('.last-commit');
+  await last.getByText('all of it').waitFor();
+  await last.getByRole('link', { name: commit.slice(0, 7) }).click();
+  await page.waitForURL(new RegExp(`/-/commit/${commit}$`));
+  assert.deepEqual(complaints, []);
+});
+
+void test(
+  'the symbols of a file stand beside it, and a link opens it in an editor',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto('/settings/general');
+    await page.getByRole('combobox', { name: 'Open files in' }).selectOption('VS Code');
+    await page.getByRole('textbox', { name: /^Folder of your clones/ }).fill('/src/{name}');
+    await openCode(page, addressOf('src/plum.ts'));
+    await page.keyboard.press('o');
+    const outline = page.getByRole('navigation', { name: 'Outline' });
+    await outline.getByRole('link', { name: 'plumTree function' }).click();
+    await page.waitForURL(/highlightRange=2$/);
+    const folder = name.split('/').at(-1) ?? '';
+    assert.equal(
+      await page.getByRole('link', { name: 'Open in the editor' }).getAttribute('href'),
+      `vscode://file/src/${folder}/src/plum.ts:2:1`,
+    );
+    assert.deepEqual(await findingsOf(page), []);
+    assert.deepEqual(complaints, []);
   },
 );
 

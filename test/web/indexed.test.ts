@@ -130,6 +130,22 @@ void test(
   },
 );
 
+void test(
+  'where nothing is found, what was not searched is said',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await open();
+    await page.goto('/search?query=nosuchword');
+    await page.getByText(/^No matches in 12 files · 1 file is not searched: too large$/).waitFor();
+    await page.getByRole('link', { name: 'Show' }).click();
+    await page.getByRole('row', { name: /^large\.ts/ }).waitFor();
+    assert.deepEqual(complaints, []);
+    // Of a repository that is not searched nothing is said.
+    await page.goto(`/search?query=nosuchword+-repo:${encodeURIComponent(name)}`);
+    await page.getByText('No matches in 0 files · that is all').waitFor();
+  },
+);
+
 void test('so do its result and the preview of it', { skip: NO_BROWSER }, async () => {
   const { page, complaints } = await open();
   await page.goto(

@@ -63,6 +63,10 @@ void test(
     assert.match(page.url(), /\/search\?query=plumTree$/);
     const results = page.getByRole('article');
     await hasCount(results, 4);
+    // The box of the header has the focus that the box of the start page had, and leads to the results.
+    await page.locator('.header .box-input:focus').waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.locator('.result-line:focus').waitFor();
     await shows(
       page.locator('#search-summary [role=status]'),
       /^\d+ matches in 4 files of 1 repository · that is all$/,
@@ -227,6 +231,24 @@ void test(
     await page.locator('.box-input[aria-haspopup]').waitFor();
     await page.getByRole('combobox', { name: 'Query' }).fill('sym:plumt');
     await page.getByRole('option', { name: /^plumTree function, src\/plum\.ts/ }).waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
+
+void test(
+  'where nothing is found there is nothing to filter, to order and to keep',
+  {
+    skip: NO_BROWSER,
+  },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto('/search?query=nosuchword');
+    await page.getByText('that is all').waitFor();
+    const tools = page.getByRole('toolbar', { name: 'Results' });
+    await tools.getByRole('button', { name: 'Plan' }).waitFor();
+    await hasCount(tools.getByRole('button'), 2);
+    await hasCount(page.getByRole('combobox', { name: 'Order' }), 0);
+    await hasCount(page.getByRole('complementary', { name: 'Filters' }), 0);
     assert.deepEqual(complaints, []);
   },
 );

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { serveIndexed } from '../e2e/daemon.ts';
 import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
 import { commitAll, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { NO_BROWSER, findingsOf, visit } from './browser.ts';
+import { NO_BROWSER, findingsOf, until, visit } from './browser.ts';
 
 const PERSON = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' };
 
@@ -128,11 +128,26 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.goto('/settings/health');
   await page.getByText(/^All well · \d+ shards?, 1 repository$/).waitFor();
   await page.getByRole('img', { name: /^Memory\. of the daemon alone: now \d/ }).waitFor();
+  // What stands beside the lines is drawn: the axis at the left is not empty.
+  await until(
+    page,
+    `(() => {
+      const canvas = document.querySelector('.chart-place canvas');
+      const { width, height } = canvas;
+      const axis = canvas.getContext('2d').getImageData(0, 0, Math.floor(width / 6), height);
+      return axis.data.some((value, index) => index % 4 === 3 && value > 0);
+    })()`,
+  );
   await page.getByRole('button', { name: 'Show as table' }).first().click();
   await page.getByRole('columnheader', { name: 'half within' }).waitFor();
   await page.getByRole('button', { name: '24 h' }).click();
   await page.waitForURL(/window=86400$/);
   assert.deepEqual(await findingsOf(page), []);
+
+  // A repository of this machine is watched: there is nothing to be synced.
+  await page.goto('/settings/connections');
+  await page.getByRole('row', { name: /^local\/.* this machine Watched/ }).waitFor();
+  assert.equal(await page.getByRole('button', { name: /^Sync now/ }).count(), 0);
 
   await page.goto('/repos');
   await page.getByRole('button', { name: /^Index now/ }).click();

@@ -1,10 +1,11 @@
 // The bar above a file: what it is, how it is shown, and the ways out of it.
 
-import { ChevronDown, ChevronUp, Link2, Pin } from 'lucide-react';
+import { ChevronDown, ChevronUp, Link2, Pin, SquarePen } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useRemembered } from '../data/remembered.ts';
 import { HostLink } from '../parts/host-link.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
+import { ICON } from '../parts/icon.ts';
 import { count, counted } from '../parts/words.ts';
 
 interface ToggleProps {
@@ -62,10 +63,14 @@ export interface FileBarProps {
   readonly setView: (view: 'code' | 'preview') => void;
   readonly isBlamed: boolean;
   readonly toggleBlame: () => void;
+  readonly isOutlined: boolean;
+  readonly toggleOutline: () => void;
   readonly isHistoryOpen: boolean;
   readonly toggleHistory: () => void;
   readonly rawAddress: string;
   readonly externalAddress: string | undefined;
+  /** Opens the file in the editor of its reader; undefined: none is chosen. */
+  readonly editorAddress: string | undefined;
   readonly matches: MatchStepsProps;
   /** Of the lines that are linked; undefined: none are. */
   readonly linesMenu: ReactNode;
@@ -106,6 +111,9 @@ export function FileBar(props: FileBarProps) {
       {lineCount !== undefined && (
         <Toggle label="Blame" isOn={props.isBlamed} toggle={props.toggleBlame} />
       )}
+      {lineCount !== undefined && view !== 'preview' && (
+        <Toggle label="Outline" isOn={props.isOutlined} toggle={props.toggleOutline} />
+      )}
       <Toggle label="History" isOn={props.isHistoryOpen} toggle={props.toggleHistory} />
       <a href={rawAddress} className="bar-toggle">
         Raw
@@ -118,6 +126,16 @@ export function FileBar(props: FileBarProps) {
       <span className="bar-group bar-ends">
         <IconButton label="Copy the link" hint="c" icon={Link2} run={props.copyLink} />
         <IconButton label="Put the commit into the address" hint="y" icon={Pin} run={props.pin} />
+        {props.editorAddress !== undefined && (
+          <a
+            href={props.editorAddress}
+            className="icon-button"
+            aria-label="Open in the editor"
+            title="Open in the editor"
+          >
+            <SquarePen {...ICON} />
+          </a>
+        )}
         <HostLink address={externalAddress} className="icon-button" />
       </span>
     </div>

@@ -22,6 +22,7 @@ import { MatchRuler } from './match-ruler.tsx';
 import { useInnerLinks } from './inner-links.ts';
 import type { MatchSteps } from './match-steps.ts';
 import { cardsOf } from './name-card.tsx';
+import { Outline } from './outline.tsx';
 
 const MarkdownView = lazy(() => import('./markdown-view.tsx'));
 
@@ -46,6 +47,7 @@ interface FileTextProps extends FileNoticesProps {
   readonly language: string;
   /** Undefined: not shown. */
   readonly blame: Blame | undefined;
+  readonly isOutlined: boolean;
   readonly steps: MatchSteps;
   readonly ways: FileWays;
   readonly code: RefObject<CodeHandle | null>;
@@ -55,6 +57,7 @@ interface FileTextProps extends FileNoticesProps {
 function FileText({
   place,
   blame,
+  isOutlined,
   steps,
   ways,
   language,
@@ -94,6 +97,7 @@ function FileText({
           handle={code}
         />
         <MatchRuler matches={steps.matches} lineCount={lineCount} />
+        {isOutlined && <Outline place={place} />}
       </div>
     </>
   );

@@ -13,9 +13,12 @@ export function isMarkdown(path: string): boolean {
   return /\.(?:md|markdown|mdown|mkd)$/i.test(path);
 }
 
-/** What a folder says of itself, as a document. */
-export function isReadme(name: string): boolean {
-  return /^readme\.(?:md|markdown)$/i.test(name);
+/** Which of the names is what a folder says of itself: a document rather than a plain text; undefined: none. */
+export function readmeOf(names: readonly string[]): string | undefined {
+  const all = names.filter((name) => /^readme(?:\.\w+)?$/i.test(name) && !isPicture(name));
+  return (
+    all.find(isMarkdown) ?? all.find((name) => /^[^.]+(?:\.(?:txt|rst|adoc|org))?$/i.test(name))
+  );
 }
 
 /** Is it shown as something else than its text? */

@@ -7,11 +7,13 @@ import { visibleName } from '../parts/hidden-characters.ts';
 import { ICON } from '../parts/icon.ts';
 import { Notice } from '../parts/notice.tsx';
 import { notSearched } from '../parts/skip-reasons.ts';
-import { Name } from '../parts/visible-text.tsx';
+import { Name, VisibleText } from '../parts/visible-text.tsx';
+import { When } from '../parts/when.tsx';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
-import { isReadme } from './file-kind.ts';
+import { isMarkdown, readmeOf } from './file-kind.ts';
+import { LAST, useCommits } from './history-reading.ts';
 import { useSkipReasons } from './index-entry.ts';
 import { useFolder, useSource } from './reading.ts';
 import { folderSearch } from './search-address.ts';
@@ -37,10 +39,39 @@ function FolderBar({ place, items }: { readonly place: Place; readonly items: Ch
   );
 }
 
+const SHORT_ID = 7;
+
+/** Who changed something here last. Its room is there from the first; where there is no history it stays empty. */
+function LastCommit({ place }: { readonly place: Place }) {
+  const { data, error } = useCommits(place, LAST);
+  if (error !== null) return null;
+  const commit = data?.items[0];
+  return (
+    <div className="history-row last-commit">
+      {commit !== undefined && (
+        <>
+          <Link href={addressOf({ ...place, kind: 'commit', path: commit.hash })}>
+            <code>{commit.hash.slice(0, SHORT_ID)}</code>
+          </Link>
+          <Name className="history-message">{commit.message}</Name>
+          <Name className="history-author">{commit.authorName}</Name>
+          <When at={commit.date} />
+        </>
+      )}
+    </div>
+  );
+}
+
 /** Below the list as a document. One that cannot be had is left out: the list says that it is there. */
 function Readme({ place }: { readonly place: Place }) {
   const { data } = useSource(place);
   if (data === undefined) return null;
+  if (!isMarkdown(place.path))
+    return (
+      <pre className="readme-text">
+        <VisibleText text={data.source} />
+      </pre>
+    );
   return (
     <Suspense fallback={null}>
       <MarkdownView place={place} text={data.source} isPart />
@@ -90,10 +121,13 @@ export function FolderView({ place }: { readonly place: Place }) {
         title={`There is no folder ${place.path} in ${place.repo} at this revision, or it is empty.`}
       />
     );
-  const readme = data.find(({ type, name }) => type === 'blob' && isReadme(name));
+  const files = data.filter(({ type }) => type === 'blob');
+  const readmeName = readmeOf(files.map(({ name }) => name));
+  const readme = files.find(({ name }) => name === readmeName);
   return (
     <>
       <FolderBar place={place} items={data} />
+      <LastCommit key={addressOf(place)} place={place} />
       <ul className="folder-list">
         {data.map((item) => (
           <Child

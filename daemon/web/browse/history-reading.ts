@@ -25,10 +25,23 @@ export interface CommitFilter {
   readonly page: number;
 }
 
+/** The newest alone. */
+export const LAST: CommitFilter & { readonly perPage: number } = {
+  author: undefined,
+  query: undefined,
+  since: undefined,
+  until: undefined,
+  page: 1,
+  perPage: 1,
+};
+
 /** Commits that lead to a revision, of a file or folder, the newest first. */
-export function useCommits({ repo, revision, path }: Place, filter: CommitFilter) {
+export function useCommits(
+  { repo, revision, path }: Place,
+  { perPage = COMMITS_PER_PAGE, ...filter }: CommitFilter & { readonly perPage?: number },
+) {
   return useQuery({
-    queryKey: ['commits', repo, revision, path, filter],
+    queryKey: ['commits', repo, revision, path, filter, perPage],
     queryFn: ({ signal }) =>
       callPage<typeof getCommits>('/api/commits', {
         query: {
@@ -36,7 +49,7 @@ export function useCommits({ repo, revision, path }: Place, filter: CommitFilter
           ref: revision,
           path: path === '' ? undefined : path,
           ...filter,
-          perPage: COMMITS_PER_PAGE,
+          perPage,
         },
         signal,
       }),

@@ -10,6 +10,7 @@ import { canWrap } from '../code/look.ts';
 import type { NamePlace } from '../code/names.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import type { AnswerOf } from '../data/api.ts';
+import { editorLink } from '../data/editors.ts';
 import { useRemembered } from '../data/remembered.ts';
 import { useKeys } from '../parts/keys.ts';
 import { toast } from '../parts/toasts.ts';
@@ -51,12 +52,13 @@ interface KeyTargets {
   readonly panels: Panels;
   readonly steps: MatchSteps;
   readonly toggleBlame: (() => void) | undefined;
+  readonly toggleOutline: (() => void) | undefined;
   readonly copyLink: () => void;
 }
 
 /** What the keys of the page do here; `code` is asked when they are pressed. */
 function useFileKeys(targets: () => KeyTargets): void {
-  const { ways, panels, steps, toggleBlame } = targets();
+  const { ways, panels, steps, toggleBlame, toggleOutline } = targets();
   const { exploration, isHistoryOpen, toggleHistory, toggleWidth, close } = panels;
   const onName = (run: (at: NamePlace) => void) => () => {
     const at = targets().code?.name();
@@ -79,6 +81,7 @@ function useFileKeys(targets: () => KeyTargets): void {
   };
   useKeys({
     blame: toggleBlame,
+    outline: toggleOutline,
     history: toggleHistory,
     explore: exploration === undefined ? references : close,
     allRepos: exploration === undefined ? undefined : toggleWidth,
@@ -136,12 +139,21 @@ export function LoadedFile({ place, source, entry }: LoadedFileProps) {
   const isBlamed = isText && valueOf('blame') === '1';
   const { blame, isOfOther, fault } = useFileBlame(place, blobSha, entry, isBlamed);
   const toggleBlame = () => change({ blame: isBlamed ? undefined : '1', view: undefined });
+  const { isOutlineShown, ...remembered } = useRemembered();
+  const editorAddress = editorLink(remembered, {
+    repo: place.repo,
+    path: place.path,
+    line: chosen?.from ?? 1,
+    column: chosen?.fromColumn ?? 1,
+  });
+  const toggleOutline = () => remembered.set({ isOutlineShown: !isOutlineShown });
   useFileKeys(() => ({
     code: code.current,
     ways,
     panels,
     steps,
     toggleBlame: isText ? toggleBlame : undefined,
+    toggleOutline: isText ? toggleOutline : undefined,
     copyLink,
   }));
   const linesMenu = chosen !== undefined && view !== 'preview' && (
@@ -157,10 +169,13 @@ export function LoadedFile({ place, source, entry }: LoadedFileProps) {
         setView={(chosen) => change({ view: chosen, blame: undefined })}
         isBlamed={isBlamed}
         toggleBlame={toggleBlame}
+        isOutlined={isOutlineShown}
+        toggleOutline={toggleOutline}
         isHistoryOpen={panels.isHistoryOpen}
         toggleHistory={panels.toggleHistory}
         rawAddress={rawAddress(place)}
         externalAddress={externalWebUrl}
+        editorAddress={editorAddress}
         matches={steps}
         linesMenu={linesMenu}
         copyLink={copyLink}
@@ -173,6 +188,7 @@ export function LoadedFile({ place, source, entry }: LoadedFileProps) {
         language={language}
         lineCount={lineCount}
         isPreviewed={view === 'preview'}
+        isOutlined={isOutlineShown}
         blame={blame}
         entry={entry}
         range={range}

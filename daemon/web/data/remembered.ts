@@ -3,6 +3,7 @@
 
 import { create } from 'zustand';
 import { createJSONStorage, persist } from 'zustand/middleware';
+import type { Editor } from './editors.ts';
 import { BASE_PATH } from './place.ts';
 
 const PREFIX = `trawl:${BASE_PATH}:`;
@@ -41,6 +42,12 @@ const DEFAULTS = {
   /** Changes in one column rather than two. */
   isDiffUnified: false,
   keymap: 'default' as Keymap,
+  /** The symbols of a file stand beside it. */
+  isOutlineShown: false,
+  /** What opens a file on the machine of its reader; see `EditorChoice`. */
+  editor: 'none' as Editor,
+  cloneFolder: '',
+  editorTemplate: '',
 };
 
 export type Settings = Readonly<typeof DEFAULTS>;

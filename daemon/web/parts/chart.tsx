@@ -53,7 +53,9 @@ function optionsOf(
   { lines, format, isWhole = false }: ChartProps,
   onPoint: (index: number | undefined) => void,
 ): uPlot.Options {
-  const { color, font } = getComputedStyle(place);
+  const { color, fontSize, fontFamily } = getComputedStyle(place);
+  // Not `font`: it is empty where figures have a style of their own.
+  const font = `${fontSize} ${fontFamily}`;
   const grid = getComputedStyle(place, '::before').color;
   const colours = [...place.parentElement!.querySelectorAll('.chart-mark')].map(
     (mark) => getComputedStyle(mark).color,

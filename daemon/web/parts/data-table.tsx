@@ -59,7 +59,11 @@ function Table<Row>({ label, columns, rows, keyOf, empty }: DataTableProps<Row>)
             rows.map((row) => (
               <tr key={keyOf(row)}>
                 {columns.map(({ name, cell, isNumber }) => (
-                  <td key={name} className={isNumber === true ? 'number' : undefined}>
+                  <td
+                    key={name}
+                    className={isNumber === true ? 'number' : undefined}
+                    data-name={name}
+                  >
                     {cell(row)}
                   </td>
                 ))}

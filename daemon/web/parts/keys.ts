@@ -38,6 +38,7 @@ export const KEYS = {
   findFile: { chords: ['t', 'mod+p'], where: 'Repository', does: 'Find a file' },
   tree: { chords: ['mod+b'], where: 'Repository', does: 'Tree of the files' },
   blame: { chords: ['b'], where: 'File', does: 'Who wrote each line' },
+  outline: { chords: ['o'], where: 'File', does: 'Outline of the file' },
   history: { chords: ['h', 'mod+shift+h'], where: 'File', does: 'History of the file' },
   nextHit: { chords: ['n'], where: 'File', does: 'Next match' },
   previousHit: { chords: ['p'], where: 'File', does: 'Previous match' },

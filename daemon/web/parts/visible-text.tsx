@@ -37,27 +37,3 @@ export function Name({ children, title, ...rest }: NameProps) {
     </bdi>
   );
 }
-
-/** What a letter takes, about, of the room that a digit takes. */
-const LETTER_WIDTH = 0.8;
-
-/** Names of which each holds the next, as a name: where there is no room the last is seen, and those before it are cut. */
-export function CutName({ children, className = '', title, ...rest }: NameProps) {
-  const cut = Math.max(0, children.lastIndexOf('/', children.length - 2));
-  const width: Readonly<Record<string, string>> = {
-    '--own-width-tail': `${(children.length - cut) * LETTER_WIDTH}ch`,
-  };
-  return (
-    <bdi
-      {...rest}
-      className={`cut-name ${className}`}
-      style={width}
-      {...(title === undefined ? {} : { title: visibleName(title) })}
-    >
-      <span className="cut-head">
-        <VisibleText text={children.slice(0, cut)} isName />
-      </span>
-      <VisibleText text={children.slice(cut)} isName />
-    </bdi>
-  );
-}

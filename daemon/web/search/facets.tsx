@@ -3,7 +3,7 @@
 
 import { useState } from 'react';
 import { visibleName } from '../parts/hidden-characters.ts';
-import { CutName } from '../parts/visible-text.tsx';
+import { Name } from '../parts/visible-text.tsx';
 import { FACETS, valuesOf } from './facet-choice.ts';
 import type { Facet, FacetChoice } from './facet-choice.ts';
 import { filterOf, joined } from './narrowing.ts';
@@ -62,9 +62,7 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
             onChange={() => toggle(facet, value)}
             aria-label={`${visibleName(value) || nameless}, ${isExact && !isOfBefore ? '' : 'at least '}${counted(matches, 'match', 'matches')}`}
           />
-          <CutName className="facet-value" title={value}>
-            {value || nameless}
-          </CutName>
+          <Name className="facet-value">{value || nameless}</Name>
           <span className="facet-count">
             {count(matches)}
             {isExact && !isOfBefore ? '' : '+'}

@@ -3,6 +3,7 @@
 import { CaseSensitive, Regex, Search as SearchIcon, X } from 'lucide-react';
 import { Suspense, lazy, useEffect, useId, useRef } from 'react';
 import type { RefObject } from 'react';
+import { focusSoon } from '../parts/focus-soon.ts';
 import { Form } from '../parts/form.tsx';
 import { ICON } from '../parts/icon.ts';
 import { useKey } from '../parts/keys.ts';
@@ -126,6 +127,10 @@ function BoxField({ box, input, isLarge }: BoxFieldProps) {
   );
 }
 
+function headerInput(): HTMLElement | undefined {
+  return document.querySelector<HTMLElement>('.header .box-input') ?? undefined;
+}
+
 export interface QueryBoxProps {
   /** The box of the start page. */
   readonly isLarge?: boolean;
@@ -144,7 +149,11 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
     <Form
       className={isLarge ? 'query-box query-box-large' : 'query-box'}
       role="search"
-      send={box.submit}
+      send={() => {
+        box.submit();
+        // The box of the start page goes; that of the header takes over.
+        if (isLarge) focusSoon(headerInput);
+      }}
     >
       <SearchIcon {...ICON} className="box-icon" />
       <Suspense fallback={null}>

@@ -11,7 +11,7 @@ import { useTitle } from '../parts/title.ts';
 import { useIsNarrow } from '../parts/window-width.ts';
 import { MATCHES_MAX, parametersOf, searchOf } from './address.ts';
 import { FilterPanel } from './filter-panel.tsx';
-import { narrow, useFacetChoice } from './facet-choice.ts';
+import { FACETS, narrow, useFacetChoice } from './facet-choice.ts';
 import type { Search } from './messages.ts';
 import { isSortOrder } from './order.ts';
 import { visitEntry, wantPlaceAgain } from './place.ts';
@@ -118,11 +118,31 @@ function PreviewBeside({ isNarrow, ...rest }: PreviewBesideProps) {
   );
 }
 
-/** What the filters count. Why later: results are drawn first. */
-function useCounted(files: readonly ResultFile[]) {
-  const isExact = useSearch((view) => hasAllCome(view) && view.outcome?.isAll === true);
-  return { files: useDeferredValue(files), isExact: useDeferredValue(isExact) };
+/**
+ * Is there something to be done with results? Where nothing was asked, or the search is over without any, there is not; while
+ * it runs there is room for it.
+ */
+function useHasResults(search: Search | undefined): boolean {
+  const isOver = useSearch(({ state }) => state !== 'running' && state !== 'idle');
+  const isEmpty = useSearch(({ files }) => files.length === 0);
+  return search !== undefined && !(isOver && isEmpty);
 }
+
+/**
+ * What the filters count: results of a search that is over. Why not of one that runs: each value that comes would push down
+ * those below it. Why later: results are drawn first.
+ */
+function useCounted(files: readonly ResultFile[]) {
+  const viewId = useSearch((view) => view.viewId);
+  const isOver = useSearch(({ state, shown, asked }) => state !== 'running' || shown !== asked);
+  const isExact = useSearch((view) => hasAllCome(view) && view.outcome?.isAll === true);
+  const settled = useRef({ viewId, files });
+  if (isOver) settled.current = { viewId, files };
+  const counted = settled.current.viewId === viewId ? settled.current.files : NO_FILES;
+  return { files: useDeferredValue(counted), isExact: useDeferredValue(isExact) };
+}
+
+const NO_FILES: readonly ResultFile[] = [];
 
 export function SearchPage() {
   const parameters = useParameters();
@@ -149,10 +169,13 @@ export function SearchPage() {
           const more = { ...search, matches: Math.min(search.matches * 2, MATCHES_MAX) };
           navigate(`/search?${parametersOf(more, parameters).toString()}`, { replace: true });
         };
+  const hasResults = useHasResults(search);
+  const isFiltered = FACETS.some((facet) => choice.chosen[facet].size > 0);
+  const areFiltersShown = place.areShown && (hasResults || isFiltered);
   return (
-    <div className={place.areShown && !place.isNarrow ? 'search with-filters' : 'search'}>
+    <div className={areFiltersShown && !place.isNarrow ? 'search with-filters' : 'search'}>
       <h1 className="visually-hidden">Results</h1>
-      <FilterPanel {...counted} choice={choice} {...place} />
+      <FilterPanel {...counted} choice={choice} {...place} areShown={areFiltersShown} />
       <div className="results">
         <div className="summary">
           <Summary
@@ -162,7 +185,8 @@ export function SearchPage() {
           />
           <Toolbar
             chosen={choice.chosen}
-            areFiltersOpen={place.areShown && !place.isNarrow}
+            hasResults={hasResults}
+            areFiltersOpen={areFiltersShown && !place.isNarrow}
             toggleFilters={toggleFilters}
           />
         </div>

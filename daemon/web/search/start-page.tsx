@@ -156,6 +156,14 @@ function useExamples(): readonly Example[] {
   return examples;
 }
 
+/** For those who may not search yet, and so are told nothing of what is indexed. */
+const FORMS: readonly Example[] = [
+  ['parse config', 'both words, in any order'],
+  ['"not found" lang:go', 'these words together, in Go'],
+  ['sym:^main$', 'a definition by its name'],
+  ['TODO -file:test', 'not in files of tests'],
+];
+
 /** Where to begin; for those who may search. */
 function Beginnings({ isOwner }: { readonly isOwner: boolean }) {
   const recent = useRemembered(tracesOf).queries.slice(0, RECENT_SHOWN);
@@ -181,9 +189,12 @@ export function StartPage() {
       <h1 className="start-name">Trawl</h1>
       <QueryBox isLarge />
       {mayNot && (
-        <p className="start-line">
-          <Link href="/login">Sign in</Link> to search.
-        </p>
+        <>
+          <p className="start-line">
+            <Link href="/login">Sign in</Link> to search.
+          </p>
+          <QueryList title="What can be asked" rows={FORMS} />
+        </>
       )}
       {account !== undefined && !mayNot && <Beginnings isOwner={account.user?.role === 'OWNER'} />}
     </div>

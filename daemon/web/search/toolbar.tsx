@@ -69,28 +69,34 @@ function DownloadButton({ format, chosen }: { readonly format: DownloadFormat } 
 type Narrowing = Pick<FacetChoice, 'chosen'>;
 
 interface ToolbarProps extends Narrowing {
+  readonly hasResults: boolean;
   readonly areFiltersOpen: boolean;
   readonly toggleFilters: () => void;
 }
 
-export function Toolbar({ chosen, areFiltersOpen, toggleFilters }: ToolbarProps) {
+/** What there is to do with an answer: why it is empty is in its plan; of none there is nothing. */
+export function Toolbar({ chosen, hasResults, areFiltersOpen, toggleFilters }: ToolbarProps) {
+  const isAnswered = useSearch(({ outcome }) => outcome !== undefined);
   const filterCount = Object.values(chosen).reduce((sum, { size }) => sum + size, 0);
+  if (!hasResults && !isAnswered) return null;
   return (
     <div className="toolbar" role="toolbar" aria-label="Results">
-      <button
-        type="button"
-        className="icon-button toolbar-text"
-        aria-expanded={areFiltersOpen}
-        title="Filters (f)"
-        onClick={toggleFilters}
-      >
-        <SlidersHorizontal {...ICON} /> Filters{filterCount === 0 ? '' : ` (${filterCount})`}
-      </button>
-      <SortChoice />
+      {(hasResults || filterCount > 0) && (
+        <button
+          type="button"
+          className="icon-button toolbar-text"
+          aria-expanded={areFiltersOpen}
+          title="Filters (f)"
+          onClick={toggleFilters}
+        >
+          <SlidersHorizontal {...ICON} /> Filters{filterCount === 0 ? '' : ` (${filterCount})`}
+        </button>
+      )}
+      {hasResults && <SortChoice />}
       <span className="toolbar-end">
         <PlanButton />
-        <DownloadButton format="json" chosen={chosen} />
-        <DownloadButton format="csv" chosen={chosen} />
+        {hasResults && <DownloadButton format="json" chosen={chosen} />}
+        {hasResults && <DownloadButton format="csv" chosen={chosen} />}
         <IconButton
           label="Copy a link to this search"
           icon={LinkIcon}

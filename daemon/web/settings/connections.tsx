@@ -67,9 +67,14 @@ function isOpen({ status }: Row): boolean {
   );
 }
 
-function ConnectionState({ row: { status } }: { readonly row: Row }) {
-  const job = status?.latestJob;
-  // A source of this machine: its repository says how it stands.
+/** A repository of this machine: it is watched, and never listed. */
+function isSource({ connectionType, name }: Connection): boolean {
+  return connectionType === 'git' && name.startsWith('local/');
+}
+
+function ConnectionState({ row }: { readonly row: Row }) {
+  if (isSource(row)) return <State kind="ready" word="Watched" />;
+  const job = row.status?.latestJob;
   if (job === null || job === undefined) return null;
   if (job.status === 'PENDING' && job.errorMessage !== null)
     return <State kind="failed" word="Failed, tried again soon" />;
@@ -192,7 +197,7 @@ export function Connections() {
   const opened = rows?.find(({ id }) => String(id) === valueOf('open'));
   const columns = [
     { name: 'Name', cell: (row: Row) => <Name>{row.name}</Name> },
-    { name: 'Type', cell: (row: Row) => row.connectionType },
+    { name: 'Type', cell: (row: Row) => (isSource(row) ? 'this machine' : row.connectionType) },
     { name: 'State', cell: (row: Row) => <ConnectionState row={row} /> },
     {
       name: 'Listed',
@@ -204,15 +209,17 @@ export function Connections() {
       name: 'Do',
       cell: (row: Row) => (
         <span className="button-row">
-          <button
-            type="button"
-            className="button"
-            disabled={sync.isPending}
-            aria-label={`Sync now: ${visibleName(row.name)}`}
-            onClick={() => sync.mutate(row.id)}
-          >
-            Sync now
-          </button>
+          {!isSource(row) && (
+            <button
+              type="button"
+              className="button"
+              disabled={sync.isPending}
+              aria-label={`Sync now: ${visibleName(row.name)}`}
+              onClick={() => sync.mutate(row.id)}
+            >
+              Sync now
+            </button>
+          )}
           <button
             type="button"
             className="button"

@@ -1,7 +1,10 @@
 // How the page looks and searches, chosen by its person and remembered in this browser.
 
+import { EDITORS } from '../data/editors.ts';
+import type { Editor } from '../data/editors.ts';
 import { useRemembered } from '../data/remembered.ts';
 import type { Theme } from '../data/remembered.ts';
+import { Field } from '../parts/field.tsx';
 
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
@@ -61,6 +64,52 @@ function NumberChoice({ label, value, numbers, set }: NumberChoiceProps) {
   );
 }
 
+const EDITOR_NAMES = Object.entries(EDITORS);
+
+function isEditor(value: string): value is Editor {
+  return value in EDITORS;
+}
+
+/** What opens a file from its page; the daemon does not know where its reader keeps it. */
+function EditorSettings() {
+  const { editor, cloneFolder, editorTemplate, set } = useRemembered();
+  const template = editor === 'custom' ? editorTemplate : EDITORS[editor].template;
+  return (
+    <div className="stack">
+      <label className="choice">
+        Open files in{' '}
+        <select
+          className="input choice-select"
+          value={editor}
+          onChange={({ target: { value } }) => isEditor(value) && set({ editor: value })}
+        >
+          {EDITOR_NAMES.map(([id, { name }]) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {editor === 'custom' && (
+        <Field
+          label="Link that opens a file: {file}, {repo}, {name}, {path}, {line} and {column} are filled in"
+          placeholder="my-editor://open?file={file}&line={line}"
+          value={editorTemplate}
+          onChange={({ target }) => set({ editorTemplate: target.value })}
+        />
+      )}
+      {template.includes('{file}') && (
+        <Field
+          label="Folder of your clones: {name} is the last part of the repository, {repo} all of it"
+          placeholder="/home/me/src/{name}"
+          value={cloneFolder}
+          onChange={({ target }) => set({ cloneFolder: target.value })}
+        />
+      )}
+    </div>
+  );
+}
+
 export function Look() {
   const { set, isTypingSearch, hasSingleKeys, contextLines, tabWidth, isWrapped, keymap } =
     useRemembered();
@@ -100,6 +149,7 @@ export function Look() {
         isOn={keymap === 'vim'}
         set={(isOn) => set({ keymap: isOn ? 'vim' : 'default' })}
       />
+      <EditorSettings />
     </section>
   );
 }

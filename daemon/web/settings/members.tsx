@@ -144,7 +144,7 @@ function Actions({ member, change, remove }: ActionsProps) {
   const isOwner = role === 'OWNER';
   const isSuspended = member.suspendedAt !== null;
   return (
-    <span className="state">
+    <span className="button-row">
       <button
         type="button"
         className="button"

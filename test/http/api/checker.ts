@@ -3,7 +3,7 @@
 // end-to-end tests pass every answer through it.
 
 import assert from 'node:assert/strict';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, constants, gunzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { Unpackr } from 'msgpackr';
@@ -217,8 +217,8 @@ function checkHeaders({ headers }: Response, reply: ReceivedReply, label: string
 /** The value of the body, or those of the events of a stream. */
 function readValues(reply: ReceivedReply, label: string): unknown[] {
   const type = String(reply.headers['content-type']);
-  if (type === 'text/event-stream') return eventsOf(Buffer.from(reply.body).toString(), label);
-  if (type.includes('framing=')) return framesOf(Buffer.from(reply.body), label);
+  if (type === 'text/event-stream') return eventsOf(decodeStream(reply).toString(), label);
+  if (type.includes('framing=')) return framesOf(decodeStream(reply), label);
   return [readBody(reply, label)];
 }
 
@@ -241,6 +241,16 @@ function decode({ headers, body }: ReceivedReply): Buffer {
     default:
       return Buffer.from(body);
   }
+}
+
+/** What there is of a stream: one that failed has no end. */
+function decodeStream(reply: ReceivedReply): Buffer {
+  const { BROTLI_OPERATION_FLUSH, Z_SYNC_FLUSH } = constants;
+  const coding = reply.headers['content-encoding'];
+  if (coding === 'br')
+    return brotliDecompressSync(reply.body, { finishFlush: BROTLI_OPERATION_FLUSH });
+  if (coding === 'gzip') return gunzipSync(reply.body, { finishFlush: Z_SYNC_FLUSH });
+  return Buffer.from(reply.body);
 }
 
 /** Events of a stream, which came to its end or failed and said so. */

@@ -74,7 +74,7 @@ const STREAM_DESCRIPTION = `Answers while the search runs.
 As \`text/event-stream\` every event is one line \`data: \` with a JSON object and a blank line; behind the last
 one stands \`data: [DONE]\`. As \`application/x-msgpack; framing=u32be\` every event is a frame: its size in bytes
 (unsigned, 32 bits, big-endian), then one MessagePack map; a frame of size 0 stands for the end. The schema is that
-of one event.
+of one event. If \`Accept-Encoding\` allows it the body is compressed; each event can be read before the next is there.
 
 What is wrong before the stream starts is an ordinary error. A failure later is an event of type \`error\`; a stream
 that ends without its end mark, or that had an \`error\`, has failed.`;

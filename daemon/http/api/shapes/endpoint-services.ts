@@ -68,6 +68,8 @@ export interface RepoSizes {
   readonly contentBytes: number;
   /** Of its shards; of one that it shares its part. */
   readonly shardBytes: number;
+  /** Files that are found by their names alone, by the reason. */
+  readonly skipped: Readonly<Record<string, number>>;
 }
 
 /** The jobs of this instance. Errors of what reads: NOT_READY. */

@@ -64,6 +64,10 @@ const repository = z
     docs: integer('Files that are indexed.').optional(),
     contentBytes: integer('Bytes of their contents.').optional(),
     shardBytes: integer('Bytes of its index. For owners only.').optional(),
+    skipped: z
+      .record(z.string(), integer('Files.', 0))
+      .meta({ description: 'Files that are found by name only, by the reason.' })
+      .optional(),
   })
   .meta({
     id: 'Repository',

@@ -1,0 +1,114 @@
+// The symbols of a file beside it, in its order; each leads to its line. Those of the index: a file that has changed since may
+// have others.
+
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import type { search } from '../../http/api/search/search-endpoints.ts';
+import { call } from '../data/api.ts';
+import { useRemembered } from '../data/remembered.ts';
+import { Name } from '../parts/visible-text.tsx';
+import { count } from '../parts/words.ts';
+import { addressOf } from './address.ts';
+import type { Place } from './address.ts';
+import { useFileParameters } from './file-parameters.ts';
+import { fileQuery } from './matches.ts';
+
+const SYMBOLS_MAX = 2000;
+
+interface OutlineSymbol {
+  readonly name: string;
+  readonly kind: string;
+  readonly line: number;
+}
+
+interface Symbols {
+  readonly symbols: readonly OutlineSymbol[];
+  /** Are they known as far as the file is indexed? */
+  readonly areKnown: boolean;
+  readonly isAll: boolean;
+}
+
+async function symbolsOf(place: Place, signal: AbortSignal): Promise<Symbols> {
+  const { files, isSearchExhaustive, incompleteReasons } = await call<typeof search>(
+    '/api/search',
+    {
+      method: 'POST',
+      // Any name, in this file.
+      body: { query: `sym:. ${fileQuery(place)}`, matches: SYMBOLS_MAX },
+      signal,
+      headers: { 'X-Service-Client-Source': 'web-preview' },
+    },
+  );
+  const symbols = files
+    .filter((file) => file.repository === place.repo && file.fileName.text === place.path)
+    .flatMap(({ chunks }) => chunks)
+    .flatMap(({ symbols: own = [], matchRanges }) =>
+      own.map(({ symbol, kind }, index) => ({
+        name: symbol,
+        kind,
+        line: matchRanges[index]?.start.lineNumber ?? 1,
+      })),
+    )
+    .toSorted((a, b) => a.line - b.line);
+  return {
+    symbols,
+    areKnown: incompleteReasons?.includes('symbols_missing') !== true,
+    isAll: isSearchExhaustive,
+  };
+}
+
+function useSymbols(place: Place) {
+  const { repo, revision, path } = place;
+  return useQuery({
+    queryKey: ['outline', repo, revision, path],
+    queryFn: ({ signal }) => symbolsOf(place, signal),
+    retry: false,
+  });
+}
+
+/** Where it stands over the text it goes with the choice. */
+function closeOver(): void {
+  if (matchMedia('(max-width: 767px)').matches)
+    useRemembered.getState().set({ isOutlineShown: false });
+}
+
+function Rows({ place, symbols }: Pick<Symbols, 'symbols'> & { readonly place: Place }) {
+  const { addressWith } = useFileParameters();
+  return (
+    <ul className="plain-list">
+      {symbols.map(({ name, kind, line }) => (
+        <li key={`${line} ${name} ${kind}`}>
+          <Link
+            href={addressWith(addressOf(place), { highlightRange: String(line) })}
+            className="outline-row"
+            onClick={closeOver}
+            title={`${kind}, line ${count(line)}`}
+          >
+            <Name className="outline-name">{name}</Name>
+            <span className="faint">{kind}</span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Outline({ place }: { readonly place: Place }) {
+  const { data, error } = useSymbols(place);
+  return (
+    <nav className="outline" aria-label="Outline" tabIndex={0}>
+      <h2>Outline</h2>
+      {error !== null && <p className="faint">{error.message}</p>}
+      {data?.areKnown === false && (
+        <p className="faint">The symbols of this repository are not known yet.</p>
+      )}
+      {data?.areKnown === true && data.symbols.length === 0 && (
+        <p className="faint">No symbols in this file.</p>
+      )}
+      {data !== undefined && <Rows place={place} symbols={data.symbols} />}
+      {data?.isAll === false && data.symbols.length > 0 && (
+        <p className="faint">The first {count(data.symbols.length)}.</p>
+      )}
+    </nav>
+  );
+}
