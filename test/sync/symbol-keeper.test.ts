@@ -2,7 +2,14 @@
 // damaged, found again; what searches say meanwhile.
 
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -67,6 +74,41 @@ void test('symbols are found behind the index and stay with it', TIMEOUT, async 
   assert.ok(both.length === 2 && both.includes(tags[0]!));
   await second.close();
   assert.deepEqual(filesOf(dataDir, '.next'), []);
+});
+
+void test('equal contents have the symbols of their languages', TIMEOUT, async () => {
+  const bytes = 'class Walrus:\n    pass\n';
+  // The first doc of a content has none, the last one has none, and what is said of one path differs by repository.
+  const one = makeRepo({ 'a.md': bytes, 'b.py': bytes, 'c.txt': bytes, 'd.x': bytes });
+  const two = makeRepo({ 'a.py': bytes, 'b.txt': bytes, 'd.x': bytes, 'more.txt': 'plum\n' });
+  writeFiles(one, { '.gitattributes': '*.x linguist-language=Text\n' });
+  writeFiles(two, { '.gitattributes': '*.x linguist-language=Python\n' });
+  for (const repo of [one, two]) commitAll(repo);
+  const index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+  await index.index([one, two]);
+  await index.instance.symbols!.run();
+  const walruses = async (kept: IndexOf): Promise<string[]> => {
+    const answer = await kept.search('sym:^Walrus$');
+    assert.equal(answer.isSearchExhaustive, true);
+    return answer.files.map(({ path: name, repositoryId }) => `${repositoryId} ${name}`).sort();
+  };
+  const expected = ['1 b.py', '2 a.py', '2 d.x'];
+  assert.deepEqual(await walruses(index), expected);
+  // A rename to a language without symbols, as a shard beside the first.
+  renameSync(path.join(two, 'a.py'), path.join(two, 'a.txt'));
+  commitAll(two);
+  const [, job] = await index.index([one, two]);
+  assert.equal(job!.built, 'delta');
+  await index.instance.symbols!.run();
+  const renamed = expected.filter((name) => name !== '2 a.py');
+  assert.deepEqual(await walruses(index), renamed);
+  await index.close();
+
+  const merged = await openIndexOf(index.dataDir, { mergeLimits: EAGER, findsSymbols: false });
+  await indexerOf(merged.instance).merger.run();
+  assert.equal(merged.instance.catalog.shardFiles.length, 1);
+  assert.deepEqual(await walruses(merged), renamed);
+  await merged.close();
 });
 
 void test('without symbols a search for them says so, others do not', TIMEOUT, async () => {
