@@ -251,6 +251,88 @@ void test(
   },
 );
 
+/** Two repos without symbols, the large one first. */
+async function twoWithout(): Promise<string> {
+  const large = Object.fromEntries(
+    Array.from({ length: 9 }, (_, i) => [`${i}.c`, `int plum${i};\n`.repeat(99)]),
+  );
+  const repos = [makeRepo(large), makeRepo({ 'small.c': 'int pear;\n' })];
+  const options = { mergeLimits: NEVER, findsSymbols: false };
+  const index = await openIndexOf(temporaryFolder(), options);
+  await index.index(repos, {}, 'commits');
+  await index.close();
+  return index.dataDir;
+}
+
+void test(
+  'symbols of what comes into sight late are found, those of the smallest repository first',
+  TIMEOUT,
+  async (t) => {
+    const index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
+    const { instance } = index;
+    const { symbols } = indexerOf(instance);
+    // As at a start whose sources have not been looked at yet.
+    instance.served.repoIds = new Set();
+    instance.served.publish();
+    await instance.symbols!.run();
+    assert.equal(symbols.pending, undefined);
+
+    const adopt = symbols.adopt.bind(symbols);
+    const states: (string | undefined)[] = [];
+    const docCounts: number[] = [];
+    t.mock.method(symbols, 'adopt', async (...call: Parameters<typeof adopt>) => {
+      states.push(symbols.pending);
+      const shards = instance.catalog.repos.flatMap((repo) => repo.shards);
+      docCounts.push(shards.find(({ shardId }) => shardId === call[0])!.docCount);
+      await adopt(...call);
+    });
+    instance.served.repoIds = undefined;
+    instance.served.publish();
+    assert.equal(symbols.pending, 'symbols of 2 repositories are missing: 2 waiting');
+    assert.ok(indexerOf(instance).degradations.includes(symbols.pending));
+    await eventually(() => symbols.pending === undefined);
+    assert.deepEqual(docCounts, [1, 9]);
+    assert.deepEqual(states, [
+      'symbols of 2 repositories are missing: 1 being read, 1 waiting',
+      'symbols of 1 repository are missing: 1 being read',
+    ]);
+    assert.deepEqual(await found(index, 'sym:pear'), ['small.c']);
+    await index.close();
+  },
+);
+
+void test(
+  'symbols that could not be found are told of, and looked for again',
+  TIMEOUT,
+  async (t) => {
+    const index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
+    const { symbols, degradations } = indexerOf(index.instance);
+    assert.deepEqual(degradations, ['symbols of 2 repositories are missing: 2 waiting']);
+    const adopt = symbols.adopt.bind(symbols);
+    let refusals = 0;
+    // The first attempt after a failure comes at once.
+    t.mock.method(symbols, 'adopt', async (...call: Parameters<typeof adopt>) => {
+      if (refusals++ < 2) throw new Error('for the test');
+      await adopt(...call);
+    });
+    index.instance.served.publish();
+    await eventually(() => symbols.trouble !== undefined && symbols.reading === undefined);
+    await index.instance.symbols!.run();
+    const [repo] = index.instance.catalog.repos.toReversed();
+    const name = repo!.record.name;
+    const sentence = `symbols of 1 repository are missing: 1 failed (${name}: for the test)`;
+    assert.equal(symbols.trouble, sentence);
+    assert.equal(symbols.pending, undefined);
+    assert.ok(indexerOf(index.instance).degradations.includes(sentence));
+    // Nobody calls for it.
+    const { snapshots } = index.instance.parts;
+    await eventually(() => snapshots.current.shards.every((shard) => shard.symbols !== undefined));
+    assert.equal(symbols.trouble, undefined);
+    assert.deepEqual(await found(index, 'sym:pear'), ['small.c']);
+    await index.close();
+  },
+);
+
 void test('who closes does not wait for a host that symbols wait for', TIMEOUT, async (t) => {
   const server = await GitServer.start(t, { root: temporaryFolder() });
   server.answer = () => true; // It does not.
