@@ -5,7 +5,7 @@
 import { type CtagsOptions, openCtagsEngine } from './ctags.ts';
 import { findCtags } from './ctags-process.ts';
 import type { Engine } from './engine.ts';
-import type { Extraction } from './found.ts';
+import type { Extraction, FoundSymbol } from './found.ts';
 import { openPatternEngine } from './patterns.ts';
 import { languageWithin, scriptOf } from './scripts.ts';
 import { openTreeSitterEngine, treeSitterVersion } from './tree-sitter.ts';
@@ -65,6 +65,10 @@ const CTAGS_LAST: ReadonlySet<string> = new Set([
   'TypeScript',
 ]);
 
+/** Languages in which `_` declares nothing. */
+const BLANK_LANGUAGES: ReadonlySet<string> = new Set(['Go', 'Rust']);
+const UNDERSCORE = 0x5f;
+
 /** Finds out which engines there are; starts nothing that stays. */
 export async function openExtractor(options: ExtractorOptions): Promise<Extractor> {
   const engines = await openEngines(options);
@@ -83,7 +87,7 @@ export async function openExtractor(options: ExtractorOptions): Promise<Extracto
         extraction = await engine.extract(language, content);
         if ('symbols' in extraction) break;
       }
-      return extraction;
+      return BLANK_LANGUAGES.has(language) ? withoutBlanks(extraction, content) : extraction;
     },
     engines: engines.map(({ name }) => name),
     engineOf: (language) => enginesFor(languageWithin(language))[0]?.name,
@@ -91,6 +95,13 @@ export async function openExtractor(options: ExtractorOptions): Promise<Extracto
       await Promise.all(engines.map(({ engine }) => engine.close()));
     },
   };
+}
+
+function withoutBlanks(extraction: Extraction, content: Uint8Array): Extraction {
+  if (!('symbols' in extraction)) return extraction;
+  const isBlank = ({ start, size }: FoundSymbol): boolean =>
+    size === 1 && content[start] === UNDERSCORE;
+  return { symbols: extraction.symbols.filter((symbol) => !isBlank(symbol)) };
 }
 
 /** An engine that is there. */
