@@ -380,13 +380,28 @@ void test(
     await page.locator('.explore-row').first().click();
     await page.waitForURL(new RegExp(`@${first}/-/blob/.*highlightRange=1`));
     await page.getByRole('button', { name: 'Definitions 1' }).click();
-    await page.getByText('the one that is shown has no symbols').waitFor();
+    await page.getByText('the one that is shown has no symbols yet').waitFor();
     await page.locator('.explore-row').first().click();
     await page.waitForURL(/\/-\/blob\/src\/plum\.ts.*highlightRange=2/);
     assert.doesNotMatch(page.url(), new RegExp(first));
     assert.deepEqual(complaints, []);
   },
 );
+
+void test('the panel says that symbols are missing', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url });
+  await page.route('**/api/find_definitions', async (route) => {
+    const response = await route.fetch();
+    const found: { stats: object } = await response.json();
+    const stats = { ...found.stats, matchCount: 0 };
+    const lacking = { isSearchExhaustive: false, incompleteReasons: ['symbols_missing'] };
+    await route.fulfill({ response, json: { ...found, ...lacking, stats, files: [] } });
+  });
+  await openCode(page, addressOf('src/plum.ts', '?explore=references:plumTree'));
+  await page.getByRole('button', { name: 'Definitions (symbols missing)' }).waitFor();
+  await page.getByRole('button', { name: 'References 5' }).waitFor();
+  await page.getByText('Symbols are missing in some repositories').waitFor();
+});
 
 void test('links that last, and the history beside the file', { skip: NO_BROWSER }, async () => {
   const { page, context, complaints } = await visit({ url: served.url });
