@@ -189,7 +189,7 @@ async function openUpkeep(
   index: Index | undefined,
   { module, snapshots, heap }: SearchHost,
 ): Promise<Upkeep> {
-  const { log, workers, dataDir } = options;
+  const { log, workers, dataDir, findsSymbols = true } = options;
   const register = index?.register;
   let indexer: Indexer | undefined;
   let onDemand: OnDemandRevisions | undefined;
@@ -222,6 +222,7 @@ async function openUpkeep(
       // Safety: it is there once, so it is there always.
       limits: () => options.onDemand!,
       threads: new BuildThreads(module, workers ?? availableParallelism(), 'demand'),
+      symbolWorkers: findsSymbols ? (workers ?? availableParallelism()) : 0,
       log,
     });
   indexer = new Indexer({
@@ -245,7 +246,7 @@ async function openUpkeep(
     findSymbols: () => void symbols?.run(),
   });
   const folder = catalog.shardFolder;
-  const { findsSymbols = true, onSymbolProgress: onProgress } = options;
+  const { onSymbolProgress: onProgress } = options;
   if (findsSymbols)
     symbols = new SymbolKeeper({ module, served, indexer, folder, log, workers, onProgress });
   return { served, indexer, symbols, onDemand };

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import type { Locator, Page } from 'playwright-core';
-import { serve } from '../e2e/daemon.ts';
+import { eventually, search, serve } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { NO_BROWSER, findingsOf, hasCount, shows, until, visit } from './browser.ts';
@@ -368,6 +368,11 @@ void test(
   { skip: NO_BROWSER },
   async () => {
     const { page, complaints } = await visit({ url: served.url });
+    // It is not indexed: its symbols are found behind the first answer.
+    await eventually(async () => {
+      const { isSearchExhaustive } = await search(served.url, `sym:plumTree rev:${first}`);
+      return isSearchExhaustive;
+    });
     await openCode(page, addressOf('src/plum.ts', '?blame=1'));
     const before = page.locator('.blame-before').first();
     await before.focus();
@@ -380,10 +385,9 @@ void test(
     await page.locator('.explore-row').first().click();
     await page.waitForURL(new RegExp(`@${first}/-/blob/.*highlightRange=1`));
     await page.getByRole('button', { name: 'Definitions 1' }).click();
-    await page.getByText('the one that is shown has no symbols yet').waitFor();
-    await page.locator('.explore-row').first().click();
-    await page.waitForURL(/\/-\/blob\/src\/plum\.ts.*highlightRange=2/);
-    assert.doesNotMatch(page.url(), new RegExp(first));
+    const definition = await page.locator('.explore-row').first().getAttribute('href');
+    assert.match(definition ?? '', new RegExp(`@${first}/-/blob/src/plum\\.ts.*highlightRange=1`));
+    await hasCount(page.locator('.explore-remark'), 0);
     assert.deepEqual(complaints, []);
   },
 );
