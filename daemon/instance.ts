@@ -189,10 +189,11 @@ async function openUpkeep(
   index: Index | undefined,
   { module, snapshots, heap }: SearchHost,
 ): Promise<Upkeep> {
-  const { log, workers, dataDir } = options;
+  const { log, workers, dataDir, findsSymbols = true } = options;
   const register = index?.register;
   let indexer: Indexer | undefined;
   let onDemand: OnDemandRevisions | undefined;
+  let symbols: SymbolKeeper | undefined;
   const served = new Served({
     catalog,
     register,
@@ -203,12 +204,13 @@ async function openUpkeep(
     publish: (snapshot) => {
       const refused = snapshots.publish(snapshot);
       onDemand?.noteChange();
+      void symbols?.run();
       return refused;
     },
     onDamage: (repo) => indexer?.jobs.buildAgain(repo),
-    onSymbolsLost: (shardId) => indexer?.symbols.findAgain(shardId),
+    onSymbolsLost: (shardId, reason) => indexer?.symbols.findAgain(shardId, reason),
   });
-  if (index === undefined) return { served, indexer, symbols: undefined, onDemand };
+  if (index === undefined) return { served, indexer, symbols, onDemand };
   if (options.onDemand !== undefined)
     onDemand = await OnDemandRevisions.open({
       module,
@@ -220,6 +222,7 @@ async function openUpkeep(
       // Safety: it is there once, so it is there always.
       limits: () => options.onDemand!,
       threads: new BuildThreads(module, workers ?? availableParallelism(), 'demand'),
+      symbolWorkers: findsSymbols ? (workers ?? availableParallelism()) : 0,
       log,
     });
   indexer = new Indexer({
@@ -239,16 +242,13 @@ async function openUpkeep(
     hosts: options.hosts,
     connectionLimits: options.connectionLimits ?? (() => CONNECTION_LIMITS),
     onProgress: options.onProgress,
-    onNewShards: () => {
-      heap.noteBuilt();
-      void symbols?.run();
-    },
+    onNewShards: () => heap.noteBuilt(),
+    findSymbols: () => void symbols?.run(),
   });
   const folder = catalog.shardFolder;
-  const { findsSymbols = true, onSymbolProgress: onProgress } = options;
-  const symbols: SymbolKeeper | undefined = findsSymbols
-    ? new SymbolKeeper({ module, served, indexer, folder, log, workers, onProgress })
-    : undefined;
+  const { onSymbolProgress: onProgress } = options;
+  if (findsSymbols)
+    symbols = new SymbolKeeper({ module, served, indexer, folder, log, workers, onProgress });
   return { served, indexer, symbols, onDemand };
 }
 

@@ -252,7 +252,6 @@ export class LocalTools {
       const watch = watchSources({ ...instance, indexer, looked, log, signal });
       const { results } = await indexer.jobs.askAll(records, false, signal);
       results.then(() => indexer.merger.run()).catch(() => {});
-      void instance.symbols?.run();
       return await this.#openedOn(instance, results, undefined, () => watch.close());
     } catch (error) {
       await instance.close();

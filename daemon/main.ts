@@ -408,7 +408,6 @@ function startJobs(
       if (!signal.aborted) throw error;
       return { records: [], results: [] };
     });
-  void instance.symbols?.run();
   instance.integrity?.run();
   const prepared = jobs.then(
     ({ records, results }) => prepareHistories(results, records, history, signal),

@@ -45,7 +45,7 @@ async function reportOf(
   problems: readonly string[],
 ): Promise<StatusReport> {
   const { served } = instance;
-  const { desk } = indexerOf(instance);
+  const { desk, symbols } = indexerOf(instance);
   const { records } = served;
   const indexed = records.filter(({ indexedAt }) => indexedAt !== undefined);
   const { failed } = desk.counts(records);
@@ -67,6 +67,7 @@ async function reportOf(
       running: running.items.map((job) => jobOf(instance, job)),
       waiting: waiting.total,
     },
+    symbols: symbols.pending ?? symbols.trouble ?? null,
     connections,
     problems,
     warnings: [...gapsOf(connections), ...warningsOf(instance)].slice(0, WARNINGS_MAX),

@@ -323,7 +323,8 @@ function checkDocs(view: ShardView): i32 {
 }
 
 /**
- * A doc with a blob is reached from it: first, or next of an earlier one; ids in the chain ascend.
+ * A doc with a blob is reached from it: first, or next of an earlier one; ids in the chain ascend,
+ * and its docs are of one language.
  */
 function isBlobSound(view: ShardView, row: DocRow, docId: u32): bool {
   if (row.blobId == format.NONE_ID) return row.nextDoc == format.NONE_ID;
@@ -331,7 +332,8 @@ function isBlobSound(view: ShardView, row: DocRow, docId: u32): bool {
   if (row.size != blobAt(view, row.blobId).size) return false;
   if (row.nextDoc == format.NONE_ID) return true;
   if (row.nextDoc <= docId || row.nextDoc >= view.docCount) return false;
-  return docAt(view, row.nextDoc).blobId == row.blobId;
+  const next = docAt(view, row.nextDoc);
+  return next.blobId == row.blobId && next.languageIndex == row.languageIndex;
 }
 
 /** Keys ascend; lists lie in the postings, in order. */

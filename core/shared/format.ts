@@ -2,7 +2,7 @@
 // constants that the core (AssemblyScript) and the daemon (TypeScript) both read; FORMAT.md
 // explains them and a test compares the two. All integers are little-endian; all offsets are bytes.
 
-export const FORMAT_VERSION: u32 = 3;
+export const FORMAT_VERSION: u32 = 4;
 
 /** "TRAWLSHD" as two little-endian u32. */
 export const MAGIC_LOW: u32 = 0x57415254;

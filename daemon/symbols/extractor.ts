@@ -5,7 +5,7 @@
 import { type CtagsOptions, openCtagsEngine } from './ctags.ts';
 import { findCtags } from './ctags-process.ts';
 import type { Engine } from './engine.ts';
-import { type Extraction, mergeSymbols } from './found.ts';
+import { type Extraction, type FoundSymbol, mergeSymbols } from './found.ts';
 import { openPatternEngine } from './patterns.ts';
 import { languageWithin, scriptOf } from './scripts.ts';
 import { openTreeSitterEngine, treeSitterVersion } from './tree-sitter.ts';
@@ -73,6 +73,10 @@ const CTAGS_LAST: ReadonlySet<string> = new Set([
   'TypeScript',
 ]);
 
+/** Languages in which `_` declares nothing. */
+const BLANK_LANGUAGES: ReadonlySet<string> = new Set(['Go', 'Rust']);
+const UNDERSCORE = 0x5f;
+
 /** Finds out which engines there are; starts nothing that stays. */
 export async function openExtractor(options: ExtractorOptions): Promise<Extractor> {
   const engines = await openEngines(options);
@@ -86,7 +90,8 @@ export async function openExtractor(options: ExtractorOptions): Promise<Extracto
     async extract(fileLanguage, fileContent) {
       const { language, content } = scriptOf(fileLanguage, fileContent);
       if (content.length === 0) return { symbols: [] };
-      return extractWith(enginesFor(language), language, content);
+      const extraction = await extractWith(enginesFor(language), language, content);
+      return BLANK_LANGUAGES.has(language) ? withoutBlanks(extraction, content) : extraction;
     },
     engines: engines.map(({ name }) => name),
     engineOf: (language) => enginesFor(languageWithin(language))[0]?.name,
@@ -111,6 +116,13 @@ async function extractWith(
   return 'failure' in next
     ? extraction
     : { ...extraction, symbols: mergeSymbols(extraction, next.symbols) };
+}
+
+function withoutBlanks(extraction: Extraction, content: Uint8Array): Extraction {
+  if (!('symbols' in extraction)) return extraction;
+  const isBlank = ({ start, size }: FoundSymbol): boolean =>
+    size === 1 && content[start] === UNDERSCORE;
+  return { ...extraction, symbols: extraction.symbols.filter((symbol) => !isBlank(symbol)) };
 }
 
 /** An engine that is there. */

@@ -28,6 +28,8 @@ export interface IndexerOptions
   /** Absent: no code host is asked. */
   readonly hosts?: HostAccess | undefined;
   readonly connectionLimits: () => ConnectionLimits;
+  /** Has the symbols found that are not known. */
+  readonly findSymbols: () => void;
 }
 
 export class Indexer {
@@ -94,6 +96,7 @@ export class Indexer {
         'repository is not indexed yet and not searched',
         'repositories are not indexed yet and not searched',
       ),
+      ...listed(this.symbols.pending),
     ];
   }
 
@@ -105,7 +108,7 @@ export class Indexer {
     const hidden = new Set(
       catalog.repos.filter((repo) => !repos.has(repo)).map(({ record }) => record.name),
     );
-    const { unmappedCount, symbollessCount } = served;
+    const { unmappedCount } = served;
     return [
       ...this.pending,
       ...said(
@@ -115,11 +118,7 @@ export class Indexer {
       ),
       ...this.jobs.failed.sentences((name) => !hidden.has(name)),
       ...(this.connections?.degradations ?? []),
-      ...said(
-        symbollessCount,
-        'shard has no symbols: they are found again',
-        'shards have no symbols: they are found again',
-      ),
+      ...listed(this.symbols.trouble),
       ...said(
         stray,
         'repository is hidden: its git leads elsewhere, or another source lies at its path',
@@ -145,4 +144,8 @@ export class Indexer {
 function said(count: number, one: string, many: string): string[] {
   if (count === 0) return [];
   return [count === 1 ? `1 ${one}` : `${count} ${many}`];
+}
+
+function listed(sentence: string | undefined): string[] {
+  return sentence === undefined ? [] : [sentence];
 }

@@ -1,11 +1,11 @@
 // Keeps the symbols of the served shards known: runs the symbol pass over each shard that has none, one after the
-// other, while no repo is being indexed, and hands the files to the indexer. A pass that fails is tried again at the
-// next start, or after a pause where the machine is at fault. Search goes on meanwhile; it says that symbols are missing
-// where they are asked for.
+// other, those of the smallest repos first, while no repo is being indexed, and hands the files to the indexer. It looks
+// again whenever something is published. A pass that fails is tried again, after longer pauses each time. Search goes on
+// meanwhile; it says that symbols are missing where they are asked for.
 
 import path from 'node:path';
 import { ShardError } from '../engine/host/space.ts';
-import { isDiskFull, messageOf, systemCodeOf } from '../base/caught.ts';
+import { isDiskFull, messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { unlessAborted } from '../base/shared-work.ts';
 import { enginesHere } from '../symbols/extractor.ts';
@@ -13,6 +13,7 @@ import { SymbolPasses } from '../symbols/pass.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
 import type { Indexer } from './indexer.ts';
 import type { Served } from './served/served.ts';
+import type { WantedShard } from './upkeep/shard-symbols.ts';
 
 /** Changes whenever other symbols are found in the same content, so that they are looked for again. */
 const EXTRACTION_VERSION = 4;
@@ -32,8 +33,6 @@ export class SymbolKeeper {
   readonly #options: SymbolKeeperOptions;
   readonly #passes: SymbolPasses;
   readonly #stop = new AbortController();
-  /** Shards whose pass failed. */
-  readonly #failed = new Set<string>();
   #foundBy: string | undefined;
   #running: Promise<void> | undefined;
   #isWoken = false;
@@ -67,6 +66,7 @@ export class SymbolKeeper {
     } catch (error) {
       if (signal.aborted) return;
       log.error('symbols could not be found', { error: messageOf(error) });
+      indexer.symbols.findAllAgain(messageOf(error));
     } finally {
       // Why here: whoever wakes it from now on starts it anew.
       this.#running = undefined;
@@ -77,21 +77,24 @@ export class SymbolKeeper {
   async #findNext(): Promise<void> {
     const foundBy = await this.#engines();
     if (foundBy === undefined) return;
-    const wanted = this.#options.indexer.symbols.missing(foundBy);
-    const next = wanted.find(({ shardId }) => !this.#failed.has(shardId));
+    let next: WantedShard | undefined;
+    for (const wanted of this.#options.indexer.symbols.missing(foundBy))
+      if (next === undefined || wanted.size < next.size) next = wanted;
     if (next === undefined || this.#stop.signal.aborted) return;
     if (await this.#pass(next, foundBy)) this.#isWoken = true;
   }
 
   /** What finds symbols here, as the catalog keeps it; undefined: nothing does. */
   async #engines(): Promise<string | undefined> {
+    const { log, indexer } = this.#options;
     if (this.#foundBy === undefined) {
       const engines = await enginesHere();
       this.#foundBy = engines.map(({ name }) => name).join(' ');
-      if (this.#foundBy === '')
-        this.#options.log.warn('symbols are not found: no engine is installed (universal-ctags)');
-      else
-        this.#options.log.info(
+      if (this.#foundBy === '') {
+        log.warn('symbols are not found: no engine is installed (universal-ctags)');
+        indexer.symbols.giveUp('no parser is installed: universal-ctags is one');
+      } else
+        log.info(
           'engines of symbols',
           Object.fromEntries(engines.map(({ name, version }) => [name, version])),
         );
@@ -100,13 +103,11 @@ export class SymbolKeeper {
   }
 
   /** False: there is no room for those of others either. */
-  async #pass(
-    { repo, shardId, path: shardPath }: { repo: string; shardId: string; path: string },
-    foundBy: string,
-  ): Promise<boolean> {
+  async #pass({ repo, shardId, path: shardPath }: WantedShard, foundBy: string): Promise<boolean> {
     const { served, indexer, folder, log, workers, onProgress } = this.#options;
     const outPath = path.join(folder, `${shardId}.tags.next`);
     const start = Date.now();
+    indexer.symbols.reading = shardId;
     try {
       const result = await this.#passes.run({
         shardPath,
@@ -124,14 +125,15 @@ export class SymbolKeeper {
       if (this.#stop.signal.aborted) return false;
       // Another has come in its place meanwhile.
       if (!this.#isMissing(shardId, foundBy)) return true;
+      const reason = messageOf(error);
       // It goes out of service and is built again, and its symbols are looked for then.
       if (error instanceof ShardError) served.noteShardFailure(shardId, error.reason, error.fault);
-      else if (isDiskFull(error)) indexer.symbols.waitForRoom();
-      // Nothing of the shard.
-      else if (systemCodeOf(error) !== undefined) indexer.symbols.findAgain(shardId);
-      else this.#failed.add(shardId);
-      log.error('symbols could not be found', { repo, shardId, error: messageOf(error) });
+      else if (isDiskFull(error)) indexer.symbols.findAllAgain(reason);
+      else indexer.symbols.findAgain(shardId, reason);
+      log.error('symbols could not be found', { repo, shardId, error: reason });
       return !isDiskFull(error);
+    } finally {
+      indexer.symbols.reading = undefined;
     }
     return true;
   }

@@ -94,6 +94,7 @@ const services: CliServices = {
           repos: { served: 0, indexed: 0, failed: 0 },
           remainingMs: null,
           jobs: { running: [], waiting: 0 },
+          symbols: null,
           connections: [],
           problems: [],
           warnings: [],

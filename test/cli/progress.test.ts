@@ -41,6 +41,7 @@ const REPORT: StatusReport = {
     running: [{ ...FETCH, phase: null, receivedSize: null, remainingMs: null }, FETCH],
     waiting: 1,
   },
+  symbols: null,
   connections: [],
   problems: ['bad'],
   warnings: ['odd'],
@@ -66,14 +67,19 @@ void test('status: of none, one and many; what works, waits, does not answer and
     'no repositories yet',
     'no jobs',
   ]);
+  const symbols = 'symbols of 1 repository are missing: 1 waiting';
   const one = status({
     repos: { served: 1, indexed: 1, failed: 1 },
     jobs: { ...idle, waiting: 2 },
+    symbols,
   });
   assert.deepEqual(one.slice(1), [
     '1 repository: 1 indexed, the last job of 1 failed',
     '0 jobs under way, 2 waiting',
+    symbols,
   ]);
+  // Once, where it is a problem.
+  assert.equal(status({ symbols, problems: [symbols] }).filter((one) => one === symbols).length, 1);
   const listing = { ...FETCH, queue: 'connection-sync', target: 'acme', phase: null, total: 0 };
   const many = status({
     remainingMs: 90_000,

@@ -145,6 +145,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/engine/shards',
     'daemon/engine/search',
     'daemon/engine/build',
+    'daemon/symbols',
     'daemon/sync/catalog',
     'daemon/sync/served',
   ],

@@ -41,6 +41,24 @@ test('a language without an engine has no symbols', async () => {
   }
 });
 
+test('a blank identifier declares nothing; elsewhere it is a name', async () => {
+  const cases = [
+    [
+      'Go',
+      'package a\n\nvar _ Shape = plum{}\n\nfunc _() {}\n\nvar pear, _ = two()\n',
+      ['a', 'pear'],
+    ],
+    ['Rust', 'const _: () = assert!(true);\nfn plum() {}\n', ['plum']],
+    ['Python', 'def _(text):\n    return text\n', ['_']],
+  ] as const;
+  for (const [language, text, names] of cases) {
+    const content = Buffer.from(text);
+    const found = await symbolsIn(extractors['tree-sitter'], language, content);
+    const named = found.map(({ start, size }) => content.toString('utf8', start, start + size));
+    assert.deepEqual(named, names, language);
+  }
+});
+
 test('with all engines each language has the better one', { skip: NO_CTAGS }, async (t) => {
   const both = await openTestExtractor(ENGINE_NAMES);
   t.after(() => both.close());

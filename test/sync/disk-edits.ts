@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { git, temporaryFolder } from '../sources/git/fixture.ts';
-import { CONTENTS, IGNORES, PATHS, randomOf, RULE_PATHS, RULES, SYMBOL_PATH } from './history.ts';
+import { CONTENTS, IGNORES, PATHS, randomOf, RULE_PATHS, RULES } from './history.ts';
 
 /** No path of these is within one that a rule file of PATHS is at. */
 const MORE_PATHS = ['lib', 'docs', 'lib/deep', '-dash', 'a\nb', '*.c', 'sp ace/é.h', 'new/one/x.c'];
@@ -53,10 +53,9 @@ export class DiskEdits {
 
   #content(file: string): string {
     const random = Math.floor(this.#random() * 1e6);
-    if (file === SYMBOL_PATH) return `message plum${random} {}\n`;
     if (RULE_PATHS.includes(file) && file.endsWith('attributes')) return this.#pick(RULES);
     if (IGNORE_PATHS.includes(file)) return this.#pick(IGNORES);
-    return this.#random() < 0.3 ? `plum ${random}\n` : this.#pick(CONTENTS);
+    return this.#random() < 0.3 ? `message plum${random} {}\n` : this.#pick(CONTENTS);
   }
 
   /** Makes room for a path; returns the paths that this changes. */
@@ -87,7 +86,7 @@ export class DiskEdits {
     return found
       .filter((entry) => !entry.isDirectory() && !entry.name.includes('\uFFFD'))
       .map((entry) => path.relative(this.root, path.join(entry.parentPath, entry.name)))
-      .filter((one) => !/(?:^|\/)\.git\//.test(one) && one !== SYMBOL_PATH);
+      .filter((one) => !/(?:^|\/)\.git\//.test(one));
   }
 
   /** Changes something. */
@@ -112,7 +111,7 @@ export class DiskEdits {
     if (dice < 0.44) return this.#odd();
     if (dice < 0.49) return this.#nest();
     if (dice < 0.6 && this.#isGit) return this.#git();
-    const at = this.#pick([this.#path(), this.#path(), SYMBOL_PATH, ...RULE_PATHS.slice(0, 3)]);
+    const at = this.#pick([this.#path(), this.#path(), ...RULE_PATHS.slice(0, 3)]);
     return { what: `write ${at}`, told: this.#write(at, this.#content(at)) };
   }
 

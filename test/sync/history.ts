@@ -45,13 +45,9 @@ export const PATHS = [
   'empty',
   'data.bin',
   'large.txt',
+  'symbols.proto',
   String.raw`odd\377.txt`,
 ];
-/**
- * Its content defines a symbol. Why no other's: files of one content share the symbols of the first of them in their
- * shard, whatever language the others are. Why this language: it is read without a process.
- */
-export const SYMBOL_PATH = 'symbols.proto';
 export const RULE_PATHS = [
   '.gitattributes',
   'src/.gitattributes',
@@ -59,6 +55,8 @@ export const RULE_PATHS = [
   '.trawlignore',
 ];
 export const CONTENTS = [
+  // Symbols in some languages, and in others none.
+  'message plum {}\n',
   'plum\n',
   'plum pear\n',
   '#!/usr/bin/env python3\nplum\n',
@@ -70,6 +68,7 @@ export const CONTENTS = [
 ];
 export const RULES = [
   '*.h linguist-language=Rust\n',
+  '*.h linguist-language=protobuf\n*.proto linguist-language=Text\n',
   '*.js linguist-vendored=false linguist-generated\n',
   'run linguist-language=Go\n*.c linguist-documentation\n',
   '# nothing\n',
@@ -107,11 +106,11 @@ export class History {
   #edit(tree: Tree): Tree {
     const next = new Map(tree);
     const dice = this.#random();
-    const path = this.#pick([...PATHS, ...PATHS, SYMBOL_PATH, ...RULE_PATHS]);
+    const path = this.#pick([...PATHS, ...PATHS, ...RULE_PATHS]);
     if (dice < 0.25) next.delete(this.#pick([...tree.keys()]));
-    else if (dice < 0.35 && tree.size > 1 && path !== SYMBOL_PATH) {
+    else if (dice < 0.35 && tree.size > 1) {
       // A rename, to a place that may be taken.
-      const from = this.#pick([...tree.keys()].filter((one) => one !== SYMBOL_PATH));
+      const from = this.#pick([...tree.keys()]);
       const item = next.get(from)!;
       next.delete(from);
       next.set(path, item);
@@ -129,9 +128,8 @@ export class History {
     if (path === '.trawlignore') return this.#pick(IGNORES);
     if (path.endsWith('.gitattributes')) return this.#pick(RULES);
     const random = Math.floor(this.#random() * 1e6);
-    if (path === SYMBOL_PATH) return `message plum${random} {}\n`;
     const isOwn = this.#random() < 0.3;
-    return isOwn ? `plum ${random}\n` : this.#pick(CONTENTS);
+    return isOwn ? `message plum${random} {}\n` : this.#pick(CONTENTS);
   }
 
   #commit(branch: string, tree: Tree): void {

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
 import type { OnDemandLimits } from '../../daemon/sync/demand/on-demand-limits.ts';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
@@ -22,7 +22,15 @@ const CHANGES_PER_REPO = 12;
 
 const LIMITS: OnDemandLimits = { repos: 20, docs: 50_000, timeoutMs: 60_000, diskBytes: 2 ** 32 };
 
-const QUERIES = ['plum', 'pear or cherry', 'file:h', 'lang:c plum', 'lang:rust', 'file:. -plum'];
+const QUERIES = [
+  'plum',
+  'sym:plum',
+  'pear or cherry',
+  'file:h',
+  'lang:c plum',
+  'lang:rust',
+  'file:. -plum',
+];
 
 /** What is found of these queries with a condition on revisions. */
 async function found(index: IndexOf, condition: string): Promise<object> {
@@ -33,6 +41,16 @@ async function found(index: IndexOf, condition: string): Promise<object> {
     answers[query] = { files, isSearchExhaustive, fileCount, totalMatchCount };
   }
   return answers;
+}
+
+/** Resolves when the symbols of all that the condition is about are known: they are found behind the first answer. */
+async function symbolsKnown(index: IndexOf, condition: string): Promise<void> {
+  await index.instance.symbols!.run();
+  for (;;) {
+    const { incompleteReasons = [] } = await index.search(`sym:plum ${condition}`);
+    if (!incompleteReasons.includes('symbols_missing')) return;
+    await sleep(5);
+  }
 }
 
 async function indexAgain(index: IndexOf): Promise<void> {
@@ -62,11 +80,7 @@ void test(
       const seed = SEED + run;
       const random = randomOf(seed);
       const history = new History(seed);
-      const onDemand = await openIndexOf(temporaryFolder(), {
-        onDemand: LIMITS,
-        findsSymbols: false,
-      });
-      const options = { findsSymbols: false };
+      const onDemand = await openIndexOf(temporaryFolder(), { onDemand: LIMITS });
       const tags = seed % 2 === 0 ? [] : ['**'];
       await onDemand.index([history.repo], { tags }, 'commits');
       const done: string[] = [];
@@ -82,7 +96,7 @@ void test(
         const [one, other] = [pick(), pick()];
         const names = (kind: string): string[] =>
           [one, other].flatMap((ref) => (ref.startsWith(kind) ? ref.slice(kind.length) : []));
-        const configured = await openIndexOf(temporaryFolder(), options);
+        const configured = await openIndexOf(temporaryFolder());
         const selection = {
           branches: names('refs/heads/'),
           tags: [...tags, ...names('refs/tags/')],
@@ -90,6 +104,8 @@ void test(
         await configured.index([history.repo], selection, 'commits');
         for (const condition of conditionsOf(one, other)) {
           const message = `seed ${seed}: ${done.join('; ')}: ${condition}`;
+          await symbolsKnown(onDemand, condition);
+          await symbolsKnown(configured, condition);
           assert.deepEqual(
             await found(onDemand, condition),
             await found(configured, condition),
@@ -135,7 +151,8 @@ async function openWorld(
 ): Promise<World> {
   const dataDir = temporaryFolder();
   const limits = { ...LIMITS, ...given };
-  const index = await openIndexOf(dataDir, { onDemand: limits, ...more });
+  // Tests that count files say so where they want symbols among them.
+  const index = await openIndexOf(dataDir, { onDemand: limits, findsSymbols: false, ...more });
   await index.index(repos, {}, 'commits');
   return { index, dataDir, limits, files: () => readdirSync(path.join(dataDir, 'on-demand')) };
 }
@@ -454,6 +471,31 @@ void test('who has much built does not keep others waiting', TIMEOUT, async () =
   assert.ok(doneCount < 8, `${doneCount}`);
   for (const held of [other, ...(await Promise.all(asked))]) snapshots.release(held!);
   assert.equal(files().length, 15, 'each is built once');
+  await index.close();
+});
+
+void test('symbols of a revision on demand are found, and go with its docs', TIMEOUT, async () => {
+  const repo = makeRepo({ 'a.py': 'class Plum:\n    pass\n', 'use.py': 'Plum()\n# Plum\n' });
+  git(repo, 'tag', 'then');
+  writeFiles(repo, { 'a.py': 'pear = 1\n', 'use.py': 'pear\n' });
+  commitAll(repo);
+  const world = await openWorld([repo], {}, { findsSymbols: true });
+  const { index, dataDir, limits, files } = world;
+  await symbolsKnown(index, 'rev:then');
+  assert.deepEqual(shown(await index.search('sym:^Plum$ rev:then')), ['a.py then']);
+  // The definition comes first.
+  const { files: all } = await index.search('Plum rev:then');
+  assert.deepEqual(
+    all.map((file) => file.path),
+    ['a.py', 'use.py'],
+  );
+  const sizes = files().map((name) => statSync(path.join(dataDir, 'on-demand', name)).size);
+  assert.equal(sizes.length, 2);
+  const onDemand = index.instance.onDemand!;
+  assert.equal(onDemand.size.bytes, sizes[0]! + sizes[1]!);
+  limits.diskBytes = sizes[0]! + sizes[1]! - 1;
+  onDemand.noteLimits();
+  await hasFiles(world, 0);
   await index.close();
 });
 

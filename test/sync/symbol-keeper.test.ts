@@ -2,7 +2,14 @@
 // damaged, found again; what searches say meanwhile.
 
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -67,6 +74,41 @@ void test('symbols are found behind the index and stay with it', TIMEOUT, async 
   assert.ok(both.length === 2 && both.includes(tags[0]!));
   await second.close();
   assert.deepEqual(filesOf(dataDir, '.next'), []);
+});
+
+void test('equal contents have the symbols of their languages', TIMEOUT, async () => {
+  const bytes = 'class Walrus:\n    pass\n';
+  // The first doc of a content has none, the last one has none, and what is said of one path differs by repository.
+  const one = makeRepo({ 'a.md': bytes, 'b.py': bytes, 'c.txt': bytes, 'd.x': bytes });
+  const two = makeRepo({ 'a.py': bytes, 'b.txt': bytes, 'd.x': bytes, 'more.txt': 'plum\n' });
+  writeFiles(one, { '.gitattributes': '*.x linguist-language=Text\n' });
+  writeFiles(two, { '.gitattributes': '*.x linguist-language=Python\n' });
+  for (const repo of [one, two]) commitAll(repo);
+  const index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+  await index.index([one, two]);
+  await index.instance.symbols!.run();
+  const walruses = async (kept: IndexOf): Promise<string[]> => {
+    const answer = await kept.search('sym:^Walrus$');
+    assert.equal(answer.isSearchExhaustive, true);
+    return answer.files.map(({ path: name, repositoryId }) => `${repositoryId} ${name}`).sort();
+  };
+  const expected = ['1 b.py', '2 a.py', '2 d.x'];
+  assert.deepEqual(await walruses(index), expected);
+  // A rename to a language without symbols, as a shard beside the first.
+  renameSync(path.join(two, 'a.py'), path.join(two, 'a.txt'));
+  commitAll(two);
+  const [, job] = await index.index([one, two]);
+  assert.equal(job!.built, 'delta');
+  await index.instance.symbols!.run();
+  const renamed = expected.filter((name) => name !== '2 a.py');
+  assert.deepEqual(await walruses(index), renamed);
+  await index.close();
+
+  const merged = await openIndexOf(index.dataDir, { mergeLimits: EAGER, findsSymbols: false });
+  await indexerOf(merged.instance).merger.run();
+  assert.equal(merged.instance.catalog.shardFiles.length, 1);
+  assert.deepEqual(await walruses(merged), renamed);
+  await merged.close();
 });
 
 void test('without symbols a search for them says so, others do not', TIMEOUT, async () => {
@@ -205,6 +247,88 @@ void test(
     assert.ok(asked.mock.callCount() > 1);
     assert.deepEqual(index.warnings, []);
     assert.deepEqual(await found(index, 'sym:pear'), ['a.c']);
+    await index.close();
+  },
+);
+
+/** Two repos without symbols, the large one first. */
+async function twoWithout(): Promise<string> {
+  const large = Object.fromEntries(
+    Array.from({ length: 9 }, (_, i) => [`${i}.c`, `int plum${i};\n`.repeat(99)]),
+  );
+  const repos = [makeRepo(large), makeRepo({ 'small.c': 'int pear;\n' })];
+  const options = { mergeLimits: NEVER, findsSymbols: false };
+  const index = await openIndexOf(temporaryFolder(), options);
+  await index.index(repos, {}, 'commits');
+  await index.close();
+  return index.dataDir;
+}
+
+void test(
+  'symbols of what comes into sight late are found, those of the smallest repository first',
+  TIMEOUT,
+  async (t) => {
+    const index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
+    const { instance } = index;
+    const { symbols } = indexerOf(instance);
+    // As at a start whose sources have not been looked at yet.
+    instance.served.repoIds = new Set();
+    instance.served.publish();
+    await instance.symbols!.run();
+    assert.equal(symbols.pending, undefined);
+
+    const adopt = symbols.adopt.bind(symbols);
+    const states: (string | undefined)[] = [];
+    const docCounts: number[] = [];
+    t.mock.method(symbols, 'adopt', async (...call: Parameters<typeof adopt>) => {
+      states.push(symbols.pending);
+      const shards = instance.catalog.repos.flatMap((repo) => repo.shards);
+      docCounts.push(shards.find(({ shardId }) => shardId === call[0])!.docCount);
+      await adopt(...call);
+    });
+    instance.served.repoIds = undefined;
+    instance.served.publish();
+    assert.equal(symbols.pending, 'symbols of 2 repositories are missing: 2 waiting');
+    assert.ok(indexerOf(instance).degradations.includes(symbols.pending));
+    await eventually(() => symbols.pending === undefined);
+    assert.deepEqual(docCounts, [1, 9]);
+    assert.deepEqual(states, [
+      'symbols of 2 repositories are missing: 1 being read, 1 waiting',
+      'symbols of 1 repository are missing: 1 being read',
+    ]);
+    assert.deepEqual(await found(index, 'sym:pear'), ['small.c']);
+    await index.close();
+  },
+);
+
+void test(
+  'symbols that could not be found are told of, and looked for again',
+  TIMEOUT,
+  async (t) => {
+    const index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
+    const { symbols, degradations } = indexerOf(index.instance);
+    assert.deepEqual(degradations, ['symbols of 2 repositories are missing: 2 waiting']);
+    const adopt = symbols.adopt.bind(symbols);
+    let refusals = 0;
+    // The first attempt after a failure comes at once.
+    t.mock.method(symbols, 'adopt', async (...call: Parameters<typeof adopt>) => {
+      if (refusals++ < 2) throw new Error('for the test');
+      await adopt(...call);
+    });
+    index.instance.served.publish();
+    await eventually(() => symbols.trouble !== undefined && symbols.reading === undefined);
+    await index.instance.symbols!.run();
+    const [repo] = index.instance.catalog.repos.toReversed();
+    const name = repo!.record.name;
+    const sentence = `symbols of 1 repository are missing: 1 failed (${name}: for the test)`;
+    assert.equal(symbols.trouble, sentence);
+    assert.equal(symbols.pending, undefined);
+    assert.ok(indexerOf(index.instance).degradations.includes(sentence));
+    // Nobody calls for it.
+    const { snapshots } = index.instance.parts;
+    await eventually(() => snapshots.current.shards.every((shard) => shard.symbols !== undefined));
+    assert.equal(symbols.trouble, undefined);
+    assert.deepEqual(await found(index, 'sym:pear'), ['small.c']);
     await index.close();
   },
 );

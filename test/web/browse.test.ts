@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import type { Locator, Page } from 'playwright-core';
-import { serve } from '../e2e/daemon.ts';
+import { eventually, search, serve } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { NO_BROWSER, findingsOf, hasCount, shows, until, visit } from './browser.ts';
@@ -369,6 +369,11 @@ void test(
   { skip: NO_BROWSER },
   async () => {
     const { page, complaints } = await visit({ url: served.url });
+    // It is not indexed: its symbols are found behind the first answer.
+    await eventually(async () => {
+      const { isSearchExhaustive } = await search(served.url, `sym:plumTree rev:${first}`);
+      return isSearchExhaustive;
+    });
     await openCode(page, addressOf('src/plum.ts', '?blame=1'));
     const before = page.locator('.blame-before').first();
     await before.focus();
@@ -381,13 +386,27 @@ void test(
     await page.locator('.explore-row').first().click();
     await page.waitForURL(new RegExp(`@${first}/-/blob/.*highlightRange=1`));
     await page.getByRole('button', { name: 'Definitions 1' }).click();
-    await page.getByText('the one that is shown has no symbols').waitFor();
-    await page.locator('.explore-row').first().click();
-    await page.waitForURL(/\/-\/blob\/src\/plum\.ts.*highlightRange=2/);
-    assert.doesNotMatch(page.url(), new RegExp(first));
+    const definition = await page.locator('.explore-row').first().getAttribute('href');
+    assert.match(definition ?? '', new RegExp(`@${first}/-/blob/src/plum\\.ts.*highlightRange=1`));
+    await hasCount(page.locator('.explore-remark'), 0);
     assert.deepEqual(complaints, []);
   },
 );
+
+void test('the panel says that symbols are missing', { skip: NO_BROWSER }, async () => {
+  const { page } = await visit({ url: served.url });
+  await page.route('**/api/find_definitions', async (route) => {
+    const response = await route.fetch();
+    const found: { stats: object } = await response.json();
+    const stats = { ...found.stats, matchCount: 0 };
+    const lacking = { isSearchExhaustive: false, incompleteReasons: ['symbols_missing'] };
+    await route.fulfill({ response, json: { ...found, ...lacking, stats, files: [] } });
+  });
+  await openCode(page, addressOf('src/plum.ts', '?explore=references:plumTree'));
+  await page.getByRole('button', { name: 'Definitions (symbols missing)' }).waitFor();
+  await page.getByRole('button', { name: 'References 5' }).waitFor();
+  await page.getByText('Symbols are missing in some repositories').waitFor();
+});
 
 void test('links that last, and the history beside the file', { skip: NO_BROWSER }, async () => {
   const { page, context, complaints } = await visit({ url: served.url });

@@ -34,13 +34,17 @@ type Running = StatusReport['jobs']['running'][number];
 
 /** The report for people, in lines. */
 export function describeStatus(report: StatusReport, now = Date.now()): string {
-  const { url, version, startedAt, jobs, connections } = report;
+  const { url, version, startedAt, jobs, symbols, connections } = report;
   const notes = [...report.problems, ...report.warnings.map((warning) => `warning: ${warning}`)];
   return [
     `trawl ${version} at ${url}, for ${formatDuration(now - Date.parse(startedAt))}\n`,
     `${describeRepos(report)}\n`,
     `${describeJobs(jobs)}\n`,
     ...jobs.running.map((job) => `  ${describeJob(job, now)}\n`),
+    // Where some failed it is among the problems.
+    ...(symbols === null || report.problems.includes(symbols)
+      ? []
+      : [`${escapeControls(symbols)}\n`]),
     ...(connections.length === 0 ? [] : ['\n', formatTable(CONNECTION_COLUMNS, connections)]),
     ...(notes.length === 0 ? [] : ['\n']),
     ...notes.map((note) => `${escapeControls(note)}\n`),

@@ -1,6 +1,6 @@
 // What the build's main side and its threads say to each other. A thread works on one job at a time: a
 // batch of files, or the completion of a shard. While it works on a batch it asks twice: which contents are
-// known already, and where the batch lies in its shard; both are answered in the order of the batches.
+// to be stored, and where the batch lies in its shard; both are answered in the order of the batches.
 
 import type { BatchOutcomes } from './batch-outcomes.ts';
 import type { NewTables } from '../shards/writer.ts';
@@ -47,10 +47,13 @@ export interface CompletionJob extends Omit<NewTables, 'blobs' | 'blocks' | 'cas
   readonly caseMarks: readonly Uint8Array[];
 }
 
-/** For each file of the batch: true = its content is stored already, so it is left out. */
 export interface KnownAnswer {
   readonly kind: 'known';
-  readonly known: readonly boolean[];
+  /**
+   * Places in the batch of the files whose contents are to be stored, in this order. One that comes again is stored once more,
+   * for docs of another language.
+   */
+  readonly toStore: readonly number[];
 }
 
 export interface PlaceAnswer {
@@ -90,8 +93,8 @@ export interface AskPlace {
   readonly blobCount: number;
   readonly blockCount: number;
   readonly stripeCount: number;
-  /** Indexes of files whose content turned out to have too many trigrams, or did not fit a shard. */
-  readonly refused: readonly { readonly index: number; readonly skipReason: number }[];
+  /** Places in `toStore` of contents that turned out to have too many trigrams, or did not fit a shard. */
+  readonly refused: ReadonlyMap<number, number>;
 }
 
 export interface BatchDone {

@@ -132,8 +132,8 @@ async function runBatch(job: BatchJob): Promise<void> {
   const { outcomes, places, failures } = await readBatch(builder, files, job.alsoAt);
   const told = packOutcomes(outcomes);
   const question = { kind: 'askKnown' as const, batch, outcomes: told, failures };
-  const { known } = await ask<KnownAnswer>(question, buffersOf(told));
-  const refused = addContents(builder, files, outcomes, places, known);
+  const { toStore } = await ask<KnownAnswer>(question, buffersOf(told));
+  const refused = addContents(builder, files, outcomes, places, toStore);
   const { content, stripes, blobCount, blockCount } = builder.close();
   const place = await ask<PlaceAnswer>({
     kind: 'askPlace',
@@ -191,22 +191,32 @@ async function readBatch(
   return { outcomes, places, failures };
 }
 
+/** Returns why contents are refused (SKIP_*), by their places in `toStore`. */
 function addContents(
   target: StripeBuilder,
   files: readonly SourceFile[],
   outcomes: readonly FileOutcome[],
   places: readonly (number | undefined)[],
-  known: readonly boolean[],
-): { index: number; skipReason: number }[] {
-  const refused: { index: number; skipReason: number }[] = [];
-  for (const [index, { size, skipReason, oid }] of outcomes.entries()) {
-    if (skipReason !== SKIP_NONE || size === 0 || oid === '' || known[index]) continue;
+  toStore: KnownAnswer['toStore'],
+): Map<number, number> {
+  const staged = new Set<number>();
+  // Why first: what is added may take the place of what is staged.
+  const placesToStore = toStore.map((index) => {
     const place = places[index];
+    if (place === undefined || !staged.has(index)) {
+      staged.add(index);
+      return place;
+    }
+    return target.stageAgain(place, outcomes[index]!.size);
+  });
+  const refused = new Map<number, number>();
+  for (const [nth, index] of toStore.entries()) {
+    const place = placesToStore[nth];
     const trigramMax = build!.filter.trigramCountMax(files[index]!.path);
-    const outcome = place === undefined ? 'full' : target.add(place, size, trigramMax);
-    if (outcome === 'too_many_trigrams')
-      refused.push({ index, skipReason: SKIP_TOO_MANY_TRIGRAMS });
-    if (outcome === 'full') refused.push({ index, skipReason: SKIP_TOO_LARGE });
+    const outcome =
+      place === undefined ? 'full' : target.add(place, outcomes[index]!.size, trigramMax);
+    if (outcome === 'too_many_trigrams') refused.set(nth, SKIP_TOO_MANY_TRIGRAMS);
+    if (outcome === 'full') refused.set(nth, SKIP_TOO_LARGE);
   }
   return refused;
 }

@@ -254,8 +254,8 @@ interface RunningBatch {
   readonly plan: PlannedBatch;
   /** While it runs: the docs that it reads. */
   docs: readonly number[];
-  /** For each of them: it has a content that no other doc before it has. */
-  areNew: readonly boolean[];
+  /** Docs whose contents are stored with it: no doc before them has that content in that language. */
+  toStore: readonly number[];
   /** Of them: bytes, and how many are indexed by name only. */
   size: number;
   skipped: number;
@@ -359,7 +359,13 @@ class Build {
   }
 
   #outcomesOf(shard: GrowingShard): DocOutcomes {
-    shard.outcomes ??= new DocOutcomes(this.#docs, shard.plan);
+    shard.outcomes ??= new DocOutcomes(this.#docs, shard.plan, (doc) => {
+      const { files, fileIndexes } = this.#docs;
+      const { attributes } = this.#list;
+      return attributes.isEmpty
+        ? undefined
+        : attributes.of(files.pathOf(fileIndexes[doc]!)).language;
+    });
     return shard.outcomes;
   }
 
@@ -383,7 +389,7 @@ class Build {
       unstored: [],
     };
     for (const batch of plan.batches)
-      this.#batches.push({ shard, plan: batch, docs: [], areNew: [], size: 0, skipped: 0 });
+      this.#batches.push({ shard, plan: batch, docs: [], toStore: [], size: 0, skipped: 0 });
     return shard;
   }
 
@@ -409,17 +415,20 @@ class Build {
     const batch = this.#batches[message.batch]!;
     this.#failures.push(...message.failures);
     const outcomes = this.#outcomesOf(batch.shard);
-    const notes = batch.docs.map((doc, index) => {
+    const news = batch.docs.map((doc, index) => {
       batch.size += message.outcomes.sizes[index]!;
       if (message.outcomes.skipReasons[index] !== SKIP_NONE) batch.skipped++;
       return outcomes.note(doc, message.outcomes, index);
     });
-    batch.areNew = notes.map((note) => note === 'new');
-    answer({ kind: 'known', known: notes.map((note) => note === 'known') });
+    const stored = news.flatMap((docs, index) => docs.map((doc, nth) => ({ doc, index, nth })));
+    // What is stored again comes last: it is staged behind all that was read.
+    stored.sort((a, b) => Math.min(a.nth, 1) - Math.min(b.nth, 1));
+    batch.toStore = stored.map(({ doc }) => doc);
+    answer({ kind: 'known', toStore: stored.map(({ index }) => index) });
   }
 
   #answerPlace(message: AskPlace, answer: (reply: ToBuildWorker) => void): void {
-    const { shard, docs, areNew } = this.#batches[message.batch]!;
+    const { shard, toStore } = this.#batches[message.batch]!;
     const outcomes = this.#outcomesOf(shard);
     const place: PlaceAnswer = {
       kind: 'place',
@@ -428,10 +437,8 @@ class Build {
       blockBase: shard.blockCount,
       stripeBase: shard.stripeCount,
     };
-    const refused = new Map(message.refused.map((one) => [one.index, one.skipReason]));
-    for (const [index, doc] of docs.entries()) {
-      if (!areNew[index]) continue;
-      const refusal = refused.get(index);
+    for (const [nth, doc] of toStore.entries()) {
+      const refusal = message.refused.get(nth);
       if (refusal === undefined) outcomes.store(doc, shard.blobCount++);
       else outcomes.refuse(doc, refusal);
     }
@@ -451,7 +458,7 @@ class Build {
     shard.caseMarks[order] = message.caseMarks;
     shard.stripes.push(...message.stripes);
     batch.docs = [];
-    batch.areNew = [];
+    batch.toStore = [];
     this.#report({
       filesDone: this.#progress.filesDone + docs.length,
       bytesDone: this.#progress.bytesDone + size,
@@ -492,20 +499,16 @@ class Build {
   /** The docs of a shard in order; files that vanished or could not be read are none. */
   #docsOf(shard: GrowingShard, outcomes: DocOutcomes): DocColumns {
     const { docStart, docEnd } = shard.plan;
-    const { files, fileIndexes } = this.#docs;
-    const { attributes } = this.#list;
     const docs = new ShardDocs(docEnd - docStart);
     const fileOfDoc = new Uint32Array(docEnd - docStart);
     const unstored: UnstoredDoc[] = [];
     for (let doc = docStart; doc < docEnd; doc++) {
-      const file = fileIndexes[doc]!;
-      const said = attributes.isEmpty ? undefined : attributes.of(files.pathOf(file)).language;
-      const row = outcomes.shardDoc(doc, said);
+      const row = outcomes.shardDoc(doc);
       if (row === undefined) continue;
       const id = row.blobId === undefined ? outcomes.idOf(doc) : undefined;
       if (id !== undefined)
         unstored.push({ docId: docs.count, oid: Buffer.from(id).toString('hex') });
-      fileOfDoc[docs.count] = file;
+      fileOfDoc[docs.count] = this.#docs.fileIndexes[doc]!;
       docs.add(row);
       this.#countSkipped(row.skipReason);
     }

@@ -1,5 +1,6 @@
-// What became of the docs of a shard that is built, as columns by docs of the plan, and which of them have one content. Texts
-// and objects of millions of docs would take gigabytes.
+// What became of the docs of a shard that is built, as columns by docs of the plan, and which of them share a stored content:
+// those of one blob id and one language, because symbols are found by both. Texts and objects of millions of docs would take
+// gigabytes.
 
 import { SKIP_NONE, SKIP_TOO_LARGE } from '../../../core/shared/format.ts';
 import { detectLanguage } from '../../sources/languages/languages.ts';
@@ -24,19 +25,31 @@ export class DocOutcomes {
   readonly #languages: Uint16Array;
   readonly #languageNames: string[] = [];
   readonly #languageIndexes = new Map<string, number>();
-  /** The place that stands for the content of each, and the next one of the same content as listed. */
+  /** The place that is read for each; once it has been read, the place that stands for its stored content. */
   readonly #contents: Uint32Array;
+  /** The next place of the same content as listed. */
   readonly #nexts: Uint32Array;
   /** By the place that stands for a content: its blobId, and why it is not stored after all. */
   readonly #blobIds: Uint32Array;
   readonly #refusals: Uint8Array;
+  /** By blob id and language, of what has been read. */
   readonly #table: ContentTable;
+  /** What rules say of the language of a doc, whatever its content; undefined: nothing. */
+  readonly #saidOf: (doc: number) => string | undefined;
   /** Ids that the listing did not know, one after the other; none until one is found. */
   #foundIds: Uint8Array | undefined;
   #foundIdSize = 0;
 
-  /** Has contents that the listing already knows to be equal read once. */
-  constructor(plan: PlannedDocs, { docStart, docEnd }: PlannedShard) {
+  /**
+   * Has contents that the listing already knows to be equal read once.
+   *
+   * @param saidOf  what rules say of the language of a doc, whatever its content; undefined: nothing
+   */
+  constructor(
+    plan: PlannedDocs,
+    { docStart, docEnd }: PlannedShard,
+    saidOf: (doc: number) => string | undefined,
+  ) {
     const count = docEnd - docStart;
     this.#plan = plan;
     this.#docStart = docStart;
@@ -48,17 +61,28 @@ export class DocOutcomes {
     this.#nexts = new Uint32Array(count).fill(NONE);
     this.#blobIds = new Uint32Array(count).fill(NONE);
     this.#refusals = new Uint8Array(count);
-    this.#table = new ContentTable(count, (place) => this.#idAt(place)!);
+    this.#saidOf = saidOf;
+    this.#table = new ContentTable(
+      count,
+      (place) => this.#idAt(place)!,
+      (place) => this.#languages[place]!,
+    );
     this.#joinListed();
   }
 
   #joinListed(): void {
+    const count = this.#contents.length;
+    const listed = new ContentTable(
+      count,
+      (place) => this.#listedId(place)!,
+      () => 0,
+    );
     const lasts = new Map<number, number>();
-    for (let place = 0; place < this.#contents.length; place++) {
+    for (let place = 0; place < count; place++) {
       this.#contents[place] = place;
       const isTooLarge = this.#plan.areTooLarge[this.#docStart + place] === 1;
-      if (isTooLarge || this.#idAt(place) === undefined) continue;
-      const first = this.#table.firstOf(place);
+      if (isTooLarge || this.#listedId(place) === undefined) continue;
+      const first = listed.firstOf(place);
       if (first === place) continue;
       this.#contents[place] = first;
       this.#nexts[lasts.get(first) ?? first] = place;
@@ -81,12 +105,14 @@ export class DocOutcomes {
     return this.#idAt(doc - this.#docStart);
   }
 
-  /** The docs of a range that are to be read. Call before any of them is noted. */
+  /** The docs of a range that are to be read: those too large are not, nor those of a content that another doc is read for. */
   docsToRead(docStart: number, docEnd: number): number[] {
     const docs: number[] = [];
     for (let doc = docStart; doc < docEnd; doc++) {
       const place = doc - this.#docStart;
-      if (this.#plan.areTooLarge[doc] === 0 && this.#contents[place] === place) docs.push(doc);
+      // Where a content has been read for docs of several languages, more than one of these stands for itself.
+      const isRead = this.#contents[place] !== place || this.#areRead[place] === 1;
+      if (this.#plan.areTooLarge[doc] === 0 && !isRead) docs.push(doc);
     }
     return docs;
   }
@@ -105,25 +131,33 @@ export class DocOutcomes {
    *
    * @param index  its place in its batch
    *
-   * @returns  whether it has content to be stored, and whether another doc has that content
+   * @returns  docs that stand for contents to be stored, one for each language that no doc before had that content in
    */
-  note(doc: number, outcomes: BatchOutcomes, index: number): 'new' | 'known' | 'none' {
+  note(doc: number, outcomes: BatchOutcomes, index: number): number[] {
     const { sizes, skipReasons, areRead, ids, idSize, languages, languageNames } = outcomes;
     const language = languageNames[languages[index]!]!;
-    this.#noteOne(doc, outcomes, index, language);
     const there = outcomes.languagesThere.get(index);
-    for (const [nth, other] of this.docsAlike(doc).entries())
-      this.#noteOne(other, outcomes, index, there?.[nth] ?? language);
-    if (areRead[index] === 0) return 'none';
+    const all = [doc, ...this.docsAlike(doc)];
+    for (const [nth, one] of all.entries())
+      this.#noteOne(one, outcomes, index, nth === 0 ? language : (there?.[nth - 1] ?? language));
+    if (areRead[index] === 0) return [];
     const place = doc - this.#docStart;
     if (this.#listedId(place) === undefined)
       this.#noteId(place, ids.subarray(index * idSize, (index + 1) * idSize));
-    const content = this.#table.firstOf(place);
-    this.#contents[place] = content;
-    if (sizes[index] === 0 || skipReasons[index] !== SKIP_NONE) return 'none';
-    if (this.#blobIds[content] !== NONE || this.#refusals[content] !== SKIP_NONE) return 'known';
+    for (const one of all) {
+      const own = one - this.#docStart;
+      this.#contents[own] = this.#table.firstOf(own);
+    }
+    if (sizes[index] === 0 || skipReasons[index] !== SKIP_NONE) return [];
+    return all.filter((one) => this.#isNew(one));
+  }
+
+  /** Whether the content of a doc is neither stored nor refused; from now on it is to be stored. */
+  #isNew(doc: number): boolean {
+    const content = this.#contents[doc - this.#docStart]!;
+    if (this.#blobIds[content] !== NONE || this.#refusals[content] !== SKIP_NONE) return false;
     this.#blobIds[content] = COMING;
-    return 'new';
+    return true;
   }
 
   #noteOne(
@@ -136,7 +170,7 @@ export class DocOutcomes {
     this.#areRead[place] = areRead[index]!;
     this.#sizes[place] = Math.min(sizes[index]!, NONE);
     this.#skipReasons[place] = skipReasons[index]!;
-    this.#languages[place] = this.#languageIndex(language);
+    this.#languages[place] = this.#languageIndex(this.#saidOf(doc) ?? language);
   }
 
   #languageIndex(language: string): number {
@@ -169,20 +203,16 @@ export class DocOutcomes {
     this.#refusals[content] = skipReason;
   }
 
-  /**
-   * A doc as it is to be written; undefined: it vanished, or could not be read.
-   *
-   * @param language  what is said of it, whatever its content; undefined: nothing
-   */
-  shardDoc(doc: number, language: string | undefined): ShardDoc | undefined {
+  /** A doc as it is to be written; undefined: it vanished, or could not be read. */
+  shardDoc(doc: number): ShardDoc | undefined {
     const { files, fileIndexes, tiers, areTooLarge } = this.#plan;
     const file = fileIndexes[doc]!;
     const place = doc - this.#docStart;
     const tier = tiers[doc]!;
     if (areTooLarge[doc] === 1) {
-      const byName = language ?? detectLanguage(files.pathOf(file), new Uint8Array());
+      const language = this.#saidOf(doc) ?? detectLanguage(files.pathOf(file), new Uint8Array());
       const [path, size] = [files.pathBytesOf(file), files.sizeOf(file)];
-      return { path, blobId: undefined, size, language: byName, skipReason: SKIP_TOO_LARGE, tier };
+      return { path, blobId: undefined, size, language, skipReason: SKIP_TOO_LARGE, tier };
     }
     if (this.#areRead[place] === 0) return undefined;
     const content = this.#contents[place]!;
@@ -193,7 +223,7 @@ export class DocOutcomes {
       path: files.pathBytesOf(file),
       blobId: skipReason === SKIP_NONE && blobId !== NONE ? blobId : undefined,
       size: this.#sizes[place]!,
-      language: language ?? this.#languageNames[this.#languages[place]!]!,
+      language: this.#languageNames[this.#languages[place]!]!,
       skipReason,
       tier,
     };
@@ -217,21 +247,28 @@ export class DocOutcomes {
 /** Of a shard without blobs. */
 const ID_SIZE = 20;
 
-/** Finds places of equal blob ids, by the beginnings of the ids, which are as good as random. */
+/** Finds places of equal blob ids and languages, by the beginnings of the ids, which are as good as random. */
 class ContentTable {
   readonly #idAt: (place: number) => Uint8Array;
+  readonly #languageAt: (place: number) => number;
   /** NONE: free. */
   readonly #slots: Uint32Array;
 
   /** @param count  most places */
-  constructor(count: number, idAt: (place: number) => Uint8Array) {
+  constructor(
+    count: number,
+    idAt: (place: number) => Uint8Array,
+    languageAt: (place: number) => number,
+  ) {
     this.#idAt = idAt;
+    this.#languageAt = languageAt;
     this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(count * 2 + 2))).fill(NONE);
   }
 
-  /** The first place that was asked about with the id of this one; itself, if none was before. */
+  /** The first place that was looked up with the id and language of this one; itself, if none was before. */
   firstOf(place: number): number {
     const id = this.#idAt(place);
+    const language = this.#languageAt(place);
     const mask = this.#slots.length - 1;
     let slot = (id[0]! | (id[1]! << 8) | (id[2]! << 16) | (id[3]! << 24)) & mask;
     for (;;) {
@@ -240,7 +277,10 @@ class ContentTable {
         this.#slots[slot] = place;
         return place;
       }
-      if (other === place || Buffer.compare(this.#idAt(other), id) === 0) return other;
+      const isSame =
+        other === place ||
+        (this.#languageAt(other) === language && Buffer.compare(this.#idAt(other), id) === 0);
+      if (isSame) return other;
       slot = (slot + 1) & mask;
     }
   }

@@ -132,7 +132,7 @@ export class MergeOverflow extends Error {
   override readonly name = 'MergeOverflow';
 }
 
-/** The contents of the new shard, each once. */
+/** The contents of the new shard, each once for each language. */
 class Contents {
   readonly #sources: readonly Source[];
   readonly #blobs: KeptBlob[] = [];
@@ -156,7 +156,7 @@ class Contents {
   }
 
   /**
-   * The place of a content, which is that of an equal one where there is one. Why the bytes are compared: git does not check
+   * The place of a content, which is that of an equal one of the same language where there is one. Why the bytes are compared: git does not check
    * that an object of a repository is what its name says, so that who writes to one could have its bytes shown as those of
    * another repository, or see these.
    */
@@ -164,7 +164,7 @@ class Contents {
     const { tables } = this.#sources[source]!;
     const oid = tables.blobHash(blobId);
     const { content, docId } = tables.blob(blobId);
-    // Why the language: the symbols of a content were found by that of its first doc.
+    // All its docs are of one language.
     let key = `${oid} ${tables.doc(docId).language}`;
     for (let placed = this.#ids.get(key); placed !== undefined; placed = this.#ids.get(key)) {
       if (Buffer.compare(this.#bytesOf(placed), content) === 0) return placed;

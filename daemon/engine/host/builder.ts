@@ -74,6 +74,11 @@ export class StripeBuilder {
     return place;
   }
 
+  /** As `stage`, of a content that is staged and not added yet. */
+  stageAgain(place: number, size: number): number | undefined {
+    return this.stage(new Uint8Array(this.#core.memory.buffer, place, size));
+  }
+
   /**
    * Adds a staged content. Contents are added in the order in which they were staged; some may be left out.
    *

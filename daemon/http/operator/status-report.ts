@@ -12,6 +12,8 @@ export interface StatusReport {
   readonly remainingMs: number | null;
   /** Newest first. */
   readonly jobs: { readonly running: readonly RunningJob[]; readonly waiting: number };
+  /** How many repositories are searched without symbols, and why, in a sentence; null: none. */
+  readonly symbols: string | null;
   readonly connections: readonly ConnectionStatus[];
   /** Sentences. */
   readonly problems: readonly string[];

@@ -4,7 +4,8 @@ import type { LiveShard, Snapshot, UnreadRevision } from '../../engine/search/sn
 import type { ShardPart } from '../../engine/shards/parts.ts';
 import type { ShardRevisions } from '../../engine/shards/revisions.ts';
 import { FORM_ALL, FORM_NONE } from '../../engine/shards/set-code.ts';
-import { shardIdOf } from '../served/shown.ts';
+import { given } from '../../base/given.ts';
+import { liveIdOf, shardIdOf } from '../served/shown.ts';
 
 /** A shard that was built on demand; all its docs are of one repo. */
 export interface DemandedShard {
@@ -13,6 +14,8 @@ export interface DemandedShard {
   readonly size: number;
   /** Which of its docs each of the commits has. */
   readonly revisions: ShardRevisions;
+  /** The file with its symbols, once they are found. */
+  symbols?: { readonly symbolsId: string; readonly path: string; readonly size: number };
 }
 
 /** What was built for commits of a repo. */
@@ -26,10 +29,15 @@ export interface DemandedDocs {
   readonly shards: readonly DemandedShard[];
   /** Which of its docs each of the commits has, for the repo's part of each indexed shard, by the catalog's id. */
   readonly ofIndexed: ReadonlyMap<string, ShardRevisions>;
-  /** Bytes of its files. */
+  /** Bytes of its shards. */
   readonly size: number;
   /** What of the commits could not be read, in words; undefined: nothing. */
   readonly unread: string | undefined;
+}
+
+/** Bytes of all files of docs. */
+export function sizeOnDisk({ size, shards }: Pick<DemandedDocs, 'size' | 'shards'>): number {
+  return shards.reduce((sum, { symbols }) => sum + (symbols?.size ?? 0), size);
 }
 
 /** What a search asked for in a repo. */
@@ -86,13 +94,14 @@ function placesOf({ docs, revisions }: Demanded): number[] {
 /** @param count  revisions that are indexed, which hold none of the docs */
 function liveShardsOf(demanded: Demanded, repoId: number, count: number): LiveShard[] {
   const none = Array.from({ length: count }, () => ({ form: FORM_NONE, bytes: EMPTY }));
-  return demanded.docs.shards.map(({ shardId, path, size, revisions }) => {
+  return demanded.docs.shards.map(({ shardId, path, size, symbols, revisions }) => {
     const { docCount } = revisions;
     const sets = revisions.behind(none, placesOf(demanded));
     return {
-      shardId,
+      shardId: liveIdOf(shardId, symbols),
       path,
       size,
+      ...given({ symbols }),
       docCount,
       parts: [{ repoId, docStart: 0, docEnd: docCount, revisions: sets }],
     };

@@ -5,7 +5,15 @@ import { rm } from 'node:fs/promises';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import type { Snapshot, SnapshotKeeper, UnreadRevision } from '../../engine/search/snapshot.ts';
-import { type Demanded, type DemandedDocs, withDemandedDocs } from './demanded-docs.ts';
+import { shardIdOf } from '../served/shown.ts';
+import {
+  type Demanded,
+  type DemandedDocs,
+  type DemandedShard,
+  sizeOnDisk,
+  withDemandedDocs,
+} from './demanded-docs.ts';
+import type { SymbolsKeeper } from './demanded-symbols.ts';
 
 /** Snapshots that are kept open for the next search that asks for the same. */
 const SNAPSHOTS_MAX = 32;
@@ -17,7 +25,7 @@ interface KeptSnapshot {
   readonly docs: readonly DemandedDocs[];
 }
 
-export class KeptDocs {
+export class KeptDocs implements SymbolsKeeper {
   readonly #keeper: SnapshotKeeper;
   readonly #log: Log;
   readonly #diskBytes: () => number;
@@ -42,7 +50,7 @@ export class KeptDocs {
   /** Files and bytes that are kept. */
   get size(): { readonly count: number; readonly bytes: number } {
     const all = [...this.#kept.values(), ...this.#leaving];
-    return { count: all.length, bytes: all.reduce((sum, { size }) => sum + size, 0) };
+    return { count: all.length, bytes: all.reduce((sum, docs) => sum + sizeOnDisk(docs), 0) };
   }
 
   find(key: string): DemandedDocs | undefined {
@@ -74,6 +82,26 @@ export class KeptDocs {
     this.shrink(docs);
   }
 
+  isKept(docs: DemandedDocs): boolean {
+    return this.#kept.get(docs.key) === docs;
+  }
+
+  /** Searches that begin from now on see these symbols. */
+  async addSymbols(
+    docs: DemandedDocs,
+    shard: DemandedShard,
+    symbols: NonNullable<DemandedShard['symbols']>,
+  ): Promise<boolean> {
+    if (!this.isKept(docs) || sizeOnDisk(docs) + symbols.size > this.#diskBytes()) {
+      await this.#removeFile(symbols.path);
+      return false;
+    }
+    shard.symbols = symbols;
+    this.#letGoOf(docs);
+    this.shrink(docs);
+    return true;
+  }
+
   /** Lets go of what was used least, until the rest fits, but not of what searches look at or wait for. */
   shrink(spared?: DemandedDocs): void {
     const diskBytes = this.#diskBytes();
@@ -89,7 +117,7 @@ export class KeptDocs {
 
   /** The snapshot with these docs, and what could not be read, held; undefined: some are lost, or do not fit the current one. Errors: ShardError. */
   hold(demanded: readonly Demanded[], unread: readonly UnreadRevision[]): Snapshot | undefined {
-    if (demanded.some(({ docs }) => this.#kept.get(docs.key) !== docs)) return undefined;
+    if (!demanded.every(({ docs }) => this.isKept(docs))) return undefined;
     const held = demanded.map(({ docs, revisions }) => [docs.key, revisions]);
     const key = JSON.stringify([held, unread]);
     const known = this.#snapshots.get(key);
@@ -120,10 +148,10 @@ export class KeptDocs {
     this.#sweep();
   }
 
-  /** From now on the docs with this shard are not found; false: there are none. */
-  drop(shardId: string): boolean {
+  /** From now on the docs with this shard, by its id as searches know it, are not found; false: there are none. */
+  drop(liveId: string): boolean {
     const isHolder = ({ shards }: DemandedDocs): boolean =>
-      shards.some((shard) => shard.shardId === shardId);
+      shards.some(({ shardId }) => shardId === shardIdOf(liveId));
     const holder = [...this.#kept.values(), ...this.#leaving].find(isHolder);
     if (holder === undefined) return false;
     this.#letGoOf(holder);
@@ -134,10 +162,16 @@ export class KeptDocs {
 
   /** Removes the files of docs. */
   async remove({ shards }: Pick<DemandedDocs, 'shards'>): Promise<void> {
-    for (const { path } of shards)
-      await rm(path, { force: true }).catch((error: unknown) =>
-        this.#log.warn('a file could not be removed', { path, error: messageOf(error) }),
-      );
+    for (const { path, symbols } of shards) {
+      await this.#removeFile(path);
+      if (symbols !== undefined) await this.#removeFile(symbols.path);
+    }
+  }
+
+  async #removeFile(path: string): Promise<void> {
+    await rm(path, { force: true }).catch((error: unknown) =>
+      this.#log.warn('a file could not be removed', { path, error: messageOf(error) }),
+    );
   }
 
   /** Holds no snapshot any more. */

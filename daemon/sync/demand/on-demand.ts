@@ -25,6 +25,7 @@ import { RepoGoneError } from '../../sources/git/resolve.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
 import type { Demanded, DemandedDocs } from './demanded-docs.ts';
+import { DemandedSymbols } from './demanded-symbols.ts';
 import { KeptDocs } from './kept-docs.ts';
 import { knownIndexOf } from '../served/known-index.ts';
 import {
@@ -51,6 +52,8 @@ export interface OnDemandOptions {
   readonly limits: () => OnDemandLimits;
   /** Of its own. */
   readonly threads: BuildThreads;
+  /** Files of which symbols are found at once; 0: none are found. */
+  readonly symbolWorkers: number;
   readonly log: Log;
 }
 
@@ -84,6 +87,7 @@ const ATTEMPT_PAUSE_MS = 20;
 export class OnDemandRevisions {
   readonly #options: OnDemandOptions;
   readonly #kept: KeptDocs;
+  readonly #symbols: DemandedSymbols | undefined;
   readonly #refusals = new Refusals();
   readonly #builds = new SharedWork<string, DemandedDocs>();
   readonly #running = new Map<string, Promise<DemandedDocs>>();
@@ -94,6 +98,8 @@ export class OnDemandRevisions {
   private constructor(options: OnDemandOptions) {
     this.#options = options;
     this.#kept = new KeptDocs(options.snapshots, options.log, () => options.limits().diskBytes);
+    const { module, log, symbolWorkers: workers } = options;
+    if (workers > 0) this.#symbols = new DemandedSymbols({ module, log, workers }, this.#kept);
   }
 
   /** Empties the folder. Errors: of the file system. */
@@ -353,6 +359,7 @@ export class OnDemandRevisions {
       this.#refusals.refuse(wanted.key, diskMessage(size, limits), limits);
     }
     this.#kept.add(docs, this.#isCurrent(docs));
+    this.#symbols?.find(docs);
     return docs;
   }
 
@@ -380,6 +387,7 @@ export class OnDemandRevisions {
   async close(): Promise<void> {
     this.#abort.abort(new Error('the daemon is stopping'));
     await Promise.allSettled(this.#running.values());
+    await this.#symbols?.close();
     await this.#options.threads.close();
     this.#kept.close();
   }

@@ -39,8 +39,8 @@ export interface ServedOptions {
   readonly publish: (snapshot: Snapshot) => readonly ShardError[];
   /** Told of a repo with a shard that is damaged. */
   readonly onDamage: (repo: RepoRecord) => void;
-  /** Told of a shard whose symbols went out of service. */
-  readonly onSymbolsLost: (shardId: string) => void;
+  /** Told of a shard whose symbols went out of service, and why. */
+  readonly onSymbolsLost: (shardId: string, reason: string) => void;
 }
 
 interface Kept {
@@ -136,10 +136,6 @@ export class Served {
     return this.#unmapped.size;
   }
 
-  get symbollessCount(): number {
-    return this.#symbolless.size;
-  }
-
   /** Whether a shard is out of service. */
   isOut(shardId: string): boolean {
     return this.#quarantined.has(shardId);
@@ -221,7 +217,7 @@ export class Served {
     this.#symbolless.add(shardId);
     this.#failCounts.delete(shardId);
     this.publish();
-    this.#options.onSymbolsLost(shardId);
+    this.#options.onSymbolsLost(shardId, reason);
   }
 
   /** The symbols that searches have of a shard. */

@@ -165,7 +165,10 @@ export class Shown {
 }
 
 /** Id of a shard as searches know it: a shard with other symbols is another one to them. */
-export function liveIdOf(shardId: string, symbols: CatalogSymbols | undefined): string {
+export function liveIdOf(
+  shardId: string,
+  symbols: Pick<CatalogSymbols, 'symbolsId'> | undefined,
+): string {
   return symbols === undefined ? shardId : `${shardId}+${symbols.symbolsId}`;
 }
 

@@ -17,7 +17,7 @@ import type { AddressParameters } from '../data/address-parameters.ts';
 import { useFileParameters } from './file-parameters.ts';
 import { Panel } from './panel.tsx';
 import type { Panels } from './panels.ts';
-import { explorationText, usePlaces } from './symbols.ts';
+import { explorationText, lacksSymbols, usePlaces } from './symbols.ts';
 import type { Exploration, FoundFile, Places, PlacesThere } from './symbols.ts';
 
 interface Line {
@@ -80,21 +80,29 @@ function FileRows({ file, addressWith }: FileRowsProps) {
 }
 
 /** How many there are, and whether that is all. */
-function amount({ stats, isSearchExhaustive }: Places): string {
+function amount(found: Places): string {
+  const { stats, isSearchExhaustive } = found;
   const said = count(stats.matchCount);
+  if (stats.matchCount === 0 && lacksSymbols(found)) return '(symbols missing)';
   return isSearchExhaustive || stats.matchCount === 0 ? said : `first ${said}`;
 }
 
-/** What is to be known of the places; undefined: nothing. */
-function remarkOf({ isOfDefault, incompleteReasons }: PlacesThere): string | undefined {
-  if (isOfDefault) return 'Of the default revision: the one that is shown has no symbols.';
-  return incompleteReasons?.includes('symbols_missing') === true
-    ? 'Symbols are not ready in every repository yet.'
+/** What is to be known of the definitions, beside whichever places are shown; undefined: nothing. */
+function remarkOf(definitions: PlacesThere | undefined): string | undefined {
+  if (definitions === undefined) return undefined;
+  if (definitions.isOfDefault)
+    return 'Definitions are of the default revision: the one that is shown has no symbols yet.';
+  return lacksSymbols(definitions)
+    ? 'Symbols are missing in some repositories: not all definitions are known yet.'
     : undefined;
 }
 
-function Found({ found, ...rest }: { readonly found: PlacesThere } & Omit<FileRowsProps, 'file'>) {
-  const remark = remarkOf(found);
+interface FoundProps extends Omit<FileRowsProps, 'file'> {
+  readonly found: PlacesThere;
+  readonly remark: string | undefined;
+}
+
+function Found({ found, remark, ...rest }: FoundProps) {
   return (
     <>
       {remark !== undefined && <p className="explore-remark">{remark}</p>}
@@ -152,7 +160,9 @@ export function ExplorePanel({ place, exploration, panels }: ExplorePanelProps) 
       }
     >
       {shown.error !== null && <Notice kind="danger" title={shown.error.message} />}
-      {shown.data !== undefined && <Found found={shown.data} addressWith={addressWith} />}
+      {shown.data !== undefined && (
+        <Found found={shown.data} remark={remarkOf(definitions.data)} addressWith={addressWith} />
+      )}
     </Panel>
   );
 }

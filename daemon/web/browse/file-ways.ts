@@ -12,7 +12,7 @@ import { toast } from '../parts/toasts.ts';
 import { addressOf, belowBase } from './address.ts';
 import type { Place } from './address.ts';
 import { useFileParameters } from './file-parameters.ts';
-import { explorationText, findDefinitionsAt } from './symbols.ts';
+import { explorationText, findDefinitionsAt, lacksSymbols } from './symbols.ts';
 
 /** The id of the commit that a revision is now. Errors: as `call`. */
 async function commitOf({ repo, revision }: Place): Promise<string> {
@@ -46,10 +46,14 @@ export function useFileWays(place: Place, language: string) {
   const explore = (kind: 'definitions' | 'references', name: string): void =>
     change({ explore: explorationText({ kind, name }) });
   const goToDefinition = async (at: NamePlace): Promise<void> => {
-    const { files, stats } = await findDefinitionsAt(place, language, at);
+    const found = await findDefinitionsAt(place, language, at);
+    const { files, stats } = found;
     const [file] = files;
     const line = file?.matches[0]?.range.start.lineNumber;
-    if (file === undefined || line === undefined) toast(`No definition of ${at.name} found`);
+    if (file === undefined || line === undefined)
+      toast(
+        `No definition of ${at.name} found${lacksSymbols(found) ? ': symbols are missing' : ''}`,
+      );
     else if (stats.matchCount > 1) explore('definitions', at.name);
     else navigate(`${belowBase(file.webUrl)}?highlightRange=${line}`);
   };

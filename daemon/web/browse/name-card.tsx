@@ -8,7 +8,7 @@ import { queryClient } from '../data/session.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { counted } from '../parts/words.ts';
 import type { Place } from './address.ts';
-import { useDefinitionsAt } from './symbols.ts';
+import { lacksSymbols, useDefinitionsAt } from './symbols.ts';
 import type { Places } from './symbols.ts';
 
 export interface NameActions {
@@ -26,8 +26,10 @@ function Preview({ found }: { readonly found: Places }) {
   const [file] = found.files;
   const [match] = file?.matches ?? [];
   const all = found.stats.matchCount;
-  if (file === undefined || match === undefined)
-    return <p className="faint">No definition found.</p>;
+  if (file === undefined || match === undefined) {
+    const reason = lacksSymbols(found) ? ': symbols are missing' : '';
+    return <p className="faint">No definition found{reason}.</p>;
+  }
   return (
     <>
       <p className="name-card-place">

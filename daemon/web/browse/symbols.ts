@@ -14,6 +14,11 @@ import type { Place } from './address.ts';
 export type Places = AnswerOf<typeof findDefinitions>;
 export type FoundFile = Places['files'][number];
 
+/** Whether some of what was searched has no symbols yet. */
+export function lacksSymbols({ incompleteReasons }: Places): boolean {
+  return incompleteReasons?.includes('symbols_missing') === true;
+}
+
 /** What is looked for, as the address has it: `definitions:NAME`. */
 export interface Exploration {
   readonly kind: 'definitions' | 'references';
@@ -108,10 +113,7 @@ export function usePlaces(exploration: Exploration, place: Place | undefined) {
       const { repo: repoName, revision } = place;
       const where = { repoName, ...(revision === undefined ? {} : { revisionName: revision }) };
       const found = await askPlaces(exploration, where, signal);
-      const isOfDefault =
-        revision !== undefined &&
-        found.files.length === 0 &&
-        found.incompleteReasons?.includes('symbols_missing') === true;
+      const isOfDefault = revision !== undefined && found.files.length === 0 && lacksSymbols(found);
       if (!isOfDefault) return { ...found, isOfDefault };
       return { ...(await askPlaces(exploration, { repoName }, signal)), isOfDefault };
     },

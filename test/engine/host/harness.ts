@@ -96,7 +96,7 @@ export function builderOf(module: WebAssembly.Module): StripeBuilder {
   return builder.builder;
 }
 
-/** Writes a shard of these docs into `folder`; equal contents are stored once. */
+/** Writes a shard of these docs into `folder`; equal contents of one language are stored once. */
 export function buildShard(
   module: WebAssembly.Module,
   folder: string,
@@ -116,8 +116,9 @@ export function buildSharedShard(
   const target = builderOf(module);
   const blobIds = new Map<string, number>();
   target.begin();
-  for (const { bytes, skipReason } of docs) {
-    const key = Buffer.from(bytes).toString('latin1');
+  for (const doc of docs) {
+    const { bytes, skipReason } = doc;
+    const key = contentKey(doc);
     if (bytes.length === 0 || skipReason !== undefined || blobIds.has(key)) continue;
     const place = target.stage(bytes);
     if (place === undefined || target.add(place, bytes.length, 0) !== 'added')
@@ -136,10 +137,7 @@ export function buildSharedShard(
   });
   const shardDocs = docs.map((doc) => ({
     path: Buffer.from(doc.path),
-    blobId:
-      doc.skipReason === undefined
-        ? blobIds.get(Buffer.from(doc.bytes).toString('latin1'))
-        : undefined,
+    blobId: doc.skipReason === undefined ? blobIds.get(contentKey(doc)) : undefined,
     size: doc.bytes.length,
     language: doc.language ?? '',
     skipReason: doc.skipReason ?? 0,
@@ -149,7 +147,7 @@ export function buildSharedShard(
     repos: repos.map(({ repoId, name, docs }) => ({ repoId, name, docCount: docs.length })),
     docs: ShardDocs.of(shardDocs),
     blobs,
-    blobHashes: Buffer.concat([...blobIds.keys()].map(hashOf)),
+    blobHashes: Buffer.concat([...blobIds.keys()].map((key) => hashOf(contentOf(key)))),
     hashSize: 20,
     blocks,
     caseMarks,
@@ -169,8 +167,16 @@ export function buildSharedShard(
   };
 }
 
-/** Of a content, as latin-1 text. */
-/** Stands for the id of a content in git. */
+/** What says whether docs share a content: its language, and it as latin-1 text. */
+function contentKey({ bytes, language = '' }: TestDoc): string {
+  return `${language}\n${Buffer.from(bytes).toString('latin1')}`;
+}
+
+function contentOf(key: string): string {
+  return key.slice(key.indexOf('\n') + 1);
+}
+
+/** Stands for the id of a content, given as latin-1 text, in git. */
 export function hashOf(content: string): Buffer {
   return Buffer.from(hash('sha1', Buffer.from(content, 'latin1'), 'hex'), 'hex');
 }
@@ -193,8 +199,9 @@ function buildSymbols(
 ): { path: string; size: number } {
   const target = new SymbolsFileBuilder(module, file);
   const added = new Set<number>();
-  for (const { bytes, symbols = [] } of docs) {
-    const blobId = blobIds.get(Buffer.from(bytes).toString('latin1'));
+  for (const doc of docs) {
+    const { symbols = [] } = doc;
+    const blobId = blobIds.get(contentKey(doc));
     if (blobId === undefined || added.has(blobId)) continue;
     target.addBlob(blobId, symbols);
     added.add(blobId);
