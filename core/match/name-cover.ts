@@ -1,13 +1,17 @@
-// What the literals of the active atoms cover of the base name of the current doc's path, without
-// its extension: which of its letters and digits, and how many of the atoms are whole words of it.
+// What the active atoms cover of the base name of the current doc's path, without its extension, by
+// their literals or expressions: which of its letters and digits, and how many of the atoms are
+// whole words of it.
 // A word also ends at an underscore, and where small letters are followed by a large one. Only
 // ASCII folds.
 
-import { NODE_SYMBOL, NODE_TEXT } from '../shared/plan.ts';
+import { beginRegexText, findRegex, foundEnd, foundStart } from '../regex/regex.ts';
+import { TEXT_ANY } from '../regex/text.ts';
+import { NODE_REGEX, NODE_SYMBOL, NODE_TEXT } from '../shared/plan.ts';
 import { isWordByte } from '../text/words.ts';
 import { current } from './current.ts';
 import { slotBit } from './near.ts';
 import { activeInContent, Atom, atomAt } from './node.ts';
+import { RegexAtom } from './regex-atom.ts';
 
 /** Bytes of a base name that are looked at: a bit each. */
 const NAME_SIZE_MAX: usize = 64;
@@ -26,6 +30,7 @@ export function coverName(): void {
   for (let i: u32 = 0; i < activeInContent.count; i++) {
     const atom = atomAt(activeInContent, i);
     if (atom.kind == NODE_TEXT || atom.kind == NODE_SYMBOL) covered |= coverBy(atom);
+    else if (atom.kind == NODE_REGEX) covered |= coverByRegex(changetype<RegexAtom>(atom));
   }
   const letters = lettersOfName();
   nameShare = letters == 0 ? 0 : <f64>popcnt(covered & letters) / <f64>popcnt(letters);
@@ -56,12 +61,26 @@ function coverBy(atom: Atom): u64 {
   const size = <usize>atom.dataSize;
   let covered: u64 = 0;
   for (let ptr = nameStart; ptr + size <= nameEnd; ptr++) {
-    if (!isFoldedAlike(ptr, atom.data, size)) continue;
-    const bits: u64 = size == NAME_SIZE_MAX ? <u64>-1 : ((<u64>1) << size) - 1;
-    covered |= bits << (ptr - nameStart);
-    if (isNameWord(ptr, ptr + size)) nameWords |= slotBit(atom.slot);
+    if (isFoldedAlike(ptr, atom.data, size)) covered |= coverRange(atom, ptr, ptr + size);
   }
   return covered;
+}
+
+/** The bytes of the name that matches of the expression cover. The name is its text. */
+function coverByRegex(atom: RegexAtom): u64 {
+  let covered: u64 = 0;
+  beginRegexText(atom.regex, nameStart, nameEnd, TEXT_ANY);
+  for (let ptr = nameStart; findRegex(atom.regex, ptr, nameEnd); ptr = foundEnd)
+    covered |= coverRange(atom, foundStart, foundEnd);
+  return covered;
+}
+
+/** The bytes of the range, which is a match of the atom in the name. */
+function coverRange(atom: Atom, start: usize, end: usize): u64 {
+  if (isNameWord(start, end)) nameWords |= slotBit(atom.slot);
+  const size = end - start;
+  const bits: u64 = size == NAME_SIZE_MAX ? <u64>-1 : ((<u64>1) << size) - 1;
+  return bits << (start - nameStart);
 }
 
 export function isFoldedAlike(a: usize, b: usize, size: usize): bool {

@@ -47,6 +47,8 @@ export interface BruteAtom {
   readonly isSymbol: boolean;
   /** What it looks for; nothing: it is an expression. */
   readonly literal: Buffer | undefined;
+  /** Its ranges in another text. */
+  readonly rangesIn: (text: Uint8Array) => readonly ByteRange[];
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -215,6 +217,10 @@ function atomOf({ node, found, isActive }: Asked, mode: BruteMode): BruteAtom {
     isActive,
     isSymbol: found.isSymbol === true,
     literal: literal === undefined ? undefined : Buffer.from(literal),
+    rangesIn: (text) =>
+      node.kind === 'regex'
+        ? expressionRanges(text, node.pattern, mode.isCaseSensitive).ranges
+        : [],
   };
 }
 

@@ -205,23 +205,29 @@ function nearPart({ bytes }: BruteDoc, ranges: readonly Placed[], n: number): nu
   return (line + window + row) / n;
 }
 
-/** What the literals of active atoms cover of the base name without its extension. */
+/** What active atoms cover of the base name without its extension. */
 function namePart({ path }: BruteDoc, atoms: readonly BruteAtom[], n: number): number {
   const base = Buffer.from(path.slice(path.lastIndexOf('/') + 1)).toString('latin1');
   const name = base.replace(/(?<=.)\.[^.]*$/s, '').slice(0, 64);
   const small = name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   const covered = new Set<number>();
   const wholeWords = new Set<number>();
-  for (const [slot, { literal, isActive }] of atoms.entries()) {
-    if (literal === undefined || !isActive) continue;
+  const cover = (slot: number, start: number, end: number): void => {
+    for (let i = start; i < end; i++) covered.add(i);
+    if (isNameBorder(name, start) && isNameBorder(name, end))
+      wholeWords.add(Math.min(slot, SLOTS_MAX - 1));
+  };
+  for (const [slot, { literal, isActive, rangesIn }] of atoms.entries()) {
+    if (!isActive) continue;
+    if (literal === undefined) {
+      for (const [start, end] of rangesIn(Buffer.from(name, 'latin1'))) cover(slot, start, end);
+      continue;
+    }
     const wanted = literal
       .toString('latin1')
       .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-    for (let at = small.indexOf(wanted); at >= 0; at = small.indexOf(wanted, at + 1)) {
-      for (let i = 0; i < wanted.length; i++) covered.add(at + i);
-      if (isNameBorder(name, at) && isNameBorder(name, at + wanted.length))
-        wholeWords.add(Math.min(slot, SLOTS_MAX - 1));
-    }
+    for (let at = small.indexOf(wanted); at >= 0; at = small.indexOf(wanted, at + 1))
+      cover(slot, at, at + wanted.length);
   }
   const letters = name.split('').flatMap((one, at) => (isLetter(one.charCodeAt(0)) ? [at] : []));
   const share = letters.filter((at) => covered.has(at)).length / Math.max(1, letters.length);

@@ -125,6 +125,39 @@ async function letAllCome(page: Page, end: RegExp): Promise<number> {
   return steps;
 }
 
+void test(
+  'three loads show the same files first, those of the API',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    const response = await fetch(`${served.url}/api/search`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ query: 'damson', matches: 1000 }),
+    });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the test checks
+    const { files } = (await response.json()) as { files: { fileName: { text: string } }[] };
+    const first = (): Promise<string[]> =>
+      page.evaluate(
+        `[...document.querySelectorAll('article')].slice(0, 5).map(({ dataset }) => dataset.key)`,
+      );
+    const loads = [];
+    for (let load = 0; load < 3; load++) {
+      await search(page, 'query=plumtree&matches=20000');
+      loads.push(await first());
+    }
+    assert.ok(loads[0]!.length >= 4);
+    for (const load of loads) assert.deepEqual(load, loads[0]);
+    await search(page, 'query=damson&matches=1000');
+    const paths = (await first()).map((key) => key.split(':').at(-1));
+    assert.deepEqual(
+      paths,
+      files.slice(0, paths.length).map(({ fileName }) => fileName.text),
+    );
+    assert.deepEqual(complaints, []);
+  },
+);
+
 void test('what streams in moves nothing that was painted', { skip: NO_BROWSER }, async () => {
   const { page, complaints } = await visit({ url: door.url });
   await page.addInitScript(`

@@ -11,7 +11,7 @@ import {
   spansAround,
 } from '../../daemon/web/search/card-rows.ts';
 import { csvOf } from '../../daemon/web/search/csv.ts';
-import { addFiles, sortFiles } from '../../daemon/web/search/order.ts';
+import { addFiles, countBetter, sortFiles } from '../../daemon/web/search/order.ts';
 import { filteredRows } from '../../daemon/web/browse/tree-rows.ts';
 import { pointCount, unitsIn } from '../../daemon/web/code/columns.ts';
 import { visibleLine, visibleName } from '../../daemon/web/parts/hidden-characters.ts';
@@ -107,6 +107,16 @@ test('above the water line nothing comes, goes or moves; below it the best are f
     sortFiles(third, 'path').map(({ path }) => path),
     ['a', 'b', 'c', 'd', 'e'],
   );
+});
+
+test('files that come late and would come before one above the water line are counted', () => {
+  const files = addFiles([], [file('b', 4, 0), file('a', 2, 1)], new Set(), 'score');
+  const seen = new Set(files.map(({ key }) => key));
+  assert.equal(countBetter(files, seen, 'score'), 0);
+  const more = addFiles(files, [file('c', 9, 2), file('d', 3, 3), file('e', 1, 4)], seen, 'score');
+  assert.equal(countBetter(more, seen, 'score'), 2);
+  assert.equal(countBetter(more, new Set(), 'score'), 0, 'nothing was looked at');
+  assert.equal(countBetter(sortFiles(more, 'score'), seen, 'score'), 0);
 });
 
 test('a file that comes again with more matches takes the place of the cut one', () => {

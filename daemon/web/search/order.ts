@@ -58,3 +58,15 @@ export function addFiles(
   const below = [...kept.slice(line), ...fresh.values()].toSorted(COMPARE[sort]);
   return [...kept.slice(0, line), ...below];
 }
+
+/** Files below the water line that would come before one above it. */
+export function countBetter(
+  files: readonly ResultFile[],
+  seen: ReadonlySet<string>,
+  sort: SortOrder,
+): number {
+  const above = files.slice(0, waterLine(files, seen));
+  const last = above.toSorted(COMPARE[sort]).at(-1);
+  if (last === undefined) return 0;
+  return files.slice(above.length).filter((file) => COMPARE[sort](file, last) < 0).length;
+}

@@ -8,7 +8,7 @@ import { noteExpired, onSignedIn } from '../data/session.ts';
 import { setCards, useCards } from './cards.ts';
 import { keepSearch, keptSearch } from './memory.ts';
 import type { FromWorker, Outcome, Progress, Search, SearchFailure } from './messages.ts';
-import { addFiles, sortFiles, waterLine } from './order.ts';
+import { addFiles, countBetter, sortFiles, waterLine } from './order.ts';
 import type { SortOrder } from './order.ts';
 import type { ResultFile } from './rows.ts';
 import { hear, post } from './worker-link.ts';
@@ -33,6 +33,8 @@ interface SearchView {
   /** In the order of `sort`, as far as nobody had looked at them. */
   readonly files: readonly ResultFile[];
   readonly sort: SortOrder;
+  /** Files that came late and would come before one that was looked at. */
+  readonly betterCount: number;
   readonly matchCount: number;
   readonly progress: Progress | undefined;
   readonly outcome: Outcome | undefined;
@@ -53,6 +55,8 @@ interface SearchView {
    */
   readonly ask: (search: Search, wasHere?: boolean) => void;
   readonly setSort: (sort: SortOrder) => void;
+  /** Puts all files in their order, whatever was looked at. */
+  readonly sortAnew: () => void;
   readonly stop: () => void;
   readonly clear: () => void;
 }
@@ -92,11 +96,14 @@ function countMatches(files: readonly ResultFile[]): number {
 }
 
 /** What a list that replaces the one before begins with. */
-function newView(): Pick<SearchView, 'viewId' | 'files' | 'matchCount' | 'outcome'> {
+function newView(): Pick<
+  SearchView,
+  'viewId' | 'files' | 'betterCount' | 'matchCount' | 'outcome'
+> {
   seen = new Set();
   setCards(new Map());
   const viewId = useSearch.getState().viewId + 1;
-  return { viewId, files: [], matchCount: 0, outcome: undefined };
+  return { viewId, files: [], betterCount: 0, matchCount: 0, outcome: undefined };
 }
 
 /** What has been painted stays where it is, so that a list by name waits for what may come before it. */
@@ -122,6 +129,7 @@ function paint(): void {
     ...view,
     shown: asked,
     files,
+    betterCount: countBetter(files, seen, sort),
     matchCount: countMatches(files),
     firstMs: firstMs ?? performance.now() - startedAt,
   });
@@ -274,6 +282,7 @@ export const useSearch = create<SearchView>()((set, get) => ({
   viewId: 0,
   files: [],
   sort: 'score',
+  betterCount: 0,
   matchCount: 0,
   progress: undefined,
   outcome: undefined,
@@ -305,7 +314,12 @@ export const useSearch = create<SearchView>()((set, get) => ({
   setSort: (sort) => {
     if (sort === get().sort) return;
     seen = new Set();
-    set({ sort, files: sortFiles(get().files, sort) });
+    set({ sort, files: sortFiles(get().files, sort), betterCount: 0 });
+  },
+  sortAnew: () => {
+    const { files, sort, viewId } = get();
+    seen = new Set();
+    set({ files: sortFiles(files, sort), betterCount: 0, viewId: viewId + 1 });
   },
   stop: () => {
     if (get().state !== 'running') return;

@@ -63,11 +63,24 @@ function progressOf(event: ChunkEvent): Progress | undefined {
   return typeof done === 'number' && typeof total === 'number' ? { done, total } : undefined;
 }
 
+/**
+ * Scores by which files stay as their chunk has them: by score, but for one that was moved up for its kind, which gets that of
+ * the next one.
+ */
+function placedScores(scores: readonly number[]): number[] {
+  const placed = [...scores];
+  for (let i = placed.length - 2; i >= 0; i--) placed[i] = Math.max(placed[i]!, placed[i + 1]!);
+  return placed;
+}
+
 /** @param count  files of the search that came before */
 function tellFiles(id: number, event: ChunkEvent, count: number): void {
+  const scores = placedScores(event.files.map(({ score = 0 }) => score));
   for (let from = 0; from < event.files.length; from += MESSAGE_FILES_MAX) {
     const some = event.files.slice(from, from + MESSAGE_FILES_MAX);
-    const files = some.map((file, index) => toResultFile(file, count + from + index));
+    const files = some.map((file, index) =>
+      toResultFile({ ...file, score: scores[from + index] ?? 0 }, count + from + index),
+    );
     tell({ type: 'files', id, files });
   }
   // Behind them: they are waited for.

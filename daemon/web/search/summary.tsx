@@ -177,6 +177,21 @@ function Ended(props: SummaryProps) {
   );
 }
 
+/** What came late stays below what was looked at until somebody wants it in its place. */
+function Better() {
+  const betterCount = useSearch((state) => state.betterCount);
+  const sort = useSearch((state) => state.sort);
+  const sortAnew = useSearch((state) => state.sortAnew);
+  if (betterCount === 0) return null;
+  const kind = sort === 'score' ? 'better file' : 'earlier file';
+  return (
+    <>
+      <span>· {counted(betterCount, kind)}</span>
+      <Action label="Show" run={sortAnew} />
+    </>
+  );
+}
+
 /** A count that changes no more often than one can read. @param first  what it is until a pause is over; absent: the value */
 function useSlowly(value: number, pauseMs: number, first?: number): number {
   const [shown, setShown] = useState(() =>
@@ -257,6 +272,7 @@ export function Summary(props: SummaryProps) {
         {(state === 'done' || state === 'stopped' || (isWaiting && !isLate)) && (
           <Ended {...props} />
         )}
+        {state !== 'failed' && <Better />}
       </div>
       <Times />
       <button
