@@ -334,6 +334,8 @@ void test('through a daemon: all commands, and they hold from the next request o
   await changeGrants(desk, `local/${path.basename(repo)}`);
   await readAudit(desk, `local/${path.basename(repo)}`);
   assert.equal(await searchStatus(served, key), 200);
+  assert.match(await desk.refused(['user', 'suspend', 'bob@x.org']), /last active owner/);
+  await desk.ok(['key', 'create', '--user', 'ada@x.org', '--name', 'y']);
   await desk.ok(['user', 'suspend', 'bob@x.org']);
   assert.equal(await searchStatus(served, key), 401);
   await desk.ok(['user', 'restore', 'bob@x.org']);
