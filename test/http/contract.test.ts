@@ -309,7 +309,7 @@ onBothAdapters('HTTP contract', (kind) => {
     const port = String(first.server.address.port);
     await assert.rejects(startWorld({ kind, env: { TRAWL_PORT: port } }), {
       name: 'ConfigError',
-      variable: 'TRAWL_PORT',
+      variable: '--port and --host, or TRAWL_PORT and TRAWL_HOST',
       exitCode: 2,
     });
     await first.close();

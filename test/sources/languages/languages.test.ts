@@ -81,7 +81,7 @@ test('languages by content', () => {
   const cases: [string, string, string][] = [
     ['run', '#!/usr/bin/env python3.11\n', 'Python'],
     ['run', '#!/bin/sh -e\n', 'Shell'],
-    ['run', '\uFEFF#!/bin/sh\n', 'Shell'],
+    ['run', '\xef\xbb\xbf#!/bin/sh\n', 'Shell'],
     ['run', '#!/usr/bin/env -S NODE_ENV=x node --flag\n', 'JavaScript'],
     ['run', '#! /usr/bin/perl\n', 'Perl'],
     ['run', '#!/nothing/known\n', ''],
