@@ -12,6 +12,11 @@ import { eventually } from '../http/harness.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { openIndexOf } from './index-of.ts';
 
+/** Symbols are found behind a job: nobody waits for them here. */
+function troublesOf({ degradations }: { readonly degradations: readonly string[] }): string[] {
+  return degradations.filter((words) => !words.startsWith('symbols of '));
+}
+
 const isWindows = process.platform === 'win32';
 
 void test('no more files: nothing is damaged', { skip: isWindows }, () => {
@@ -57,8 +62,8 @@ void test('a shard that could not be mapped comes back by itself', async () => {
   assert.equal(shards.length, 1);
   served.noteShardFailure(shards[0]!.shardId, 'EMFILE', 'unmapped');
   assert.equal(parts.snapshots.current.shards.length, 0);
-  assert.equal(indexer.degradations.length, 1);
+  assert.equal(troublesOf(indexer).length, 1);
   await eventually(() => parts.snapshots.current.shards.length === 1);
-  assert.deepEqual(indexer.degradations, []);
+  assert.deepEqual(troublesOf(indexer), []);
   await index.close();
 });
