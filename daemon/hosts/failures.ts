@@ -3,7 +3,7 @@
 
 import { messageOf, systemCodeOf } from '../base/caught.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
-import { HostError, type ListingIssue } from './host.ts';
+import { HostError, type ListingIssue, UnreachableError } from './host.ts';
 
 /** What was asked, for people. */
 export interface Question {
@@ -39,7 +39,7 @@ export function networkFailure(error: unknown, { host, what }: Question): HostEr
       'CERTIFICATE_REFUSED',
       `${reason}; name the file of the certificates to trust in tls.caFile`,
     );
-  return new HostError(
+  return new UnreachableError(
     'HOST_UNAVAILABLE',
     `${reason}; check that the host can be reached from this machine, and HTTPS_PROXY and NO_PROXY`,
   );

@@ -123,3 +123,6 @@ export class HostError extends Error {
     this.retryAt = retryAt;
   }
 }
+
+/** No request reached the host, or no answer came. */
+export class UnreachableError extends HostError {}

@@ -8,6 +8,7 @@ import {
   type ListingIssue,
   type ListingPage,
   type PageTarget,
+  UnreachableError,
 } from './host.ts';
 import type { PublicLook } from './public-look.ts';
 
@@ -98,7 +99,7 @@ export async function* listTargets(
   from: unknown,
   signal: AbortSignal,
 ): AsyncIterable<ListingPage> {
-  const listing = new Listing(publicLook);
+  const listing = new Listing(publicLook, targets.length);
   let place = placeOf(from, targets);
   const found = foundCount === undefined ? {} : { target: nothing(FOUND, foundCount) };
   if (issues.length > 0 || place === undefined || foundCount !== undefined)
@@ -163,10 +164,12 @@ class Listing {
     repoCount: 0,
     idlePages: 0,
   };
+  readonly #targetCount: number;
   #unanswered = 0;
 
-  constructor(publicLook: PublicLook | undefined) {
+  constructor(publicLook: PublicLook | undefined, targetCount: number) {
     this.#publicLook = publicLook;
+    this.#targetCount = targetCount;
   }
 
   /** Errors: those that end the listing. */
@@ -187,9 +190,16 @@ class Listing {
       signal.throwIfAborted();
       if (!(error instanceof HostError) || FATAL_CODES.has(error.code)) throw error;
       this.#unanswered = HOST_CODES.has(error.code) ? this.#unanswered + 1 : 0;
-      if (this.#unanswered >= UNANSWERED_MAX) throw error;
+      if (this.#unanswered >= this.#unansweredMax(error)) throw error;
       return { repos: [], of: nothing(target.name), error };
     }
+  }
+
+  /** A host that cannot be reached fails the listing, which is tried again soon, also where it has fewer targets. */
+  #unansweredMax(error: HostError): number {
+    return error instanceof UnreachableError
+      ? Math.min(UNANSWERED_MAX, this.#targetCount)
+      : UNANSWERED_MAX;
   }
 
   #take(target: Target, listed: readonly Listed[]): Pick<ReadPage, 'repos' | 'of'> {

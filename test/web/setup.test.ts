@@ -191,6 +191,7 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   await page.getByText('This link was used or is too old.').waitFor();
   await page.getByText('There is an account already').getByRole('link').click();
   await page.waitForURL(/\/login$/);
+  await page.getByRole('heading', { name: 'Sign in to Trawl' }).waitFor();
   assert.deepEqual(await findingsOf(page), []);
   await page.goto('/settings/general');
   await page.getByRole('button', { name: 'Sign out' }).click();
