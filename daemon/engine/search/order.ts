@@ -49,8 +49,8 @@ const TIERS = 2 ** (32 - MATCH_TIER_SHIFT);
 
 /** Docs that one step merges. Guess: 1 ms. */
 const STEP_DOCS = 2048;
-/** Docs that one step sorts, by numbers. Measured: 2026-11-28: 1.5 ms. */
-const RUN_DOCS = 16_384;
+/** Docs that one step sorts. Measured: 2026-11-28: 49,000 docs take 13 ms as one run; as four, 12 ms and 33 ms to merge them. */
+const RUN_DOCS = 65_536;
 
 /** The docs of all units, best first. */
 export function* orderDocs(
