@@ -159,13 +159,14 @@ function unnarrowed(
 }
 
 function finish(outcome: Outcome): void {
-  const { shown, asked, files, isPreview } = useSearch.getState();
+  const { shown, asked, files, sort, isPreview } = useSearch.getState();
   const isEmpty = shown !== asked && !isExtending;
   const left = isExtending ? withoutOld(files) : files;
   useSearch.setState({
     state: 'done',
     shown: asked,
     files: left,
+    betterCount: countBetter(left, seen, sort),
     matchCount: countMatches(left),
     ...(isEmpty ? newView() : {}),
     outcome,
@@ -269,6 +270,7 @@ function restore(search: Search): boolean {
     isPreview: false,
     failure: undefined,
     viewId,
+    betterCount: countBetter(kept.files, seen, kept.sort),
     matchCount: countMatches(kept.files),
   });
   return true;
