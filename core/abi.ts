@@ -9,7 +9,7 @@
 //            shard) for each request
 //   build:   coreInit -> builderInit -> (builderBegin -> builderAddBlob* -> builderClose ->
 //            builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddStripe*
-//            -> mergeStep* -> mergeFinish for each shard
+//            -> mergeStep* -> mergeFinish, pathGramsBuild for each shard
 //   symbols: coreInit -> openShard -> symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the
 //            sections
 // The host also gives isStopWanted (base/work.ts), which planBind, searchUnit, scoreDoc, renderDocs and
@@ -59,6 +59,7 @@ export {
 } from './shard/merge';
 export { headerChecksum, failIndex as openFailIndex, failSection as openFailSection, openShard } from './shard/open';
 export { arePagesSound, forgetPages, pagesInit, soundPagesSize, sumPages } from './shard/pages';
+export { pathGramsBuild, pathKeyCount, pathKeys, pathRows, pathRowSize } from './shard/path-grams';
 export { openSymbols, symbolsHeaderChecksum, verifySymbols } from './shard/symbols';
 export {
   symbolsAddBlob,
@@ -78,6 +79,7 @@ export {
 export {
   verifyChecksums,
   failIndex as verifyFailIndex,
+  verifyPathGrams,
   verifyScratchSize,
   verifyStripe,
   verifyStripeSum,

@@ -40,7 +40,8 @@ import {
   unitCount,
 } from './candidates.ts';
 import { bindConst, bindDocs, bindLanguage, bindRepos, DocsNode, LanguageNode } from './filters.ts';
-import { findHeads } from './heads.ts';
+import { namedDocs } from './head-names.ts';
+import { definingDocs } from './heads.ts';
 import { lookupCount, resetLookups } from './lookups.ts';
 import { matchRoot } from './match-tree.ts';
 import { contentAtomAt, contentAtoms, MatchNode, nodeAt, setNode } from './node.ts';
@@ -56,6 +57,10 @@ const STEP_SHIFT: u32 = 3;
 /** More are not counted at once. */
 const BYTES_MAX: u32 = 1 << 26;
 
+/** Bitmaps of docs, 0: none: those to evaluate first (heads.ts), and those of them for their names. */
+let heads: usize = 0;
+let named: usize = 0;
+
 /**
  * Binds the compiled tree to `view`; counters go to `stats` (BIND_*). Reads tables, postings, paths
  * and names of symbols, and no other content. What it leaves in the arena, bitmaps and lists of
@@ -67,8 +72,8 @@ const BYTES_MAX: u32 = 1 << 26;
 export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
   const verdict = bindNode(arena, matchRoot);
-  const heads: usize = verdict == NO_DOCS ? 0 : findHeads(arena);
-  return listCandidates(arena, verdict, heads, false, stats);
+  if (verdict != NO_DOCS) findHeads(arena);
+  return listCandidates(arena, verdict, false, stats);
 }
 
 /**
@@ -77,10 +82,10 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
  */
 export function bindHeads(arena: Arena, view: ShardView, stats: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
-  const heads = findHeads(arena);
+  findHeads(arena);
   if (heads != 0) restrictTo(heads);
   const verdict: usize = heads == 0 ? NO_DOCS : bindNode(arena, matchRoot);
-  return listCandidates(arena, verdict, heads, true, stats);
+  return listCandidates(arena, verdict, true, stats);
 }
 
 /**
@@ -94,9 +99,18 @@ export function bindSome(arena: Arena, view: ShardView, docs: usize): i32 {
   return isStopped ? STATUS_STOPPED : failStatus;
 }
 
+function findHeads(arena: Arena): void {
+  named = namedDocs(arena);
+  heads = definingDocs(arena);
+  if (heads == 0) heads = named;
+  else if (named != 0) uniteBitmaps(heads, named, docBitmapSize());
+}
+
 /** False: the arena is full. */
 function begin(arena: Arena, view: ShardView): bool {
   beginBinding(view);
+  heads = 0;
+  named = 0;
   resetLookups();
   beginWork();
   // Other texts may lie where those of the shard before did.
@@ -110,13 +124,12 @@ function begin(arena: Arena, view: ShardView): bool {
 function listCandidates(
   arena: Arena,
   verdict: usize,
-  heads: usize,
   isHeadsOnly: bool,
   stats: usize,
 ): i32 {
   if (isStopped) return STATUS_STOPPED;
   if (failStatus != STATUS_OK) return failStatus;
-  let status = collectCandidates(arena, verdict, heads, isHeadsOnly);
+  let status = collectCandidates(arena, verdict, named, heads, isHeadsOnly);
   if (status != STATUS_OK) return status;
   status = cutUnits(arena);
   if (status != STATUS_OK) return status;

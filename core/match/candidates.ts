@@ -60,7 +60,7 @@ export function restoreCandidates(saved: Candidates): void {
 }
 
 /** Bound: 10 us each; more heads of a shard come in their place among the others. */
-const HEADS_MAX: u32 = 32;
+const HEADS_MAX: u32 = 48;
 
 /**
  * Lists the candidate docs, those of one blob together, in the order of their first: heads, then
@@ -68,11 +68,13 @@ const HEADS_MAX: u32 = 32;
  *
  * @param verdict  NO_DOCS, ALL_DOCS, or a bitmap of docs, which stays as it is
  * @param heads    0, or a bitmap of docs; with a doc it has all of the same content
+ * @param named    those of them that come first
  * @param isHeadsOnly  whether the others are left out
  */
 export function collectCandidates(
   arena: Arena,
   verdict: usize,
+  named: usize,
   heads: usize,
   isHeadsOnly: bool,
 ): i32 {
@@ -88,6 +90,7 @@ export function collectCandidates(
   if (verdict != ALL_DOCS) memory.copy(left, verdict, docBitmapSize());
   else if (isHeadsOnly) memory.copy(left, heads, docBitmapSize());
   else for (let docId: u32 = 0; docId < boundView.docCount; docId++) setBit(left, docId);
+  if (named != 0) listDocs(left, named, HEADS_MAX);
   if (heads != 0) listDocs(left, heads, HEADS_MAX);
   headCount = candidateDocCount;
   if (isHeadsOnly) return STATUS_OK;

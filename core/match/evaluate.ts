@@ -12,6 +12,7 @@ import { matchRoot } from './match-tree.ts';
 import {
   activeInContent,
   activeInPath,
+  activeWords,
   addAtom,
   Atom,
   ContentAtom,
@@ -19,6 +20,7 @@ import {
   nodeAt,
 } from './node.ts';
 import { holdsPath, PathAtom } from './path-atom.ts';
+import { holdsInPath, TextAtom } from './text-atom.ts';
 
 /** Active leaves of the current doc, DOCS and CONST aside. */
 export let activeLeafCount: u32 = 0;
@@ -32,6 +34,7 @@ export function evaluateDoc(id: u32): bool {
   if (!holds(matchRoot)) return false;
   activeInContent.count = 0;
   activeInPath.count = 0;
+  activeWords.count = 0;
   activeLeafCount = 0;
   collectActive(matchRoot);
   return true;
@@ -59,6 +62,7 @@ function holds(node: MatchNode): bool {
     case layout.NODE_NOT:
       return !holds(nodeAt(node.children, 0));
     case layout.NODE_TEXT:
+      return holdsInPath(changetype<TextAtom>(node)) || holdsContent(changetype<ContentAtom>(node));
     case layout.NODE_REGEX:
     case layout.NODE_SYMBOL:
     case layout.NODE_SYMBOL_REGEX:
@@ -93,7 +97,15 @@ function collectActive(node: MatchNode): void {
       }
       return;
     }
-    case layout.NODE_TEXT:
+    case layout.NODE_TEXT: {
+      const text = changetype<TextAtom>(node);
+      if (holdsInPath(text)) {
+        addAtom(activeInPath, text.path);
+        addAtom(activeWords, text.path);
+      }
+      if (holdsContent(text)) addAtom(activeInContent, text);
+      break;
+    }
     case layout.NODE_REGEX:
     case layout.NODE_SYMBOL:
     case layout.NODE_SYMBOL_REGEX:

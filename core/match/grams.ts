@@ -3,6 +3,7 @@
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { CASE_MARKS_SIZE } from '../shared/format.ts';
+import { NODE_PATH } from '../shared/plan.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { wantMarks } from '../text/case-marks.ts';
 import { appendLetter, LETTER_NEWLINE } from '../text/letters.ts';
@@ -34,6 +35,8 @@ export function makeGrams(arena: Arena, node: MatchNode): Grams {
   memory.fill(changetype<usize>(grams), 0, offsetof<Grams>());
   grams.keys = <u32>keys;
   listKeys(grams, node.data, <usize>node.data + node.dataSize);
+  // The grams of paths have no lists, and no blocks with marks.
+  if (node.kind == NODE_PATH) return grams;
   expectLookups(grams.keyCount);
   if (isCaseSensitive(node)) grams.marks = makeMarks(arena, node);
   return grams;

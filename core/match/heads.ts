@@ -1,7 +1,8 @@
-// Heads: the docs to evaluate first, which define a symbol that the query names. The order of names
-// (shard/symbols.ts) finds them without a list of grams, so that the host can ask every shard before
-// it binds any. A lone literal names itself, or its longest identifier; several literals name what
-// they spell together: `kmem cache create` is kmem_cache_create, or kmemCacheCreate.
+// Heads: the docs to evaluate first, which are named by the query (head-names.ts), or define a symbol that
+// it names. The grams of paths and the order of names (shard/symbols.ts) find them without a list of
+// grams, so that the host can ask every shard before it binds any. A lone literal names itself, or its
+// longest identifier; several literals name what they spell together: `kmem cache create` is
+// kmem_cache_create, or kmemCacheCreate.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -27,6 +28,7 @@ import {
   failStatus,
   newDocBitmap,
 } from './bound.ts';
+import { hasNamed } from './head-names.ts';
 import { Atom, atomAt, failCompiling, slotAtoms } from './node.ts';
 
 /** Longer names have cut keys. */
@@ -111,13 +113,17 @@ function joinTexts(arena: Arena, text: HeadText, size: u32, separator: u8): void
   setText(text, start, next - start);
 }
 
-/** Whether an open shard has symbols that the compiled plan names: one or two binary searches. */
+/** Whether an open shard has heads of the compiled plan: a few binary searches. */
 export function hasHeads(view: ShardView): bool {
-  if (!hasSymbols(view)) return false;
-  for (let i: u32 = 0; i < TEXT_COUNT; i++) {
-    if (findNames(view, textAt(i)) != NAMES_NONE) return true;
-  }
-  return false;
+  return bestNames(view) != NAMES_NONE || hasNamed(view);
+}
+
+/** The best that is named in the shard. */
+function bestNames(view: ShardView): u32 {
+  let best = NAMES_NONE;
+  if (!hasSymbols(view)) return best;
+  for (let i: u32 = 0; i < TEXT_COUNT; i++) best = max(best, findNames(view, textAt(i)));
+  return best;
 }
 
 const NAMES_NONE: u32 = 0;
@@ -150,13 +156,11 @@ function isNamed(view: ShardView, name: u32, text: HeadText, isPrefix: bool): bo
 }
 
 /**
- * The heads of the bound shard, with a doc all of the same content; 0: there are none, or failStatus
- * is set. Names that begin with a text count where none is one.
+ * The docs of the bound shard that define what the query names, with a doc all of the same content; 0:
+ * there are none, or failStatus is set. Names that begin with a text count where none is one.
  */
-export function findHeads(arena: Arena): usize {
-  if (!hasSymbols(boundView)) return 0;
-  let best = NAMES_NONE;
-  for (let i: u32 = 0; i < TEXT_COUNT; i++) best = max(best, findNames(boundView, textAt(i)));
+export function definingDocs(arena: Arena): usize {
+  const best = bestNames(boundView);
   if (best == NAMES_NONE) return 0;
   const blocks = newBlockBitmap(arena);
   if (blocks == 0) return 0;

@@ -206,6 +206,9 @@ let visitCount: u32 = 0;
 function giveSlot(atom: Atom): void {
   atom.slot = slotCount++;
   addAtom(slotAtoms, atom);
+  if (atom.kind != layout.NODE_TEXT) return;
+  const path = changetype<TextAtom>(atom).path;
+  if (changetype<usize>(path) != 0) path.slot = atom.slot;
 }
 
 /**

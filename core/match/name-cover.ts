@@ -1,16 +1,15 @@
-// What the active atoms cover of the base name of the current doc's path, without its extension, by
-// their literals or expressions: which of its letters and digits, and how many of the atoms are
-// whole words of it.
+// What atoms cover of the base name of a path, without its extension, by their literals or
+// expressions: which of its letters and digits, and how many of the atoms are whole words of it.
 // A word also ends at an underscore, and where small letters are followed by a large one. Only
 // ASCII folds.
 
 import { beginRegexText, findRegex, foundEnd, foundStart } from '../regex/regex.ts';
 import { TEXT_ANY } from '../regex/text.ts';
-import { NODE_REGEX, NODE_SYMBOL, NODE_TEXT } from '../shared/plan.ts';
+import { NODE_REGEX, NODE_SYMBOL_REGEX } from '../shared/plan.ts';
 import { isWordByte } from '../text/words.ts';
 import { current } from './current.ts';
 import { slotBit } from './near.ts';
-import { activeInContent, Atom, atomAt } from './node.ts';
+import { activeInContent, activeWords, Atom, atomAt, AtomList } from './node.ts';
 import { RegexAtom } from './regex-atom.ts';
 
 /** Bytes of a base name that are looked at: a bit each. */
@@ -23,25 +22,41 @@ export let nameWords: u32 = 0;
 let nameStart: usize = 0;
 let nameEnd: usize = 0;
 
+/** Covers the name of the current doc by its active atoms. */
 export function coverName(): void {
-  findName();
-  nameWords = 0;
+  findName(current.pathStart, current.pathEnd);
+  setCover(coverByAll(activeInContent) | coverByAll(activeWords));
+}
+
+/** Covers the name in the path [start, end) by atoms; returns the share of its letters. */
+export function coverNameOf(start: usize, end: usize, atoms: AtomList): f64 {
+  findName(start, end);
+  setCover(coverByAll(atoms));
+  return nameShare;
+}
+
+function coverByAll(atoms: AtomList): u64 {
   let covered: u64 = 0;
-  for (let i: u32 = 0; i < activeInContent.count; i++) {
-    const atom = atomAt(activeInContent, i);
-    if (atom.kind == NODE_TEXT || atom.kind == NODE_SYMBOL) covered |= coverBy(atom);
-    else if (atom.kind == NODE_REGEX) covered |= coverByRegex(changetype<RegexAtom>(atom));
+  for (let i: u32 = 0; i < atoms.count; i++) {
+    const atom = atomAt(atoms, i);
+    if (atom.kind == NODE_REGEX) covered |= coverByRegex(changetype<RegexAtom>(atom));
+    else if (atom.kind != NODE_SYMBOL_REGEX) covered |= coverBy(atom);
   }
+  return covered;
+}
+
+function setCover(covered: u64): void {
   const letters = lettersOfName();
   nameShare = letters == 0 ? 0 : <f64>popcnt(covered & letters) / <f64>popcnt(letters);
 }
 
-/** The base name, up to its last dot, if that is not its first byte. */
-function findName(): void {
-  nameStart = current.pathEnd;
-  nameEnd = current.pathEnd;
-  while (nameStart > current.pathStart && load<u8>(nameStart - 1) != 47) nameStart--;
-  for (let ptr = current.pathEnd; ptr > nameStart + 1; ptr--) {
+/** The base name of the path [start, end), up to its last dot, if that is not its first byte. */
+function findName(start: usize, end: usize): void {
+  nameWords = 0;
+  nameStart = end;
+  nameEnd = end;
+  while (nameStart > start && load<u8>(nameStart - 1) != 47) nameStart--;
+  for (let ptr = end; ptr > nameStart + 1; ptr--) {
     if (load<u8>(ptr - 1) != 46) continue;
     nameEnd = ptr - 1;
     break;

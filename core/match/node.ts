@@ -99,6 +99,8 @@ export const slotAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 /** Those of them that are active in the current doc (evaluate.ts). */
 export const activeInContent = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 export const activeInPath = changetype<AtomList>(memory.data(LIST_SIZE, 4));
+/** Those of the active ones in paths that are of TEXT. */
+export const activeWords = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 
 /**
  * Makes `count` nodes of zeros, and empty lists for as many atoms. They live as long as the
@@ -115,6 +117,7 @@ export function makeNodes(arena: Arena, count: u32): void {
   makeList(arena, slotAtoms);
   makeList(arena, activeInContent);
   makeList(arena, activeInPath);
+  makeList(arena, activeWords);
 }
 
 function makeList(arena: Arena, list: AtomList): void {

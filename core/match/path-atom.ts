@@ -1,8 +1,8 @@
-// PATH and PATH_REGEX: the path holds a literal, has a match of an expression. Paths are not
-// indexed: all of a shard's are a few megabytes, and one scan over them costs less than a posting
-// list.
+// PATH and PATH_REGEX: the path holds a literal, has a match of an expression; and the part of a TEXT
+// that is about paths (text-atom.ts). Of a literal only groups of docs are scanned that have its grams
+// (shard/path-grams.ts), of an expression all paths of the shard, a few megabytes.
 
-import { Arena } from '../base/arena.ts';
+import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { countWork, isStopped } from '../base/work.ts';
 import {
   beginRegexText,
@@ -22,13 +22,23 @@ import {
   PLAN_FLAG_AT_START,
   PLAN_FLAG_LITERALS,
 } from '../shared/plan.ts';
+import { PATH_ROW_SIZE_MAX } from '../shared/format.ts';
 import { STATUS_OK } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
-import { setBit } from '../shard/piece.ts';
+import { pathRowOf } from '../shard/path-grams.ts';
+import { getBit, setBit } from '../shard/piece.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
-import { ALL_DOCS, boundView, countRegexRuns, newDocBitmap, NO_DOCS } from './bound.ts';
+import {
+  ALL_DOCS,
+  boundView,
+  countRegexRuns,
+  intersectBitmaps,
+  newDocBitmap,
+  NO_DOCS,
+} from './bound.ts';
 import { current } from './current.ts';
 import { makeExpression } from './expression.ts';
+import { Grams, keyAt, makeGrams } from './grams.ts';
 import {
   addAtom,
   Atom,
@@ -47,6 +57,7 @@ import { ADVANCE_STEPS } from './runs.ts';
 export class PathAtom extends Atom {
   needle: u32; // PATH: address of the compiled needle; 0: the literal is empty, all paths hold it
   regex: u32; // PATH_REGEX: address of the compiled expression
+  grams: Grams; // PATH: of the literal
 }
 if (offsetof<PathAtom>() > NODE_SIZE) ERROR('PathAtom: size');
 
@@ -56,24 +67,71 @@ export function compilePath(arena: Arena, node: PathAtom, index: u32): void {
     const expression = makeExpression(arena, node, index);
     if (compileStatus != STATUS_OK) return;
     node.regex = expression.regex;
-  } else if (node.dataSize > 0) node.needle = makeNeedle(arena, node);
+  } else if (node.dataSize > 0) {
+    node.needle = makeNeedle(arena, node);
+    node.grams = makeGrams(arena, node);
+  }
   addAtom(pathAtoms, node);
 }
 
-/**
- * The docs whose path holds the literal, by one scan over all paths, which lie back to back: a
- * match that runs from one path into the next is none.
- */
+/** The groups of docs that have the grams of a literal, a bit each. */
+const groups = memory.data(128, 16);
+if (PATH_ROW_SIZE_MAX > 128) ERROR('groups: size');
+
+/** The docs whose path holds the literal, by a scan over the groups of docs that have its grams. */
 export function bindPath(arena: Arena, node: PathAtom): usize {
   node.cost = 2;
   if (node.needle == 0) return ALL_DOCS;
+  if (!findGroups(node.grams)) return NO_DOCS;
+  const mark = arenaMark(arena);
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;
   // U+FFFD stands for bad bytes, of which neighbours may make a character together.
-  if (holdsReplacement(node)) return bindPathByPath(node, docs);
-  const end = <usize>boundView.paths + boundView.pathsSize;
-  let docId: u32 = 0;
-  let ptr = <usize>boundView.paths;
+  const isByPath = holdsReplacement(node);
+  const shift = boundView.pathGroupShift;
+  const groupCount = (boundView.docCount + (<u32>1 << shift) - 1) >> shift;
+  let count: u32 = 0;
+  for (let group: u32 = 0; group < groupCount; group++) {
+    if (getBit(groups, group) == 0) continue;
+    const first = group;
+    while (group + 1 < groupCount && getBit(groups, group + 1) != 0) group++;
+    const end = min(boundView.docCount, (group + 1) << shift);
+    count += isByPath
+      ? markPathByPath(node, docs, first << shift, end)
+      : markPaths(node, docs, first << shift, end);
+  }
+  if (count > 0) return docs;
+  arenaReset(arena, mark);
+  return NO_DOCS;
+}
+
+/** Finds the groups that have all grams; false: there are none. A shorter literal has no gram. */
+function findGroups(grams: Grams): bool {
+  memory.fill(groups, 0xff, PATH_ROW_SIZE_MAX);
+  if (grams.letterCount < 3) return true;
+  const size = boundView.pathRowSize;
+  for (let i: u32 = 0; i < grams.keyCount; i++) {
+    const row = pathRowOf(boundView, keyAt(grams, i));
+    if (row == 0) return false;
+    intersectBitmaps(groups, row, size);
+  }
+  return !isEmpty(groups, size);
+}
+
+function isEmpty(bitmap: usize, size: u32): bool {
+  let any: u64 = 0;
+  for (let i: u32 = 0; i < size; i += 8) any |= load<u64>(bitmap + i);
+  return any == 0;
+}
+
+/**
+ * Marks the docs of [first, endDoc) whose path holds the literal; returns how many. One scan over their
+ * paths, which lie back to back: a match that runs from one path into the next is none.
+ */
+function markPaths(node: PathAtom, docs: usize, first: u32, endDoc: u32): u32 {
+  const end = pathEndOf(endDoc - 1);
+  let docId = first;
+  let ptr = <usize>boundView.paths + docAt(boundView, first).pathOffset;
   let count: u32 = 0;
   while (ptr < end) {
     const found = findNeedle(node.needle, ptr, end, HAYSTACK_FOLDS_INTO_ASCII);
@@ -86,7 +144,7 @@ export function bindPath(arena: Arena, node: PathAtom): usize {
       ptr = pathEndOf(docId);
     } else ptr = found + decodedSize(decodeUtf8(found, end));
   }
-  return count == 0 ? NO_DOCS : docs;
+  return count;
 }
 
 /** Whether the literal has a U+FFFD, or a bad byte, which counts as one. */
@@ -100,10 +158,10 @@ function holdsReplacement(node: PathAtom): bool {
   return false;
 }
 
-/** As bindPath, with a search of its own in each path: dearer. */
-function bindPathByPath(node: PathAtom, docs: usize): usize {
+/** As markPaths, with a search of its own in each path: dearer. */
+function markPathByPath(node: PathAtom, docs: usize, first: u32, endDoc: u32): u32 {
   let count: u32 = 0;
-  for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
+  for (let docId = first; docId < endDoc; docId++) {
     const end = pathEndOf(docId);
     let ptr = end - docAt(boundView, docId).pathSize;
     while (ptr < end) {
@@ -117,7 +175,7 @@ function bindPathByPath(node: PathAtom, docs: usize): usize {
       ptr = found + decodedSize(decodeUtf8(found, end));
     }
   }
-  return count == 0 ? NO_DOCS : docs;
+  return count;
 }
 
 /**

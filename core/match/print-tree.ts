@@ -5,13 +5,15 @@
 //   and(lang:"Go", text:"plum" in 3 blocks, not(file:"_test"))
 //   or(none, regex in 7 blocks, from 4, 2 of them at the end)     matches begin in 4: regex-atom.ts
 //   text:"e" in all blocks
+//   text:"plum" in 3 blocks, 2 paths
 
 import { NODE_LANGUAGE, NODE_PATH, NODE_SYMBOL, NODE_TEXT } from '../shared/plan.ts';
 import { writeAsciiText, writeDecimal, writeJsonString } from '../scan/json.ts';
 import { countBits } from './block-sets.ts';
-import { blockBitmapSize } from './bound.ts';
+import { blockBitmapSize, docBitmapSize } from './bound.ts';
 import { matchRoot } from './match-tree.ts';
 import { ContentAtom, isInContent, MatchNode, nodeAt } from './node.ts';
+import { TextAtom } from './text-atom.ts';
 
 /** By kind of node. */
 // prettier-ignore
@@ -44,6 +46,14 @@ function printNode(node: MatchNode): void {
     print('"');
   }
   if (isInContent(node.kind)) printBlocks(changetype<ContentAtom>(node));
+  if (node.kind == NODE_TEXT) printPaths(changetype<TextAtom>(node));
+}
+
+function printPaths(node: TextAtom): void {
+  if (node.pathDocs == 0) return;
+  print(', ');
+  out = writeDecimal(out, countBits(node.pathDocs, docBitmapSize()));
+  print(' paths');
 }
 
 function printChildren(node: MatchNode): void {

@@ -1,11 +1,10 @@
 // The ranges of a doc that matched: the matches of its active atoms (evaluate.ts), walked together
 // in order of start, the longest first at equal start; one that overlaps the range before is
-// dropped. First those in content, and if there is none, those in the path. Nothing is allocated
-// per doc.
+// dropped. Those in content and those in the path are walked apart. Nothing is allocated per doc.
 
 import { countWork, isStopped } from '../base/work.ts';
 import { advanceAtom, countFromHere, startAtom } from './atoms.ts';
-import { activeInContent, activeInPath, Atom, atomAt, AtomList, setNode } from './node.ts';
+import { activeInContent, activeInPath, activeWords, Atom, atomAt, AtomList, setNode } from './node.ts';
 import { ADVANCE_STEPS } from './runs.ts';
 import { isSymbolAtom } from './symbol-atom.ts';
 
@@ -33,11 +32,15 @@ export function beginRanges(): void {
   beginWalk(activeInContent);
 }
 
-/** Begins the walk over the ranges in its path. */
-export function beginPathRanges(): void {
+/**
+ * Begins the walk over the ranges in its path: those of words, and if there are none in its content
+ * (`isAlone`), those of filters too.
+ */
+export function beginPathRanges(isAlone: bool): void {
+  const list = isAlone ? activeInPath : activeWords;
   // Whether they hold was found out in other ways.
-  for (let i: u32 = 0; i < activeInPath.count; i++) atomAt(activeInPath, i).isFresh = 0;
-  beginWalk(activeInPath);
+  for (let i: u32 = 0; i < list.count; i++) atomAt(list, i).isFresh = 0;
+  beginWalk(list);
 }
 
 function beginWalk(list: AtomList): void {

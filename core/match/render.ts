@@ -189,7 +189,7 @@ function hasRoom(size: usize): bool {
   return out + size <= outLimit;
 }
 
-/** `"fileName":{...}`; path ranges only if the content has none. */
+/** `"fileName":{...}`, the path with its ranges (ranges.ts); where the doc has none at all, all of it is one. */
 function writePath(rangeMax: u32): bool {
   const start = current.pathStart;
   const end = current.pathEnd;
@@ -198,14 +198,12 @@ function writePath(rangeMax: u32): bool {
   out = writeJsonString(out, start, end);
   writeText('","matchRanges":[');
   renderedRangeCount = 0;
-  if (rangeCount == 0) {
-    beginPathRanges();
-    while (renderedRangeCount < rangeMax && nextRange()) {
-      if (!hasRoom(RANGE_ROOM)) return false;
-      writePathRange(start, range.start, range.end);
-    }
-    if (renderedRangeCount == 0) writePathRange(start, start, end);
+  beginPathRanges(rangeCount == 0);
+  while (renderedRangeCount < rangeMax && nextRange()) {
+    if (!hasRoom(RANGE_ROOM)) return false;
+    writePathRange(start, range.start, range.end);
   }
+  if (rangeCount == 0 && renderedRangeCount == 0) writePathRange(start, start, end);
   writeText(']}');
   return true;
 }

@@ -1,10 +1,13 @@
-// TEXT: the content holds a literal. Its candidate blocks are those with all of its grams.
+// TEXT: the content holds a literal; where the plan says so, or the path. Its candidate blocks are those
+// with all of its grams.
 
-import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
-import { STATUS_BAD_PLAN, STATUS_OK } from '../shared/status.ts';
+import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
+import { NODE_PATH, PLAN_FLAG_IN_PATH } from '../shared/plan.ts';
+import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { countNeedle, findNeedle, foundEnd } from '../scan/literal.ts';
 import { isMiddleNewline } from '../shard/extract.ts';
 import { GRAM_ABSENT } from '../shard/lists.ts';
+import { getBit } from '../shard/piece.ts';
 import {
   blocksOfDocs,
   docsOfBlocks,
@@ -22,7 +25,9 @@ import {
   docBitmapSize,
   failStatus,
   intersectBitmaps,
+  newDocBitmap,
   NO_DOCS,
+  uniteBitmaps,
 } from './bound.ts';
 import { current } from './current.ts';
 import { Grams, keyAt, makeGrams } from './grams.ts';
@@ -35,6 +40,7 @@ import {
   makeNeedle,
   NODE_SIZE,
 } from './node.ts';
+import { bindPath, PathAtom } from './path-atom.ts';
 import { nextRun, NO_RUN } from './runs.ts';
 
 /** Its runs are the stretches of candidate blocks; within a run the needle is looked for. */
@@ -42,6 +48,9 @@ import { nextRun, NO_RUN } from './runs.ts';
 export class TextAtom extends ContentAtom {
   needle: u32; // address of the compiled needle
   grams: Grams;
+  path: PathAtom; // finds the literal in paths; null: it is looked for in contents alone
+  // Of the bound shard:
+  pathDocs: u32; // a bitmap of the docs whose path holds it, just these; 0: there are none
 }
 if (offsetof<TextAtom>() > NODE_SIZE) ERROR('TextAtom: size');
 
@@ -54,17 +63,57 @@ export function compileText(arena: Arena, node: TextAtom): void {
   node.needle = makeNeedle(arena, node);
   node.grams = makeGrams(arena, node);
   addAtom(contentAtoms, node);
+  if ((node.flags & PLAN_FLAG_IN_PATH) != 0) node.path = makePathAtom(arena, node);
+}
+
+/** The atom that finds the literal in paths; null, with compileStatus set, if the arena is full. */
+function makePathAtom(arena: Arena, node: TextAtom): PathAtom {
+  const path = changetype<PathAtom>(arenaAlloc(arena, NODE_SIZE, 8));
+  if (changetype<usize>(path) == 0) {
+    failCompiling(STATUS_OUT_OF_MEMORY);
+    return path;
+  }
+  memory.fill(changetype<usize>(path), 0, NODE_SIZE);
+  path.kind = NODE_PATH;
+  path.flags = node.flags;
+  path.data = node.data;
+  path.dataSize = node.dataSize;
+  path.needle = node.needle;
+  path.grams = node.grams;
+  return path;
+}
+
+/** Finds the docs that it may hold for (bound.ts), by their contents or paths. */
+export function bindText(arena: Arena, node: TextAtom): usize {
+  const docs = bindContent(arena, node);
+  node.pathDocs = 0;
+  if (changetype<usize>(node.path) == 0) return docs;
+  const pathDocs = bindPath(arena, node.path);
+  if (pathDocs == NO_DOCS) return docs;
+  node.pathDocs = <u32>pathDocs;
+  if (docs == ALL_DOCS) return docs;
+  // A copy: verdicts are combined in place.
+  const either = docs == NO_DOCS ? newDocBitmap(arena) : docs;
+  if (either == 0) return NO_DOCS;
+  uniteBitmaps(either, pathDocs, docBitmapSize());
+  return either;
+}
+
+/** Whether the path of the current doc holds it: a look at a bit. */
+@inline
+export function holdsInPath(node: TextAtom): bool {
+  return node.pathDocs != 0 && getBit(node.pathDocs, current.docId) != 0;
 }
 
 /**
- * Finds its candidate blocks and cost; returns the docs that it may hold for (bound.ts).
+ * Finds its candidate blocks and cost; returns the docs whose content may hold it.
  *
  *   letters   candidate blocks
  *   1, 2      those of all grams that hold them; all blocks, if these are most
  *   3 ...     those that all grams of the literal have in common, as far as reading lists pays
  *   lines     all blocks of the docs that hold the grams of each line
  */
-export function bindText(arena: Arena, node: TextAtom): usize {
+function bindContent(arena: Arena, node: TextAtom): usize {
   const grams = node.grams;
   node.bitmap = 0;
   node.cost = 0x40000000;
@@ -99,7 +148,11 @@ function bindLines(arena: Arena, node: TextAtom): usize {
     // The docs of the first gram stay, to be narrowed; those of the others are taken back.
     const mark = arenaMark(arena);
     const docs = docsOfGram(arena, node, key, bitmap);
-    if (docs == NO_DOCS) return NO_DOCS;
+    if (docs == NO_DOCS) {
+      memory.fill(bitmap, 0, blockBitmapSize);
+      node.bitmap = <u32>bitmap;
+      return NO_DOCS;
+    }
     if (verdict == ALL_DOCS) verdict = docs;
     else {
       intersectBitmaps(verdict, docs, docBitmapSize());

@@ -16,7 +16,7 @@ import { canKeepRanges } from './atoms.ts';
 import { contentBytesRead, current, forgetReads, regexRunsInContent } from './current.ts';
 import { activeLeafCount, evaluateDoc } from './evaluate.ts';
 import { positiveLeafCount } from './match-tree.ts';
-import { activeInContent } from './node.ts';
+import { activeInContent, activeWords } from './node.ts';
 import {
   beginPathRanges,
   beginRanges,
@@ -180,12 +180,21 @@ function keepRange(): void {
 }
 
 /**
- * Number of ranges of the current doc: those of its content, else those of its path, else one over
- * the path; its points go to docPoints. If isStopped the number means nothing.
+ * Number of ranges of the current doc, in its content and its path (ranges.ts), or one over the path
+ * where there are none; its points go to docPoints. If isStopped the number means nothing.
  */
 function countRanges(tier: u32): u32 {
   const count = activeInContent.count > 0 ? countInContent(tier) : 0;
-  return count > 0 || isStopped ? count : countInPath();
+  if (isStopped) return count;
+  if (count == 0) return countInPath();
+  return activeWords.count == 0 ? count : count + countWordsInPath();
+}
+
+function countWordsInPath(): u32 {
+  let count: u32 = 0;
+  beginPathRanges(false);
+  while (nextRange()) count++;
+  return count;
 }
 
 /**
@@ -218,7 +227,7 @@ function countInContent(tier: u32): u32 {
 function countInPath(): u32 {
   docPoints = 0;
   let count: u32 = 0;
-  beginPathRanges();
+  beginPathRanges(true);
   while (nextRange()) {
     count++;
     const points = pathPoints(range.start, range.end, current.pathStart, current.pathEnd);

@@ -24,6 +24,7 @@ import {
 } from '../shared/status.ts';
 import { xxh64, xxh64Without } from '../base/xxh64.ts';
 import { arePagesSound, failedPageOf } from './pages.ts';
+import { pathGroupShift } from './path-grams.ts';
 import {
   BlobRow,
   BlockRow,
@@ -82,7 +83,8 @@ export function openShard(base: usize, size: u32, view: ShardView): i32 {
   if (status != STATUS_OK) return status;
   status = checkDocs(view);
   if (status != STATUS_OK) return status;
-  return checkGrams(view);
+  status = checkGrams(view);
+  return status != STATUS_OK ? status : checkPathGrams(view);
 }
 
 /** Checks that the file is a shard of this version, and whole; reads the header alone. */
@@ -156,6 +158,13 @@ function placeSections(view: ShardView): i32 {
   view.postings = addressOf(base, format.SECTION_POSTINGS);
   view.postingsSize = sectionRow(base, format.SECTION_POSTINGS).size;
   view.caseMarks = addressOf(base, format.SECTION_CASE_MARKS);
+  view.pathGramKeys = addressOf(base, format.SECTION_PATH_GRAM_KEYS);
+  view.pathGramCount = sectionRow(base, format.SECTION_PATH_GRAM_KEYS).size >> 2;
+  view.pathGramRows = addressOf(base, format.SECTION_PATH_GRAM_ROWS);
+  view.pathRowSize =
+    view.pathGramCount == 0
+      ? format.PATH_ROW_SIZE_MIN
+      : sectionRow(base, format.SECTION_PATH_GRAM_ROWS).size / view.pathGramCount;
   view.pageSums = addressOf(base, format.SECTION_PAGE_SUMS);
   if (!hasRows(base, format.SECTION_BLOBS, view.blobCount, format.BLOB_ROW_SIZE)) return tableFail(format.SECTION_BLOBS);
   if (!hasRows(base, format.SECTION_BLOB_HASHES, view.blobCount, hashSize))
@@ -174,6 +183,15 @@ function placeSections(view: ShardView): i32 {
   if (!hasRows(base, format.SECTION_CASE_MARKS, view.blockCount, format.CASE_MARKS_SIZE)) {
     return tableFail(format.SECTION_CASE_MARKS);
   }
+  if (!hasRows(base, format.SECTION_PATH_GRAM_KEYS, view.pathGramCount, 4))
+    return tableFail(format.SECTION_PATH_GRAM_KEYS);
+  const isRowSize =
+    popcnt(view.pathRowSize) == 1 &&
+    view.pathRowSize >= format.PATH_ROW_SIZE_MIN &&
+    view.pathRowSize <= format.PATH_ROW_SIZE_MAX;
+  if (!isRowSize || !hasRows(base, format.SECTION_PATH_GRAM_ROWS, view.pathGramCount, view.pathRowSize))
+    return tableFail(format.SECTION_PATH_GRAM_ROWS);
+  view.pathGroupShift = pathGroupShift(view.docCount, view.pathRowSize);
   const pageCount = (sectionRow(base, format.SECTION_PAGE_SUMS).start + format.PAGE_SIZE - 1) >> format.PAGE_SHIFT;
   return hasRows(base, format.SECTION_PAGE_SUMS, pageCount, 4) ? STATUS_OK : tableFail(format.SECTION_PAGE_SUMS);
 }
@@ -358,6 +376,19 @@ function checkGrams(view: ShardView): i32 {
   }
   const end = load<u32>(<usize>view.gramLists + (<usize>view.gramCount << 2));
   return end == view.postingsSize ? STATUS_OK : listFail(view.gramCount);
+}
+
+/** Keys ascend. */
+function checkPathGrams(view: ShardView): i32 {
+  let previousKey: i64 = -1;
+  for (let i: u32 = 0; i < view.pathGramCount; i++) {
+    const key = load<u32>(<usize>view.pathGramKeys + (<usize>i << 2));
+    if (<i64>key <= previousKey || key >= format.GRAM_KEY_COUNT) {
+      return openFail(STATUS_GRAM_KEYS, format.SECTION_PATH_GRAM_KEYS, i);
+    }
+    previousKey = key;
+  }
+  return STATUS_OK;
 }
 
 function listFail(index: u32): i32 {

@@ -6,6 +6,7 @@ import * as format from '../shared/format.ts';
 import {
   STATUS_CASE_MARKS,
   STATUS_CONTENT,
+  STATUS_GRAM_KEYS,
   STATUS_OK,
   STATUS_PAGE_SUM,
   STATUS_PIECE,
@@ -19,7 +20,8 @@ import { clearKeys, extractKeys, isMiddleNewline, KEY_SET_SIZE } from './extract
 import { listMask, readStripe } from './lists.ts';
 import { findDamagedPage } from './pages.ts';
 import { hashPosting } from './posting-sum.ts';
-import { blobAt, blockAt, sectionRow } from './open.ts';
+import { blobAt, blockAt, docAt, sectionRow } from './open.ts';
+import { pathGramsBuild, pathKeyCount, pathKeys, pathRows, pathRowSize } from './path-grams.ts';
 import { ShardView } from './view.ts';
 
 /** Section, block or gram that the last failed check stumbled over. */
@@ -42,6 +44,26 @@ export function verifyChecksums(view: ShardView): i32 {
   }
   const damaged = findDamagedPage(view.base, format.HEADER_SIZE, view.pageSums);
   return damaged == 0xffffffff ? STATUS_OK : fail(STATUS_PAGE_SUM, damaged);
+}
+
+/**
+ * Checks that the grams of paths are those of the paths, by building them again.
+ *
+ * @param scratch  a multiple of 16; room for 4 bytes a doc, and what pathGramsBuild takes
+ */
+export function verifyPathGrams(view: ShardView, scratch: usize): i32 {
+  for (let docId: u32 = 0; docId < view.docCount; docId++) {
+    const doc = docAt(view, docId);
+    store<u32>(scratch + (<usize>docId << 2), doc.pathOffset + doc.pathSize);
+  }
+  const build = (scratch + (<usize>view.docCount << 2) + 15) & ~15;
+  pathGramsBuild(view.paths, scratch, view.docCount, build);
+  const isSame =
+    pathKeyCount == view.pathGramCount &&
+    pathRowSize == view.pathRowSize &&
+    memory.compare(pathKeys, view.pathGramKeys, <usize>pathKeyCount << 2) == 0 &&
+    memory.compare(pathRows, view.pathGramRows, <usize>pathKeyCount * pathRowSize) == 0;
+  return isSame ? STATUS_OK : fail(STATUS_GRAM_KEYS, format.SECTION_PATH_GRAM_ROWS);
 }
 
 /** Bytes of scratch memory for verifyStripe: a set and a list of keys, and a bitmap. */

@@ -26,6 +26,11 @@ export class ShardView {
   postings: u32;
   postingsSize: u32;
   caseMarks: u32; // CASE_MARKS_SIZE bytes a block
+  pathGramKeys: u32;
+  pathGramRows: u32; // pathRowSize bytes a gram
+  pathGramCount: u32;
+  pathRowSize: u32;
+  pathGroupShift: u32; // a group is 1 << pathGroupShift docs
   docCount: u32;
   blobCount: u32;
   blockCount: u32; // blockIds, unused ones included
@@ -56,7 +61,7 @@ export class ShardView {
 }
 
 /** Bytes of a view. */
-const SHARD_VIEW_SIZE: usize = 168;
+const SHARD_VIEW_SIZE: usize = 188;
 if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');
 
 export function shardViewSize(): usize {

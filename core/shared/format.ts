@@ -2,7 +2,7 @@
 // constants that the core (AssemblyScript) and the daemon (TypeScript) both read; FORMAT.md
 // explains them and a test compares the two. All integers are little-endian; all offsets are bytes.
 
-export const FORMAT_VERSION: u32 = 4;
+export const FORMAT_VERSION: u32 = 5;
 
 /** "TRAWLSHD" as two little-endian u32. */
 export const MAGIC_LOW: u32 = 0x57415254;
@@ -48,8 +48,10 @@ export const SECTION_POSTINGS: u32 = 11;
 export const SECTION_GRAM_KEYS: u32 = 12;
 export const SECTION_GRAM_LISTS: u32 = 13;
 export const SECTION_CASE_MARKS: u32 = 14;
-export const SECTION_PAGE_SUMS: u32 = 15;
-export const SECTION_COUNT: u32 = 15;
+export const SECTION_PATH_GRAM_KEYS: u32 = 15;
+export const SECTION_PATH_GRAM_ROWS: u32 = 16;
+export const SECTION_PAGE_SUMS: u32 = 17;
+export const SECTION_COUNT: u32 = 17;
 
 // Pages, each with a sum.
 export const PAGE_SIZE: u32 = 4096;
@@ -127,6 +129,13 @@ export const LETTER_BITS: u32 = 7;
 export const GRAM_KEY_COUNT: u32 = 2097152;
 /** Bit of a list reference that says: the other bits are the only blockId, there is no list. */
 export const LIST_SINGLE_SHIFT: u32 = 31;
+
+// Rows of path grams: a bit for each group of docs, set where a path of the group has the gram. Groups are
+// of 2^n docs, of the smallest n from PATH_GROUP_SHIFT_MIN on for which a row has a bit for each.
+export const PATH_GROUP_SHIFT_MIN: u32 = 6;
+/** Bytes of a row: a power of 2. */
+export const PATH_ROW_SIZE_MIN: u32 = 16;
+export const PATH_ROW_SIZE_MAX: u32 = 128;
 
 // Piece head (u16): code, order of the exponential Golomb code, size in bytes.
 export const PIECE_CODE_SHIFT: u32 = 14;

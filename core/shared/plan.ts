@@ -75,6 +75,8 @@ export const PLAN_FLAG_ALWAYS: u32 = 16;
 /** SYMBOL: a word must begin or end where the literal begins, where it ends. */
 export const PLAN_FLAG_WORD_START: u32 = 32;
 export const PLAN_FLAG_WORD_END: u32 = 64;
+/** TEXT: it also holds for a doc whose path has the literal. */
+export const PLAN_FLAG_IN_PATH: u32 = 128;
 
 export const PLAN_NODES_MAX: u32 = 20000;
 export const PLAN_DEPTH_MAX: u32 = 600;

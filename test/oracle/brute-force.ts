@@ -22,10 +22,13 @@ export interface BruteSymbol {
   readonly parent?: { readonly name: string; readonly kind: number };
 }
 export type ByteRange = readonly [start: number, end: number];
-/** A doc that matches; `isByName`: the ranges are of its path. */
+/** A doc that matches. */
 export interface BruteMatch {
   readonly doc: BruteDoc;
+  /** In its content, and in its path. */
   readonly ranges: readonly ByteRange[];
+  readonly nameRanges: readonly ByteRange[];
+  /** It has no range in its content. */
   readonly isByName: boolean;
   /** Nothing was found: the one range is the whole path. */
   readonly isWholePath: boolean;
@@ -130,13 +133,20 @@ interface Found {
   readonly text?: ByteRange[];
   readonly path?: ByteRange[];
   readonly isSymbol?: boolean;
+  /** Its ranges in the path show beside those in the content. */
+  readonly isWord?: boolean;
 }
 type Leaf = (doc: BruteDoc, isExact: boolean) => Found;
 
 /** What a leaf says of a doc. */
 function leafOf(node: QueryNode): Leaf {
   if (node.kind === 'text')
-    return ({ bytes }, isExact) => some('text', rangesOf(bytes, node.text, isExact));
+    return ({ bytes, path: name }, isExact) => {
+      const text = rangesOf(bytes, node.text, isExact);
+      if (node.isOfContent === true) return some('text', text);
+      const path = rangesOf(Buffer.from(name), node.text, isExact);
+      return { holds: text.length + path.length > 0, text, path, isWord: true };
+    };
   if (node.kind === 'regex')
     return ({ bytes }, isExact) =>
       some('text', expressionRanges(bytes, node.pattern, isExact).ranges);
@@ -249,14 +259,15 @@ export function bruteSearch(
     const texts = mergeRanges(active.flatMap(({ text = [] }) => text));
     const paths = mergeRanges(active.flatMap(({ path = [] }) => path));
     const whole: ByteRange = [0, Buffer.byteLength(doc.path)];
+    const words = mergeRanges(active.flatMap(({ path = [], isWord }) => (isWord ? path : [])));
     const byName = paths.length > 0 ? paths : [whole];
     const isByName = texts.length === 0;
+    const nameRanges = isByName ? byName : words;
     const share = [active.length, leaves.length] as const;
     const isWholePath = isByName && paths.length === 0;
     const asked = active.flatMap(({ isSymbol, text = [] }) => (isSymbol === true ? text : []));
     const symbolRanges = new Set(asked.map((range) => range.join('-')));
-    const ranges = isByName ? byName : texts;
-    return [{ doc, ranges, isByName, isWholePath, share, symbolRanges, atoms }];
+    return [{ doc, ranges: texts, nameRanges, isByName, isWholePath, share, symbolRanges, atoms }];
   });
 }
 

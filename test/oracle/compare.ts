@@ -32,7 +32,7 @@ const keyOf = (repo: string, path: string): string => `${repo}\0${path}`;
 export function checkAnswer(docs: readonly OracleDoc[], asked: Asked, answer: SearchAnswer): void {
   const found = bruteSearch(docs, asked.query, asked);
   const wanted = new Map(found.map((match) => [keyOf(match.doc.repo, match.doc.path), match]));
-  const total = found.reduce((sum, { ranges }) => sum + ranges.length, 0);
+  const total = found.reduce((sum, { ranges, nameRanges }) => sum + ranges.length + nameRanges.length, 0);
   checkLoaded(docs, answer);
   const isSymbolless = answer.incompleteReasons?.includes('symbols_missing') ?? false;
   assert.ok(!isSymbolless || docs.some(({ symbols }) => symbols === undefined), 'symbols_missing');
@@ -102,14 +102,11 @@ function checkPlaces(bytes: Uint8Array, ranges: readonly Range[]): void {
 function checkFile(file: FileResult, match: BruteMatch, asked: Asked, isWhole: boolean): void {
   const { bytes, path, language } = match.doc;
   assert.equal(file.language, language);
-  if (match.isByName) {
-    assert.equal(file.chunks.length, 0);
-    const count = isWhole ? match.ranges.length : file.fileName.matchRanges.length;
-    assert.deepEqual(spans(file.fileName.matchRanges), match.ranges.slice(0, count));
-    checkPlaces(Buffer.from(path), file.fileName.matchRanges);
-    return;
-  }
-  assert.equal(file.fileName.matchRanges.length, 0);
+  const { matchRanges } = file.fileName;
+  const isNameWhole = isWhole || file.chunks.length > 0;
+  const count = isNameWhole ? match.nameRanges.length : matchRanges.length;
+  assert.deepEqual(spans(matchRanges), match.nameRanges.slice(0, count));
+  checkPlaces(Buffer.from(path), matchRanges);
   const chunks = chunksOf(bytes, match.ranges, asked.contextLines)
     .map((chunk) => ({ ...chunk, points: bestPoints(match.doc, chunk.ranges) }))
     .sort((a, b) => b.points - a.points || a.start - b.start);

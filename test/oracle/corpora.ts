@@ -128,8 +128,8 @@ export interface OracleQuery {
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** A literal of 1 to 12 code points out of the corpus, or nearly. */
-function literalArbitrary({ docs }: Corpus): fc.Arbitrary<string> {
+/** A literal of 1 to 12 code points out of a content of the corpus, or its paths too, or nearly. */
+function literalArbitrary({ docs }: Corpus, isOfPaths = false): fc.Arbitrary<string> {
   return fc
     .tuple(
       fc.nat(),
@@ -139,7 +139,8 @@ function literalArbitrary({ docs }: Corpus): fc.Arbitrary<string> {
       fc.boolean(),
     )
     .map(([which, at, size, change, isFromEnd]) => {
-      const bytes = docs[which % docs.length]!.bytes;
+      const doc = docs[which % docs.length]!;
+      const bytes = isOfPaths && at % 3 === 0 ? Buffer.from(doc.path) : doc.bytes;
       // Bad bytes become U+FFFD, at times fewer than the engine sees: then the literal may miss.
       const points = Array.from(decoder.decode(bytes));
       const place = at % Math.max(1, points.length);
@@ -185,12 +186,15 @@ function symbolArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
     });
 }
 
-function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
-  const text = literalArbitrary(corpus).map((value): QueryNode => ({
-    kind: 'text',
-    text: value,
-    ...POSITION,
-  }));
+function leafArbitrary(corpus: Corpus, hasExpressions: boolean): fc.Arbitrary<QueryNode> {
+  const text = fc
+    .tuple(literalArbitrary(corpus, true), fc.nat(3))
+    .map(([value, kind]): QueryNode => ({
+      kind: 'text',
+      text: value,
+      ...(kind === 0 || hasExpressions ? { isOfContent: true } : {}),
+      ...POSITION,
+    }));
   const path = fc
     .tuple(fc.nat(), fc.nat(), fc.nat(5), fc.constantFrom('', '', '^', '$', '^$'), fc.boolean())
     .map(([which, at, size, anchors, isSwapped]): QueryNode => {
@@ -234,7 +238,7 @@ function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
   const constant = fc.boolean().map((value): QueryNode => ({ kind: 'const', value }));
   return fc.oneof(
     { weight: 8, arbitrary: text },
-    { weight: 8, arbitrary: regex },
+    { weight: hasExpressions ? 8 : 0, arbitrary: regex },
     { weight: 2, arbitrary: path },
     { weight: 2, arbitrary: pathRegex },
     { weight: 4, arbitrary: symbol },
@@ -244,10 +248,14 @@ function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
   );
 }
 
-function treeArbitrary(corpus: Corpus, depth: number): fc.Arbitrary<QueryNode> {
-  const leaf = leafArbitrary(corpus);
+function treeArbitrary(
+  corpus: Corpus,
+  hasExpressions: boolean,
+  depth: number,
+): fc.Arbitrary<QueryNode> {
+  const leaf = leafArbitrary(corpus, hasExpressions);
   if (depth === 0) return leaf;
-  const child = treeArbitrary(corpus, depth - 1);
+  const child = treeArbitrary(corpus, hasExpressions, depth - 1);
   const list = fc
     .tuple(fc.constantFrom('and', 'or'), fc.array(child, { minLength: 2, maxLength: 3 }))
     .map(([kind, children]): QueryNode => ({ kind, children }));
@@ -261,10 +269,22 @@ function treeArbitrary(corpus: Corpus, depth: number): fc.Arbitrary<QueryNode> {
 
 /** A query over the corpus; one with expressions or newlines is in regex mode. */
 export function queryArbitrary(corpus: Corpus): fc.Arbitrary<OracleQuery> {
-  return treeArbitrary(corpus, 2).map((tree) => {
-    const isRegexEnabled = needsRegexMode(tree);
-    return { tree, isRegexEnabled, text: printForEngine(tree, isRegexEnabled) };
-  });
+  return fc
+    .boolean()
+    .chain((hasExpressions) => treeArbitrary(corpus, hasExpressions, 2))
+    .map((drawn) => {
+      const isRegexEnabled = needsRegexMode(drawn);
+      const tree = isRegexEnabled ? ofContent(drawn) : drawn;
+      return { tree, isRegexEnabled, text: printForEngine(tree, isRegexEnabled) };
+    });
+}
+
+/** The tree in regex mode, in which words are expressions, which are looked for in contents alone. */
+function ofContent(node: QueryNode): QueryNode {
+  if (node.kind === 'not') return { ...node, child: ofContent(node.child) };
+  if (node.kind === 'and' || node.kind === 'or')
+    return { ...node, children: node.children.map(ofContent) };
+  return node.kind === 'text' ? { ...node, isOfContent: true } : node;
 }
 
 function needsRegexMode(node: QueryNode): boolean {
@@ -288,7 +308,7 @@ export function printForEngine(node: QueryNode, isRegexEnabled: boolean): string
     case 'text':
       return isRegexEnabled
         ? `"${escapeRegex(node.text).replaceAll('\n', '\\n').replaceAll('"', '\\x22')}"`
-        : `"${node.text.replaceAll(/["\\]/gu, '\\$&')}"`;
+        : `${node.isOfContent === true ? 'c:' : ''}"${node.text.replaceAll(/["\\]/gu, '\\$&')}"`;
     case 'value':
       return `${node.prefix}:"${node.value}"`;
     default:

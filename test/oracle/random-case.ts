@@ -125,7 +125,6 @@ async function checkFlipped(
     isCaseSensitivityEnabled: !isCaseSensitive,
   });
   let isCompared = false;
-  // A path that only one of the two finds ends the looking up early.
   if (!text.includes('file:') && areReadAlike(tree)) {
     const lookups = [stats['ngramLookups']!, flipped.stats['ngramLookups']!];
     const [exact, folded] = isCaseSensitive ? lookups : lookups.reverse();
@@ -152,11 +151,13 @@ async function checkFlipped(
  * Whether what is looked up for a query can be the same with and without regard to case: each expression is a choice of
  * literals in both, or in neither, as only literal search looks literals of one and two characters up; and each name of a
  * symbol is found by the order of names in both, or in neither. `\bk` is found by it with regard to case alone:
- * U+212A is another k, but no part of a word (core/match/symbol-atom.ts). So are `\bs` and U+017F.
+ * U+212A is another k, but no part of a word (core/match/symbol-atom.ts). So are `\bs` and U+017F. A path that only
+ * one of the two finds ends the looking up early.
  */
 function areReadAlike(node: QueryNode): boolean {
   if (node.kind === 'not') return areReadAlike(node.child);
   if (node.kind === 'and' || node.kind === 'or') return node.children.every(areReadAlike);
+  if (node.kind === 'text') return node.isOfContent === true;
   if (node.kind !== 'regex' && !(node.kind === 'pattern' && node.prefix === 'sym')) return true;
   const expressions = [true, false].map((isFolded) => {
     const tree = parseRegex(node.pattern, { isFolded });

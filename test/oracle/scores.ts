@@ -152,7 +152,7 @@ function textAndSymbol(
   n: number,
 ): { text: number; symbol: number } {
   const sums = Array.from({ length: n }, () => 0);
-  const isAlone = atoms.filter(({ isActive }) => isActive).length === 1;
+  const isAlone = atoms.filter((atom) => atom.ranges.length > 0).length === 1;
   const inSymbol: Placed[] = [];
   let symbolOfLast: BruteSymbol | undefined;
   let best = 0;
@@ -264,10 +264,10 @@ function contentParts({ doc, atoms }: BruteMatch): Omit<OracleParts, 'path' | 'l
   };
 }
 
-function pathScore({ doc, ranges, isWholePath }: BruteMatch): number {
+function pathScore({ doc, nameRanges, isWholePath }: BruteMatch): number {
   // What shows the whole path for want of anything else says nothing about it.
   if (isWholePath) return 0;
-  return 4 * Math.max(...ranges.map((range) => pathPoints(Buffer.from(doc.path), range)));
+  return 4 * Math.max(...nameRanges.map((range) => pathPoints(Buffer.from(doc.path), range)));
 }
 
 const NOTHING = { symbol: 0, name: 0, text: 0, near: 0, tier: 0 };

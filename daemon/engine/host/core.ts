@@ -72,6 +72,11 @@ export interface CoreExports {
   mergeFinish(): number;
   mergeKeys: CoreVariable;
   mergeLists: CoreVariable;
+  pathGramsBuild(paths: number, ends: number, docCount: number, scratch: number): void;
+  pathKeys: CoreVariable;
+  pathRows: CoreVariable;
+  pathKeyCount: CoreVariable;
+  pathRowSize: CoreVariable;
   openSymbols(base: number, size: number, view: number): number;
   verifySymbols(base: number, view: number, bitmap: number): number;
   symbolsHeaderChecksum(base: number): bigint;
@@ -89,6 +94,7 @@ export interface CoreExports {
   symbolsLists: CoreVariable;
   symbolsListsEnd: CoreVariable;
   verifyChecksums(view: number): number;
+  verifyPathGrams(view: number, scratch: number): number;
   verifyStripe(view: number, stripe: number, scratch: number): number;
   verifyStripeSum(view: number, stripe: number, sum: bigint, scratch: number): number;
   verifyFailIndex: CoreVariable;

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { STATUS_OK } from '../../../core/shared/status.ts';
 import { HEADER_BLOCK_COUNT_OFFSET, STRIPE_BLOCKS } from '../../../core/shared/format.ts';
 import { type Core, dropCore, instantiateCore, MEMORY_PAGES, statusName } from './core.ts';
-import { placeBriefly } from './mapping.ts';
+import { MAPPING_ALIGNMENT, placeBriefly } from './mapping.ts';
 
 /** Most bytes of a file that fits a memory beside the scratch area. */
 const FILE_SIZE_MAX = 0xe0000000;
@@ -32,7 +32,11 @@ export function verifyShardFile(
   const base = core.heapStart + 65536 + SCRATCH_PAGES * 65536;
   try {
     placeBriefly(core.memory, base, path, size);
-    return checkTables(core, base, size) ?? checkStripes(core, base, sums);
+    return (
+      checkTables(core, base, size) ??
+      checkPathGrams(core, base + size) ??
+      checkStripes(core, base, sums)
+    );
   } finally {
     dropCore(core);
   }
@@ -83,6 +87,16 @@ function checkTables(core: Core, base: number, size: number): string | undefined
   return sums === STATUS_OK
     ? undefined
     : `${statusName(sums)} (section ${exports.verifyFailIndex.value >>> 0})`;
+}
+
+/** @param end  of the file in memory */
+function checkPathGrams({ exports, heapStart }: Core, end: number): string | undefined {
+  // Behind the mapping, which ends at a multiple of that.
+  const scratch = Math.ceil(end / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
+  const status = exports.verifyPathGrams(heapStart, scratch);
+  return status === STATUS_OK
+    ? undefined
+    : `${statusName(status)} (section ${exports.verifyFailIndex.value >>> 0})`;
 }
 
 function checkStripes(

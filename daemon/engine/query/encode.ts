@@ -77,7 +77,11 @@ class PlanEncoder {
         );
       }
       case 'text':
-        return this.#leaf(layout.NODE_TEXT, this.#flagOf(plan.letterCase), Buffer.from(plan.text));
+        return this.#leaf(
+          layout.NODE_TEXT,
+          this.#flagOf(plan.letterCase) | (plan.isInPath === true ? layout.PLAN_FLAG_IN_PATH : 0),
+          Buffer.from(plan.text),
+        );
       case 'regex':
         return this.#expression(layout.NODE_REGEX, plan.expression, this.#headOf(plan.expression));
       case 'pathRegex':

@@ -9,7 +9,7 @@ import { type Layout, layOut } from './layout.ts';
 import { type FoundPrefix, findPrefix, isPatternPrefix } from './prefixes.ts';
 import { atOnce, type Steps } from '../../base/steps.ts';
 import { parseRegex } from '../regex/syntax.ts';
-import type { PatternNode, QueryNode } from './tree.ts';
+import type { PatternNode, QueryNode, TextNode } from './tree.ts';
 
 export const GROUP_DEPTH_MAX = 250;
 
@@ -146,7 +146,7 @@ function readFilterOrText(reader: Reader): QueryNode {
   const start = reader.index;
   const span = readSpan(reader, reader.isRegexEnabled);
   if (span.start === span.end) throw new QueryError('empty text', start);
-  return contentNode(reader, span);
+  return contentNode(reader, span, {});
 }
 
 function readFilter(reader: Reader, { prefix, end }: FoundPrefix): QueryNode {
@@ -160,7 +160,7 @@ function readFilter(reader: Reader, { prefix, end }: FoundPrefix): QueryNode {
   reader.index = start;
   const span = readSpan(reader, isPatternPrefix(prefix, isRegexEnabled));
   if (span.start === span.end) throw new QueryError('empty value', start);
-  if (prefix.kind === 'content') return contentNode(reader, span);
+  if (prefix.kind === 'content') return contentNode(reader, span, { isOfContent: true });
   const position = span.start;
   if (prefix.kind === 'pattern') {
     const isFolded = reader.isFolded && prefix.name !== 'repo';
@@ -185,10 +185,14 @@ function readSpan(reader: Reader, isPattern: boolean): Span {
   return { start: index, end: reader.index };
 }
 
-function contentNode(reader: Reader, span: Span): QueryNode {
+function contentNode(
+  reader: Reader,
+  span: Span,
+  where: Pick<TextNode, 'isOfContent'>,
+): QueryNode {
   return reader.isRegexEnabled
     ? { kind: 'regex', ...readPattern(reader, span, reader.isFolded) }
-    : { kind: 'text', text: literalOf(reader, span), position: span.start };
+    : { kind: 'text', text: literalOf(reader, span), ...where, position: span.start };
 }
 
 function readPattern(

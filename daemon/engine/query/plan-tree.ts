@@ -20,7 +20,13 @@ export type PlanNode =
   | { readonly kind: 'const'; readonly value: boolean }
   | { readonly kind: 'and' | 'or'; readonly children: readonly PlanNode[] }
   | { readonly kind: 'not'; readonly child: PlanNode }
-  | { readonly kind: 'text'; readonly text: string; readonly letterCase?: LetterCase }
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      readonly letterCase?: LetterCase;
+      /** It is looked for in paths too. */
+      readonly isInPath?: boolean;
+    }
   | {
       readonly kind: 'path';
       readonly literal: LiteralAlternative;

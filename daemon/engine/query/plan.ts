@@ -79,7 +79,7 @@ function* planNode(query: QueryNode, context: Planning): Steps<PlanNode> {
     case 'or':
       return list(query.kind, yield* planChildren(query, context));
     case 'text':
-      return { kind: 'text', text: query.text };
+      return { kind: 'text', text: query.text, isInPath: query.isOfContent !== true };
     case 'regex':
       return yield* planContentRegex(query, context);
     case 'pattern':

@@ -16,7 +16,7 @@ export function printPlan(plan: PlanNode): string {
     case 'not':
       return `not(${printPlan(plan.child)})`;
     case 'text':
-      return `text:${quoteText(plan.text)}`;
+      return `${plan.isInPath === true ? 'text' : 'content'}:${quoteText(plan.text)}`;
     case 'regex':
       return `regex:/${plan.pattern}/`;
     case 'pathRegex':

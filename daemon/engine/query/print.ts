@@ -7,7 +7,7 @@ import type { QueryNode } from './tree.ts';
 export function printQuery(node: QueryNode): string {
   switch (node.kind) {
     case 'text':
-      return `text:${quoteText(node.text)}`;
+      return `${node.isOfContent === true ? 'content' : 'text'}:${quoteText(node.text)}`;
     case 'regex':
       return `regex:/${node.pattern}/`;
     case 'pattern':

@@ -4,10 +4,11 @@
 
 import type { RegexTree } from '../regex/tree.ts';
 
-/** Leaf: a literal that the content of a doc must hold. */
+/** Leaf: a literal that the content of a doc must hold, or its path, unless `content:` asks for it. */
 export interface TextNode {
   readonly kind: 'text';
   readonly text: string;
+  readonly isOfContent?: true;
   readonly position: number;
 }
 

@@ -80,8 +80,18 @@ export async function explainConditions(plan: PlanNode, probe: Probe): Promise<C
     case 'text':
     case 'regex': {
       const counts = await countPart(plan, probe);
-      const grams = await gramsOfLeaf(plan, counts, probe);
-      return { kind: 'content', condition: printPlan(plan), grams, ...counts };
+      // Docs whose path alone holds a word have no candidate blocks, which is no sign of a scan.
+      const isInPath = plan.kind === 'text' && plan.isInPath === true;
+      const content = isInPath ? await countPart({ ...plan, isInPath: false }, probe) : counts;
+      const grams = await gramsOfLeaf(plan, content, probe);
+      const shardsScanned = content?.shardsScanned;
+      return {
+        kind: 'content',
+        condition: printPlan(plan),
+        grams,
+        ...counts,
+        ...given({ shardsScanned }),
+      };
     }
     default: {
       const { docs } = (await countPart(plan, probe)) ?? {};

@@ -33,6 +33,8 @@ export const SECTION_NAMES: readonly string[] = [
   'gram keys',
   'gram lists',
   'case marks',
+  'path gram keys',
+  'path gram rows',
   'page sums',
 ];
 

@@ -8,6 +8,7 @@ import * as format from '../../../core/shared/format.ts';
 import type { MergedGrams } from '../host/builder.ts';
 import { type Core, dropCore, instantiateCore } from '../host/core.ts';
 import { placeBriefly } from '../host/mapping.ts';
+import { pathGramsOf } from '../host/path-grams.ts';
 import { sumPagesOf } from '../host/page-sums.ts';
 import type { DocColumns } from './shard-docs.ts';
 
@@ -89,6 +90,10 @@ export function writeShard(
     const blockCount = blocks.length / format.BLOCK_ROW_SIZE - 1;
     const marks = tables.caseMarks.subarray(0, blockCount * format.CASE_MARKS_SIZE);
     sections.write(format.SECTION_CASE_MARKS, marks);
+    const { count, paths, pathEnds } = tables.docs;
+    const pathGrams = pathGramsOf(module, paths, pathEnds.subarray(0, count));
+    sections.write(format.SECTION_PATH_GRAM_KEYS, pathGrams.keys);
+    sections.write(format.SECTION_PATH_GRAM_ROWS, pathGrams.rows);
     sections.begin(format.SECTION_PAGE_SUMS);
     sections.append(sumPagesOf(module, path, sections.position, format.HEADER_SIZE));
     sections.end();

@@ -30,7 +30,7 @@ table('white space', 'K', [
 table('prefix', 'K', [
   ['r:a', 'repo:/a/'],
   ['f:a', 'file:/a/'],
-  ['c:a', 'text:"a"'],
+  ['c:a', 'content:"a"'],
   ['sym:a', 'sym:/a/'],
   ['lang:C++', 'lang:"C++"'],
   ['reposet:a,b', 'reposet:"a,b"'],
@@ -74,7 +74,7 @@ table('value', 'K', [
   ['file:(a)(b) c', 'and(file:/(a)(b)/, text:"c")'],
   ['(file:(a)b) c', 'and(file:/(a)b/, text:"c")'],
   ['(file:a)b', 'and(file:/a/, text:"b")'],
-  ['content:(a b)', 'and(text:"(a", text:"b)")'],
+  ['content:(a b)', 'and(content:"(a", text:"b)")'],
   ['file:lang:go', 'ERROR@5'],
   ['file: lang:go', 'ERROR@6'],
   ['file:"lang:go"', 'file:/lang:go/'],
@@ -118,7 +118,7 @@ table('unescaping', 'K', [
   [raw`a\\b`, raw`text:"a\b"`],
   [raw`a\"b`, raw`text:"a\"b"`],
   [raw`a\d\\\"`, raw`text:"a\d\\""`],
-  [raw`content:"a\\b"`, raw`text:"a\b"`],
+  [raw`content:"a\\b"`, raw`content:"a\b"`],
   [raw`lang:"a\"b"`, raw`lang:"a\"b"`],
   [raw`rev:a\\b`, raw`rev:"a\b"`],
   [raw`file:a\\b`, raw`file:/a\\b/`],
@@ -169,7 +169,7 @@ table('dash', 'K', [
   ['-(-(a))', 'not(not(text:"a"))'],
   ['-(-())', 'not(ALL)'],
   ['-file:"a b" c', 'and(not(file:/a b/), text:"c")'],
-  ['-c:"a b"', 'not(text:"a b")'],
+  ['-c:"a b"', 'not(content:"a b")'],
 ]);
 
 table('parenthesis', 'K', [

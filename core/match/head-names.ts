@@ -1,0 +1,194 @@
+// Docs whose base name the words of a query make: heads (heads.ts) beside those that define what it names.
+// One word is the whole name, `slab` of mm/slab.c, or the end of the path from some folder on. Several
+// words stand in the path, one at least in the base name; the docs of whose base name they cover most come
+// first. Few groups of docs have all the grams of that (shard/path-grams.ts), and no list is read.
+
+import { Arena } from '../base/arena.ts';
+import { LETTER_BITS, NONE_ID, PATH_ROW_SIZE_MAX } from '../shared/format.ts';
+import { NODE_TEXT } from '../shared/plan.ts';
+import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
+import { docAt } from '../shard/open.ts';
+import { pathRowOf } from '../shard/path-grams.ts';
+import { getBit, setBit } from '../shard/piece.ts';
+import { ShardView } from '../shard/view.ts';
+import { LETTER_NEWLINE, textKey } from '../text/letters.ts';
+import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
+import { addDocsOfBlob, boundView, intersectBitmaps, newDocBitmap } from './bound.ts';
+import { keyAt } from './grams.ts';
+import { coverNameOf, nameWords } from './name-cover.ts';
+import { Atom, atomAt, slotAtoms } from './node.ts';
+import { TextAtom } from './text-atom.ts';
+
+/** Bound: 20 us each; more groups say that the words are no name. */
+const GROUPS_MAX: u32 = 64;
+/** Docs that are found at most. */
+const NAMED_MAX: u32 = 16;
+/** Bound: slots that are told apart (near.ts). */
+const WORDS_MAX: u32 = 16;
+
+const PAIR_MASK: u32 = (1 << (2 * LETTER_BITS)) - 1;
+const LETTER_SLASH: u32 = 47;
+const LETTER_DOT: u32 = 46;
+
+/** Groups that may have such a doc, a bit each. */
+const groups = memory.data(128, 16);
+if (PATH_ROW_SIZE_MAX > 128) ERROR('groups: size');
+
+/** A doc that was found. */
+@unmanaged
+class Named {
+  docId: u32;
+  points: u32;
+}
+const named = memory.data(128, 4);
+if (offsetof<Named>() * NAMED_MAX > 128) ERROR('named: size');
+let namedCount: u32 = 0;
+
+@inline
+function namedAt(index: u32): Named {
+  return changetype<Named>(named + <usize>index * offsetof<Named>());
+}
+
+/** Whether an open shard has such docs. */
+export function hasNamed(view: ShardView): bool {
+  return findNamed(view, 1) > 0;
+}
+
+/** The best of the bound shard, with a doc all of the same content; 0: there are none. */
+export function namedDocs(arena: Arena): usize {
+  const count = findNamed(boundView, NAMED_MAX);
+  if (count == 0) return 0;
+  const docs = newDocBitmap(arena);
+  if (docs == 0) return 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const docId = namedAt(i).docId;
+    const blobId = docAt(boundView, docId).blobId;
+    if (blobId == NONE_ID) setBit(docs, docId);
+    else addDocsOfBlob(docs, blobId);
+  }
+  return docs;
+}
+
+/** Lists up to `most` of the docs, the best first. */
+function findNamed(view: ShardView, most: u32): u32 {
+  namedCount = 0;
+  if (!areWords() || !findGroups(view)) return 0;
+  let looked: u32 = 0;
+  const shift = view.pathGroupShift;
+  const groupCount = (view.docCount + (<u32>1 << shift) - 1) >> shift;
+  for (let group: u32 = 0; group < groupCount && looked < GROUPS_MAX; group++) {
+    if (getBit(groups, group) == 0) continue;
+    looked++;
+    const end = min(view.docCount, (group + 1) << shift);
+    for (let docId = group << shift; docId < end; docId++) {
+      const points = pointsOf(view, docId);
+      if (points == 0) continue;
+      insert(docId, points);
+      if (most == 1) return 1;
+    }
+  }
+  return namedCount;
+}
+
+/** Whether the atoms are all words that are looked for in paths, of two letters or more. */
+function areWords(): bool {
+  if (slotAtoms.count == 0 || slotAtoms.count > WORDS_MAX) return false;
+  for (let i: u32 = 0; i < slotAtoms.count; i++) {
+    const atom = atomAt(slotAtoms, i);
+    if (atom.kind != NODE_TEXT) return false;
+    const text = changetype<TextAtom>(atom);
+    if (changetype<usize>(text.path) == 0 || text.grams.letterCount < 2) return false;
+  }
+  return true;
+}
+
+/** Finds the groups whose paths have the grams; false: there are none. */
+function findGroups(view: ShardView): bool {
+  const size = view.pathRowSize;
+  memory.fill(groups, 0xff, PATH_ROW_SIZE_MAX);
+  for (let i: u32 = 0; i < slotAtoms.count; i++) {
+    const grams = changetype<TextAtom>(atomAt(slotAtoms, i)).grams;
+    if (grams.letterCount < 3) continue;
+    for (let k: u32 = 0; k < grams.keyCount; k++) {
+      const row = pathRowOf(view, keyAt(grams, k));
+      if (row == 0) return false;
+      intersectBitmaps(groups, row, size);
+    }
+  }
+  if (slotAtoms.count == 1 && !keepWhole(view, changetype<TextAtom>(atomAt(slotAtoms, 0)))) return false;
+  let any: u64 = 0;
+  for (let i: u32 = 0; i < size; i += 8) any |= load<u64>(groups + i);
+  return any != 0;
+}
+
+/** Keeps the groups in which a word begins a path or a part of one, and ends one or stands before a dot. */
+function keepWhole(view: ShardView, word: TextAtom): bool {
+  const grams = word.grams;
+  const first = grams.letterCount < 3 ? keyAt(grams, 0) & PAIR_MASK : keyAt(grams, 0) >> LETTER_BITS;
+  const last = textKey(word.data, <usize>word.data + word.dataSize) & PAIR_MASK;
+  return (
+    keepEither(
+      view,
+      (LETTER_NEWLINE << (2 * LETTER_BITS)) | first,
+      (LETTER_SLASH << (2 * LETTER_BITS)) | first,
+    ) && keepEither(view, (last << LETTER_BITS) | LETTER_NEWLINE, (last << LETTER_BITS) | LETTER_DOT)
+  );
+}
+
+/** Keeps the groups that have one of two grams; false: no path has. */
+function keepEither(view: ShardView, one: u32, other: u32): bool {
+  const size = view.pathRowSize;
+  const first = pathRowOf(view, one);
+  const second = pathRowOf(view, other);
+  if (first == 0 && second == 0) return false;
+  for (let i: u32 = 0; i < size; i += 8) {
+    const bits =
+      (first == 0 ? 0 : load<u64>(first + i)) | (second == 0 ? 0 : load<u64>(second + i));
+    store<u64>(groups + i, load<u64>(groups + i) & bits);
+  }
+  return true;
+}
+
+/** How well the words make the doc's name: 0 not at all, else 1 to 1,001. */
+function pointsOf(view: ShardView, docId: u32): u32 {
+  const doc = docAt(view, docId);
+  const start = <usize>view.paths + doc.pathOffset;
+  const end = start + doc.pathSize;
+  if (slotAtoms.count == 1) return isWhole(atomAt(slotAtoms, 0), start, end) ? 1 : 0;
+  for (let i: u32 = 0; i < slotAtoms.count; i++) {
+    const needle = changetype<TextAtom>(atomAt(slotAtoms, i)).needle;
+    if (findNeedle(needle, start, end, HAYSTACK_FOLDS_INTO_ASCII) >= end) return 0;
+  }
+  const share = coverNameOf(start, end, slotAtoms);
+  return nameWords == 0 ? 0 : 1 + <u32>(1000 * share);
+}
+
+/** Whether the word is the base name, without its extension or with it, or a path's end from a folder on. */
+function isWhole(atom: Atom, start: usize, end: usize): bool {
+  const needle = changetype<TextAtom>(atom).needle;
+  let dot = end;
+  while (dot > start && load<u8>(dot - 1) != LETTER_DOT && load<u8>(dot - 1) != LETTER_SLASH) dot--;
+  const nameEnd = dot > start && load<u8>(dot - 1) == LETTER_DOT ? dot - 1 : end;
+  for (let ptr = start; ptr < end; ) {
+    const found = findNeedle(needle, ptr, end, HAYSTACK_FOLDS_INTO_ASCII);
+    if (found >= end) return false;
+    const isAtStart = found == start || load<u8>(found - 1) == LETTER_SLASH;
+    if (isAtStart && (foundEnd() == end || foundEnd() == nameEnd)) return true;
+    ptr = found + decodedSize(decodeUtf8(found, end));
+  }
+  return false;
+}
+
+/** Inserts a doc behind those with as many points; the last one of too many goes. */
+function insert(docId: u32, points: u32): void {
+  let place = namedCount;
+  if (namedCount < NAMED_MAX) namedCount++;
+  else if (namedAt(NAMED_MAX - 1).points >= points) return;
+  else place = NAMED_MAX - 1;
+  for (; place > 0 && namedAt(place - 1).points < points; place--) {
+    namedAt(place).docId = namedAt(place - 1).docId;
+    namedAt(place).points = namedAt(place - 1).points;
+  }
+  namedAt(place).docId = docId;
+  namedAt(place).points = points;
+}
