@@ -9,7 +9,8 @@
 //           for a lone atom x (1 + points of its kind); more for a symbol that all atoms cover
 //           whole, and for one that is spelled as a lone literal is
 //   name    share of the base name's letters that atoms cover, more if that is all of them; share of
-//           atoms that are words of it
+//           atoms that are words of it; of several, share of atoms that are in the path, more if that
+//           is all of them and they cover the base name
 //   near    most atoms on one line, near together, and in a row (near.ts)
 //
 // Atoms are counted by slots: those of the plan in content, under no negation. Atoms that the doc
@@ -33,7 +34,7 @@ import { current } from './current.ts';
 import { slotCount } from './match-tree.ts';
 import { coverName, isNamePart, nameShare, nameWords } from './name-cover.ts';
 import { atomsInRow, atomsInWindow, atomsOnLine, beginNear, nearRange, slotBit, slotOf, SLOTS_MAX } from './near.ts';
-import { activeInContent, Atom, atomAt } from './node.ts';
+import { activeInContent, activeWords, Atom, atomAt } from './node.ts';
 import { Range } from './ranges.ts';
 import { findSymbol, walk } from './symbol-walk.ts';
 
@@ -58,6 +59,8 @@ const NESTED: f64 = 0.5;
 const NAME_LETTERS: f64 = 0.5;
 const NAME_WHOLE: f64 = 0.3;
 const NAME_WORDS: f64 = 0.3;
+const NAME_PATH: f64 = 0.3;
+const NAME_PATH_WHOLE: f64 = 0.8;
 const NEAR: f64 = 0.9;
 /** Of docs in tests, vendored and generated ones. */
 const TIER: f64 = 0.7;
@@ -211,7 +214,19 @@ export function writeScoreParts(out: usize): void {
 function namePart(): f64 {
   coverName();
   const letters = NAME_LETTERS * nameShare + (nameShare == 1 ? NAME_WHOLE : 0);
-  return letters + (NAME_WORDS * <f64>popcnt(nameWords)) / count;
+  return letters + (NAME_WORDS * <f64>popcnt(nameWords)) / count + (count > 1 ? pathPart() : 0);
+}
+
+/** Of several atoms: those that the path has. */
+function pathPart(): f64 {
+  const share = <f64>min(activeWords.count, count) / count;
+  return NAME_PATH * share + (share == 1 && nameShare == 1 ? NAME_PATH_WHOLE : 0);
+}
+
+/** Points of a doc without ranges in its content, by the words that its path has. */
+export function nameScore(): u32 {
+  count = min(slotCount, SLOTS_MAX);
+  return <u32>(UNIT * namePart());
 }
 
 function textPart(): f64 {

@@ -27,7 +27,9 @@ import {
 import {
   beginScore,
   docScore,
+  nameScore,
   isScoreSettled,
+  nameScore,
   scoreRange,
   scoreRest,
   writeScoreParts,
@@ -223,9 +225,9 @@ function countInContent(tier: u32): u32 {
   return count;
 }
 
-/** The points of a path are those of its best range. */
+/** The points of a path are those of its best range, or of its name. */
 function countInPath(): u32 {
-  docPoints = 0;
+  docPoints = activeWords.count == 0 ? 0 : nameScore();
   let count: u32 = 0;
   beginPathRanges(true);
   while (nextRange()) {

@@ -48,6 +48,8 @@ export interface BruteAtom {
   readonly ranges: readonly ByteRange[];
   readonly isActive: boolean;
   readonly isSymbol: boolean;
+  /** It is a word that the path has. */
+  readonly isInPath: boolean;
   /** What it looks for; nothing: it is an expression. */
   readonly literal: Buffer | undefined;
   /** Its ranges in another text. */
@@ -226,6 +228,7 @@ function atomOf({ node, found, isActive }: Asked, mode: BruteMode): BruteAtom {
     ranges,
     isActive,
     isSymbol: found.isSymbol === true,
+    isInPath: isActive && found.isWord === true && found.path!.length > 0,
     literal: literal === undefined ? undefined : Buffer.from(literal),
     rangesIn: (text) =>
       node.kind === 'regex'

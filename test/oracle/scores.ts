@@ -231,7 +231,9 @@ function namePart({ path }: BruteDoc, atoms: readonly BruteAtom[], n: number): n
   }
   const letters = name.split('').flatMap((one, at) => (isLetter(one.charCodeAt(0)) ? [at] : []));
   const share = letters.filter((at) => covered.has(at)).length / Math.max(1, letters.length);
-  return 0.5 * share + (share === 1 ? 0.3 : 0) + (0.3 * wholeWords.size) / n;
+  const inPath = Math.min(n, atoms.filter(({ isInPath }) => isInPath).length) / n;
+  const ofPath = n === 1 ? 0 : 0.3 * inPath + (inPath === 1 && share === 1 ? 0.8 : 0);
+  return 0.5 * share + (share === 1 ? 0.3 : 0) + (0.3 * wholeWords.size) / n + ofPath;
 }
 
 function isNameBorder(name: string, at: number): boolean {
@@ -264,10 +266,12 @@ function contentParts({ doc, atoms }: BruteMatch): Omit<OracleParts, 'path' | 'l
   };
 }
 
-function pathScore({ doc, nameRanges, isWholePath }: BruteMatch): number {
+function pathScore({ doc, nameRanges, isWholePath, atoms }: BruteMatch): number {
   // What shows the whole path for want of anything else says nothing about it.
   if (isWholePath) return 0;
-  return 4 * Math.max(...nameRanges.map((range) => pathPoints(Buffer.from(doc.path), range)));
+  const best = 4 * Math.max(...nameRanges.map((range) => pathPoints(Buffer.from(doc.path), range)));
+  if (!atoms.some(({ isInPath }) => isInPath)) return best;
+  return Math.max(best, Math.floor(10_000 * namePart(doc, atoms, Math.min(atoms.length, SLOTS_MAX))));
 }
 
 const NOTHING = { symbol: 0, name: 0, text: 0, near: 0, tier: 0 };
