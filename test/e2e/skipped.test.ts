@@ -29,7 +29,7 @@ const FILES = {
   'wide-big.txt': Buffer.from(UTF16).swap16(),
   'b.bin': Buffer.from('plum\0tree'),
   'a/c.bin': Buffer.from('\0'),
-  'large.txt': Buffer.alloc((2 << 20) + 1, 'plumtree\n'),
+  'large.txt': Buffer.alloc((4 << 20) + 1, 'plumtree\n'),
 };
 
 let served: Served;
@@ -50,7 +50,7 @@ function skipped(query = '', repoId = 1): Promise<{ status: number; body: Skippe
 const ALL: Skipped[] = [
   { path: 'a/c.bin', reason: 'binary', bytes: 1 },
   { path: 'b.bin', reason: 'binary', bytes: 9 },
-  { path: 'large.txt', reason: 'too_large', bytes: (2 << 20) + 1 },
+  { path: 'large.txt', reason: 'too_large', bytes: (4 << 20) + 1 },
 ];
 
 void test('a file is not left out for its trigrams', async () => {
