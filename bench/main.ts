@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { readSettings } from '../daemon/base/config/settings.ts';
 import { SERVICES } from '../daemon/cli/services.ts';
 import { formatExplanation } from '../daemon/cli/explain-output.ts';
 import { openRemoteSearch } from '../daemon/cli/remote-search.ts';
@@ -53,7 +54,6 @@ const PEER_RUNS = 5;
 const LOAD_MS = 5000;
 const LOAD_CONNECTION_COUNTS = [8, 64];
 const WARM_UP_MS = 3000;
-const FILE_SIZE_MAX = 2_097_152; // default of the daemon's setting
 
 interface Flags {
   readonly corpus?: string;
@@ -274,7 +274,7 @@ async function differential(setup: Setup, { samples, patterns, seed }: Flags): P
     patternCount: patterns,
     seed,
     rangeCountMax: MATCHES_MAX,
-    fileSizeMax: FILE_SIZE_MAX,
+    fileSizeMax: readSettings().maxFileSize,
     searchAll: searchAllThrough(setup.client),
     excludedPaths: named,
   });

@@ -10,7 +10,7 @@ import { compileRegex } from './engine/regex/compile.ts';
 import { given } from './base/given.ts';
 import { nextTurn } from './base/next-turn.ts';
 import { utf8Of } from './base/utf16.ts';
-import { utf8Text } from './base/utf8-text.ts';
+import { behindMark, utf8Text } from './base/utf8-text.ts';
 import { ApiError } from './http/api/shapes/api-error.ts';
 import type { RepoRecord } from './repos/records.ts';
 import { DocReader } from './sources/docs/doc-reader.ts';
@@ -180,7 +180,7 @@ class Scan {
   #chunksIn(bytes: Uint8Array): ScannedChunk[] {
     const content = utf8Of(bytes);
     if (isBinary(content)) return [];
-    const text = utf8Text(content);
+    const text = utf8Text(behindMark(content));
     // Why first as a whole: most files hold no match, and to cut one into lines takes longer than to test it.
     if (!this.#fits(this.#wanted.content, text)) return [];
     const lines = text.replace(/\n$/, '').split('\n');

@@ -4,6 +4,7 @@
 
 import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { readSettings } from '../../daemon/base/config/settings.ts';
 import { ask } from '../client.ts';
 import type { SearchClient } from '../client.ts';
 import { quotePattern } from '../cases.ts';
@@ -29,7 +30,7 @@ export interface NameDraw {
 }
 
 const FILE_COUNT_MAX = 2;
-const FILE_SIZE_MAX = 2_097_152; // default of the daemon's setting
+const FILE_SIZE_MAX = readSettings().maxFileSize;
 const NAME_SIZE_MIN = 3;
 const C_FILE = String.raw`file:\.[ch]$`;
 const SLOT_BITS = 26;

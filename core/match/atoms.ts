@@ -58,7 +58,7 @@ export function startAtom(node: Atom): void {
 @inline
 function enterFirstBlock(node: ContentAtom): void {
   node.cursorBlock = current.firstBlock;
-  node.cursor = 0;
+  node.cursor = <u32>current.start;
   node.cursorEnd = 0;
 }
 

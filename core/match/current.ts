@@ -2,7 +2,7 @@
 // lie, and which of its blocks were read. Whatever reads content says so here first: a block counts
 // once, and its pages are checked (shard/pages.ts).
 
-import { NONE_ID } from '../shared/format.ts';
+import { BLOB_FLAG_MARKED, NONE_ID } from '../shared/format.ts';
 import { HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { needBytes } from '../shard/pages.ts';
@@ -15,8 +15,9 @@ import { atomAt, contentAtomAt, contentAtoms, pathAtoms, STATE_UNKNOWN } from '.
 class CurrentDoc {
   docId: u32; // NONE_ID: none
   blobId: u32; // NONE_ID: no content
-  start: usize; // of the content; 0 without content
+  start: usize; // of the text, behind a byte order mark; 0 without content
   end: usize;
+  fileStart: usize; // of the content with its mark: byte offsets count from here
   firstBlock: u32;
   endBlock: u32;
   flags: u32; // TEXT_* of the content, and so HAYSTACK_FOLDS_INTO_ASCII
@@ -26,8 +27,8 @@ class CurrentDoc {
   readBits: usize; // address of a bit for each of the blob's blocks that was read
   isRead: bool; // the doc would have been read if it were the only one with its blob
 }
-export const current = changetype<CurrentDoc>(memory.data(48, 8));
-if (offsetof<CurrentDoc>() > 48) ERROR('CurrentDoc: size');
+export const current = changetype<CurrentDoc>(memory.data(56, 8));
+if (offsetof<CurrentDoc>() > 56) ERROR('CurrentDoc: size');
 
 /** Bytes of blocks that were read, and runs of expressions on blocks and names, since beginDocs. */
 export let contentBytesRead: f64 = 0;
@@ -74,13 +75,16 @@ function enterBlob(blobId: u32): void {
   if (blobId == NONE_ID) {
     current.start = 0;
     current.end = 0;
+    current.fileStart = 0;
     current.firstBlock = 0;
     current.endBlock = 0;
     return;
   }
   const blob = blobAt(boundView, blobId);
-  current.start = <usize>boundView.content + blob.contentOffset;
-  current.end = current.start + blob.size;
+  const markSize: u32 = (blob.flags & BLOB_FLAG_MARKED) != 0 ? min(3, blob.size) : 0;
+  current.fileStart = <usize>boundView.content + blob.contentOffset;
+  current.start = current.fileStart + markSize;
+  current.end = current.fileStart + blob.size;
   current.firstBlock = blob.firstBlock;
   current.endBlock = blob.firstBlock + blob.blockCount;
   current.flags = blob.flags;
@@ -123,7 +127,7 @@ export function needCurrentContent(): void {
 export function markRead(start: u32, end: u32): void {
   current.isRead = true;
   // What stands around a range tells of words, and scans read on a little.
-  needBytes(boundView, max(current.start, blockStart(start) - 4), blockStart(end) + 64);
+  needBytes(boundView, max(current.fileStart, blockStart(start) - 4), blockStart(end) + 64);
   for (let block = start; block < end; block++) {
     const index = block - current.firstBlock;
     const ptr = current.readBits + (index >> 3);

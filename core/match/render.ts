@@ -320,7 +320,7 @@ function writeChunk(chunk: Chunk, shown: u32, contextLines: u32): bool {
   out = writeJsonString(out, start, end);
   writeText('","contentStart":');
   const firstLine = chunk.firstLine - lineCountBefore;
-  writeLocation(<u32>(start - current.start), firstLine, 1);
+  writeLocation(<u32>(start - current.fileStart), firstLine, 1);
   writeText(',"matchRanges":[');
   beginPositions();
   for (let i: u32 = 0; i < shown; i++) {
@@ -418,7 +418,7 @@ function markBlocks(start: usize, end: usize): void {
 /** The position of an address in the content, at or behind the one written before. */
 function writePosition(address: u32): void {
   moveTo(<usize>address);
-  writeLocation(address - <u32>current.start, currentLine(), currentColumn());
+  writeLocation(address - <u32>current.fileStart, currentLine(), currentColumn());
 }
 
 function writeLocation(byteOffset: u32, lineNumber: u32, column: u32): void {
@@ -433,7 +433,7 @@ function writeLocation(byteOffset: u32, lineNumber: u32, column: u32): void {
 
 /** `,"content":"..."`. */
 function writeWhole(): bool {
-  const start = current.start;
+  const start = current.fileStart;
   const end = current.end;
   if (!hasRoom(DOC_ROOM + 6 * (end - start))) return false;
   if (end > start) markRead(current.firstBlock, current.endBlock);

@@ -41,7 +41,8 @@ export function nextRun(node: ContentAtom, bitmap: usize): u32 {
  */
 export function enterRun(node: ContentAtom, start: usize, first: u32, end: u32): void {
   node.cursorBlock = end;
-  // A match that spans lines may have ended behind the start of this run.
+  // A match that spans lines may have ended behind the start of this run, and a byte order mark is
+  // in front of the text.
   node.cursor = max(node.cursor, <u32>start);
   node.cursorEnd = <u32>blockStart(end);
   countWork(ADVANCE_STEPS + ((node.cursorEnd - min(node.cursor, node.cursorEnd)) >> SCAN_SHIFT));

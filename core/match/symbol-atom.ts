@@ -198,7 +198,7 @@ export function advanceSymbol(node: SymbolAtom): void {
       node.cursor = <u32>symbolRow.next;
       node.symbolEnd = <u32>end;
       if (symbolRow.parent != NO_PARENT) node.lastParent = symbolRow.parent;
-      if (matchName(node, start, end)) return;
+      if (matchName(node, max(start, current.start), end)) return;
     }
   } while (nextBlock(node));
   node.matchStart = 0;

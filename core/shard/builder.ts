@@ -17,7 +17,7 @@ import {
 } from '../shared/status.ts';
 import { findByte, findLastByte, countByte } from '../scan/newlines.ts';
 import { markBlock } from '../text/case-marks.ts';
-import { isAscii } from '../text/utf8.ts';
+import { isAscii, markSize } from '../text/utf8.ts';
 import { KEY_SET_SIZE, clearKeys, extractKeys, isMiddleNewline } from './extract.ts';
 import { encodePiece, pieceSize } from './piece.ts';
 import { hashPosting } from './posting-sum.ts';
@@ -208,6 +208,7 @@ function isOverTrigramMax(list: usize, trigramMax: u32): bool {
 function blobFlags(start: usize, end: usize): u32 {
   if (isAscii(start, end)) return 0;
   let flags: u32 = format.BLOB_FLAG_NON_ASCII;
+  if (markSize(start, end) != 0) flags |= format.BLOB_FLAG_MARKED;
   // U+017F is C5 BF, U+212A is E2 84 AA.
   for (let ptr = findByte(start, end, 0xc5); ptr + 1 < end; ptr = findByte(ptr + 1, end, 0xc5)) {
     if (load<u8>(ptr, 1) == 0xbf) return flags | format.BLOB_FLAG_FOLDS_TO_ASCII;

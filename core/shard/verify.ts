@@ -15,7 +15,7 @@ import {
 import { xxh64 } from '../base/xxh64.ts';
 import { countByte } from '../scan/newlines.ts';
 import { markBlock } from '../text/case-marks.ts';
-import { isAscii } from '../text/utf8.ts';
+import { isAscii, markSize } from '../text/utf8.ts';
 import { clearKeys, extractKeys, isMiddleNewline, KEY_SET_SIZE } from './extract.ts';
 import { listMask, readStripe } from './lists.ts';
 import { findDamagedPage } from './pages.ts';
@@ -126,6 +126,8 @@ function isBlockSound(view: ShardView, blockId: u32, start: usize, stop: usize):
     const blobStart = <usize>view.content + blob.contentOffset;
     const hasFlag = (blob.flags & format.BLOB_FLAG_NON_ASCII) != 0;
     if (row.line != 0 || isAscii(blobStart, blobStart + blob.size) == hasFlag) return false;
+    const isMarked = (blob.flags & format.BLOB_FLAG_MARKED) != 0;
+    if (isMarked && markSize(blobStart, blobStart + blob.size) == 0) return false;
   } else if (load<u8>(start - 1) != 10) return false;
   if (blockId + 1 == blob.firstBlock + blob.blockCount) return true;
   const next = blockAt(view, blockId + 1);

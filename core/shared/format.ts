@@ -73,6 +73,8 @@ export const BLOB_FLAGS_OFFSET: u32 = 20;
 export const BLOB_FLAG_FOLDS_TO_ASCII: u32 = 1;
 /** Blob flag: holds a byte beyond ASCII. */
 export const BLOB_FLAG_NON_ASCII: u32 = 2;
+/** Blob flag: begins with a byte order mark, which is no part of its text. */
+export const BLOB_FLAG_MARKED: u32 = 4;
 
 // Block row, with one more row for the end of the last block.
 export const BLOCK_ROW_SIZE: u32 = 12;

@@ -26,6 +26,13 @@ export function decodedSize(result: u32): usize {
   return <usize>(result & 7);
 }
 
+/** Bytes of the byte order mark that a content begins with: 3, or 0 where there is none. */
+export function markSize(start: usize, end: usize): usize {
+  const isMarked =
+    end - start >= 3 && load<u16>(start) == 0xbbef && <u32>load<u8>(start, 2) == 0xbf;
+  return isMarked ? 3 : 0;
+}
+
 @inline
 function isContinuation(byte: u32): bool {
   return (byte & 0xc0) == 0x80;

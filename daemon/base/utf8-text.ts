@@ -15,6 +15,12 @@ export function utf8Text(bytes: Uint8Array): string {
   return isUtf8(buffer) ? buffer.toString('utf8') : utf8TextOfLatin1(buffer.toString('latin1'));
 }
 
+/** A content behind the byte order mark that it may begin with: the mark is no part of line 1 (API.md 6.4). */
+export function behindMark(content: Uint8Array): Uint8Array {
+  const isMarked = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
+  return isMarked ? content.subarray(3) : content;
+}
+
 /** As much from the start of a text as so many bytes of UTF-8 hold, cut between characters. */
 export function utf8Start(text: string, sizeMax: number): string {
   const bytes = Buffer.from(text);

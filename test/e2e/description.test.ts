@@ -11,7 +11,7 @@ const repo = makeRepo({
   'a.txt': 'plum and pear\nplum\n',
   'src/b.ts': 'export const plum = 1;\nfunction peach() {}\n',
   'plum.bin': Buffer.from([0, 1, 2, 0]),
-  'large-plum.txt': 'plum '.repeat(500_000),
+  'large-plum.txt': 'plum '.repeat(1_000_000),
 });
 git(repo, 'checkout', '-q', '-b', 'next');
 writeFiles(repo, { 'c.txt': 'plum of the next version\n' });

@@ -25,7 +25,7 @@ function oddWorktree(): string {
     'untracked.txt': 'plum\n',
     'empty.txt': '',
     'binary.bin': Buffer.from('plum\0plum'),
-    'huge.txt': `plum\n${'x'.repeat(2_097_152)}`,
+    'huge.txt': `plum\n${'x'.repeat(4_194_304)}`,
     'latin.txt': Buffer.from('plum caf\xe9\n', 'latin1'),
     '.hidden/plum.txt': 'plum\n',
     'with space & ünï%23.txt': 'plum\n',

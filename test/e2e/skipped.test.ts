@@ -6,7 +6,16 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { commitAll, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { get, pathsOf, search, serveIndexed, shardNames, trawl, type Served } from './daemon.ts';
+import {
+  call,
+  get,
+  pathsOf,
+  search,
+  serveIndexed,
+  shardNames,
+  trawl,
+  type Served,
+} from './daemon.ts';
 
 interface Skipped {
   readonly path: string;
@@ -23,13 +32,15 @@ function manyTrigrams(): string {
 }
 
 const UTF16 = Buffer.from('\uFEFFzwölf plums\r\n', 'utf16le');
+const MARKED = '\uFEFFquince = zwölf\nquince\n';
 const FILES = {
   'src/many.txt': `${manyTrigrams()}\nplumtree\n`,
   'wide.txt': UTF16,
   'wide-big.txt': Buffer.from(UTF16).swap16(),
+  'marked.txt': MARKED,
   'b.bin': Buffer.from('plum\0tree'),
   'a/c.bin': Buffer.from('\0'),
-  'large.txt': Buffer.alloc((2 << 20) + 1, 'plumtree\n'),
+  'large.txt': Buffer.alloc((4 << 20) + 1, 'plumtree\n'),
 };
 
 let served: Served;
@@ -50,7 +61,7 @@ function skipped(query = '', repoId = 1): Promise<{ status: number; body: Skippe
 const ALL: Skipped[] = [
   { path: 'a/c.bin', reason: 'binary', bytes: 1 },
   { path: 'b.bin', reason: 'binary', bytes: 9 },
-  { path: 'large.txt', reason: 'too_large', bytes: (2 << 20) + 1 },
+  { path: 'large.txt', reason: 'too_large', bytes: (4 << 20) + 1 },
 ];
 
 void test('a file is not left out for its trigrams', async () => {
@@ -76,6 +87,38 @@ void test('UTF-16 with its mark is text; positions are of its UTF-8 form', async
       );
       assert.equal(body.source, 'zwölf plums\r\n');
     }
+});
+
+void test('a byte order mark of UTF-8 is no part of line 1; offsets count from the start of the file', async () => {
+  const found = async (query: string) => {
+    const { files } = await search(served.url, query, { whole: true, isRegexEnabled: true });
+    return { chunks: files.flatMap(({ chunks }) => chunks), files };
+  };
+  const { chunks, files } = await found('file:marked ^quince');
+  assert.equal((files[0] as { content?: string }).content, MARKED);
+  const start = { byteOffset: 3, lineNumber: 1, column: 1 };
+  const end = { byteOffset: 9, lineNumber: 1, column: 7 };
+  assert.deepEqual(
+    chunks.map(({ content, contentStart }) => ({ content, contentStart })),
+    [
+      { content: 'quince = zwölf\n', contentStart: start },
+      { content: 'quince\n', contentStart: { byteOffset: 19, lineNumber: 2, column: 1 } },
+    ],
+  );
+  const atStart = await found(String.raw`file:marked \Aquince`);
+  assert.deepEqual(
+    atStart.chunks.flatMap(({ matchRanges }) => matchRanges),
+    [{ start, end }],
+  );
+  assert.deepEqual((await found(String.raw`file:marked \x{FEFF}`)).files, []);
+  const position = { repo: files[0]!.repository, path: 'marked.txt', line: 1, column: 1 };
+  const answer = await call(`${served.url}/api/find_references`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ position }),
+  });
+  const { symbolName } = (await answer.json()) as { symbolName: string };
+  assert.equal(symbolName, 'quince');
 });
 
 void test('the list of what is known by name only', async () => {

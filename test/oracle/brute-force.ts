@@ -87,6 +87,26 @@ function pointAt(bytes: Uint8Array, offset: number): { point: number; size: numb
   return { point: REPLACEMENT, size: 1 };
 }
 
+const MARK = Buffer.from('\ufeff');
+const texts = new WeakMap<Uint8Array, Uint8Array>();
+
+/** What a file holds behind a byte order mark, which is no part of its text. The same object each time. */
+export function behindMark(file: Uint8Array): Uint8Array {
+  const known = texts.get(file);
+  if (known !== undefined) return known;
+  const isMarked = Buffer.compare(file.subarray(0, MARK.length), MARK) === 0;
+  const text = isMarked ? file.subarray(MARK.length) : file;
+  texts.set(file, text);
+  return text;
+}
+
+/** Ranges of a file, of those that are found in its text. */
+function inFile(file: Uint8Array, find: (text: Uint8Array) => ByteRange[]): ByteRange[] {
+  const text = behindMark(file);
+  const skipped = file.length - text.length;
+  return find(text).map(([start, end]): ByteRange => [start + skipped, end + skipped]);
+}
+
 const toPoints = (text: string): number[] => Array.from(text, (one) => one.codePointAt(0)!);
 
 /** The text that bytes stand for; bad ones are U+FFFD. */
@@ -96,9 +116,10 @@ export function textOf(bytes: Uint8Array): string {
     .join('');
 }
 
-/** Where the code points of a text begin. */
-export function offsetsOf(bytes: Uint8Array): number[] {
-  return pointsOf(bytes).map(({ offset }) => offset);
+/** Where the code points of the text of a file begin. */
+export function offsetsOf(file: Uint8Array): number[] {
+  const text = behindMark(file);
+  return pointsOf(text).map(({ offset }) => offset + file.length - text.length);
 }
 
 /** All ranges of `text`, from the left, not overlapping. */
@@ -144,14 +165,17 @@ type Leaf = (doc: BruteDoc, isExact: boolean) => Found;
 function leafOf(node: QueryNode): Leaf {
   if (node.kind === 'text')
     return ({ bytes, path: name }, isExact) => {
-      const text = rangesOf(bytes, node.text, isExact);
+      const text = inFile(bytes, (one) => rangesOf(one, node.text, isExact));
       if (node.isOfContent === true) return some('text', text);
       const path = rangesOf(Buffer.from(name), node.text, isExact);
       return { holds: text.length + path.length > 0, text, path, isWord: true };
     };
   if (node.kind === 'regex')
     return ({ bytes }, isExact) =>
-      some('text', expressionRanges(bytes, node.pattern, isExact).ranges);
+      some(
+        'text',
+        inFile(bytes, (text) => expressionRanges(text, node.pattern, isExact).ranges),
+      );
   if (node.kind === 'value') return ({ language }) => ({ holds: language === node.value });
   if (node.kind !== 'pattern') throw new Error(`no leaf: ${node.kind}`);
   if (node.prefix === 'file')
@@ -291,8 +315,10 @@ export function locate(bytes: Uint8Array, byteOffset: number): BruteLocation | u
 
 function placesOf(bytes: Uint8Array): Map<number, BruteLocation> {
   const found = new Map<number, BruteLocation>();
+  const text = behindMark(bytes);
   let [lineNumber, column] = [1, 1];
-  for (const { offset: byteOffset, point } of pointsOf(bytes)) {
+  for (const { offset, point } of pointsOf(text)) {
+    const byteOffset = offset + bytes.length - text.length;
     found.set(byteOffset, { byteOffset, lineNumber, column });
     if (point === 10) [lineNumber, column] = [lineNumber + 1, 1];
     else column++;
@@ -302,7 +328,7 @@ function placesOf(bytes: Uint8Array): Map<number, BruteLocation> {
 
 /** Start of each line, and the end of the content. */
 function lineStarts(bytes: Uint8Array): number[] {
-  const starts = [0];
+  const starts = [bytes.length - behindMark(bytes).length];
   for (const [index, byte] of bytes.entries()) if (byte === 10) starts.push(index + 1);
   if (starts.at(-1) !== bytes.length) starts.push(bytes.length);
   return starts;

@@ -50,7 +50,12 @@ function bytesOf(letters: Alphabet): fc.Arbitrary<Uint8Array> {
       const middle = Buffer.from(fill.repeat(Math.ceil(count / fill.length)).slice(0, count));
       return Uint8Array.from([...start, ...middle, ...joined(letters, after)]);
     });
-  return fc.oneof({ weight: 8, arbitrary: small }, { weight: 1, arbitrary: around });
+  const marked = small.map((bytes) => Uint8Array.from([...Buffer.from('\ufeff'), ...bytes]));
+  return fc.oneof(
+    { weight: 7, arbitrary: small },
+    { weight: 1, arbitrary: marked },
+    { weight: 1, arbitrary: around },
+  );
 }
 
 const FOLDERS = ['', 'src/', 'Test/kK/', 'a/b/', 'ΣΑΣ/'];

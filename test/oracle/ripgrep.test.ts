@@ -23,6 +23,7 @@ import { generalize } from '../../bench/expressions.ts';
 import { ripgrepAll, ripgrepFiles } from '../../bench/ripgrep.ts';
 import type { ByteRange, MatchMap } from '../../bench/ripgrep.ts';
 import { drawSamples, type Random, seededRandom } from '../../bench/samples.ts';
+import { readSettings } from '../../daemon/base/config/settings.ts';
 import { serveIndexed } from '../e2e/daemon.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { SEED } from '../seed.ts';
@@ -81,7 +82,7 @@ function options(searchAll: SearchAll, sampleCount: number): DifferentialOptions
     sampleCount,
     seed: SEED,
     rangeCountMax: 100_000,
-    fileSizeMax: 2_097_152,
+    fileSizeMax: readSettings().maxFileSize,
     searchAll,
   };
 }
@@ -132,7 +133,7 @@ void test('the daemon finds what ripgrep finds', { skip, timeout: 300_000 }, asy
     sampleCount: SAMPLE_COUNT,
     seed: SEED,
     rangeCountMax: 100_000,
-    fileSizeMax: 2_097_152,
+    fileSizeMax: readSettings().maxFileSize,
     excludedPaths: new Set(skipped.keys()),
     searchAll: searchAllThrough(client),
   });

@@ -1,6 +1,7 @@
 // The score of a doc (API.md 6.7) as simply as it can be worked out, and the points that put its chunks in order.
 // Made from API.md and what brute-force.ts finds.
 
+import { behindMark } from './brute-force.ts';
 import type { BruteAtom, BruteDoc, BruteMatch, BruteSymbol, ByteRange } from './brute-force.ts';
 
 export interface OracleDoc extends BruteDoc {
@@ -170,7 +171,7 @@ function textAndSymbol(
     inSymbol.push(range);
     best = Math.max(best, symbolPart(doc.bytes, symbol, inSymbol, n));
   }
-  const half = 0.3 + (0.9 / 10_000) * doc.bytes.length;
+  const half = 0.3 + (0.9 / 10_000) * behindMark(doc.bytes).length;
   return { text: sums.reduce((all, sum) => all + sum / (sum + half), 0) / n, symbol: best };
 }
 

@@ -19,11 +19,6 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map([
   ['ruby', 'Ruby'],
 ]);
 
-/** Why: the grammar takes the body of a class behind `by name` for the argument of a call. */
-const MISSED: ReadonlyMap<string, readonly string[]> = new Map([
-  ['kotlin-more.txt', ['25 state', '26 ready']],
-]);
-
 /** `// = first second`, in the form of the language's comments. */
 const MARK = /(?:\/\/|#|;|-- )= (.*)$/;
 
@@ -34,14 +29,12 @@ after(() => extractor.close());
 for (const file of readdirSync(FOLDER)) {
   test(file, async () => {
     const content = readFileSync(path.join(FOLDER, file));
-    const missed = MISSED.get(file) ?? [];
     const marked = content
       .toString()
       .split('\n')
       .flatMap((line, index) =>
         (MARK.exec(line)?.[1]?.match(/`[^`]+`|\S+/g) ?? []).map((name) => `${index + 1} ${name}`),
-      )
-      .filter((name) => !missed.includes(name));
+      );
     const symbols = await symbolsIn(extractor, LANGUAGES.get(file.split('-')[0]!)!, content);
     const found = shownSymbols(content, symbols).map((line) =>
       line.replace(/^(\d+) \w+ (.*?)(?: in \w+ \S+)?$/, '$1 $2'),

@@ -27,7 +27,7 @@ before(async () => {
   if (NO_BROWSER !== false) return;
   repo = makeRepo({
     '.gitignore': '*.log\n',
-    'large.ts': 'export const large = 1;\n'.repeat(100_000),
+    'large.ts': 'export const large = 1;\n'.repeat(200_000),
     'grams.txt': Array.from({ length: GRAMS_MAX }, (_, index) => (index * 7919).toString(36)).join(
       '\n',
     ),

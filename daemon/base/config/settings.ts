@@ -43,7 +43,7 @@ function row(
 }
 
 export const INTEGER_SETTINGS = {
-  maxFileSize: row(1, 2097152, 'bytes; of a larger file only the name is indexed'),
+  maxFileSize: row(1, 4194304, 'bytes; of a larger file only the name is indexed'),
   maxTrigramCount: row(
     0,
     0,

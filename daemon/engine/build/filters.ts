@@ -6,9 +6,9 @@ import { compileGlobs, type PathTest } from '../../sources/disk/globs.ts';
 
 /**
  * Raised when a build makes other docs of the same source and settings. 2: UTF-16 is text, modelines count; 3: files of one
- * content have the language of their own path.
+ * content have the language of their own path; 4: a byte order mark of UTF-8 is no part of line 1.
  */
-export const DOC_RULES_VERSION = 3;
+export const DOC_RULES_VERSION = 4;
 
 export type SkipReason = 'too_large' | 'binary' | 'too_many_trigrams';
 

@@ -3,8 +3,13 @@
 /** What a `$` may stand in that is no end of a line: a quotation, an escape, a class; or the `$` itself. */
 const TOKENS = /\\Q[^]*?(?:\\E|$)|\\[^]|\[\^?\]?(?:\\[^]|\[:\^?\w+:\]|[^\]\\])*\]|\$/gu;
 
-/** The pattern with an optional carriage return before each `$`; the same where it has no `$`, or names `\r` already. */
-export function withCarriageReturns(pattern: string): string {
+/**
+ * The pattern with a carriage return before each `$`; the same where it has no `$`, or names `\r` already.
+ *
+ * @param isOptional  false: only line ends of CRLF are left
+ */
+export function withCarriageReturns(pattern: string, isOptional = true): string {
   if (!pattern.includes('$') || pattern.includes(String.raw`\r`)) return pattern;
-  return pattern.replaceAll(TOKENS, (token) => (token === '$' ? String.raw`\r?$` : token));
+  const lineEnd = isOptional ? String.raw`\r?$` : String.raw`\r$`;
+  return pattern.replaceAll(TOKENS, (token) => (token === '$' ? lineEnd : token));
 }

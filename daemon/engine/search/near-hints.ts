@@ -1,5 +1,5 @@
 // What to say where nothing was found and a near form of the query finds something (API.md 6.2): a filter that no file fits,
-// another letter case, `$` before CRLF. The near forms are searched with the same access, in what the same request may search.
+// another letter case, `$` before CRLF. Of the last it is told, too, where only some matches are missing. The near forms are searched with the same access, in what the same request may search.
 
 import { nearest } from '../../base/nearest.ts';
 import { languageTables } from '../../sources/languages/language-data.ts';
@@ -15,6 +15,8 @@ import type { Snapshot } from './snapshot.ts';
 
 /** Matches of a near form that are counted. */
 const COUNT_MAX = 100;
+/** Guess: who sees more matches than that does not count on all of them. */
+const FOUND_MAX = 1000;
 /** Guess: how long near forms may be searched, all of them together. */
 const HINTS_MS = 200;
 /** Filters of a query that are looked at. */
@@ -25,7 +27,7 @@ const SHOWN_MAX = 100;
 type Filter = PatternNode | ValueNode;
 
 /** The request, with something changed. */
-type Changed = Partial<Pick<SearchRequest, 'query' | 'isCaseSensitivityEnabled'>>;
+type Changed = Partial<Pick<SearchRequest, 'query' | 'matches' | 'isCaseSensitivityEnabled'>>;
 
 /** How many matches a changed request has, as far as they are counted; undefined: that is not known in time. */
 type Count = (changed: Changed) => Promise<number | undefined>;
@@ -47,18 +49,26 @@ interface Over {
   readonly environment: SearchEnvironment;
   readonly snapshot: Snapshot;
   readonly prepared: Prepared;
-  readonly isFound: boolean;
+  readonly found: Found;
   readonly search: Search;
+}
+
+export interface Found {
+  readonly matchCount: number;
+  /** All was searched. */
+  readonly isWhole: boolean;
 }
 
 /** The hints of an answer. Errors: those of a search, damage apart. */
 export async function answerHints(over: Over): Promise<{ readonly hints?: readonly Hint[] }> {
-  const { request, prepared, isFound } = over;
-  const told = prepared.hints(isFound);
+  const { request, prepared, found } = over;
+  const { matchCount, isWhole } = found;
+  const told = prepared.hints(matchCount > 0);
   const { query: text } = request;
-  if (isFound || told.hints !== undefined) return told;
+  const isOver = matchCount > FOUND_MAX || (matchCount > 0 && !isWhole);
+  if (isOver || told.hints !== undefined) return told;
   if (typeof text !== 'string' || text.length > HINT_TEXT_SIZE_MAX) return {};
-  const hints = await nearHints(text, request, countOf(over));
+  const hints = await nearHints(text, request, matchCount, countOf(over));
   return hints.length === 0 ? {} : { hints: hints.slice(0, HINTS_MAX) };
 }
 
@@ -88,17 +98,19 @@ function countIn({ numbers, reasons }: Counted): number | undefined {
 async function nearHints(
   text: string,
   { isRegexEnabled, isCaseSensitivityEnabled }: SearchRequest,
+  foundCount: number,
   count: Count,
 ): Promise<Hint[]> {
   const isFolded = !isCaseSensitivityEnabled;
   const query = parseQuery(text, { isRegexEnabled, isFolded });
   const parts = query.kind === 'and' ? query.children : [query];
-  const filters = parts.filter(isFilter).slice(0, FILTERS_MAX);
   const reader: NearReader = { text, isRegexEnabled, count };
+  if (foundCount > 0) return await lineEndHints(parts, reader, foundCount);
+  const filters = parts.filter(isFilter).slice(0, FILTERS_MAX);
   const empty = await emptyFilters(filters, reader);
   if (empty.length > 0) return empty;
   const hints: Hint[] = [];
-  hints.push(...(await lineEndHints(parts, reader)));
+  hints.push(...(await lineEndHints(parts, reader, 0)));
   if (isCaseSensitivityEnabled) {
     const found = (await count({ isCaseSensitivityEnabled: false })) ?? 0;
     if (found > 0)
@@ -165,21 +177,34 @@ async function withoutHint(
   return [{ message: `${before}Without ${names} there ${matches(found)}.`, query }];
 }
 
-/** A hint on expressions with `$`, if files have CRLF there. */
+/** A hint on expressions with `$`, if files have CRLF there. @param foundCount  matches that the query has as it is */
 async function lineEndHints(
   parts: readonly QueryNode[],
   { text, isRegexEnabled, count }: NearReader,
+  foundCount: number,
 ): Promise<Hint[]> {
-  const characters = Array.from(text);
   const expressions = parts.filter((node): node is RegexNode => node.kind === 'regex');
-  for (const { position, pattern } of expressions.toReversed())
-    characters.splice(position, Array.from(pattern).length, withCarriageReturns(pattern));
-  const query = characters.join('');
+  const query = withLineEnds(text, expressions, true);
   if (query === text || !parses(query, isRegexEnabled)) return [];
-  const found = (await count({ query })) ?? 0;
-  if (found === 0) return [];
-  const message = `$ does not hold before the carriage return of CRLF; with \\r?$ there ${matches(found)}.`;
+  // Most trees have no such line end, which the index knows, so that not all is searched once more.
+  const ofReturns = { query: withLineEnds(text, expressions, false), matches: 1 };
+  if (foundCount > 0 && !(await count(ofReturns))) return [];
+  const all = (await count({ query, matches: foundCount + COUNT_MAX })) ?? 0;
+  if (all <= foundCount) return [];
+  const more = `${matches(all - foundCount)}${foundCount > 0 ? ' more' : ''}`;
+  const message = `$ does not hold before the carriage return of CRLF; with \\r?$ there ${more}.`;
   return [{ message, query }];
+}
+
+function withLineEnds(text: string, expressions: readonly RegexNode[], isOptional: boolean) {
+  const characters = Array.from(text);
+  for (const { position, pattern } of expressions.toReversed())
+    characters.splice(
+      position,
+      Array.from(pattern).length,
+      withCarriageReturns(pattern, isOptional),
+    );
+  return characters.join('');
 }
 
 /** The text without filters; undefined: one is written in a way that is not understood here. */

@@ -47,9 +47,9 @@ export function search(
 ): Promise<{ json: Uint8Array | LazyAnswer }> {
   return withSnapshotFor(parts, request, environment, async (snapshot) => {
     const completed = await completeSearch(parts, request, environment, snapshot);
-    const { prepared, shown } = completed;
-    const isFound = shown.length > 0;
-    const over = { parts, request, environment, snapshot, prepared, isFound };
+    const { prepared, numbers, reasons } = completed;
+    const found = { matchCount: numbers.totalMatchCount, isWhole: reasons.length === 0 };
+    const over = { parts, request, environment, snapshot, prepared, found };
     const hints = await answerHints({ ...over, search: completeSearch });
     const fitting =
       request.maxBytes === undefined ? completed : fitted(completed, hints, request.maxBytes);

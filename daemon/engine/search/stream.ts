@@ -14,7 +14,7 @@ import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
 import { acquireFor } from './demanded.ts';
 import type { FoundDoc } from './order.ts';
 import { inTurns } from './in-turns.ts';
-import { answerHints } from './near-hints.ts';
+import { answerHints, type Found } from './near-hints.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import type { SearchRequest } from '../query/request.ts';
@@ -57,16 +57,8 @@ export function startStream(
     const snapshot = await acquireFor(parts, request, environment);
     try {
       const prepared = await prepareSearch(parts, request, environment, snapshot);
-      const hints = (isFound: boolean) =>
-        answerHints({
-          parts,
-          request,
-          environment,
-          snapshot,
-          prepared,
-          isFound,
-          search: completeSearch,
-        });
+      const over = { parts, request, environment, snapshot, prepared, search: completeSearch };
+      const hints = (found: Found) => answerHints({ ...over, found });
       const { eventSizeMax } = environment;
       return new SearchStream(parts, { ...prepared, hints }, snapshot, startNs, eventSizeMax);
     } catch (error) {
@@ -78,7 +70,7 @@ export function startStream(
 
 /** With all hints, for which may be searched again. */
 type StreamPrepared = Omit<Prepared, 'hints'> & {
-  readonly hints: (isFound: boolean) => ReturnType<typeof answerHints>;
+  readonly hints: (found: Found) => ReturnType<typeof answerHints>;
 };
 
 /** Docs and their results. */
@@ -333,11 +325,12 @@ export class SearchStream {
       this.#prepared.gaps,
     );
     const reasons = this.#isCut ? withSizeLimit(found) : found;
+    const isWhole = reasons.length === 0;
     const final = {
       type: 'final',
       accumulatedStats: statsObject(totals, reason),
       ...exhaustiveness(reasons),
-      ...(await this.#prepared.hints(totals.actualMatchCount > 0)),
+      ...(await this.#prepared.hints({ matchCount: totals.totalMatchCount, isWhole })),
     };
     this.#ready.push({ json: Buffer.from(JSON.stringify(final)) });
     this.#parts.onCompleted?.({ kind: 'stream', numbers: totals, reasons, firstResultNs });

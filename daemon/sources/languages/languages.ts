@@ -4,6 +4,7 @@
 // and a table of defaults. Names given by people (queries, `.gitattributes`) are resolved here too.
 
 import { baseNameOf, folderOf } from '../../base/paths.ts';
+import { behindMark } from '../../base/utf8-text.ts';
 import { languageTables } from './language-data.ts';
 import { EXTENSION_DEFAULTS } from './language-defaults.ts';
 import { languageByContent } from './language-rules.ts';
@@ -58,12 +59,6 @@ export function detectLanguage(
 ): string {
   const text = behindMark(content);
   return saidLanguage(text) ?? languageOfPath(path, text, headerFolders);
-}
-
-/** A content without the byte order mark of UTF-8 that it may begin with. */
-function behindMark(content: Uint8Array): Uint8Array {
-  const isMarked = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
-  return isMarked ? content.subarray(3) : content;
 }
 
 /** The language that a modeline names, if linguist knows it, whatever the path is. */

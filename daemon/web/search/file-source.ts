@@ -7,15 +7,18 @@ import { call } from '../data/api.ts';
 import { isSameFile, linesOfText } from './card-rows.ts';
 import type { ResultFile } from './rows.ts';
 
+/** Of a byte order mark, which columns of line 1 do not count. */
+const MARK = /^\uFEFF/;
+
 /** As the file's own page asks for it, so that both have one answer. */
 export function sourceOf(repo: string, revision: string | undefined, path: string) {
   return queryOptions({
     queryKey: ['source', repo, revision, path],
-    queryFn: ({ signal }) =>
-      call<typeof getSource>('/api/source', {
-        query: { repo, path, ref: revision },
-        signal,
-      }),
+    queryFn: async ({ signal }) => {
+      const query = { repo, path, ref: revision };
+      const answer = await call<typeof getSource>('/api/source', { query, signal });
+      return { ...answer, source: answer.source.replace(MARK, '') };
+    },
   });
 }
 

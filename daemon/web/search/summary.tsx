@@ -13,7 +13,7 @@ import { count, counted, milliseconds } from '../parts/words.ts';
 import type { Outcome } from './messages.ts';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
-import { useUnsearched } from './unsearched.ts';
+import { useUnsearched } from './use-unsearched.ts';
 import { failureWords, isLimited, lossesOf } from './words.ts';
 
 export interface SummaryProps {
@@ -120,12 +120,12 @@ function Limited({ outcome, loadMore, nextMatches }: SummaryProps & { readonly o
 function NothingFound({ outcome }: { readonly outcome: Outcome }) {
   const shown = useSearch((state) => state.shown);
   const considered = Number(outcome.stats['shardFilesConsidered'] ?? 0);
-  const { unsearched, isKnown } = useUnsearched(shown, considered);
+  const { unsearched, isAll } = useUnsearched(shown, considered);
   if (unsearched === undefined)
     return (
       <span>
         No matches in {counted(considered, 'file')}
-        {isKnown && ' · that is all'}
+        {isAll && ' · that is all'}
       </span>
     );
   const { count: skippedCount, repo } = unsearched;

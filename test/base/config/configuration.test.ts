@@ -189,7 +189,7 @@ describe('configuration', () => {
 describe('settings', () => {
   test('defaults, overrides, refusals', () => {
     assert.deepEqual(readSettings({ maxMatchCount: 5, alwaysIndexFilePatterns: ['*.min.js'] }), {
-      maxFileSize: 2097152,
+      maxFileSize: 4194304,
       maxTrigramCount: 0,
       maxRepoIndexingJobConcurrency: 8,
       repoIndexTimeoutMs: 7200000,

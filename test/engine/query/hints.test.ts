@@ -251,6 +251,30 @@ test('nothing found: the filter that nothing fits, and the near form that finds 
   await engine.close();
 });
 
+test('some matches missing before CRLF: how many more there are', async () => {
+  const engine = await Engine.over([
+    { path: 'lf', bytes: Buffer.from('plum;\npear pear\npear\n') },
+    { path: 'crlf', bytes: Buffer.from('plum;\r\nplum;\r\npear kiwi\r\n') },
+  ]);
+  const [hint, ...more] = await hintsOf(engine, 'plum;$', REGEX);
+  assert.match(
+    hint?.message ?? '',
+    /^\$ does not hold .* with \\r\?\$ there are 2 matches more\.$/,
+  );
+  assert.equal(hint?.query, raw`plum;\r?$`);
+  assert.deepEqual(more, []);
+  // A carriage return that the expression matches itself, none there, and matches that are cut.
+  for (const [query, request] of [
+    ['plum.*$', REGEX],
+    ['pear$', REGEX],
+    ['plum;', REGEX],
+    ['plum;$', {}],
+    ['pear|plum;$', { ...REGEX, matches: 1 }],
+  ] as const)
+    assert.deepEqual(await hintsOf(engine, query, request), [], query);
+  await engine.close();
+});
+
 test('line ends of an expression: what is none stays', () => {
   for (const [pattern, expected] of [
     ['a$|b$', raw`a\r?$|b\r?$`],

@@ -18,8 +18,9 @@ const FILES = {
   'src/a.c': 'int plum;\r\n\nint pear; // plum\n',
   'src/b.h': 'extern int plum;\n',
   'src/wide.txt': Buffer.from('\ufeffa plum in UTF-16\n', 'utf16le'),
+  'src/marked.txt': '\ufeffquince behind a mark\n',
   'picture.bin': Buffer.from('plum\0'),
-  'large.txt': `plum ${'x'.repeat(3 << 20)}\n`,
+  'large.txt': `plum ${'x'.repeat(5 << 20)}\n`,
   'many.txt': Array.from({ length: LINE_COUNT }, (_, i) => `line ${i + 1}\n`).join(''),
   '.gitignore': 'build\n',
 };
@@ -95,6 +96,10 @@ void test('grep without an index: lines by file, conditions, context, what is cu
   assert.equal(
     renamed(await firstCall('grep', { pattern: 'plum in', path: 'src' })),
     'Found 1 matches in 1 files\n[R] src/wide.txt:\n  1: a plum in UTF-16',
+  );
+  assert.equal(
+    renamed(await firstCall('grep', { pattern: '^quince' })),
+    'Found 1 matches in 1 files\n[R] src/marked.txt:\n  1: quince behind a mark',
   );
   const cut = await firstCall('grep', { pattern: 'line \\d+', limit: 3 });
   assert.match(renamed(cut), /^Found 3 matches in 1 files\n\[R\] many\.txt:\n(  \d: line \d\n){3}/);

@@ -2,7 +2,7 @@
 // service does the work.
 
 import { z } from 'zod';
-import { utf8Text } from '../../../base/utf8-text.ts';
+import { behindMark, utf8Text } from '../../../base/utf8-text.ts';
 import { ORG } from '../../../accounts/audit-trail.ts';
 import type { NavigationKind } from '../../../engine/search/navigation.ts';
 import { type Answer, type CallContext, endpoint, ok } from '../shapes/endpoint.ts';
@@ -121,7 +121,7 @@ async function nameUnder(
   context: CallContext,
 ): Promise<string | undefined> {
   const { content } = await readFile(asked, context);
-  const text = utf8Text(await linesOf(content.bytes, line, line));
+  const text = utf8Text(await linesOf(behindMark(content.bytes), line, line));
   const name = nameAt(text, column, content.language);
   return name !== undefined && Buffer.byteLength(name) <= SYMBOL_NAME_SIZE_MAX ? name : undefined;
 }

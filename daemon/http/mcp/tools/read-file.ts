@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { blobPageUrl } from '../../../repos/links.ts';
-import { utf8Start, utf8Text } from '../../../base/utf8-text.ts';
+import { behindMark, utf8Start, utf8Text } from '../../../base/utf8-text.ts';
 import { ApiError } from '../../api/shapes/api-error.ts';
 import { jsonInteger } from '../../api/shapes/input.ts';
 import { lineCountOf, linesOf } from '../../api/sources/content-lines.ts';
@@ -49,7 +49,7 @@ export const readFileTool = tool(
         `offset: the file has ${total} lines; call again with an offset from 1 to ${Math.max(total, 1)}`,
       );
     const last = offset + Math.min(limit, LINES_MAX) - 1;
-    const text = utf8Text(await linesOf(bytes, offset, last)).replace(/\n$/, '');
+    const text = utf8Text(await linesOf(behindMark(bytes), offset, last)).replace(/\n$/, '');
     const lines = total === 0 ? [] : numbered(text.split('\n'), offset);
     const end = offset + lines.length - 1;
     const numberedLines = ['<content>', ...lines, '</content>'];
