@@ -56,14 +56,7 @@ export function detectLanguage(
   content: Uint8Array,
   headerFolders: HeaderFolders = NO_FOLDERS,
 ): string {
-  const text = behindMark(content);
-  return saidLanguage(text) ?? languageOfPath(path, text, headerFolders);
-}
-
-/** A content without the byte order mark of UTF-8 that it may begin with. */
-function behindMark(content: Uint8Array): Uint8Array {
-  const isMarked = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
-  return isMarked ? content.subarray(3) : content;
+  return saidLanguage(content) ?? languageOfPath(path, content, headerFolders);
 }
 
 /** The language that a modeline names, if linguist knows it, whatever the path is. */
@@ -78,9 +71,11 @@ export function saidLanguage(content: Uint8Array): string | undefined {
 /** As `detectLanguage`, modelines aside. */
 export function languageOfPath(
   path: string,
-  head: Uint8Array,
+  content: Uint8Array,
   headerFolders: HeaderFolders,
 ): string {
+  const isMarked = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
+  const head = isMarked ? content.subarray(3) : content;
   const { byFileName, byExtension } = languageTables();
   const baseName = baseNameOf(path);
   const named = byFileName.get(baseName);
