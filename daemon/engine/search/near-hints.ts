@@ -14,7 +14,7 @@ import { ShardError } from '../host/space.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Matches of a near form that are counted. */
-const COUNT_MAX = 100;
+export const NEAR_MATCHES_MAX = 100;
 /** Guess: how long near forms may be searched, all of them together. */
 const HINTS_MS = 200;
 /** Filters of a query that are looked at. */
@@ -67,7 +67,7 @@ function countOf({ parts, request, environment, snapshot, search }: Over): Count
   return async (changed) => {
     const timeoutMs = Math.floor(endMs - performance.now());
     if (timeoutMs <= 0) return undefined;
-    const near = { ...request, matches: COUNT_MAX, contextLines: 0, fields: [], ...changed };
+    const near = { ...request, matches: NEAR_MATCHES_MAX, contextLines: 0, fields: [], ...changed };
     // They are no searches of their own to metrics.
     const unheard = { ...parts, timeoutMs, onCompleted: undefined };
     try {
@@ -103,7 +103,7 @@ async function nearHints(
     const found = (await count({ isCaseSensitivityEnabled: false })) ?? 0;
     if (found > 0)
       hints.push({
-        message: `Without regard to case (isCaseSensitivityEnabled) there ${matches(found)}.`,
+        message: `Without regard to case (isCaseSensitivityEnabled) there ${matchesFound(found)}.`,
       });
   }
   if (hints.length === 0 && filters.length > 0 && parts.length > 1)
@@ -162,7 +162,7 @@ async function withoutHint(
   const found = (await count({ query })) ?? 0;
   if (found === 0) return [];
   const names = filters.map(shownFilter).join(' and ');
-  return [{ message: `${before}Without ${names} there ${matches(found)}.`, query }];
+  return [{ message: `${before}Without ${names} there ${matchesFound(found)}.`, query }];
 }
 
 /** A hint on expressions with `$`, if files have CRLF there. */
@@ -178,7 +178,7 @@ async function lineEndHints(
   if (query === text || !parses(query, isRegexEnabled)) return [];
   const found = (await count({ query })) ?? 0;
   if (found === 0) return [];
-  const message = `$ does not hold before the carriage return of CRLF; with \\r?$ there ${matches(found)}.`;
+  const message = `$ does not hold before the carriage return of CRLF; with \\r?$ there ${matchesFound(found)}.`;
   return [{ message, query }];
 }
 
@@ -199,7 +199,8 @@ function withoutFilters(text: string, filters: readonly Filter[]): string | unde
   return characters.join('').replaceAll(/\s+/g, ' ').trim();
 }
 
-function matches(count: number): string {
+/** As in "there is 1 match". */
+export function matchesFound(count: number): string {
   if (count === 1) return 'is 1 match';
-  return `are ${count > COUNT_MAX ? `more than ${COUNT_MAX}` : count} matches`;
+  return `are ${count > NEAR_MATCHES_MAX ? `more than ${NEAR_MATCHES_MAX}` : count} matches`;
 }
