@@ -9,6 +9,8 @@ import { parseQuery } from '../query/parser.ts';
 import type { SearchRequest } from '../query/request.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import { withCarriageReturns } from '../regex/line-ends.ts';
+import { QueryError } from '../regex/query-error.ts';
+import { PlanError } from '../host/search-plan.ts';
 import type { CompletedSearch, EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import { ShardError } from '../host/space.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -67,12 +69,15 @@ function countOf({ parts, request, environment, snapshot, search }: Over): Count
   return async (changed) => {
     const timeoutMs = Math.floor(endMs - performance.now());
     if (timeoutMs <= 0) return undefined;
-    const near = { ...request, matches: NEAR_MATCHES_MAX, contextLines: 0, fields: [], ...changed };
+    const small = { matches: NEAR_MATCHES_MAX, contextLines: 0, whole: false, fields: [] };
+    const near = { ...request, ...small, ...changed };
     // They are no searches of their own to metrics.
     const unheard = { ...parts, timeoutMs, onCompleted: undefined };
     try {
       return countIn(await search(unheard, near, environment, snapshot));
     } catch (error) {
+      // A near form may be too large where the query itself is not.
+      if (error instanceof QueryError || error instanceof PlanError) return undefined;
       if (!(error instanceof ShardError)) throw error;
       parts.onShardFailure?.(error.shardId, error.message, error.fault);
       return undefined;
