@@ -108,7 +108,7 @@ async function listen(
       `--port and --host, or ${VARIABLES.port.name} and ${VARIABLES.host.name}`,
       `cannot listen on ${host} port ${port}${code === undefined ? '' : ` (${code})`}`,
       isTaken
-        ? `another program, perhaps another Trawl, has the port; stop it, or take another port: npm start -- --port ${port + 1} PATH`
+        ? 'another program, perhaps another Trawl, has the port; stop it, or choose a free port'
         : 'choose a free port and an address of this machine',
     );
   }

@@ -169,15 +169,18 @@ void test('grep: nothing found says why', async () => {
   );
   assert.equal(
     await none({ pattern: 'plum_count(2)' }),
-    'No matches found\nTaken literally there are 1 matches: use plum_count\\(2\\)',
+    'No matches found\nTaken literally there is 1 match: use plum_count\\(2\\)',
   );
   const near: readonly (readonly [string, RegExp])[] = [
     ['/plum_count/', /\nSlashes are part .* there are 3 matches: use plum_count$/],
     ['/PLUM_COUNT/i', /\nSlashes are part .* there are 3 matches: use \(\?i\)PLUM_COUNT$/],
-    ['"// plums"', /\nQuotes are part .* there are 1 matches: use \/\/ plums$/],
-    ['quince;$', /\n\$ does not hold before .* there are 1 matches: use quince;\\r\?\$$/],
+    ['"// plums"', /\nQuotes are part .* there is 1 match: use \/\/ plums$/],
+    ['quince;$', /\n\$ does not hold before .* there is 1 match: use quince;\\r\?\$$/],
   ];
   for (const [pattern, reason] of near) assert.match(await none({ pattern }), reason);
+  // Forms that are no expressions.
+  for (const pattern of [String.raw`/no\/where\/`, String.raw`"nowhere\"`])
+    assert.equal(await none({ pattern }), 'No matches found');
   assert.match(
     await none({ pattern: 'quince', include: 'web/[id]/*' }),
     /\nNo indexed file fits include; .*\n.* use web\/\\\[id\\\]\/\*$/,

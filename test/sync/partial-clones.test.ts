@@ -2,7 +2,8 @@
 // missing is named, and nothing else fails.
 
 import assert from 'node:assert/strict';
-import { renameSync, rmSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { chmodSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 
@@ -37,9 +38,20 @@ function cloneOf(source: string, ...options: readonly string[]): string {
   return clone;
 }
 
-function removeObject(repo: string, name: string): void {
+function objectFile(repo: string, name: string): string {
   const id = git(repo, 'rev-parse', name);
-  rmSync(path.join(repo, '.git/objects', id.slice(0, 2), id.slice(2)));
+  return path.join(repo, '.git/objects', id.slice(0, 2), id.slice(2));
+}
+
+function removeObject(repo: string, name: string): void {
+  rmSync(objectFile(repo, name));
+}
+
+/** Leaves the first half of an object: git begins to write it, and fails. */
+function cutObject(repo: string, name: string): void {
+  const file = objectFile(repo, name);
+  chmodSync(file, 0o600);
+  truncateSync(file, Math.floor(statSync(file).size / 2));
 }
 
 async function indexed(
@@ -122,6 +134,37 @@ void test(
     assert.deepEqual(await found('one'), ['a.txt heads/one', 'same.txt heads/one']);
   },
 );
+
+void test('an object that is cut fails no search', TIMEOUT, async (t) => {
+  const repos = [makeSource(), makeSource()] as const;
+  const [cut] = repos;
+  const digests = Array.from({ length: 30 }, (_, line) => hash('sha512', `${line}`));
+  for (const repo of repos) {
+    writeFiles(repo, { 'long.txt': ['plum', ...digests].join('\n') });
+    git(repo, 'checkout', '-q', '-b', 'long');
+    commitAll(repo);
+    git(repo, 'checkout', '-q', 'main');
+  }
+  const index = await indexed(t, repos, {}, 'commits');
+  cutObject(cut, 'long:long.txt');
+  const answer = await index.search('plum file:long rev:long');
+  assert.deepEqual(shown(answer), ['long.txt long']);
+  const [, reasons, message] = told(answer);
+  assert.deepEqual(reasons, ['revision_unreadable']);
+  assert.match(String(message), /: The git object \w+ is missing or damaged/);
+});
+
+void test('a repository that git refuses: the revision is not unknown', TIMEOUT, async (t) => {
+  const repo = makeSource();
+  const index = await indexed(t, [repo], {}, 'commits');
+  writeFileSync(path.join(repo, '.git/config'), '[core]\n\trepositoryformatversion = 9\n');
+  const [, reasons, message] = told(await index.search('plum rev:two'));
+  assert.deepEqual(reasons, ['revision_unreadable']);
+  assert.match(
+    String(message),
+    /: The repository cannot be read: git refuses a setting of its configuration\.$/,
+  );
+});
 
 /** What an answer says of revisions that could not be read. */
 function told({ hints = [], ...answer }: RevisionAnswer): readonly unknown[] {

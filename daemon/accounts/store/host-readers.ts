@@ -445,9 +445,12 @@ async function countsOf(
   for await (const users of selectBatches(db.selectFrom('users').select(['id', 'email']), ['id']))
     for (const { email } of users) emails.add(email);
   const linked = new Set<string>();
-  const accounts = db.selectFrom('sign_on_accounts').select(['issuer', 'subject']);
+  const accounts = db
+    .selectFrom('sign_on_accounts')
+    .select(['issuer', 'subject'])
+    .where('issuer', 'in', issuers.length === 0 ? [''] : issuers);
   for await (const rows of selectBatches(accounts, ['issuer', 'subject'], READ_COUNT))
-    for (const { issuer, subject } of rows) if (issuers.includes(issuer)) linked.add(subject);
+    for (const { subject } of rows) linked.add(subject);
   const readers = new Set<string>();
   const known = new Set<string>();
   const lists = db

@@ -156,9 +156,9 @@ class Contents {
   }
 
   /**
-   * The place of a content, which is that of an equal one of the same language where there is one. Why the bytes are compared: git does not check
-   * that an object of a repository is what its name says, so that who writes to one could have its bytes shown as those of
-   * another repository, or see these.
+   * The place of a content, which is that of an equal one of the same language where there is one. Why the bytes are compared:
+   * git does not check that an object of a repository is what its name says, so that who writes to one could have its bytes
+   * shown as those of another repository, or see these.
    */
   #placeBlob(source: number, blobId: number): number {
     const { tables } = this.#sources[source]!;

@@ -10,8 +10,8 @@ const POSITION = { position: 0 };
 const REPO_NAME_SIZE_MAX = 1000;
 
 /** Content that holds a match. Errors: QueryError. */
-export function regexNode(pattern: string, isFolded = false): RegexNode {
-  return { kind: 'regex', pattern, tree: parseRegex(pattern, { isFolded }), ...POSITION };
+export function regexNode(pattern: string): RegexNode {
+  return { kind: 'regex', pattern, tree: parseRegex(pattern), ...POSITION };
 }
 
 /** A filter by an expression. Errors: QueryError. */

@@ -9,12 +9,14 @@ import { parseQuery } from '../query/parser.ts';
 import type { SearchRequest } from '../query/request.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import { withCarriageReturns } from '../regex/line-ends.ts';
+import { QueryError } from '../regex/query-error.ts';
+import { PlanError } from '../host/search-plan.ts';
 import type { CompletedSearch, EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import { ShardError } from '../host/space.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Matches of a near form that are counted. */
-const COUNT_MAX = 100;
+export const NEAR_MATCHES_MAX = 100;
 /** Guess: who sees more matches than that does not count on all of them. */
 const FOUND_MAX = 1000;
 /** Guess: how long near forms may be searched, all of them together. */
@@ -77,12 +79,15 @@ function countOf({ parts, request, environment, snapshot, search }: Over): Count
   return async (changed) => {
     const timeoutMs = Math.floor(endMs - performance.now());
     if (timeoutMs <= 0) return undefined;
-    const near = { ...request, matches: COUNT_MAX, contextLines: 0, fields: [], ...changed };
+    const small = { matches: NEAR_MATCHES_MAX, contextLines: 0, whole: false, fields: [] };
+    const near = { ...request, ...small, ...changed };
     // They are no searches of their own to metrics.
     const unheard = { ...parts, timeoutMs, onCompleted: undefined };
     try {
       return countIn(await search(unheard, near, environment, snapshot));
     } catch (error) {
+      // A near form may be too large where the query itself is not.
+      if (error instanceof QueryError || error instanceof PlanError) return undefined;
       if (!(error instanceof ShardError)) throw error;
       parts.onShardFailure?.(error.shardId, error.message, error.fault);
       return undefined;
@@ -115,7 +120,7 @@ async function nearHints(
     const found = (await count({ isCaseSensitivityEnabled: false })) ?? 0;
     if (found > 0)
       hints.push({
-        message: `Without regard to case (isCaseSensitivityEnabled) there ${matches(found)}.`,
+        message: `Without regard to case (isCaseSensitivityEnabled) there ${matchesFound(found)}.`,
       });
   }
   if (hints.length === 0 && filters.length > 0 && parts.length > 1)
@@ -174,7 +179,7 @@ async function withoutHint(
   const found = (await count({ query })) ?? 0;
   if (found === 0) return [];
   const names = filters.map(shownFilter).join(' and ');
-  return [{ message: `${before}Without ${names} there ${matches(found)}.`, query }];
+  return [{ message: `${before}Without ${names} there ${matchesFound(found)}.`, query }];
 }
 
 /** A hint on expressions with `$`, if files have CRLF there. @param foundCount  matches that the query has as it is */
@@ -189,9 +194,9 @@ async function lineEndHints(
   // Most trees have no such line end, which the index knows, so that not all is searched once more.
   const ofReturns = { query: withLineEnds(text, expressions, false), matches: 1 };
   if (foundCount > 0 && !(await count(ofReturns))) return [];
-  const all = (await count({ query, matches: foundCount + COUNT_MAX })) ?? 0;
+  const all = (await count({ query, matches: foundCount + NEAR_MATCHES_MAX })) ?? 0;
   if (all <= foundCount) return [];
-  const more = `${matches(all - foundCount)}${foundCount > 0 ? ' more' : ''}`;
+  const more = `${matchesFound(all - foundCount)}${foundCount > 0 ? ' more' : ''}`;
   const message = `$ does not hold before the carriage return of CRLF; with \\r?$ there ${more}.`;
   return [{ message, query }];
 }
@@ -224,7 +229,8 @@ function withoutFilters(text: string, filters: readonly Filter[]): string | unde
   return characters.join('').replaceAll(/\s+/g, ' ').trim();
 }
 
-function matches(count: number): string {
+/** As in "there is 1 match". */
+export function matchesFound(count: number): string {
   if (count === 1) return 'is 1 match';
-  return `are ${count > COUNT_MAX ? `more than ${COUNT_MAX}` : count} matches`;
+  return `are ${count > NEAR_MATCHES_MAX ? `more than ${NEAR_MATCHES_MAX}` : count} matches`;
 }

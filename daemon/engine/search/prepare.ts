@@ -48,8 +48,9 @@ export interface SearchEnvironment {
 }
 
 /**
- * A snapshot in which repos have, of these names, the revisions that their git knows by them, and which says what of them
- * could not be read; it is held, to be released. Undefined: none is known. The names are well formed, and no indexed revision has one of them in its name.
+ * A snapshot in which repos have, of these names, the revisions that their git knows by them, and which says what of them could
+ * not be read; it is held, to be released. Undefined: none is known. The names are well formed, and no indexed revision has one
+ * of them in its name.
  *
  * Errors: one with `errorCode` REVISION_TOO_LARGE; ShardError; those of git; the reason of the signal.
  */

@@ -1,7 +1,6 @@
 // Walks a plain folder, respecting `.trawlignore` and `.ignore` files, and `.gitignore` files inside git repositories
-// (API.md 19.4), also where the folder lies in one. Never enters the folders
-// of version control, never follows a symbolic link. Gives paths only:
-// what is at a path is for the caller to find out.
+// (API.md 19.4), also where the folder lies in one. Never enters the folders of version control, never follows a symbolic link.
+// Gives paths only: what is at a path is for the caller to find out.
 
 import {
   closeSync,

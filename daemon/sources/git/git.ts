@@ -77,7 +77,7 @@ const REFUSED_SETTINGS: readonly RegExp[] = [
   /^fatal: (?:unknown date format|invalid --pretty format|bad grep\.patterntype argument|expecting a color)/m,
   /^fatal: (?:unknown fetch negotiation algorithm|invalid mode for object creation|bad --ignore-submodules argument)/m,
   /^fatal: (?:Invalid regexp to look for hunk header|Last expression must not be negated): /m,
-  /^fatal: (?:bad (?:pack|zlib) compression level|problem with core\.sharedRepository|unknown repository extension)/m,
+  /^fatal: (?:bad (?:pack|zlib) compression level|problem with core\.sharedRepository|unknown repository extension|Expected git repo version)/m,
 ];
 
 export type GitFailure = 'exit' | 'not_started' | 'timeout' | 'aborted' | 'output_too_large';
@@ -136,6 +136,7 @@ const LOST_OBJECTS: readonly RegExp[] = [
   /^fatal: could not fetch ([0-9a-f]{40,64}) from promisor remote$/m,
   /^fatal: unable to read (?:tree |blob )?\(?([0-9a-f]{40,64})/m,
   /^fatal: Cannot read blob ([0-9a-f]{40,64}) for path /m,
+  /^fatal: unable to stream ([0-9a-f]{40,64}) to stdout$/m,
   /^fatal: (?:loose|packed) object ([0-9a-f]{40,64}) .*is corrupt$/m,
   /^error: Could not read ([0-9a-f]{40,64})$/m,
 ];

@@ -5,7 +5,7 @@
 type Rules = readonly (readonly [language: string, sign: RegExp])[];
 
 /** All but the drawings of Eagle. */
-const XML = /^(?:\uFEFF|\xef\xbb\xbf)?\s*<\?xml\b(?![^]{0,200}<!DOCTYPE eagle)/;
+const XML = /^\s*<\?xml\b(?![^]{0,200}<!DOCTYPE eagle)/;
 
 const HEADER_RULES: Rules = [
   [
@@ -82,7 +82,7 @@ const RULES: Readonly<Record<string, Rules>> = {
     ['Brainfuck', /^[<>+\-.,[\]\s]+$|(?=[<>+\-.,[\]]*[<>])(?=[<>+\-.,[\]]*[+-])[<>+\-.,[\]]{12}/],
   ],
   '.bas': [
-    ['B4X', /^(?:\xef\xbb\xbf)?B4[AIJR]=true/],
+    ['B4X', /^B4[AIJR]=true/],
     [
       'Visual Basic 6.0',
       /^Attribute VB_Name\b[^]*(?:\bDeclare (?:Function|Sub) \w+ Lib\b|\bApp\.|\bAs Form\b)/m,
@@ -462,7 +462,7 @@ const RULES: Readonly<Record<string, Rules>> = {
   '.ts': [['XML', /^\s*<(?:!DOCTYPE TS|TS\s)/]],
   '.tsp': [['TSPLIB data', /^(?:NAME|TYPE|DIMENSION|EDGE_WEIGHT_TYPE)\s*:/m]],
   '.tst': [['GAP', /^gap> |^#@/m]],
-  '.txt': [['Adblock Filter List', /^(?:\xef\xbb\xbf)?\[(?:Adblock|uBlock|AdGuard)\b/i]],
+  '.txt': [['Adblock Filter List', /^\[(?:Adblock|uBlock|AdGuard)\b/i]],
   '.uc': [['ucode', /^[ \t]*(?:import\s*\{|export\s|'use strict'|let\s+\w)|^#!.*ucode/m]],
   '.v': [
     [

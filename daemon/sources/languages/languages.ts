@@ -3,8 +3,8 @@
 // languages claim goes by signs in the content, a script's interpreter, the files beside it (`.h`),
 // and a table of defaults. Names given by people (queries, `.gitattributes`) are resolved here too.
 
-import { baseNameOf, folderOf } from '../../base/paths.ts';
 import { behindMark } from '../../base/utf8-text.ts';
+import { baseNameOf, folderOf } from '../../base/paths.ts';
 import { languageTables } from './language-data.ts';
 import { EXTENSION_DEFAULTS } from './language-defaults.ts';
 import { languageByContent } from './language-rules.ts';
@@ -57,8 +57,7 @@ export function detectLanguage(
   content: Uint8Array,
   headerFolders: HeaderFolders = NO_FOLDERS,
 ): string {
-  const text = behindMark(content);
-  return saidLanguage(text) ?? languageOfPath(path, text, headerFolders);
+  return saidLanguage(content) ?? languageOfPath(path, content, headerFolders);
 }
 
 /** The language that a modeline names, if linguist knows it, whatever the path is. */
@@ -73,9 +72,10 @@ export function saidLanguage(content: Uint8Array): string | undefined {
 /** As `detectLanguage`, modelines aside. */
 export function languageOfPath(
   path: string,
-  head: Uint8Array,
+  content: Uint8Array,
   headerFolders: HeaderFolders,
 ): string {
+  const head = behindMark(content);
   const { byFileName, byExtension } = languageTables();
   const baseName = baseNameOf(path);
   const named = byFileName.get(baseName);

@@ -29,8 +29,9 @@ export function notePage(states: TargetStates, { repos, target, issues }: Listin
     const state = REFUSALS.has(code) ? 'refused' : 'open';
     for (const one of new Set([meant, name])) states[one] = worst(states[one], state);
   }
-  const isNothing = (target?.namedCount ?? repos.length) === 0 && issues.length === 0;
-  if (isNothing) states[name] ??= 'empty';
+  const isEmpty = (target?.namedCount ?? repos.length) === 0;
+  // An issue may say that a repository is gone; one of rate limits says nothing of what there is.
+  if (isEmpty && issues.every(({ code }) => code === 'RATE_LIMITED')) states[name] ??= 'empty';
   else if (states[name] === undefined || states[name] === 'empty') states[name] = 'whole';
 }
 

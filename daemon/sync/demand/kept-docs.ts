@@ -115,7 +115,11 @@ export class KeptDocs implements SymbolsKeeper {
     }
   }
 
-  /** The snapshot with these docs, and what could not be read, held; undefined: some are lost, or do not fit the current one. Errors: ShardError. */
+  /**
+   * The snapshot with these docs, and what could not be read, held; undefined: some are lost, or do not fit the current one.
+   *
+   * Errors: ShardError.
+   */
   hold(demanded: readonly Demanded[], unread: readonly UnreadRevision[]): Snapshot | undefined {
     if (!demanded.every(({ docs }) => this.isKept(docs))) return undefined;
     const held = demanded.map(({ docs, revisions }) => [docs.key, revisions]);

@@ -20,7 +20,7 @@ import type { FilterSettings } from '../../engine/build/filters.ts';
 import type { Snapshot, SnapshotKeeper, UnreadRevision } from '../../engine/search/snapshot.ts';
 import { RevisionTable } from '../../engine/shards/revisions.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import { GitError } from '../../sources/git/git.ts';
+import { GitError, isGitExit } from '../../sources/git/git.ts';
 import { RepoGoneError } from '../../sources/git/resolve.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
@@ -207,10 +207,13 @@ export class OnDemandRevisions {
     signal: AbortSignal,
   ): UnreadRevision[] {
     const isUnread = error instanceof GitError || error instanceof RepoGoneError;
-    if (signal.aborted || !isUnread) throw error;
-    const fields = { repo: record.name, revisions: names, error: error.message };
+    if (signal.aborted || !(isUnread || isGitExit(error))) throw error;
+    const message = messageOf(error);
+    const fields = { repo: record.name, revisions: names, error: message };
     this.#options.log.warn('revisions could not be read', fields);
-    return unreadOf(record, names, error.message);
+    // What git says itself may hold paths of this machine.
+    const isForCallers = error instanceof Error && 'errorCode' in error;
+    return unreadOf(record, names, isForCallers ? message : 'git fails; the log says how.');
   }
 
   /** Whether docs were told from the index that their repo has. */

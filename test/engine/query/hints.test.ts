@@ -248,6 +248,9 @@ test('nothing found: the filter that nothing fits, and the near form that finds 
   for (const query of ['nowhere', 'secret', 'nowhere file:a.txt', 'secret file:b.py'])
     assert.deepEqual(await hintsOf(engine, query, {}, sight), [], query);
   assert.deepEqual(await hintsOf(engine, 'nowhere$', REGEX, sight), []);
+  // Without regard to case it has more than 10,000 states.
+  const large = '[k-l]{1000}'.repeat(9);
+  assert.deepEqual(await hintsOf(engine, large, { ...REGEX, ...EXACT }, sight), []);
   await engine.close();
 });
 

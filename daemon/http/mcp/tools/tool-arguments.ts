@@ -51,17 +51,18 @@ const WRONG_NAME_SIZE_MAX = 100;
  * Errors: INVALID_REQUEST_BODY, NOT_FOUND; both name repositories that the caller sees, and the next call.
  */
 export function askedRepo(name: string | undefined, { services, sight }: RepoView): RepoRecord {
-  const repos = services.repos.list(sight);
   if (name === undefined || name === '') {
-    const [only] = repos;
-    if (only !== undefined && repos.length === 1) return only;
+    const repos = services.repos.list(sight);
+    const [only, another] = repos;
+    if (only !== undefined && another === undefined) return only;
     throw new ApiError('INVALID_REQUEST_BODY', `repo: required; ${someOf(repos)}`);
   }
   const repo = services.repos.byName(name, sight);
   if (repo !== undefined) return repo;
   const isLong = name.length > WRONG_NAME_SIZE_MAX;
   const shown = isLong ? `${name.slice(0, WRONG_NAME_SIZE_MAX)}…` : name;
-  throw new ApiError('NOT_FOUND', `Repository "${shown}" not found; ${someOf(repos, name)}`);
+  const some = someOf(services.repos.list(sight), name);
+  throw new ApiError('NOT_FOUND', `Repository "${shown}" not found; ${some}`);
 }
 
 /** Which repositories there are, those first whose name has the last segment of `name`. */

@@ -3,7 +3,9 @@
 
 import { patternNode, regexNode } from '../../../engine/query/nodes.ts';
 import type { QueryNode } from '../../../engine/query/tree.ts';
+import { matchesFound, NEAR_MATCHES_MAX } from '../../../engine/search/near-hints.ts';
 import { withCarriageReturns } from '../../../engine/regex/line-ends.ts';
+import { QueryError } from '../../../engine/regex/query-error.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
 import { globPattern } from './glob-pattern.ts';
 import { SCANNED, searchFor, type ToolAnswer } from './search-scope.ts';
@@ -107,12 +109,12 @@ async function nearGlob(
 ): Promise<string[]> {
   const literal = glob.includes('\\') ? glob : glob.replaceAll(/[[\]{}]/g, String.raw`\$&`);
   if (literal !== glob) {
-    const node = patternNode('file', globPattern(literal));
-    if (await isFound([node, ...repos], context))
+    const node = nodeIf(() => patternNode('file', globPattern(literal)));
+    if (node !== undefined && (await isFound([node, ...repos], context)))
       return [`Brackets and braces have a meaning in globs: for those of a name use ${literal}`];
   }
-  const folded = patternNode('file', `(?i)${globPattern(glob)}`);
-  const path = await pathWith([folded, ...repos], context);
+  const folded = nodeIf(() => patternNode('file', `(?i)${globPattern(glob)}`));
+  const path = folded && (await pathWith([folded, ...repos], context));
   return path === undefined
     ? []
     : [`Case counts; without it ${name} fits files such as ${shownName(path)}`];
@@ -137,9 +139,6 @@ function nearFormsOf(pattern: string): readonly (readonly [message: string, near
   );
 }
 
-/** Matches of a near form that are counted. */
-const COUNT_MAX = 100;
-
 /** The first form of a pattern that finds something, and how much. */
 async function nearForms(
   pattern: string,
@@ -147,12 +146,22 @@ async function nearForms(
   context: ToolContext,
 ): Promise<string[]> {
   for (const [message, near] of nearFormsOf(pattern)) {
-    const asked = [regexNode(near), ...conditions.values()] as const;
-    const { stats } = await searchAgain(asked, COUNT_MAX, context);
-    const found = stats.totalMatchCount;
-    if (found === 0) continue;
-    const most = found > COUNT_MAX ? `more than ${COUNT_MAX}` : found;
-    return [`${message} there are ${most} matches: use ${near}`];
+    const node = nodeIf(() => regexNode(near));
+    if (node === undefined) continue;
+    const asked = [node, ...conditions.values()] as const;
+    const { stats } = await searchAgain(asked, NEAR_MATCHES_MAX, context);
+    const { totalMatchCount: count } = stats;
+    if (count > 0) return [`${message} there ${matchesFound(count)}: use ${near}`];
   }
   return [];
+}
+
+/** Undefined where the expression cannot be read, or is too long: a near form may be either. */
+function nodeIf(make: () => QueryNode): QueryNode | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    return undefined;
+  }
 }
