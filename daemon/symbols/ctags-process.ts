@@ -212,7 +212,7 @@ function start(
   { timeoutMs, memoryMax }: CtagsLimits,
 ): EngineProcess {
   const maps = parsers.map((parser, index) => `--map-${parser}=+.${endingOf(index)}`);
-  const options = ['--options=NONE', '--quiet=yes', '--fields=Nnzspt', ...maps];
+  const options = ['--options=NONE', '--quiet=yes', '--fields=Nnzspte', ...maps];
   const cpuSecondsMax = Math.max(60, Math.ceil(timeoutMs / 250));
   const all = [...command, ...options, '--_interactive=sandbox'];
   return startEngine(all, { memoryMax, cpuSecondsMax });

@@ -3,7 +3,7 @@
 // names that the parser made up) is dropped.
 
 import { addToList } from '../base/lists.ts';
-import type { PlacedSymbol } from './found.ts';
+import type { Part, PlacedSymbol } from './found.ts';
 import { kindOfTag, TYPE_FIRST_PARSERS } from './ctags-languages.ts';
 import { holdsLocals, kindInPlace, type SymbolKind } from './kinds.ts';
 
@@ -18,6 +18,8 @@ export interface Tag {
   readonly scopeKind?: string;
   /** `struct:<name>` for what is declared by a type that may have no name. */
   readonly typeref?: string;
+  /** Its last line, 1-based. */
+  readonly end?: number;
 }
 
 interface Parent {
@@ -64,6 +66,38 @@ export function placeTags(
     });
   }
   return placed;
+}
+
+/** Parsers that say where each of their blocks ends, unless it is never closed. */
+const CLOSING_PARSERS: ReadonlySet<string> = new Set(['C', 'C++', 'CUDA']);
+const BLOCKS: ReadonlySet<string> = new Set([
+  'class',
+  'enum',
+  'function',
+  'namespace',
+  'struct',
+  'union',
+]);
+
+/**
+ * The content from the first block that is never closed to the end; undefined: all are closed. To ctags everything in
+ * such a block is local to it, so that the definitions behind it are missing.
+ */
+export function unclosedPart(
+  parser: string,
+  content: Buffer,
+  tags: readonly Tag[],
+): Part | undefined {
+  if (!CLOSING_PARSERS.has(parser)) return undefined;
+  const unclosed = inLineOrder(tags).find(({ kind, end }) => end === undefined && BLOCKS.has(kind));
+  if (unclosed === undefined) return undefined;
+  let start = 0;
+  for (let line = 1; line < unclosed.line; line++) {
+    const end = content.indexOf(10, start);
+    if (end < 0) return undefined;
+    start = end + 1;
+  }
+  return { start, end: content.length };
 }
 
 /** Stable: tags of one line keep their order. */

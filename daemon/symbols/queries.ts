@@ -28,6 +28,9 @@ const C_COMMON = `
 const CPP = `
 ${C_COMMON}
 (class_specifier name: (type_identifier) @name body: (_)) @class
+(class_specifier name: [(template_type) (qualified_identifier)] @declarator body: (_)) @class
+(struct_specifier name: [(template_type) (qualified_identifier)] @declarator body: (_)) @struct
+(union_specifier name: [(template_type) (qualified_identifier)] @declarator body: (_)) @union
 (namespace_definition name: (namespace_identifier) @name) @namespace
 (namespace_definition
   name: (nested_namespace_specifier (namespace_identifier) @name)) @namespace

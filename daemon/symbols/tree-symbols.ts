@@ -100,6 +100,7 @@ function declaredName(
         break;
       }
       case 'template_function':
+      case 'template_type':
         node = node.childForFieldName('name');
         break;
       case 'operator_cast':
@@ -117,9 +118,13 @@ function declaredName(
   return undefined;
 }
 
+const RESERVED =
+  /^(?:char|else|enum|explicit|for|if|int|namespace|noexcept|return|struct|switch|typename|union|void|while)$/;
+
 /** False where the grammar lost its way. */
-function isName({ type, namedChildCount }: Node): boolean {
-  return namedChildCount === 0 || type === 'operator_name' || type === 'destructor_name';
+function isName({ type, namedChildCount, text }: Node): boolean {
+  if (namedChildCount > 0) return type === 'operator_name' || type === 'destructor_name';
+  return !RESERVED.test(text);
 }
 
 function named(

@@ -3,6 +3,7 @@
 // `trigramCountMax` gives.
 
 import { compileGlobs, type PathTest } from '../../sources/disk/globs.ts';
+import { CONTENT_SIZE_MAX } from '../host/builder.ts';
 
 /**
  * Raised when a build makes other docs of the same source and settings. 2: UTF-16 is text, modelines count; 3: files of one
@@ -17,7 +18,7 @@ export interface FilterSettings {
   readonly maxFileSize: number;
   /** Distinct trigrams a doc, inclusive; 0 = no limit. */
   readonly maxTrigramCount: number;
-  /** Globs over paths that lift both limits; `!` takes back, the last that matches decides. */
+  /** Globs over paths that lift both limits, up to the 1 GiB that a shard can hold of one content; `!` takes back, the last that matches decides. */
   readonly alwaysIndexFilePatterns: readonly string[];
 }
 
@@ -32,6 +33,7 @@ export class DocFilter {
 
   /** Whether the doc is too large: by the size that was listed, and, as a file may grow, by what was read. */
   skipReasonOfSize(path: string, size: number): SkipReason | undefined {
+    if (size > CONTENT_SIZE_MAX) return 'too_large';
     if (size <= this.#settings.maxFileSize || this.#isAlwaysIndexed(path)) return undefined;
     return 'too_large';
   }

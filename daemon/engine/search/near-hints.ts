@@ -1,12 +1,15 @@
-// What to say where nothing was found and a near form of the query finds something (API.md 6.2): a filter that no file fits,
-// another letter case, `$` before CRLF. Of the last it is told, too, where only some matches are missing. The near forms are searched with the same access, in what the same request may search.
+// What to say where nothing was found and a near form of the query finds something (API.md 6.2): other revisions, a filter
+// that no file fits, another letter case, `$` before CRLF; of the last, too, where only some matches are missing. The near
+// forms are searched with the same access, in what the same request may search.
 
 import { nearest } from '../../base/nearest.ts';
 import { languageTables } from '../../sources/languages/language-data.ts';
 import { resolveLanguage } from '../../sources/languages/languages.ts';
 import { type Hint, HINT_TEXT_SIZE_MAX, HINTS_MAX, parses } from '../query/hints.ts';
 import { parseQuery } from '../query/parser.ts';
+import { printQuery } from '../query/print.ts';
 import type { SearchRequest } from '../query/request.ts';
+import { hasRevisionFilter } from '../query/revisions.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import { withCarriageReturns } from '../regex/line-ends.ts';
 import { QueryError } from '../regex/query-error.ts';
@@ -14,6 +17,7 @@ import { PlanError } from '../host/search-plan.ts';
 import type { CompletedSearch, EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import { ShardError } from '../host/space.ts';
 import type { Snapshot } from './snapshot.ts';
+import { visibleRepos } from './visible.ts';
 
 /** Matches of a near form that are counted. */
 export const NEAR_MATCHES_MAX = 100;
@@ -70,8 +74,35 @@ export async function answerHints(over: Over): Promise<{ readonly hints?: readon
   const isOver = matchCount > FOUND_MAX || (matchCount > 0 && !isWhole);
   if (isOver || told.hints !== undefined) return told;
   if (typeof text !== 'string' || text.length > HINT_TEXT_SIZE_MAX) return {};
-  const hints = await nearHints(text, request, matchCount, countOf(over));
+  const count = countOf(over);
+  const isElsewhere = matchCount === 0 && hasOtherRevisions(over);
+  const elsewhere = isElsewhere ? await revisionHint(text, request, count) : [];
+  const hints =
+    elsewhere.length > 0 ? elsewhere : await nearHints(text, request, matchCount, count);
   return hints.length === 0 ? {} : { hints: hints.slice(0, HINTS_MAX) };
+}
+
+function hasOtherRevisions({ snapshot, environment }: Over): boolean {
+  return visibleRepos(snapshot, environment.sight).some(
+    ({ revisions = [] }) => revisions.length > 1,
+  );
+}
+
+/** A hint that other revisions have something, where the query names none. */
+async function revisionHint(
+  text: string,
+  { isRegexEnabled }: SearchRequest,
+  count: Count,
+): Promise<Hint[]> {
+  const old = parseQuery(text, { isRegexEnabled });
+  if (hasRevisionFilter(old)) return [];
+  const query = old.kind === 'or' ? `rev:* (${text})` : `rev:* ${text}`;
+  if (!parses(query, isRegexEnabled)) return [];
+  const parts = old.kind === 'and' ? old.children : [old];
+  const meant = ['rev:"*"', ...parts.map(printQuery)].join(', ');
+  if (printQuery(parseQuery(query, { isRegexEnabled })) !== `and(${meant})`) return [];
+  const found = (await count({ query })) ?? 0;
+  return found === 0 ? [] : [{ message: `In other revisions there ${matchesFound(found)}.`, query }];
 }
 
 function countOf({ parts, request, environment, snapshot, search }: Over): Count {

@@ -92,6 +92,7 @@ const RULES: Readonly<Record<string, Rules>> = {
     ['FreeBASIC', FREE_BASIC],
   ],
   '.bb': [
+    ['Clojure', /^\s*\((?:comment|def|defmacro|defn-?|let|ns|require)\s/m],
     ['BlitzBasic', /^[ \t]*;|^[ \t]*(?:Local|Global|Type|Function|Field|Graphics|Print)\s+\S/m],
   ],
   '.bf': [

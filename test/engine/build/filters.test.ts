@@ -33,6 +33,9 @@ test('patterns lift the limits', () => {
   assert.equal(filter.trigramCountMax('x/y.sql'), 0);
   assert.equal(filter.skipReasonOfSize('old/y.sql', 1000), 'too_large');
   assert.equal(filter.skipReasonOfSize('old/keep.sql', 1000), undefined);
+  // What no shard can hold is not even read.
+  assert.equal(filter.skipReasonOfSize('x/y.sql', 2 ** 30), undefined);
+  assert.equal(filter.skipReasonOfSize('x/y.sql', 2 ** 30 + 1), 'too_large');
 });
 
 test('globs', () => {

@@ -9,6 +9,7 @@ import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { withCarriageReturns } from '../../../daemon/engine/regex/line-ends.ts';
 import { NO_REPOS, SEES_ALL } from '../../../daemon/repos/sight.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
+import { RevisionTable, RevisionWriter } from '../../../daemon/engine/shards/revisions.ts';
 import { Engine, repoRecord } from '../host/harness.ts';
 
 const raw = String.raw;
@@ -184,6 +185,37 @@ test('a revision that is not indexed: what is, and the query that finds it', asy
   assert.equal(narrow?.query, undefined);
   for (const query of ['rev:trunk plum', 'rev:trunk pear', '-rev:main pear', 'pear'])
     assert.deepEqual(await hintsOf(engine, query), [], query);
+  await engine.close();
+});
+
+test('nothing in the default revision: others that have something', async () => {
+  const engine = await Engine.open();
+  const names = ['refs/heads/main', 'refs/heads/c'];
+  const repo = { ...repoRecord(1, 'host/repo'), defaultRevision: names[0]!, revisions: names };
+  const docs = ['plum', 'pear (or) fig'].map((text, docId) => ({
+    path: `${docId}.txt`,
+    bytes: Buffer.from(`${text}\n`),
+  }));
+  const shard = engine.shardOf(repo, docs);
+  const writer = new RevisionWriter([{ docCount: 2, unstored: [] }]);
+  for (const held of [1, 3]) writer.add([Uint8Array.of(held)]);
+  const table = RevisionTable.open(writer.bytes(), 2, [2]);
+  const parts = shard.parts.map((part) => ({ ...part, revisions: table.shards[0] }));
+  engine.publish([{ ...shard, parts }], [repo, repoRecord(2, 'host/other')]);
+  for (const [query, instead, count] of [
+    ['pear', 'rev:* pear', 'is 1 match'],
+    ['pear file:1', 'rev:* pear file:1', 'is 1 match'],
+    ['file:1', 'rev:* file:1', 'is 1 match'],
+    ['pear or kiwi fig', 'rev:* (pear or kiwi fig)', 'is 1 match'],
+    ['(or) fig pear', 'rev:* (or) fig pear', 'are 3 matches'],
+  ] as const)
+    assert.deepEqual(await hintsOf(engine, query), [
+      { message: `In other revisions there ${count}.`, query: instead },
+    ]);
+  for (const query of ['nowhere', 'plum', 'pear -rev:c', 'pear rev:main', 'or pear'])
+    assert.deepEqual(await hintsOf(engine, query), [], query);
+  const sight = { base: new Set([2]), extra: NO_REPOS };
+  assert.deepEqual(await hintsOf(engine, 'pear', {}, sight), []);
   await engine.close();
 });
 
