@@ -2,6 +2,7 @@
 // 100,000 docs, and to make and read an object for each took longer than to sort them.
 
 import { MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../../core/shared/plan.ts';
+import { sumOf } from '../../base/lists.ts';
 import type { UnitFinding } from '../host/search-messages.ts';
 import { KEPT_WORDS } from '../host/searcher.ts';
 
@@ -31,9 +32,17 @@ export interface DocList {
 /** Docs by number, in the order in which they were added. */
 export class FoundDocs {
   #count = 0;
-  #words = new Uint32Array();
-  #kept = new Uint32Array();
+  #words: Uint32Array<ArrayBuffer>;
+  #kept: Uint32Array<ArrayBuffer>;
   #keptSize = 0;
+
+  /** With room for what these units found, or growing. Why: memory outside the heap that is given up makes it be collected. */
+  constructor(units: readonly UnitFinding[] = []) {
+    this.#words = new Uint32Array(
+      sumOf(units, ({ rows }) => rows.length / MATCH_WORDS) * DOC_WORDS,
+    );
+    this.#kept = new Uint32Array(sumOf(units, ({ kept }) => kept?.length ?? 0));
+  }
 
   /** Adds the docs that a unit found. */
   add({ shard, rows, kept = new Uint32Array() }: UnitFinding): void {
@@ -69,7 +78,9 @@ export class FoundDocs {
 
   /** The numbers from `start` to `end`. */
   range(start: number, end: number): Uint32Array {
-    return new Uint32Array(end - start).map((_, index) => start + index);
+    const numbers = new Uint32Array(end - start);
+    for (let index = 0; index < numbers.length; index++) numbers[index] = start + index;
+    return numbers;
   }
 
   /** Index of the shard in the run. */

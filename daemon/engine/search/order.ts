@@ -29,7 +29,7 @@ const STEP_DOCS = 2048;
 
 /** The docs of all units, best first. */
 export function* orderDocs(units: readonly UnitFinding[], context: OrderContext): Steps<DocList> {
-  const found = new FoundDocs();
+  const found = new FoundDocs(units);
   for (const unit of units) {
     found.add(unit);
     yield;
@@ -68,7 +68,9 @@ function sortByRank(found: FoundDocs, docs: Uint32Array): Uint32Array {
     halves[place * 2 + 1] = found.rank(docs[place]!);
   }
   keys.sort();
-  return docs.map((_, place) => docs[halves[place * 2]!]!);
+  const sorted = new Uint32Array(docs.length);
+  for (let place = 0; place < docs.length; place++) sorted[place] = docs[halves[place * 2]!]!;
+  return sorted;
 }
 
 /** Sorts docs of the same rank: a merge sort, as each comparison may read two paths. */
