@@ -99,13 +99,14 @@ export class SearchPool {
   }
 
   #searcherOptions(noteSlot: number, mappingMax: number | undefined): SearcherOptions {
-    const { capacity, wantsRead, notePath } = this.#options;
+    const { capacity, wantsRead, soundMs, notePath } = this.#options;
     return {
       takesTurns: true,
       note: notePath === undefined ? undefined : { path: notePath, slot: noteSlot },
       mappingMax,
       capacity,
       wantsRead,
+      soundMs,
     };
   }
 

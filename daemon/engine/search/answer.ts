@@ -4,7 +4,7 @@
 import { given } from '../../base/given.ts';
 import type { ShardTimes } from '../host/search-messages.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import type { FoundDoc } from './order.ts';
+import type { DocList } from './found-docs.ts';
 import type { FileResults, RenderSums } from './render.ts';
 import type { RunStop } from './run.ts';
 import type { ScopeView } from './scope.ts';
@@ -157,8 +157,16 @@ interface RepositoryInfo {
 }
 
 /** Repos of the docs in order of first occurrence. */
-export function repositoryInfos(docs: readonly FoundDoc[], view: ScopeView): RepositoryInfo[] {
-  const repos = new Set(docs.map(({ shard, docId }) => view.repoOf(shard, docId)));
+export function repositoryInfos({ found, docs }: DocList, view: ScopeView): RepositoryInfo[] {
+  const repos = new Set<RepoRecord>();
+  /** Shards of one repo, which is known. */
+  const known = new Set<number>();
+  for (const doc of docs) {
+    const shard = found.shard(doc);
+    if (known.has(shard)) continue;
+    repos.add(view.repoOf(shard, found.docId(doc)));
+    if (view.isPlain(shard)) known.add(shard);
+  }
   return [...repos].map(repositoryInfo);
 }
 

@@ -6,8 +6,8 @@
 import type { UnitFinding } from '../host/search-messages.ts';
 import type { FlushReason } from './answer.ts';
 import type { Steps } from '../../base/steps.ts';
-import { cutDocs, docsOf, type FoundDoc, type OrderContext } from './order.ts';
-import { mergeDocs, sortDocs, withDiversity } from './order.ts';
+import { type DocList, FoundDocs } from './found-docs.ts';
+import { cutDocs, mergeDocs, type OrderContext, sortDocs, withDiversity } from './order.ts';
 
 /** Bytes of file results that fill a chunk. */
 export const CHUNK_SIZE_MAX = 262_144;
@@ -24,24 +24,23 @@ const WHOLE_DOC_SIZE = 16_384;
 const RANGE_SIZE = 200;
 
 /** Docs to send together, best first. */
-export interface Batch {
-  readonly docs: readonly FoundDoc[];
+export interface Batch extends DocList {
   readonly reason: FlushReason;
 }
 
-/** Docs that the limit lets through, or leaves out, together. */
-type Group = FoundDoc[];
-
 export class Backlog {
   readonly #context: OrderContext;
+  readonly #found = new FoundDocs();
   /** Ranges that may still be let through. */
   #rangesLeft: number;
   #docSize: number;
   /** In order, but for the one that was moved for diversity. */
-  #docs: readonly FoundDoc[] = [];
-  /** Those that came since: the first units together, then a unit each. */
-  #groups: Group[] = [];
-  #moved: FoundDoc | undefined;
+  #docs: Uint32Array = new Uint32Array();
+  /** The first of those that came since, which have the numbers from here on. */
+  #firstNew = 0;
+  /** Numbers behind the groups of those that came since: the first units together, then a unit each. */
+  #groupEnds: number[] = [];
+  #moved: number | undefined;
   /** Docs and ranges of both. */
   #count = 0;
   #rangeCount = 0;
@@ -69,13 +68,15 @@ export class Backlog {
       this.lostCount += unit.matches;
       return;
     }
-    const docs = docsOf(unit);
+    const countBefore = this.#found.count;
+    this.#found.add(unit);
     if (this.#count === 0) this.#sinceMs = performance.now();
-    this.#count += docs.length;
+    this.#count += this.#found.count - countBefore;
     this.#rangeCount += unit.matches;
-    const first = this.#hasFirst ? undefined : this.#groups[0];
-    if (docs.length > 0 && first === undefined) this.#groups.push(docs);
-    else for (const doc of docs) first?.push(doc);
+    if (this.#found.count > countBefore) {
+      if (!this.#hasFirst) this.#groupEnds.pop();
+      this.#groupEnds.push(this.#found.count);
+    }
     if (!isHead && this.#count >= FIRST_DOCS) this.#hasFirst = true;
   }
 
@@ -106,40 +107,49 @@ export class Backlog {
     let size = 0;
     let count = 0;
     for (; count < this.#docs.length && size < CHUNK_SIZE_MAX; count++)
-      size += Math.max(this.#docSize, this.#docs[count]!.count * RANGE_SIZE);
+      size += Math.max(this.#docSize, this.#found.rangeCount(this.#docs[count]!) * RANGE_SIZE);
     return count;
   }
 
   /** Puts what came into its order; more may come meanwhile, and waits for the next time. */
   *#sort(): Steps<void> {
-    const groups = this.#groups;
-    if (groups.length === 0) return;
-    this.#groups = [];
-    const fresh: FoundDoc[] = [];
-    for (const group of groups) for (const doc of yield* this.#letThrough(group)) fresh.push(doc);
+    const found = this.#found;
+    const ends = this.#groupEnds;
+    if (ends.length === 0) return;
+    this.#groupEnds = [];
+    let start = this.#firstNew;
+    this.#firstNew = found.count;
+    const fresh: number[] = [];
+    for (const end of ends) {
+      const group = found.range(start, end).filter((doc) => !this.#lost.has(found.shard(doc)));
+      for (const doc of yield* this.#letThrough(group)) fresh.push(doc);
+      start = end;
+    }
     const moved = this.#moved;
     if (moved !== undefined) fresh.push(moved);
     const known = this.#docs.filter((doc) => doc !== moved);
-    const sorted = yield* sortDocs(fresh, this.#context);
-    const merged = yield* mergeDocs(known, sorted, this.#context);
+    const sorted = yield* sortDocs({ found, docs: new Uint32Array(fresh) }, this.#context);
+    const docs = yield* mergeDocs(found, known, sorted, this.#context);
     if (this.#isClosed) return;
-    this.#docs = withDiversity(merged, this.#context);
-    this.#moved = this.#docs[2] === merged[2] ? undefined : this.#docs[2];
+    this.#docs = withDiversity({ found, docs }, this.#context).docs;
+    this.#moved = this.#docs[2] === docs[2] ? undefined : this.#docs[2];
   }
 
   /** The docs of a group for which ranges are left: all of them, or the best. */
-  *#letThrough(group: Group): Steps<readonly FoundDoc[]> {
-    const ranges = group.reduce((sum, { count }) => sum + count, 0);
-    const docs = ranges <= this.#rangesLeft ? group : yield* sortDocs(group, this.#context);
-    const through = cutDocs(docs, this.#rangesLeft);
-    for (const doc of docs.slice(through.length)) this.#forget(doc);
-    this.#rangesLeft -= through.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
+  *#letThrough(group: Uint32Array): Steps<Uint32Array> {
+    const found = this.#found;
+    const ranges = group.reduce((sum, doc) => sum + found.rangeCount(doc), 0);
+    const list = { found, docs: group };
+    const docs = ranges <= this.#rangesLeft ? group : yield* sortDocs(list, this.#context);
+    const through = cutDocs({ found, docs }, this.#rangesLeft).docs;
+    this.#forget(docs.subarray(through.length));
+    this.#rangesLeft -= found.rangeMaxOf(through);
     return through;
   }
 
-  #forget({ count }: FoundDoc): void {
-    this.#count--;
-    this.#rangeCount -= count;
+  #forget(docs: Uint32Array): void {
+    this.#count -= docs.length;
+    for (const doc of docs) this.#rangeCount -= this.#found.rangeCount(doc);
   }
 
   /** The best docs, about as many as a chunk holds. One call at a time. */
@@ -150,12 +160,12 @@ export class Backlog {
     const fitting = this.#fittingCount();
     const count = isEarly ? Math.min(FIRST_DOCS, fitting) : fitting;
     const isFull = this.#isFull() && !isEarly;
-    const docs = this.#docs.slice(0, count);
-    for (const doc of docs) this.#forget(doc);
-    this.#docs = this.#docs.slice(count);
-    if (this.#docs.slice(0, 3).every((doc) => doc !== this.#moved)) this.#moved = undefined;
+    const docs = this.#docs.subarray(0, count);
+    this.#forget(docs);
+    this.#docs = this.#docs.subarray(count);
+    if (this.#docs.subarray(0, 3).every((doc) => doc !== this.#moved)) this.#moved = undefined;
     this.#hasGiven = true;
-    return { docs, reason: this.#reason(isOver, isFull) };
+    return { found: this.#found, docs, reason: this.#reason(isOver, isFull) };
   }
 
   /**
@@ -164,19 +174,19 @@ export class Backlog {
    * @param batch  the last one that was taken, or what is left of it
    * @returns      its docs that are of other shards
    */
-  lose(shard: number, batch: readonly FoundDoc[]): readonly FoundDoc[] {
-    const isLost = (doc: FoundDoc): boolean => doc.shard === shard;
+  lose(shard: number, batch: Uint32Array): Uint32Array {
+    const found = this.#found;
+    const isLost = (doc: number): boolean => found.shard(doc) === shard;
     this.#lost.add(shard);
-    for (const { rangeMax, count } of [...batch, ...this.#docs].filter(isLost)) {
-      this.#rangesLeft += rangeMax;
-      this.lostCount += count;
-    }
-    const waiting = this.#groups.flat();
-    for (const { count } of waiting.filter(isLost)) this.lostCount += count;
-    for (const doc of [...this.#docs, ...waiting].filter(isLost)) this.#forget(doc);
+    const known = this.#docs.filter(isLost);
+    const waiting = found.range(this.#firstNew, found.count).filter(isLost);
+    const shown = batch.filter(isLost);
+    for (const doc of [...shown, ...known]) this.#rangesLeft += found.rangeMax(doc);
+    for (const doc of [...shown, ...known, ...waiting]) this.lostCount += found.rangeCount(doc);
+    this.#forget(known);
+    this.#forget(waiting);
     this.#docs = this.#docs.filter((doc) => !isLost(doc));
-    this.#groups = this.#groups.map((group) => group.filter((doc) => !isLost(doc)));
-    if (this.#moved?.shard === shard) this.#moved = undefined;
+    if (this.#moved !== undefined && isLost(this.#moved)) this.#moved = undefined;
     return batch.filter((doc) => !isLost(doc));
   }
 
@@ -189,7 +199,7 @@ export class Backlog {
   close(): void {
     this.#isClosed = true;
     this.#count = 0;
-    this.#docs = [];
-    this.#groups = [];
+    this.#docs = new Uint32Array();
+    this.#groupEnds = [];
   }
 }

@@ -23,12 +23,14 @@ export async function explainBest(
   probe: Probe,
 ): Promise<BestDoc[]> {
   const best: BestDoc[] = [];
-  for (const { shard, docId, score } of shown.slice(0, BEST_MAX)) {
+  const { found, docs } = shown;
+  for (const doc of docs.subarray(0, BEST_MAX)) {
+    const [shard, docId] = [found.shard(doc), found.docId(doc)];
     const parts = probe.scoreDoc(run.plan, scope.shards[shard]!, docId);
     best.push({
       repository: view.repoOf(shard, docId).name,
       fileName: Buffer.from(view.pathOf(shard, docId)).toString(),
-      score,
+      score: found.score(doc),
       ...given({ parts: parts && rounded(parts) }),
     });
     await probe.breathe();

@@ -17,19 +17,18 @@ const told = new LRUCache<string, Uint8Array>({
   sizeCalculation: (kinds) => kinds.length + SHARD_BYTES,
 });
 
-/** @param tables  of the shard */
+/** Tells the kind of docs of a shard. */
 export function fileKindsOf(
   shardId: string,
   tables: Paths,
-  docs: readonly { readonly docId: number; readonly tier: number }[],
-): FileKind[] {
+): (docId: number, tier: number) => FileKind {
   const kinds = told.get(shardId) ?? new Uint8Array(tables.docCount);
   told.set(shardId, kinds);
-  return docs.map(({ docId, tier }) => {
+  return (docId, tier) => {
     const kind = FILE_KINDS[kinds[docId]! - 1] ?? kindOf(tables, docId, tier);
     kinds[docId] = FILE_KINDS.indexOf(kind) + 1;
     return kind;
-  });
+  };
 }
 
 function kindOf(tables: Paths, docId: number, tier: number): FileKind {

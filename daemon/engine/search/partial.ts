@@ -4,7 +4,8 @@
 
 import type { BindFinding } from '../host/search-messages.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import type { FoundDoc, OrderContext } from './order.ts';
+import type { DocList } from './found-docs.ts';
+import type { OrderContext } from './order.ts';
 import type { Prepared } from './prepare.ts';
 import { FileResults, renderAnswer, type RenderedAnswer, type RenderSums } from './render.ts';
 import type { RunOutcome, RunStop } from './run.ts';
@@ -25,7 +26,7 @@ export interface PartialAnswer {
   readonly outcome: RunOutcome;
   readonly docs: DocContext;
   /** Renders docs in the order given. Errors: as renderAnswer. */
-  render(docs: readonly FoundDoc[]): Promise<RenderedAnswer>;
+  render(docs: DocList): Promise<RenderedAnswer>;
 }
 
 /**
@@ -70,7 +71,7 @@ export function joinAnswers(parts: readonly PartialAnswer[]): PartialAnswer {
       pathOf: (shard, docId) => ask(shard, (docs, own) => docs.pathOf(own, docId)),
       repoOf: (shard, docId) => ask(shard, (docs, own) => docs.repoOf(own, docId)),
     },
-    render: (docs) => renderParts(parts, docs, (shard) => [partAt(shard), starts[partAt(shard)]!]),
+    render: (docs) => renderParts(parts, docs, starts, partAt),
   };
 }
 
@@ -108,22 +109,26 @@ function joinOutcomes(parts: readonly PartialAnswer[], starts: readonly number[]
   };
 }
 
-/** @param placeOf  the part that a shard is in, and the place of that part's first one */
+/**
+ * @param starts  place of the first shard of each part
+ * @param partAt  the part that a shard is in
+ */
 async function renderParts(
   parts: readonly PartialAnswer[],
-  docs: readonly FoundDoc[],
-  placeOf: (shard: number) => readonly [part: number, start: number],
+  { found, docs }: DocList,
+  starts: readonly number[],
+  partAt: (shard: number) => number,
 ): Promise<RenderedAnswer> {
   const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
   const places = parts.map((): number[] => []);
-  const own = parts.map((): FoundDoc[] => []);
-  for (const [place, doc] of docs.entries()) {
-    const [part, start] = placeOf(doc.shard);
-    places[part]!.push(place);
-    own[part]!.push({ ...doc, shard: doc.shard - start });
-  }
-  const rendered = await Promise.all(parts.map((part, index) => part.render(own[index]!)));
+  for (const [place, doc] of docs.entries()) places[partAt(found.shard(doc))]!.push(place);
+  const rendered = await Promise.all(
+    parts.map((part, index) => {
+      const own = Uint32Array.from(places[index]!, (place) => docs[place]!);
+      return part.render(found.copyOf(own, starts[index]!));
+    }),
+  );
   for (const [index, { files: some, ...more }] of rendered.entries()) {
     files.take(some, places[index]!);
     sums.rangeCount += more.rangeCount;

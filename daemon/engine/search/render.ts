@@ -7,17 +7,17 @@ import { freeBuffers } from '../host/free-buffers.ts';
 import type { SearchPool } from '../host/pool.ts';
 import { renderDocs } from '../host/render-docs.ts';
 import { ShardError } from '../host/space.ts';
-import { KEPT_WORDS, REQUEST_WORDS } from '../host/searcher.ts';
+import { REQUEST_WORDS } from '../host/searcher.ts';
 import type { SearchPlan } from '../host/search-plan.ts';
-import type { LinkTexts, RenderedDocs, Searcher } from '../host/searcher.ts';
+import type { LinkTexts, RenderedDocs, RenderOptions, Searcher } from '../host/searcher.ts';
 import { blobPageUrl, externalFileUrl } from '../../repos/links.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import type { FoundDoc } from './order.ts';
 import type { ResultField } from '../query/request.ts';
 import { type BranchGroup, groupByBranches } from '../query/revisions.ts';
 import { partOf, type ShardPart } from '../shards/parts.ts';
 import type { ShardTables } from '../shards/tables.ts';
 import { fileKindsOf } from './file-kinds.ts';
+import type { DocList, FoundDocs } from './found-docs.ts';
 import type { LiveShard } from './snapshot.ts';
 import { addToList } from '../../base/lists.ts';
 import type { SearchPlace } from '../../base/place.ts';
@@ -182,24 +182,26 @@ export function parseFiles<File>(files: FileResults): File[] {
  * Errors: a doc that cannot be rendered; AbortError when the client is gone.
  */
 export async function renderAnswer(
-  docs: readonly FoundDoc[],
+  list: DocList,
   context: RenderContext,
   thread?: Thread,
   onRendered?: (shard: number, done: RenderSums) => void,
 ): Promise<RenderedAnswer> {
-  const rangeCount = docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
+  const { found, docs } = list;
+  const rangeCount = found.rangeMaxOf(docs);
   const isSmall = docs.length <= INLINE_DOCS && rangeCount <= INLINE_RANGES;
   const isInline = isSmall && !context.isWhole && isForHere(context.plan);
   const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
-  const groups = groupByShard(docs, isInline ? Infinity : groupSize(docs.length, context));
+  const groups = groupByShard(list, isInline ? Infinity : groupSize(docs.length, context));
   // The shard searched last is still bound; rendering another one first would lose that.
   const isBound = ({ shard }: { shard: number }): number =>
     context.searcher.isBound(context.shards[shard]!.shardId) ? 1 : 0;
   groups.sort((a, b) => isBound(b) - isBound(a));
   const where = isInline ? (thread ?? 'here') : 'anywhere';
-  const renderNext = async ({ shard, places }: Group): Promise<void> => {
-    const rendered = await renderGroup(shard, docs, places, context, where);
+  const renderNext = async (group: Group): Promise<void> => {
+    const { shard, places } = group;
+    const rendered = await renderGroup(found, group, context, where);
     const { lineSizeMax } = context;
     const done = lineSizeMax === undefined ? rendered : withShortLines(rendered, lineSizeMax);
     context.takeMemory?.(done.json.byteLength);
@@ -208,7 +210,7 @@ export async function renderAnswer(
     // What the search had read before, and is not told, decides what is read now (tally.ts).
     const isTold = context.shards[shard]!.hidesDocs !== true;
     const loadCount = isTold ? done.loadCount : 0;
-    const contentBytes = isTold ? readingOf(shard, docs, places, done, context) : 0;
+    const contentBytes = isTold ? readingOf(found, group, done, context) : 0;
     sums.rangeCount += rangeCount;
     sums.contentBytes += contentBytes;
     sums.loadCount += loadCount;
@@ -241,16 +243,15 @@ async function inLanes(
 
 /** Bytes that rendering docs of a shard was the first to read. */
 function readingOf(
-  shard: number,
-  docs: readonly FoundDoc[],
-  places: readonly number[],
+  found: FoundDocs,
+  { shard, docs }: Group,
   { bytesRead }: RenderedDocs,
   { tablesOf, reading }: RenderContext,
 ): number {
   let sum = 0;
   for (const [index, bytes] of bytesRead.entries()) {
     if (bytes === 0) continue;
-    const blobId = tablesOf(shard).doc(docs[places[index]!]!.docId).blobId;
+    const blobId = tablesOf(shard).doc(found.docId(docs[index]!)).blobId;
     if (blobId !== undefined) sum += reading.add(shard, blobId, bytes);
   }
   return sum;
@@ -264,66 +265,53 @@ function groupSize(count: number, { pool, isWhole }: RenderContext): number {
 /** Docs of a shard that are rendered together. */
 interface Group {
   readonly shard: number;
+  /** Their numbers, and where in the answer they belong. */
+  readonly docs: number[];
   readonly places: number[];
   rangeCount: number;
 }
 
-/** Places of the docs of each shard, in groups of at most `sizeMax`. */
-function groupByShard(docs: readonly FoundDoc[], sizeMax: number): Group[] {
+/** The docs of each shard, in groups of at most `sizeMax`. */
+function groupByShard({ found, docs }: DocList, sizeMax: number): Group[] {
   const groups: Group[] = [];
   const open = new Map<number, Group>();
-  for (const [place, { shard, rangeMax }] of docs.entries()) {
+  for (let place = 0; place < docs.length; place++) {
+    const doc = docs[place]!;
+    const shard = found.shard(doc);
     let group = open.get(shard);
     const isFull =
       group !== undefined &&
       (group.places.length >= sizeMax || group.rangeCount >= GROUP_RANGES_MAX);
     if (group === undefined || isFull) {
-      group = { shard, places: [], rangeCount: 0 };
+      group = { shard, docs: [], places: [], rangeCount: 0 };
       open.set(shard, group);
       groups.push(group);
     }
+    group.docs.push(doc);
     group.places.push(place);
-    group.rangeCount += rangeMax;
+    group.rangeCount += found.rangeMax(doc);
   }
   return groups;
 }
 
 async function renderGroup(
-  shard: number,
-  docs: readonly FoundDoc[],
-  places: readonly number[],
+  found: FoundDocs,
+  group: Group,
   context: RenderContext,
   where: number | 'here' | 'anywhere',
 ): Promise<RenderedDocs> {
-  const { searcher, pool, plan, contextLines, isWhole, fields } = context;
+  const { searcher, pool, plan, contextLines, isWhole } = context;
+  const { shard, docs } = group;
   const { shardId } = context.shards[shard]!;
-  const requests = new Uint32Array(places.length * REQUEST_WORDS);
-  const kept: Uint32Array[] = [];
-  for (let i = 0; i < places.length; i++) {
-    const doc = docs[places[i]!]!;
-    requests[i * REQUEST_WORDS] = doc.docId;
-    requests[i * REQUEST_WORDS + 1] = doc.rangeMax;
-    if (doc.kept === undefined) continue;
-    requests[i * REQUEST_WORDS + 3] = doc.kept.length / KEPT_WORDS;
-    kept.push(doc.kept);
+  const requests = new Uint32Array(docs.length * REQUEST_WORDS);
+  for (let i = 0; i < docs.length; i++) {
+    requests[i * REQUEST_WORDS] = found.docId(docs[i]!);
+    requests[i * REQUEST_WORDS + 1] = found.rangeMax(docs[i]!);
+    requests[i * REQUEST_WORDS + 3] = found.keptCount(docs[i]!);
   }
-  const shown = places.map((place) => docs[place]!);
-  const links: LinkTexts[] = [];
-  const members: string[] = [];
-  for (const group of linkGroups(shard, shown, context)) {
-    for (const index of group.docs) {
-      requests[index * REQUEST_WORDS + 2] = links.length;
-      if (fields.length > 0) members[index] = membersOf(shown[index]!, group, context);
-    }
-    links.push(linkTexts(context.baseUrl, group));
-  }
-  const options = {
-    links,
-    contextLines,
-    isWhole,
-    ...(fields.length === 0 ? {} : { members }),
-  };
-  const work = { plan, shardId, requests, kept: joinWords(kept), options };
+  const texts = linkDocs(found, group, requests, context);
+  const options = { ...texts, contextLines, isWhole };
+  const work = { plan, shardId, requests, kept: found.keptOf(docs), options };
   if (where === 'here') {
     const end = process.hrtime.bigint() + INLINE_NS;
     const docs = renderDocs(searcher, work, () => process.hrtime.bigint() > end);
@@ -336,42 +324,56 @@ async function renderGroup(
   return done?.docs ?? renderDocs(searcher, work);
 }
 
-/** Docs of a shard that have their repo, the revisions they are shown in and their kind in common. */
-interface LinkGroup extends BranchGroup {
-  readonly repo: RepoRecord;
-  readonly kind: FileKind;
+/** Names the texts that each doc shares with others in its request; returns these, and the members that it has alone. */
+function linkDocs(
+  found: FoundDocs,
+  { shard, docs }: Group,
+  requests: Uint32Array,
+  context: RenderContext,
+): Pick<RenderOptions, 'links' | 'members'> {
+  const kindOf = fileKindsOf(context.shards[shard]!.shardId, context.tablesOf(shard));
+  const links: LinkTexts[] = [];
+  const members: string[] = [];
+  for (const group of branchGroups(found, shard, docs, context)) {
+    const linkOf = new Map<FileKind, number>();
+    for (const index of group.docs) {
+      const kind = kindOf(found.docId(docs[index]!), found.tier(docs[index]!));
+      let link = linkOf.get(kind);
+      if (link === undefined) {
+        link = links.push(linkTexts(context.baseUrl, group, kind)) - 1;
+        linkOf.set(kind, link);
+      }
+      requests[index * REQUEST_WORDS + 2] = link;
+      if (context.fields.length > 0)
+        members[index] = membersOf(found, docs[index]!, group, context);
+    }
+  }
+  return { links, ...(context.fields.length === 0 ? {} : { members }) };
 }
 
-function linkGroups(
+/** Docs of a shard that have their repo and the revisions they are shown in in common. */
+interface RepoGroup extends BranchGroup {
+  readonly repo: RepoRecord;
+}
+
+function branchGroups(
+  found: FoundDocs,
   shard: number,
-  found: readonly FoundDoc[],
-  { shards, repoOf, tablesOf, revisionTexts }: RenderContext,
-): LinkGroup[] {
-  const docIds = found.map(({ docId }) => docId);
-  const kinds = fileKindsOf(shards[shard]!.shardId, tablesOf(shard), found);
+  docs: readonly number[],
+  { shards, repoOf, revisionTexts }: RenderContext,
+): RepoGroup[] {
+  const docIds = docs.map((doc) => found.docId(doc));
   return [...indexesByPart(shards[shard]!, docIds)].flatMap(
     ([{ docStart, revisions }, indexes]) => {
       const repo = repoOf(shard, docIds[indexes[0]!]!);
       const ids = indexes.map((index) => docIds[index]! - docStart);
-      return groupByBranches(repo, revisions, revisionTexts, ids).flatMap(({ branches, docs }) =>
-        [...byKind(docs, (place) => kinds[indexes[place]!]!)].map(([kind, places]) => ({
-          repo,
-          branches,
-          kind,
-          docs: places.map((place) => indexes[place]!),
-        })),
-      );
+      return groupByBranches(repo, revisions, revisionTexts, ids).map((group) => ({
+        repo,
+        branches: group.branches,
+        docs: group.docs.map((place) => indexes[place]!),
+      }));
     },
   );
-}
-
-function byKind(
-  docs: readonly number[],
-  kindOf: (doc: number) => FileKind,
-): Map<FileKind, number[]> {
-  const groups = new Map<FileKind, number[]>();
-  for (const doc of docs) addToList(groups, kindOf(doc), doc);
-  return groups;
 }
 
 /** Indexes of the docs of each part. */
@@ -384,16 +386,6 @@ function indexesByPart(shard: LiveShard, docIds: readonly number[]): Map<ShardPa
   return byPart;
 }
 
-function joinWords(parts: readonly Uint32Array[]): Uint32Array {
-  const joined = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let next = 0;
-  for (const part of parts) {
-    joined.set(part, next);
-    next += part.length;
-  }
-  return joined;
-}
-
 /** Revisions that a result names; of a repository with thousands of tags they would be most of an answer. */
 const BRANCHES_MAX = 100;
 
@@ -402,19 +394,20 @@ const PATH_MARK = '~path-of-the-doc~';
 
 /** The members of a doc that were asked for, as text of JSON from a comma on. What is on disk has no id in git. */
 function membersOf(
-  { shard, docId, score }: FoundDoc,
-  { repo, branches }: LinkGroup,
+  found: FoundDocs,
+  doc: number,
+  { repo, branches }: RepoGroup,
   { fields, oidOf }: RenderContext,
 ): string {
-  const scored = fields.includes('score') ? `,"score":${score}` : '';
+  const scored = fields.includes('score') ? `,"score":${found.score(doc)}` : '';
   const isOnDisk = repo.source.kind !== 'commits' && branches.includes('HEAD');
   if (isOnDisk || !fields.includes('blobSha')) return scored;
-  const oid = oidOf(shard, docId);
+  const oid = oidOf(found.shard(doc), found.docId(doc));
   return oid === '' ? scored : `${scored},"blobSha":"${oid}"`;
 }
 
 /** The texts that results of docs of a kind, of a repo in these revisions, share. */
-function linkTexts(baseUrl: string, { repo, branches, kind }: LinkGroup): LinkTexts {
+function linkTexts(baseUrl: string, { repo, branches }: RepoGroup, kind: FileKind): LinkTexts {
   const revision = branches[0] ?? repo.defaultRevision;
   const page = JSON.stringify(blobPageUrl(baseUrl, repo.name, revision, ''));
   const branchesOmitted = Math.max(0, branches.length - BRANCHES_MAX);

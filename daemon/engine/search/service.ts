@@ -6,10 +6,11 @@ import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts'
 import { fittingCount, textsAround, withSizeLimit, workTimes, writeWithFiles } from './answer.ts';
 import { statsNumbers, type StatsNumbers, statsObject } from './answer.ts';
 import { acquireFor } from './demanded.ts';
+import type { DocList } from './found-docs.ts';
 import { inTurns } from './in-turns.ts';
 import { LazyAnswer } from './lazy-answer.ts';
 import { answerHints } from './near-hints.ts';
-import { cutDocs, type FoundDoc, orderDocs } from './order.ts';
+import { cutDocs, orderDocs } from './order.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import type { SearchRequest } from '../query/request.ts';
@@ -28,7 +29,7 @@ export interface Completed {
   readonly outcome: RunOutcome;
   readonly tally: Tally;
   /** Docs of the answer, best first. */
-  readonly shown: readonly FoundDoc[];
+  readonly shown: DocList;
   readonly files: FileResults;
   readonly numbers: StatsNumbers;
   /** Why the search is not exhaustive; empty if it is. */
@@ -81,11 +82,12 @@ function fitted(completed: Completed, hints: object, sizeMax: number): Completed
   const room = sizeMax - before.length - after.length - LIMIT_SIZE;
   const count = fittingCount(completed.files, room);
   if (count === completed.files.count) return completed;
-  const shown = completed.shown.slice(0, count);
-  const actualMatchCount = shown.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
+  const { found } = completed.shown;
+  const docs = completed.shown.docs.subarray(0, count);
+  const actualMatchCount = found.rangeMaxOf(docs);
   return {
     ...completed,
-    shown,
+    shown: { found, docs },
     files: completed.files.first(count),
     numbers: { ...completed.numbers, actualMatchCount },
     reasons: withSizeLimit(completed.reasons),

@@ -12,7 +12,7 @@ import { fittingCount, type FlushReason, statsObject } from './answer.ts';
 import { withSizeLimit, writeWithFiles } from './answer.ts';
 import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
 import { acquireFor } from './demanded.ts';
-import type { FoundDoc } from './order.ts';
+import { type DocList, NO_DOCS } from './found-docs.ts';
 import { inTurns } from './in-turns.ts';
 import { answerHints, type Found } from './near-hints.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
@@ -74,7 +74,7 @@ type StreamPrepared = Omit<Prepared, 'hints'> & {
 };
 
 /** Docs and their results. */
-type SoundAnswer = RenderedAnswer & { readonly docs: readonly FoundDoc[] };
+type SoundAnswer = RenderedAnswer & DocList;
 
 /** One search whose events are pulled. */
 export class SearchStream {
@@ -225,7 +225,7 @@ export class SearchStream {
   async #sleepOrTell(waitMs: number | undefined): Promise<void> {
     const progressMs = this.#toldMs + PROGRESS_MS - performance.now();
     if (progressMs > 0) await this.#sleep(Math.min(waitMs ?? progressMs, progressMs));
-    else this.#makeChunk([], new FileResults(0), 0, 0, 'TIMER_EXPIRED');
+    else this.#makeChunk(NO_DOCS, new FileResults(0), 0, 0, 'TIMER_EXPIRED');
   }
 
   /** Sleeps until something happens, at most for `timeMs`. */
@@ -239,14 +239,14 @@ export class SearchStream {
   async #makeChunks(batch: Batch): Promise<void> {
     try {
       await this.#prepared.run.place?.turn();
-      const { docs, files, ...rendered } = this.#fitted(await this.#renderSound(batch.docs));
+      const { found, docs, files, ...rendered } = this.#fitted(await this.#renderSound(batch));
       if (docs.length === 0) return;
       this.#backlog.noteSize(files.sizeOf(0, files.count) / files.count);
       this.#ledger.addReading(rendered);
       const ends = chunkEnds(files);
       for (const [index, end] of ends.entries()) {
         const reason = end === files.count ? batch.reason : 'MAX_SIZE';
-        this.#makeChunk(docs, files, ends[index - 1] ?? 0, end, reason);
+        this.#makeChunk({ found, docs }, files, ends[index - 1] ?? 0, end, reason);
       }
       files.release();
     } catch (error) {
@@ -265,33 +265,30 @@ export class SearchStream {
     this.#isCut = true;
     this.#backlog.close();
     this.#run.enough();
-    return { ...rendered, docs: docs.slice(0, count), files: files.first(count) };
+    return { ...rendered, docs: docs.subarray(0, count), files: files.first(count) };
   }
 
   /**
    * Renders the docs but those of shards that turn out to be damaged, of which nothing more is shown. A search that is
    * answered as a whole begins anew instead; here results may have been sent.
    */
-  async #renderSound(all: readonly FoundDoc[]): Promise<SoundAnswer> {
+  async #renderSound({ found, docs: all }: DocList): Promise<SoundAnswer> {
     for (let docs = all; ;) {
       try {
-        return { docs, ...(await renderAnswer(docs, this.#prepared.render)) };
+        return { found, docs, ...(await renderAnswer({ found, docs }, this.#prepared.render)) };
       } catch (error) {
         if (!(error instanceof ShardError)) throw error;
-        const shard = docs.find((doc) => this.#shardIdOf(doc) === error.shardId)?.shard;
-        if (shard === undefined) throw error;
+        const { shards } = this.#prepared.scope;
+        const shard = shards.findIndex(({ shardId }) => shardId === error.shardId);
+        if (!docs.some((doc) => found.shard(doc) === shard)) throw error;
         this.#noteFailure(shard, error.message, error.fault);
         docs = this.#backlog.lose(shard, docs);
       }
     }
   }
 
-  #shardIdOf({ shard }: FoundDoc): string {
-    return this.#prepared.scope.shards[shard]!.shardId;
-  }
-
   #makeChunk(
-    batch: readonly FoundDoc[],
+    { found, docs: batch }: DocList,
     files: FileResults,
     start: number,
     end: number,
@@ -300,12 +297,12 @@ export class SearchStream {
     const size = files.sizeOf(start, end) + ENVELOPE_SIZE;
     if (size > this.#eventSizeMax)
       throw new Error(`a result of ${size} bytes, limit ${this.#eventSizeMax}`);
-    const docs = batch.slice(start, end);
-    this.#ledger.addRanges(docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0));
+    const docs = batch.subarray(start, end);
+    this.#ledger.addRanges(found.rangeMaxOf(docs));
     const head = { type: 'chunk', stats: statsObject(this.#ledger.takeNews(), reason) };
     this.#ledger.noteReason(reason);
     this.#toldMs = performance.now();
-    const repositoryInfo = repositoryInfos(docs, this.#prepared.view);
+    const repositoryInfo = repositoryInfos({ found, docs }, this.#prepared.view);
     const tail = { repositoryInfo, progress: this.#tally.progress };
     this.#ready.push({ json: writeWithFiles(head, files, tail, start, end) });
   }

@@ -14,11 +14,7 @@ function shardOf(shardId: string, paths: readonly string[]) {
     },
   };
   const kinds = (...docs: [docId: number, tier: number][]) =>
-    fileKindsOf(
-      shardId,
-      tables,
-      docs.map(([docId, tier]) => ({ docId, tier })),
-    );
+    docs.map(([docId, tier]) => fileKindsOf(shardId, tables)(docId, tier));
   return { asked, kinds };
 }
 

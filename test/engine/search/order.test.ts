@@ -6,8 +6,8 @@ import test from 'node:test';
 import * as fc from 'fast-check';
 import { atOnce } from '../../../daemon/base/steps.ts';
 import { Backlog } from '../../../daemon/engine/search/backlog.ts';
+import { type DocList, FoundDocs } from '../../../daemon/engine/search/found-docs.ts';
 import {
-  type FoundDoc,
   orderDocs,
   type OrderContext,
   sortDocs,
@@ -38,11 +38,22 @@ function unitOf(shard: number, unit: number, scores: readonly number[], firstDoc
 
 const scoresArbitrary = (sizeMax: number) =>
   fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: sizeMax });
-const keyOf = ({ shard, docId }: FoundDoc): string => `${shard} ${docId}`;
+/** What is told of a doc. */
+const infosOf = ({ found, docs }: DocList) =>
+  Array.from(docs, (doc) => ({
+    doc,
+    shard: found.shard(doc),
+    docId: found.docId(doc),
+    score: found.score(doc),
+    tier: found.tier(doc),
+    pathRank: found.pathRank(doc),
+  }));
+const keysOf = (list: DocList): string[] =>
+  infosOf(list).map(({ shard, docId }) => `${shard} ${docId}`);
 
 /** As one sort would have it. */
-function expected(docs: readonly FoundDoc[]): FoundDoc[] {
-  return docs.toSorted(
+function expected(list: DocList): DocList {
+  const sorted = infosOf(list).toSorted(
     (a, b) =>
       b.score - a.score ||
       a.tier - b.tier ||
@@ -51,33 +62,38 @@ function expected(docs: readonly FoundDoc[]): FoundDoc[] {
         : CONTEXT.repoRank(a.shard, a.docId) - CONTEXT.repoRank(b.shard, b.docId) ||
           Buffer.compare(CONTEXT.pathOf(a.shard, a.docId), CONTEXT.pathOf(b.shard, b.docId))),
   );
+  return { found: list.found, docs: Uint32Array.from(sorted, ({ doc }) => doc) };
 }
 
 test('docs sorted in steps are in the order of one sort', () => {
   const unitsArbitrary = fc.array(scoresArbitrary(3000), { maxLength: 5 });
   const property = fc.property(unitsArbitrary, (lists) => {
     const units = lists.map((scores, shard) => unitOf(shard, 0, scores));
-    const docs = atOnce(orderDocs(units, CONTEXT));
-    const sorted = atOnce(sortDocs(docs.toReversed(), CONTEXT));
-    assert.deepEqual(sorted.map(keyOf), expected(docs).map(keyOf));
-    assert.deepEqual(docs.map(keyOf), withDiversity(sorted, CONTEXT).map(keyOf));
+    const list = atOnce(orderDocs(units, CONTEXT));
+    const { found, docs } = list;
+    const sorted = { found, docs: atOnce(sortDocs({ found, docs: docs.toReversed() }, CONTEXT)) };
+    assert.deepEqual(keysOf(sorted), keysOf(expected(list)));
+    assert.deepEqual(keysOf(list), keysOf(withDiversity(sorted, CONTEXT)));
   });
   fc.assert(property, { numRuns: 30 });
 });
 
 test('no step of the order is about many docs', () => {
   const docCount = 50_000;
-  const scores = Array.from({ length: docCount }, (_, i) => (i * 7919) % 31);
-  const docs = atOnce(orderDocs([unitOf(0, 0, scores)], CONTEXT)).toReversed();
+  const found = new FoundDocs();
+  for (let shard = docCount; shard-- > 0;) found.add(unitOf(shard, 0, [0]));
   let compareCount = 0;
   let most = 0;
-  const context = { ...CONTEXT, repoRank: () => ++compareCount };
-  const steps = sortDocs(
-    docs.map((doc, i) => ({ ...doc, shard: i, score: 0, tier: 0 })),
-    context,
-  );
-  for (let before = 0; steps.next().done !== true; before = compareCount)
+  const repoRank = (shard: number): number => {
+    compareCount++;
+    return shard;
+  };
+  const context = { ...CONTEXT, isPlain: () => false, repoRank };
+  const steps = sortDocs({ found, docs: found.range(0, docCount) }, context);
+  for (let isOver = false, before = 0; !isOver; before = compareCount) {
+    isOver = steps.next().done === true;
     most = Math.max(most, compareCount - before);
+  }
   assert.ok(compareCount > docCount);
   assert.ok(most < 60_000, `${most} comparisons in a step`);
 });
@@ -91,7 +107,7 @@ test('a backlog gives each doc once, batches in order, whatever comes while it i
     const few = unitScores.map((scores, i) => unitOf(i % 3, i, scores, i * 100));
     // So many that they are not sorted in one step.
     const left = [unitOf(3, 0, many), ...few];
-    const wanted = atOnce(orderDocs(left, CONTEXT)).map(keyOf);
+    const wanted = keysOf(atOnce(orderDocs(left, CONTEXT)));
     const given: string[] = [];
     let stepCount = 0;
     const choose = (): number => choices.next().value;
@@ -105,12 +121,9 @@ test('a backlog gives each doc once, batches in order, whatever comes while it i
         stepCount++;
         if (left.length > 0 && choose() === 0) backlog.add(left.shift()!, false);
       }
-      const { docs } = step.value;
-      assert.deepEqual(
-        docs.map(keyOf),
-        docs.length < 3 ? docs.map(keyOf) : inOrderButOne(docs).map(keyOf),
-      );
-      given.push(...docs.map(keyOf));
+      const batch = step.value;
+      assert.deepEqual(keysOf(batch), keysOf(batch.docs.length < 3 ? batch : inOrderButOne(batch)));
+      given.push(...keysOf(batch));
     }
     assert.ok(stepCount > 2);
     assert.deepEqual(given.toSorted(), wanted.toSorted());
@@ -119,11 +132,12 @@ test('a backlog gives each doc once, batches in order, whatever comes while it i
 });
 
 /** The docs in order, or in order but for one that was moved up to one of the first three places. */
-function inOrderButOne(docs: readonly FoundDoc[]): readonly FoundDoc[] {
-  const isInOrder = (list: readonly FoundDoc[]): boolean =>
-    expected(list).every((doc, i) => doc === list[i]);
+function inOrderButOne(list: DocList): DocList {
+  const { found, docs } = list;
+  const isInOrder = (some: Uint32Array): boolean =>
+    expected({ found, docs: some }).docs.every((doc, i) => doc === some[i]);
   const isFine = [undefined, ...docs.slice(0, 3)].some((one) =>
     isInOrder(docs.filter((doc) => doc !== one)),
   );
-  return isFine ? docs : expected(docs);
+  return isFine ? list : expected(list);
 }

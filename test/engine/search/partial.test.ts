@@ -104,7 +104,12 @@ function comparable({ files, numbers, reasons, shown }: Omit<Completed, 'prepare
   const json = Buffer.alloc(files.sizeOf(0, files.count) + files.count);
   const end = files.writeTo(json, 0, 0, files.count);
   const counts = Object.entries(numbers).filter(([name]) => !TIMES.has(name));
-  const places = shown.map(({ shard, docId, rangeMax }) => ({ shard, docId, rangeMax }));
+  const { found, docs } = shown;
+  const places = Array.from(docs, (doc) => [
+    found.shard(doc),
+    found.docId(doc),
+    found.rangeMax(doc),
+  ]);
   return { files: json.toString('utf8', 0, end), counts, reasons, places };
 }
 

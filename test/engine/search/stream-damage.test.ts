@@ -2,7 +2,7 @@
 // as a whole does: what is damaged is named once, what is sound is sent, and the end says what is missing.
 
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, linkSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import test from 'node:test';
 import { SEES_ALL } from '../../../daemon/repos/sight.ts';
 import { Space } from '../../../daemon/engine/host/space.ts';
@@ -43,13 +43,16 @@ function damageHeader({ path }: LiveShard): void {
   writeFileSync(path, bytes);
 }
 
-/** Changes a byte that is read only where a doc is shown whole. */
+/** Changes a byte that is read only where a doc is shown whole, in place and by another name of the file. */
 function damage(shard: LiveShard): void {
   const bytes = readFileSync(shard.path);
   const at = bytes.indexOf(' 3\n', bytes.indexOf('end of'));
   assert.ok(at > 0);
-  bytes[at]! ^= 1;
-  writeFileSync(shard.path, bytes);
+  const link = `${shard.path}.link`;
+  linkSync(shard.path, link);
+  const file = openSync(link, 'r+');
+  writeSync(file, Uint8Array.of(bytes[at]! ^ 1), 0, 1, at);
+  closeSync(file);
 }
 
 async function streamed(parts: EngineParts, matches: number, query = 'needle'): Promise<Event[]> {
@@ -108,6 +111,23 @@ for (const inlineNs of [0n, 10n ** 12n]) {
     await engine.close();
   });
 }
+
+void test('a shown byte that changes after it was shown: the next answer does not have it, and says so', async (t) => {
+  const folder = temporaryFolder();
+  const shards = await Promise.all([0, 1].map((number) => makeShard(folder, number)));
+  const engine = new Engine(await coreModule('release'), { soundMs: 0, workers: 1, inlineNs: 0n });
+  t.after(() => engine.close());
+  engine.publish(shards, [REPO]);
+  const before = await streamed(engine.parts, 1000);
+  assert.equal(before.flatMap((event) => event.files ?? []).length, 10);
+  assert.equal(before.at(-1)?.isSearchExhaustive, true);
+  damage(shards[1]!);
+  const after = await streamed(engine.parts, 1000);
+  const paths = after.flatMap((event) => event.files ?? []).map(({ fileName }) => fileName.text);
+  assert.deepEqual(paths.sort(), ['s0/d0', 's0/d1', 's0/d2', 's0/d3', 's0/d4']);
+  assert.equal(after.at(-1)?.isSearchExhaustive, false);
+  assert.deepEqual(after.at(-1)?.incompleteReasons, ['shard_crashed']);
+});
 
 void test('damage that is met before anything is sent: the search begins anew without the shard', async () => {
   const folder = temporaryFolder();
