@@ -6,12 +6,15 @@ import { languageTables } from '../../sources/languages/language-data.ts';
 import { resolveLanguage } from '../../sources/languages/languages.ts';
 import { type Hint, HINT_TEXT_SIZE_MAX, HINTS_MAX, parses } from '../query/hints.ts';
 import { parseQuery } from '../query/parser.ts';
+import { repoTestOf } from '../query/repos.ts';
 import type { SearchRequest } from '../query/request.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import { withCarriageReturns } from '../regex/line-ends.ts';
+import { prepareSearch } from './prepare.ts';
 import type { CompletedSearch, EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import { ShardError } from '../host/space.ts';
 import type { Snapshot } from './snapshot.ts';
+import { visibleRepos } from './visible.ts';
 
 /** Matches of a near form that are counted. */
 const COUNT_MAX = 100;
@@ -51,6 +54,9 @@ interface Over {
   readonly search: Search;
 }
 
+/** Whether there is a repo for which a filter holds, with files or without. */
+type HasRepo = (filter: Filter) => Promise<boolean>;
+
 /** The hints of an answer. Errors: those of a search, damage apart. */
 export async function answerHints(over: Over): Promise<{ readonly hints?: readonly Hint[] }> {
   const { request, prepared, isFound } = over;
@@ -58,7 +64,7 @@ export async function answerHints(over: Over): Promise<{ readonly hints?: readon
   const { query: text } = request;
   if (isFound || told.hints !== undefined) return told;
   if (typeof text !== 'string' || text.length > HINT_TEXT_SIZE_MAX) return {};
-  const hints = await nearHints(text, request, countOf(over));
+  const hints = await nearHints(text, request, countOf(over), hasRepoOf(over));
   return hints.length === 0 ? {} : { hints: hints.slice(0, HINTS_MAX) };
 }
 
@@ -80,6 +86,16 @@ function countOf({ parts, request, environment, snapshot, search }: Over): Count
   };
 }
 
+function hasRepoOf({ parts, request, environment, snapshot }: Over): HasRepo {
+  return async (filter) => {
+    const near = { ...request, query: filter };
+    const { conditions } = await prepareSearch(parts, near, environment, snapshot);
+    const test = repoTestOf(conditions);
+    const repos = visibleRepos(snapshot, environment.sight);
+    return repos.some(({ repoId }) => test(repoId) !== false);
+  };
+}
+
 function countIn({ numbers, reasons }: Counted): number | undefined {
   const { totalMatchCount } = numbers;
   return totalMatchCount === 0 && reasons.length > 0 ? undefined : totalMatchCount;
@@ -89,12 +105,13 @@ async function nearHints(
   text: string,
   { isRegexEnabled, isCaseSensitivityEnabled }: SearchRequest,
   count: Count,
+  hasRepo: HasRepo,
 ): Promise<Hint[]> {
   const isFolded = !isCaseSensitivityEnabled;
   const query = parseQuery(text, { isRegexEnabled, isFolded });
   const parts = query.kind === 'and' ? query.children : [query];
   const filters = parts.filter(isFilter).slice(0, FILTERS_MAX);
-  const reader: NearReader = { text, isRegexEnabled, count };
+  const reader: NearReader = { text, isRegexEnabled, count, hasRepo };
   const empty = await emptyFilters(filters, reader);
   if (empty.length > 0) return empty;
   const hints: Hint[] = [];
@@ -115,6 +132,7 @@ interface NearReader {
   readonly text: string;
   readonly isRegexEnabled: boolean;
   readonly count: Count;
+  readonly hasRepo: HasRepo;
 }
 
 function isFilter(node: QueryNode): node is Filter {
@@ -130,14 +148,19 @@ async function emptyFilters(filters: readonly Filter[], reader: NearReader): Pro
   for (const filter of filters)
     if ((await reader.count({ query: filter })) === 0) empty.push(filter);
   if (empty.length === 0) return [];
-  const message = empty.map(emptiness).join(' ');
+  const messages: string[] = [];
+  for (const filter of empty) messages.push(await emptiness(filter, reader));
+  const message = messages.join(' ');
   const hints = await withoutHint(empty, `${message} `, reader);
   return hints.length > 0 ? hints : [{ message }];
 }
 
-function emptiness(filter: Filter): string {
+async function emptiness(filter: Filter, { hasRepo }: NearReader): Promise<string> {
   const shown = shownFilter(filter);
-  if (filter.prefix === 'repo') return `No repository fits ${shown}.`;
+  if (filter.prefix === 'repo')
+    return (await hasRepo(filter))
+      ? `No file is indexed in the repositories that fit ${shown}.`
+      : `No repository fits ${shown}.`;
   if (filter.prefix !== 'lang') return `No file fits ${shown}.`;
   const { value } = filter;
   if (resolveLanguage(value) !== undefined) return `No file is in the language of ${shown}.`;
