@@ -2,7 +2,7 @@
 // missing is named, and nothing else fails.
 
 import assert from 'node:assert/strict';
-import { renameSync, rmSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 
@@ -37,9 +37,13 @@ function cloneOf(source: string, ...options: readonly string[]): string {
   return clone;
 }
 
-function removeObject(repo: string, name: string): void {
+function objectFile(repo: string, name: string): string {
   const id = git(repo, 'rev-parse', name);
-  rmSync(path.join(repo, '.git/objects', id.slice(0, 2), id.slice(2)));
+  return path.join(repo, '.git/objects', id.slice(0, 2), id.slice(2));
+}
+
+function removeObject(repo: string, name: string): void {
+  rmSync(objectFile(repo, name));
 }
 
 async function indexed(
@@ -170,6 +174,26 @@ void test(
     assert.deepEqual(unknown.isSearchExhaustive, true);
   },
 );
+
+void test('a damaged commit is named, an id that does not exist is unknown', TIMEOUT, async (t) => {
+  const repo = makeSource();
+  const index = await indexed(t, [repo], {}, 'commits');
+  const id = git(repo, 'rev-parse', 'one');
+  const file = objectFile(repo, 'one');
+  chmodSync(file, 0o600);
+  writeFileSync(file, 'no object');
+  for (const revision of [id, id.slice(0, 12)])
+    assert.deepEqual(told(await index.search(`plum rev:${revision}`)).slice(0, 2), [
+      false,
+      ['revision_unreadable'],
+    ]);
+  const other = id.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+  for (const revision of [other, other.slice(0, 12)])
+    assert.deepEqual(told(await index.search(`plum rev:${revision}`)).slice(0, 2), [
+      true,
+      undefined,
+    ]);
+});
 
 void test('files of such revisions: not found, and the object is named', TIMEOUT, async () => {
   const clone = cloneOf(makeSource(), '--filter=blob:none');
