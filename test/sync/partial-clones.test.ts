@@ -214,6 +214,26 @@ void test(
   },
 );
 
+void test('a damaged commit is named, an id that does not exist is unknown', TIMEOUT, async (t) => {
+  const repo = makeSource();
+  const index = await indexed(t, [repo], {}, 'commits');
+  const id = git(repo, 'rev-parse', 'one');
+  const file = objectFile(repo, 'one');
+  chmodSync(file, 0o600);
+  writeFileSync(file, 'no object');
+  for (const revision of [id, id.slice(0, 12)])
+    assert.deepEqual(told(await index.search(`plum rev:${revision}`)).slice(0, 2), [
+      false,
+      ['revision_unreadable'],
+    ]);
+  const other = id.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+  for (const revision of [other, other.slice(0, 12)])
+    assert.deepEqual(told(await index.search(`plum rev:${revision}`)).slice(0, 2), [
+      true,
+      undefined,
+    ]);
+});
+
 void test('files of such revisions: not found, and the object is named', TIMEOUT, async () => {
   const clone = cloneOf(makeSource(), '--filter=blob:none');
   const damaged = makeSource();

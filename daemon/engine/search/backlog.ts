@@ -1,7 +1,7 @@
 // What a stream has found and not sent: says when a batch of it is due and which docs it holds, the best of what is
-// known. Units come in the order of the search (unit-order.ts). Those up to FIRST_DOCS docs, heads all, are put in order
-// together and begin the stream: the first files of an answer are the same each time. Which docs the limit lets through
-// is decided in the order of the units too, whatever was sent before. Bounded by the limit of the search.
+// known. Units come in the order of the search (unit-order.ts). Which docs the limit lets through follows from that order
+// alone: the best of all heads, then the best of each other unit. When batches are taken changes nothing about it, so a
+// limited stream sends the same docs each time. Bounded by the limit of the search.
 
 import type { UnitFinding } from '../host/search-messages.ts';
 import type { FlushReason } from './answer.ts';
@@ -13,7 +13,7 @@ import { cutDocs, mergeDocs, type OrderContext, sortDocs, withDiversity } from '
 export const CHUNK_SIZE_MAX = 262_144;
 /** How long results wait for others. Threads may have kept them for 10 ms before, rendering comes after. */
 const FLUSH_MS = 25;
-/** How long the first results wait for heads of other shards, and for FIRST_DOCS docs. */
+/** How long the first results wait for FIRST_DOCS docs. */
 const FIRST_MS = 20;
 /** Guess: docs of the first batch while the search goes on; the fewer, the sooner it leaves. */
 const FIRST_DOCS = 50;
@@ -38,7 +38,7 @@ export class Backlog {
   #docs: Uint32Array = new Uint32Array();
   /** The first of those that came since, which have the numbers from here on. */
   #firstNew = 0;
-  /** Numbers behind the groups of those that came since: the first units together, then a unit each. */
+  /** Numbers behind the groups of those that came since: all heads together, then a unit each. */
   #groupEnds: number[] = [];
   #moved: number | undefined;
   /** Docs and ranges of both. */
@@ -46,7 +46,6 @@ export class Backlog {
   #rangeCount = 0;
   /** Since when there are docs (performance.now). */
   #sinceMs = 0;
-  #hasFirst = false;
   #hasGiven = false;
   #isClosed = false;
   /** Shards whose docs cannot be shown. */
@@ -61,7 +60,7 @@ export class Backlog {
     this.#docSize = isWhole ? WHOLE_DOC_SIZE : DOC_SIZE;
   }
 
-  /** Takes the next unit in the order of the search. */
+  /** Takes the next unit in the order of the search. No batch may be taken before all heads are added. */
   add(unit: UnitFinding, isHead: boolean): void {
     if (this.#rangesLeft === 0 || this.#isClosed) return;
     if (this.#lost.has(unit.shard)) {
@@ -73,11 +72,9 @@ export class Backlog {
     if (this.#count === 0) this.#sinceMs = performance.now();
     this.#count += this.#found.count - countBefore;
     this.#rangeCount += unit.matches;
-    if (this.#found.count > countBefore) {
-      if (!this.#hasFirst) this.#groupEnds.pop();
-      this.#groupEnds.push(this.#found.count);
-    }
-    if (!isHead && this.#count >= FIRST_DOCS) this.#hasFirst = true;
+    if (this.#found.count === countBefore) return;
+    if (isHead) this.#groupEnds.pop();
+    this.#groupEnds.push(this.#found.count);
   }
 
   /** Tells how many bytes a file result has, on average. */
@@ -92,7 +89,7 @@ export class Backlog {
    */
   waitMs(isOver: boolean): number | undefined {
     if (this.#count === 0) return undefined;
-    if (isOver || (this.#hasGiven ? this.#isFull() : this.#hasFirst)) return 0;
+    if (isOver || (this.#hasGiven ? this.#isFull() : this.#count >= FIRST_DOCS)) return 0;
     const waitMs = this.#hasGiven ? FLUSH_MS : FIRST_MS;
     return Math.max(0, this.#sinceMs + waitMs - performance.now());
   }
@@ -154,7 +151,6 @@ export class Backlog {
 
   /** The best docs, about as many as a chunk holds. One call at a time. */
   *takeBatch(isOver: boolean): Steps<Batch> {
-    this.#hasFirst = true;
     yield* this.#sort();
     const isEarly = !isOver && !this.#hasGiven;
     const fitting = this.#fittingCount();

@@ -8,12 +8,14 @@ import { resolveLanguage } from '../../sources/languages/languages.ts';
 import { type Hint, HINT_TEXT_SIZE_MAX, HINTS_MAX, parses } from '../query/hints.ts';
 import { parseQuery } from '../query/parser.ts';
 import { printQuery } from '../query/print.ts';
+import { repoTestOf } from '../query/repos.ts';
 import type { SearchRequest } from '../query/request.ts';
 import { hasRevisionFilter } from '../query/revisions.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import { withCarriageReturns } from '../regex/line-ends.ts';
 import { QueryError } from '../regex/query-error.ts';
 import { PlanError } from '../host/search-plan.ts';
+import { prepareSearch } from './prepare.ts';
 import type { CompletedSearch, EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import { ShardError } from '../host/space.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -65,6 +67,9 @@ export interface Found {
   readonly isWhole: boolean;
 }
 
+/** Whether there is a repo for which a filter holds, with files or without. */
+type HasRepo = (filter: Filter) => Promise<boolean>;
+
 /** The hints of an answer. Errors: those of a search, damage apart. */
 export async function answerHints(over: Over): Promise<{ readonly hints?: readonly Hint[] }> {
   const { request, prepared, found } = over;
@@ -78,7 +83,7 @@ export async function answerHints(over: Over): Promise<{ readonly hints?: readon
   const isElsewhere = matchCount === 0 && hasOtherRevisions(over);
   const elsewhere = isElsewhere ? await revisionHint(text, request, count) : [];
   const hints =
-    elsewhere.length > 0 ? elsewhere : await nearHints(text, request, matchCount, count);
+    elsewhere.length > 0 ? elsewhere : await nearHints(text, request, matchCount, { count, hasRepo: hasRepoOf(over) });
   return hints.length === 0 ? {} : { hints: hints.slice(0, HINTS_MAX) };
 }
 
@@ -126,6 +131,16 @@ function countOf({ parts, request, environment, snapshot, search }: Over): Count
   };
 }
 
+function hasRepoOf({ parts, request, environment, snapshot }: Over): HasRepo {
+  return async (filter) => {
+    const near = { ...request, query: filter };
+    const { conditions } = await prepareSearch(parts, near, environment, snapshot);
+    const test = repoTestOf(conditions);
+    const repos = visibleRepos(snapshot, environment.sight);
+    return repos.some(({ repoId }) => test(repoId) !== false);
+  };
+}
+
 function countIn({ numbers, reasons }: Counted): number | undefined {
   const { totalMatchCount } = numbers;
   return totalMatchCount === 0 && reasons.length > 0 ? undefined : totalMatchCount;
@@ -135,12 +150,13 @@ async function nearHints(
   text: string,
   { isRegexEnabled, isCaseSensitivityEnabled }: SearchRequest,
   foundCount: number,
-  count: Count,
+  ask: Pick<NearReader, 'count' | 'hasRepo'>,
 ): Promise<Hint[]> {
   const isFolded = !isCaseSensitivityEnabled;
   const query = parseQuery(text, { isRegexEnabled, isFolded });
   const parts = query.kind === 'and' ? query.children : [query];
-  const reader: NearReader = { text, isRegexEnabled, count };
+  const reader: NearReader = { text, isRegexEnabled, ...ask };
+  const { count } = ask;
   if (foundCount > 0) return await lineEndHints(parts, reader, foundCount);
   const filters = parts.filter(isFilter).slice(0, FILTERS_MAX);
   const empty = await emptyFilters(filters, reader);
@@ -163,6 +179,7 @@ interface NearReader {
   readonly text: string;
   readonly isRegexEnabled: boolean;
   readonly count: Count;
+  readonly hasRepo: HasRepo;
 }
 
 function isFilter(node: QueryNode): node is Filter {
@@ -178,14 +195,19 @@ async function emptyFilters(filters: readonly Filter[], reader: NearReader): Pro
   for (const filter of filters)
     if ((await reader.count({ query: filter })) === 0) empty.push(filter);
   if (empty.length === 0) return [];
-  const message = empty.map(emptiness).join(' ');
+  const messages: string[] = [];
+  for (const filter of empty) messages.push(await emptiness(filter, reader));
+  const message = messages.join(' ');
   const hints = await withoutHint(empty, `${message} `, reader);
   return hints.length > 0 ? hints : [{ message }];
 }
 
-function emptiness(filter: Filter): string {
+async function emptiness(filter: Filter, { hasRepo }: NearReader): Promise<string> {
   const shown = shownFilter(filter);
-  if (filter.prefix === 'repo') return `No repository fits ${shown}.`;
+  if (filter.prefix === 'repo')
+    return (await hasRepo(filter))
+      ? `No file is indexed in the repositories that fit ${shown}.`
+      : `No repository fits ${shown}.`;
   if (filter.prefix !== 'lang') return `No file fits ${shown}.`;
   const { value } = filter;
   if (resolveLanguage(value) !== undefined) return `No file is in the language of ${shown}.`;

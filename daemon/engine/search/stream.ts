@@ -181,7 +181,7 @@ export class SearchStream {
       this.#noteFailure(shard, reason, fault);
     this.#ledger.addTimes(findings);
     this.#order.add(findings);
-    if (findings.units.length > 0) this.#wake();
+    this.#wake();
   }
 
   #noteFailure(shard: number, reason: string, fault: ShardFault | undefined): void {
@@ -204,7 +204,8 @@ export class SearchStream {
       if (this.#isFinalMade || this.#isClosed) return undefined;
       if (typeof this.#runState === 'object') throw this.#runState.error;
       const isOver = this.#runState === 'over';
-      const waitMs = this.#backlog.waitMs(isOver);
+      const isDue = isOver || this.#order.hasPassedHeads;
+      const waitMs = isDue ? this.#backlog.waitMs(isOver) : undefined;
       if (waitMs === 0 && !hasTurn) {
         await nextTurn(this.#prepared.run.place?.holder);
         hasTurn = true;

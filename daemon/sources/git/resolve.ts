@@ -152,11 +152,12 @@ async function lookUp(
     if (id === undefined || !isObjectId(id)) return undefined;
     const commit = await resolveCommit(source.path, id, options);
     if (commit !== undefined) return commit;
-    // An id that was typed need not exist; what a ref names has to.
     const [object] = await findObjects(source.path, [id], options);
-    const isTyped = id.startsWith(revision.toLowerCase());
-    if (object === undefined && isPlainName(revision) && !isTyped)
-      throw new LostObjectError('cat-file', id);
+    if (object !== undefined || !isPlainName(revision)) return undefined;
+    // An id in full need not exist; what a ref or the beginning of an id names does, and is damaged then.
+    const isWhole = id === revision.toLowerCase();
+    const named = isWhole ? await resolveObject(source.path, id.slice(0, -1), options) : id;
+    if (named === id) throw new LostObjectError('cat-file', id);
     return undefined;
   });
 }

@@ -232,6 +232,12 @@ const NEAR: readonly (readonly [string, Partial<SearchRequest>, RegExp, string |
   ],
   ['r:nosuch', {}, /^No repository fits repo:nosuch\.$/, undefined],
   [
+    'plum repo:empty',
+    {},
+    /^No file is indexed in the repositories that fit repo:empty\. Without/,
+    'plum',
+  ],
+  [
     'plum f:"no such" pear',
     {},
     /^No file fits file:no such\. Without .* there are 3 matches\.$/,
@@ -260,14 +266,15 @@ const NEAR: readonly (readonly [string, Partial<SearchRequest>, RegExp, string |
 test('nothing found: the filter that nothing fits, and the near form that finds something', async () => {
   const engine = await Engine.open();
   const [seen, hidden] = [repoRecord(1, 'host/seen'), repoRecord(2, 'host/hidden')];
+  const bare = [repoRecord(3, 'host/empty'), repoRecord(4, 'host/hidden-empty')];
   const docs = [
     { path: 'a.txt', bytes: Buffer.from('a plum pear\r\nplum\r\n') },
     { path: 'b.py', bytes: Buffer.from('kiwi\n') },
   ];
   const secret = [{ path: 'a.go', bytes: Buffer.from('plum kiwi secret\n') }];
   const shards = [engine.shardOf(seen, docs), engine.shardOf(hidden, secret)];
-  engine.publish(shards, [seen, hidden]);
-  const sight = { base: new Set([1]), extra: NO_REPOS };
+  engine.publish(shards, [seen, hidden, ...bare]);
+  const sight = { base: new Set([1, 3]), extra: NO_REPOS };
   for (const [query, request, message, instead] of NEAR) {
     const [hint, ...more] = await hintsOf(engine, query, request, sight);
     assert.match(hint?.message ?? '', message, query);

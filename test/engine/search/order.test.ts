@@ -131,6 +131,39 @@ test('a backlog gives each doc once, batches in order, whatever comes while it i
   fc.assert(property, { numRuns: 8 });
 });
 
+test('which docs a limit lets through does not depend on when batches are taken', () => {
+  const lists = fc.array(scoresArbitrary(30), { minLength: 1, maxLength: 8 });
+  const property = fc.property(
+    lists,
+    fc.nat(8),
+    fc.nat(120),
+    fc.infiniteStream(fc.boolean()),
+    (unitScores, headCount, limit, choices) => {
+      const givenBy = (isTakenNow: () => boolean): string[] => {
+        const backlog = new Backlog(CONTEXT, limit, false);
+        const given: FoundDoc[] = [];
+        const takeAll = (): void => {
+          while (backlog.waitMs(true) !== undefined)
+            given.push(...atOnce(backlog.takeBatch(true)).docs);
+        };
+        for (const [i, scores] of unitScores.entries()) {
+          backlog.add(unitOf(i % 3, i, scores, i * 100), i < headCount);
+          if (i + 1 >= headCount && isTakenNow()) takeAll();
+        }
+        takeAll();
+        return given.map(keyOf).toSorted();
+      };
+      const atEnd = givenBy(() => false);
+      assert.equal(atEnd.length, Math.min(limit, unitScores.flat().length));
+      assert.deepEqual(
+        givenBy(() => choices.next().value),
+        atEnd,
+      );
+    },
+  );
+  fc.assert(property, { numRuns: 200 });
+});
+
 /** The docs in order, or in order but for one that was moved up to one of the first three places. */
 function inOrderButOne(list: DocList): DocList {
   const { found, docs } = list;
