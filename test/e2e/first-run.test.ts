@@ -355,16 +355,17 @@ void test('one source that fails does not keep the others from being indexed', a
   assert.ok(results[1]?.error);
 });
 
-/** What a command shows on a terminal, line by line: a pseudo terminal of util-linux, `script`, which Debian always has. */
+/** Ends what is drawn in place: progress. */
+const SHOWS_CURSOR = '\u001b[?25h';
+
+/** What a command shows on a terminal, and the lines of it behind the progress: a pseudo terminal of util-linux, `script`, which Debian always has. */
 async function shownOnTerminal(args: readonly string[]): Promise<Outcome & { lines: string[] }> {
   const quoted = [process.execPath, MAIN, ...args].map((one) => `'${one}'`).join(' ');
   const outcome = await new Running('script', ['-qec', quoted, '/dev/null'], {
     env: { TERM: 'xterm' },
   }).ended;
-  // Progress is drawn in place: only what follows the last time the line was cleared stays.
-  const lines = stripVTControlCharacters(
-    outcome.stdout.replaceAll(/[^\n]*\u001b\[(?:0?K|0?J|\?25h)/g, ''),
-  );
+  const [shown = ''] = outcome.stdout.split(SHOWS_CURSOR).slice(-1);
+  const lines = stripVTControlCharacters(shown);
   return { ...outcome, lines: lines.split(/\r?\n/).filter((line) => line !== '') };
 }
 

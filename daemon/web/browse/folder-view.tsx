@@ -112,7 +112,12 @@ function Child({ place, item, skipReason }: ChildProps) {
 export function FolderView({ place }: { readonly place: Place }) {
   const { data, error } = useFolder(place);
   const skipReasons = useSkipReasons(place);
-  if (error !== null) return <Notice kind="danger" title={error.message} />;
+  if (error !== null)
+    return (
+      <Notice kind="danger" title={error.message}>
+        <Link href="/repos">All repositories</Link>
+      </Notice>
+    );
   if (data === undefined) return null;
   if (data.length === 0)
     return (
