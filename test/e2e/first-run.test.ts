@@ -276,7 +276,7 @@ void test('sources that cannot be served: exit 2 and a message that names them',
   writeFileSync(file, 'plum\n');
   const cases: [string, RegExp][] = [
     [path.join(folder, 'no-such'), /no-such: does not exist/],
-    [file, /file\.txt: not a directory/],
+    [file, /^error: .*file\.txt: not a directory; .* unpack an archive first\n$/],
     ['https://host.example/name.git', /https:\/\/host\.example\/name\.git: .*clone it/],
     ['git@host.example:name.git', /git@host\.example:name\.git: .*clone it/],
   ];
