@@ -54,7 +54,9 @@ function LastCommit({ place }: { readonly place: Place }) {
             <code>{commit.hash.slice(0, SHORT_ID)}</code>
           </Link>
           <Name className="history-message">{commit.message}</Name>
-          <Name className="history-author">{commit.authorName}</Name>
+          <Name className="history-author" title={commit.authorName}>
+            {commit.authorName}
+          </Name>
           <When at={commit.date} />
         </>
       )}
