@@ -74,7 +74,9 @@ export async function openOperator(
 ): Promise<Operator> {
   const { dataDir } = configuration;
   if (!isMaking && !existsSync(dataDir))
-    throw new UsageError(`there is no data directory ${dataDir}; --data-dir names another one`);
+    throw new UsageError(
+      `there is no data directory ${dataDir}; call this in the folder that Trawl was started in, or name its data directory with --data-dir`,
+    );
   return new Operator(configuration, await reach(configuration));
 }
 

@@ -165,16 +165,15 @@ export function commonOptions({ dataDir, logLevel, config }: CommonOptions): Com
 }
 
 /**
- * `commonOptions` of a command that tells of results and progress itself: on a terminal its log says only what is wrong,
- * unless somebody chose a level, or where and in which form the log is.
+ * Does a command that prints results and progress itself share a terminal with its log? Not if somebody chose a level, or
+ * where and in which form the log is.
  */
-export function tellingOptions(flags: CommonOptions, { env, stderr }: CliContext): CommonOptions {
-  const options = commonOptions(flags);
+export function isLogInTheWay(flags: CommonOptions, { env, stderr }: CliContext): boolean {
   const isChosen =
-    options.config !== undefined ||
+    flags.config !== undefined ||
+    flags.logLevel !== undefined ||
     ['TRAWL_LOG_FORMAT', 'TRAWL_LOG_FILE'].some((name) => readVariable(env, name) !== undefined);
-  const isQuiet = stderr.isTTY === true && !isChosen;
-  return isQuiet ? { ...options, logLevel: options.logLevel ?? 'warn' } : options;
+  return stderr.isTTY === true && !isChosen;
 }
 
 /**

@@ -195,6 +195,8 @@ interface IndexOptions extends SourceOptions {
   readonly isForced: boolean;
   /** Find the symbols too, behind the rest. */
   readonly findsSymbols: boolean;
+  /** Takes each line of the log, in JSON, instead of standard error. */
+  readonly onLogLine?: (line: string) => void;
 }
 
 async function indexSources(
@@ -204,7 +206,12 @@ async function indexSources(
   const { indexerOf, openInstance } = await import('../instance.ts');
   const { jobLimitsOf } = await import('../sync/jobs/job-limits.ts');
   const configuration = await configurationOf(options);
-  const log = createLog(configuration.log);
+  const { onLogLine } = options;
+  const log = createLog(
+    onLogLine === undefined
+      ? configuration.log
+      : { ...configuration.log, format: 'json', write: onLogLine },
+  );
   const listener = progressListener(configuration, log, onProgress);
   const instance = await openInstance({
     dataDir: configuration.dataDir,

@@ -12,9 +12,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { get, pathsOf, post, search, serve, serveIndexed, trawl } from './daemon.ts';
+import { get, MAIN, pathsOf, post, Running, search, serve, serveIndexed, trawl } from './daemon.ts';
+import type { Outcome } from './daemon.ts';
 
 /** A work tree with every kind of file, partly committed. */
 function oddWorktree(): string {
@@ -274,7 +276,7 @@ void test('sources that cannot be served: exit 2 and a message that names them',
   writeFileSync(file, 'plum\n');
   const cases: [string, RegExp][] = [
     [path.join(folder, 'no-such'), /no-such: does not exist/],
-    [file, /file\.txt: not a directory/],
+    [file, /^error: .*file\.txt: not a directory; .* unpack an archive first\n$/],
     ['https://host.example/name.git', /https:\/\/host\.example\/name\.git: .*clone it/],
     ['git@host.example:name.git', /git@host\.example:name\.git: .*clone it/],
   ];
@@ -352,3 +354,44 @@ void test('one source that fails does not keep the others from being indexed', a
   );
   assert.ok(results[1]?.error);
 });
+
+/** Ends what is drawn in place: progress. */
+const SHOWS_CURSOR = '\u001b[?25h';
+
+/** What a command shows on a terminal, and the lines of it behind the progress: a pseudo terminal of util-linux, `script`, which Debian always has. */
+async function shownOnTerminal(args: readonly string[]): Promise<Outcome & { lines: string[] }> {
+  const quoted = [process.execPath, MAIN, ...args].map((one) => `'${one}'`).join(' ');
+  const outcome = await new Running('script', ['-qec', quoted, '/dev/null'], {
+    env: { TERM: 'xterm' },
+  }).ended;
+  const [shown = ''] = outcome.stdout.split(SHOWS_CURSOR).slice(-1);
+  const lines = stripVTControlCharacters(shown);
+  return { ...outcome, lines: lines.split(/\r?\n/).filter((line) => line !== '') };
+}
+
+const NO_SCRIPT = process.platform !== 'linux' && 'only Linux has this `script`';
+
+void test(
+  'index on a terminal says each fact once, and shows no line of a log',
+  { skip: NO_SCRIPT },
+  async () => {
+    const folder = temporaryFolder();
+    const repo = makeRepo({ 'a.txt': 'plum\n' });
+    const empty = temporaryFolder();
+    const index = (...sources: string[]) =>
+      shownOnTerminal(['index', '--data-dir', path.join(folder, 'data'), ...sources]);
+
+    const nothing = await index('/nope');
+    assert.deepEqual(nothing.lines, ['error: /nope: does not exist']);
+    assert.equal(nothing.code, 2);
+
+    const { lines, code } = await index(repo, '/nope', empty);
+    assert.equal(code, 2);
+    const names = [repo, empty].map((source) => `local/${path.basename(source)}`);
+    assert.equal(lines.length, 4, lines.join('\n'));
+    assert.equal(lines[0], '/nope: failed: does not exist');
+    assert.match(lines[1]!, new RegExp(`^${names[0]}: 1 doc, 5 B of content, .* of shards, `));
+    assert.match(lines[2]!, new RegExp(`^${names[1]}: 0 docs, `));
+    assert.equal(lines[3], `${names[1]}: warning: nothing is indexed: the folder has no files`);
+  },
+);

@@ -690,6 +690,14 @@ void test(
       await page.getByRole('link', { name: 'Open in the editor' }).getAttribute('href'),
       `vscode://file/src/${folder}/src/plum.ts:2:1`,
     );
+    // Where it covers the text it is shown only when it is opened, and goes with the choice.
+    await page.setViewportSize({ width: 360, height: 740 });
+    await outline.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Outline' }).click();
+    await outline.getByRole('link', { name: 'plumTree function' }).click();
+    await outline.waitFor({ state: 'hidden' });
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await outline.waitFor();
     assert.deepEqual(await findingsOf(page), []);
     assert.deepEqual(complaints, []);
   },

@@ -35,8 +35,8 @@ export function addExplainCommand(program: Command, context: CliContext): void {
     .command('explain')
     .summary('run a search and show how it was done')
     .description(
-      'Runs a search in the daemon at --url, or in the index in the data directory, and shows the plan,\n' +
-        'all numbers and, to owners, what became of each shard and why.',
+      'Runs a search where "trawl search" does, and shows the plan, all numbers and, to owners, what\n' +
+        'became of each shard and why.',
     )
     .argument('<query>', 'the query; put -- before one that starts with a dash');
   addQueryOptions(command);

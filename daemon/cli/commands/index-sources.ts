@@ -5,7 +5,14 @@ import type { Command } from 'commander';
 import type { JobResult } from '../../sync/jobs/jobs.ts';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from '../context.ts';
 import { countOf, formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
-import { addExamples, addSourceOptions, repoChange, tellingOptions } from '../options.ts';
+import { LogNotes } from '../log-notes.ts';
+import {
+  addExamples,
+  addSourceOptions,
+  commonOptions,
+  isLogInTheWay,
+  repoChange,
+} from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
 import { escapeControls } from '../terminal-text.ts';
@@ -21,7 +28,9 @@ interface IndexFlags extends CommonFlags {
 export function describeResult(result: JobResult): string {
   const repo = escapeControls(result.repo);
   if (result.state === 'FAILED') {
-    return `${repo}: failed: ${escapeControls(result.error ?? 'unknown reason')}`;
+    const reason = escapeControls(result.error ?? 'unknown reason');
+    // A source without a name is called by its path, with which the reason begins.
+    return `${repo}: failed: ${reason.startsWith(`${repo}: `) ? reason.slice(repo.length + 2) : reason}`;
   }
   const skipped = formatTally(result.skipped);
   const warnings = result.warnings.map((text) => `\n${repo}: warning: ${escapeControls(text)}`);
@@ -64,8 +73,10 @@ async function runIndex(
 ): Promise<void> {
   const { services, stdout, stderr } = context;
   const progress = createProgress(stderr, stderr.isTTY === true);
+  const notes = isLogInTheWay(flags, context) ? new LogNotes() : undefined;
   const options = {
-    ...tellingOptions(flags, context),
+    ...commonOptions(flags),
+    ...(notes === undefined ? {} : { logLevel: 'warn', onLogLine: notes.take }),
     mode: flags.mode,
     change: repoChange(flags),
     repo: flags.repo,
@@ -73,11 +84,12 @@ async function runIndex(
     isForced: flags.force ?? false,
     findsSymbols: flags.symbols,
   };
-  let results: readonly JobResult[];
+  let results: readonly JobResult[] = [];
   try {
     results = await services.indexSources(options, progress.update);
   } finally {
     progress.stop();
+    stderr.write(notes?.beyond(results) ?? '');
   }
   for (const result of results) {
     stdout.write(`${flags.json ? JSON.stringify(result) : describeResult(result)}\n`);

@@ -125,7 +125,8 @@ export function addSearchCommand(program: Command, context: CliContext): void {
     .command('search')
     .summary('search the index')
     .description(
-      'Searches the daemon at --url, or without it the index in the data directory.\n' +
+      'Searches the daemon at --url, or without it the index in .trawl here or in a folder above,\n' +
+        'else the daemon at port 3000 of this machine.\n' +
         'Exit code: 0 something found, 1 nothing found, 2 error.',
     )
     .argument('<query>', 'the query; put -- before one that starts with a dash');

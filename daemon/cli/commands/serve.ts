@@ -8,10 +8,11 @@ import { describeError } from '../errors.ts';
 import {
   addExamples,
   addSourceOptions,
+  commonOptions,
   integer,
+  isLogInTheWay,
   readBoolean,
   repoChange,
-  tellingOptions,
 } from '../options.ts';
 import type { StatusReport } from '../../http/operator/status-report.ts';
 import type { CommonFlags } from '../options.ts';
@@ -36,7 +37,8 @@ const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143 } as const;
 function serveOptions(sources: string[], flags: ServeFlags, context: CliContext): ServeOptions {
   const isAnonymous = flags.anonymous ?? readBoolean(context.env, 'TRAWL_ANONYMOUS_ACCESS');
   return {
-    ...tellingOptions(flags, context),
+    ...commonOptions(flags),
+    ...(isLogInTheWay(flags, context) ? { logLevel: 'warn' } : {}),
     mode: flags.mode,
     change: repoChange(flags),
     baseUrl: flags.baseUrl,

@@ -122,10 +122,13 @@ function listed(all: readonly string[]): string {
   return `${all.slice(0, -1).join(', ')} and ${all.at(-1)} are`;
 }
 
+const A_FILE =
+  'not a directory; give the folder or repository that holds it, and unpack an archive first';
+
 async function readFolder(absolute: string): Promise<string[]> {
   try {
     const status = await stat(absolute);
-    if (!status.isDirectory()) throw new ProbeError(absolute, 'not_a_directory', 'not a directory');
+    if (!status.isDirectory()) throw new ProbeError(absolute, 'not_a_directory', A_FILE);
     await access(absolute, constants.R_OK | constants.X_OK);
     return await readdir(absolute);
   } catch (error) {

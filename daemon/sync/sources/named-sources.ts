@@ -138,8 +138,8 @@ async function foundIn(
     return await findRepos(folder, { isDeep, signal });
   } catch (error) {
     signal?.throwIfAborted();
-    // Where nothing is, whoever looks at it as a source says so.
-    if (existsSync(folder))
+    // Whoever looks at it as a source says that nothing is there, or a file.
+    if (existsSync(`${folder}/.`))
       log?.warn('a folder could not be searched', { folder, reason: messageOf(error) });
     return { repos: [], odd: [], fileCount: 0, linkCount: 0, isPartial: false };
   }

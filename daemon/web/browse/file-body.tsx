@@ -23,6 +23,7 @@ import { useInnerLinks } from './inner-links.ts';
 import type { MatchSteps } from './match-steps.ts';
 import { cardsOf } from './name-card.tsx';
 import { Outline } from './outline.tsx';
+import type { OutlineState } from './outline.tsx';
 
 const MarkdownView = lazy(() => import('./markdown-view.tsx'));
 
@@ -47,7 +48,7 @@ interface FileTextProps extends FileNoticesProps {
   readonly language: string;
   /** Undefined: not shown. */
   readonly blame: Blame | undefined;
-  readonly isOutlined: boolean;
+  readonly outline: OutlineState;
   readonly steps: MatchSteps;
   readonly ways: FileWays;
   readonly code: RefObject<CodeHandle | null>;
@@ -57,7 +58,7 @@ interface FileTextProps extends FileNoticesProps {
 function FileText({
   place,
   blame,
-  isOutlined,
+  outline,
   steps,
   ways,
   language,
@@ -97,7 +98,7 @@ function FileText({
           handle={code}
         />
         <MatchRuler matches={steps.matches} lineCount={lineCount} />
-        {isOutlined && <Outline place={place} />}
+        {outline.isShown && <Outline place={place} leave={outline.leave} />}
       </div>
     </>
   );

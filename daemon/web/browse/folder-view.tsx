@@ -54,7 +54,9 @@ function LastCommit({ place }: { readonly place: Place }) {
             <code>{commit.hash.slice(0, SHORT_ID)}</code>
           </Link>
           <Name className="history-message">{commit.message}</Name>
-          <Name className="history-author">{commit.authorName}</Name>
+          <Name className="history-author" title={commit.authorName}>
+            {commit.authorName}
+          </Name>
           <When at={commit.date} />
         </>
       )}
@@ -112,7 +114,12 @@ function Child({ place, item, skipReason }: ChildProps) {
 export function FolderView({ place }: { readonly place: Place }) {
   const { data, error } = useFolder(place);
   const skipReasons = useSkipReasons(place);
-  if (error !== null) return <Notice kind="danger" title={error.message} />;
+  if (error !== null)
+    return (
+      <Notice kind="danger" title={error.message}>
+        <Link href="/repos">All repositories</Link>
+      </Notice>
+    );
   if (data === undefined) return null;
   if (data.length === 0)
     return (

@@ -48,7 +48,9 @@ export function HistoryPanel({ place, close }: HistoryPanelProps) {
             <code>{hash.slice(0, SHORT_ID)}</code>
           </Link>
           <Name className="history-message">{message}</Name>
-          <Name className="history-author">{authorName}</Name>
+          <Name className="history-author" title={authorName}>
+            {authorName}
+          </Name>
           <When at={date} />
           <Link href={addressOf({ ...place, revision: hash })}>View file</Link>
         </div>

@@ -30,6 +30,7 @@ import { LinesMenu } from './lines-menu.tsx';
 import { useMatchSteps } from './match-steps.ts';
 import type { MatchSteps } from './match-steps.ts';
 import { useFileParameters } from './file-parameters.ts';
+import { useOutline } from './outline.tsx';
 import { rawAddress } from './reading.ts';
 
 function countLines(text: string): number {
@@ -139,21 +140,20 @@ export function LoadedFile({ place, source, entry }: LoadedFileProps) {
   const isBlamed = isText && valueOf('blame') === '1';
   const { blame, isOfOther, fault } = useFileBlame(place, blobSha, entry, isBlamed);
   const toggleBlame = () => change({ blame: isBlamed ? undefined : '1', view: undefined });
-  const { isOutlineShown, ...remembered } = useRemembered();
-  const editorAddress = editorLink(remembered, {
+  const outline = useOutline();
+  const editorAddress = editorLink(useRemembered(), {
     repo: place.repo,
     path: place.path,
     line: chosen?.from ?? 1,
     column: chosen?.fromColumn ?? 1,
   });
-  const toggleOutline = () => remembered.set({ isOutlineShown: !isOutlineShown });
   useFileKeys(() => ({
     code: code.current,
     ways,
     panels,
     steps,
     toggleBlame: isText ? toggleBlame : undefined,
-    toggleOutline: isText ? toggleOutline : undefined,
+    toggleOutline: isText ? outline.toggle : undefined,
     copyLink,
   }));
   const linesMenu = chosen !== undefined && view !== 'preview' && (
@@ -169,8 +169,8 @@ export function LoadedFile({ place, source, entry }: LoadedFileProps) {
         setView={(chosen) => change({ view: chosen, blame: undefined })}
         isBlamed={isBlamed}
         toggleBlame={toggleBlame}
-        isOutlined={isOutlineShown}
-        toggleOutline={toggleOutline}
+        isOutlined={outline.isShown}
+        toggleOutline={outline.toggle}
         isHistoryOpen={panels.isHistoryOpen}
         toggleHistory={panels.toggleHistory}
         rawAddress={rawAddress(place)}
@@ -188,7 +188,7 @@ export function LoadedFile({ place, source, entry }: LoadedFileProps) {
         language={language}
         lineCount={lineCount}
         isPreviewed={view === 'preview'}
-        isOutlined={isOutlineShown}
+        outline={outline}
         blame={blame}
         entry={entry}
         range={range}

@@ -1,12 +1,14 @@
 // The symbols of a file beside it, in its order; each leads to its line. Those of the index: a file that has changed since may
 // have others.
 
+import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { search } from '../../http/api/search/search-endpoints.ts';
 import { call } from '../data/api.ts';
 import { useRemembered } from '../data/remembered.ts';
 import { Name } from '../parts/visible-text.tsx';
+import { useIsPhone } from '../parts/window-width.ts';
 import { count } from '../parts/words.ts';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
@@ -66,13 +68,30 @@ function useSymbols(place: Place) {
   });
 }
 
-/** Where it stands over the text it goes with the choice. */
-function closeOver(): void {
-  if (matchMedia('(max-width: 767px)').matches)
-    useRemembered.getState().set({ isOutlineShown: false });
+export interface OutlineState {
+  readonly isShown: boolean;
+  readonly toggle: () => void;
+  /** Closes it where it covers the text; a symbol was chosen. */
+  readonly leave: (() => void) | undefined;
 }
 
-function Rows({ place, symbols }: Pick<Symbols, 'symbols'> & { readonly place: Place }) {
+/** Beside the text it is shown as remembered. On phones it covers the text: there it is shown only when it is opened. */
+export function useOutline(): OutlineState {
+  const isPhone = useIsPhone();
+  const [isOpen, setOpen] = useState(false);
+  const { isOutlineShown, set } = useRemembered();
+  if (isPhone)
+    return { isShown: isOpen, toggle: () => setOpen(!isOpen), leave: () => setOpen(false) };
+  const toggle = () => set({ isOutlineShown: !isOutlineShown });
+  return { isShown: isOutlineShown, toggle, leave: undefined };
+}
+
+interface OutlineProps {
+  readonly place: Place;
+  readonly leave: OutlineState['leave'];
+}
+
+function Rows({ place, leave, symbols }: Pick<Symbols, 'symbols'> & OutlineProps) {
   const { addressWith } = useFileParameters();
   return (
     <ul className="plain-list">
@@ -81,7 +100,7 @@ function Rows({ place, symbols }: Pick<Symbols, 'symbols'> & { readonly place: P
           <Link
             href={addressWith(addressOf(place), { highlightRange: String(line) })}
             className="outline-row"
-            onClick={closeOver}
+            onClick={leave}
             title={`${kind}, line ${count(line)}`}
           >
             <Name className="outline-name">{name}</Name>
@@ -93,7 +112,7 @@ function Rows({ place, symbols }: Pick<Symbols, 'symbols'> & { readonly place: P
   );
 }
 
-export function Outline({ place }: { readonly place: Place }) {
+export function Outline({ place, leave }: OutlineProps) {
   const { data, error } = useSymbols(place);
   return (
     <nav className="outline" aria-label="Outline" tabIndex={0}>
@@ -105,7 +124,7 @@ export function Outline({ place }: { readonly place: Place }) {
       {data?.areKnown === true && data.symbols.length === 0 && (
         <p className="faint">No symbols in this file.</p>
       )}
-      {data !== undefined && <Rows place={place} symbols={data.symbols} />}
+      {data !== undefined && <Rows place={place} leave={leave} symbols={data.symbols} />}
       {data?.isAll === false && data.symbols.length > 0 && (
         <p className="faint">The first {count(data.symbols.length)}.</p>
       )}

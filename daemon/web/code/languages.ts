@@ -83,12 +83,29 @@ const LOADERS: Readonly<Record<string, Loader>> = {
 
 const loaded = new Map<string, Promise<Parser | undefined>>();
 
+/** A piece of a PHP file seldom has the tag that begins its code. */
+const phpCode: Loader = async () =>
+  (await import('@lezer/php')).parser.configure({ top: 'Program' });
+
+/** The parser for lines of a file without what stands before them. As `parserOf`. */
+export function pieceParserOf(
+  language: string,
+  lines: readonly string[],
+): Promise<Parser | undefined> {
+  const isPhpCode = language === 'PHP' && !lines.some((line) => /<\?|\?>|^\s*<\/?\w/.test(line));
+  return isPhpCode ? parserBy('PHP code', phpCode) : parserOf(language);
+}
+
 /** The parser of a language; undefined: its text has no colours. Errors: rejects if it cannot be loaded. */
 export function parserOf(language: string): Promise<Parser | undefined> {
-  const known = loaded.get(language);
+  return parserBy(language, LOADERS[language]);
+}
+
+function parserBy(name: string, loader: Loader | undefined): Promise<Parser | undefined> {
+  const known = loaded.get(name);
   if (known !== undefined) return known;
-  const parser = LOADERS[language]?.() ?? Promise.resolve(undefined);
-  loaded.set(language, parser);
-  parser.catch(() => loaded.delete(language));
+  const parser = loader?.() ?? Promise.resolve(undefined);
+  loaded.set(name, parser);
+  parser.catch(() => loaded.delete(name));
   return parser;
 }

@@ -3,13 +3,18 @@
 /// <reference lib="webworker" />
 
 import type { FromLineColourer, ToLineColourer } from './colour-messages.ts';
-import { coloursOf } from './highlighter.ts';
-import { parserOf } from './languages.ts';
+import { pieceParserOf } from './languages.ts';
+import { coloursOf } from './piece-colours.ts';
 
 async function colour({ key, language, runs }: ToLineColourer): Promise<void> {
-  const parser = await parserOf(language).catch(() => undefined);
-  if (parser === undefined) return;
-  const colours = runs.flatMap((lines) => coloursOf(parser, lines));
+  const pieces = await Promise.all(
+    runs.map(async (lines) => {
+      const parser = await pieceParserOf(language, lines).catch(() => undefined);
+      return parser === undefined ? undefined : coloursOf(parser, lines);
+    }),
+  );
+  if (pieces.includes(undefined)) return;
+  const colours = pieces.flatMap((piece) => piece ?? []);
   self.postMessage({ key, colours } satisfies FromLineColourer);
 }
 

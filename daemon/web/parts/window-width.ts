@@ -1,14 +1,15 @@
-// Is there room for panels beside the content? The same border is in the styles.
+// How much room there is: for panels beside the content, or for them only in place of it. The same borders are in the styles.
 
 import { useSyncExternalStore } from 'react';
 
-const NARROW = matchMedia('(max-width: 1099px)');
-
-function subscribe(listener: () => void): () => void {
-  NARROW.addEventListener('change', listener);
-  return () => NARROW.removeEventListener('change', listener);
+function hookFor(width: string): () => boolean {
+  const window = matchMedia(width);
+  const subscribe = (listener: () => void): (() => void) => {
+    window.addEventListener('change', listener);
+    return () => window.removeEventListener('change', listener);
+  };
+  return () => useSyncExternalStore(subscribe, () => window.matches);
 }
 
-export function useIsNarrow(): boolean {
-  return useSyncExternalStore(subscribe, () => NARROW.matches);
-}
+export const useIsNarrow = hookFor('(max-width: 1099px)');
+export const useIsPhone = hookFor('(max-width: 767px)');

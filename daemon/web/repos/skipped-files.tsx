@@ -45,7 +45,7 @@ export function SkippedFiles({ repo, counts }: SkippedFilesProps) {
         </span>
       </div>
       <DataTable
-        label="Files found by name only"
+        label="Their names"
         rows={data?.items}
         keyOf={({ path }) => path}
         reading={reading}

@@ -186,7 +186,7 @@ function Better() {
   const kind = sort === 'score' ? 'better file' : 'earlier file';
   return (
     <>
-      <span>· {counted(betterCount, kind)}</span>
+      <span className="summary-better">· {counted(betterCount, kind)}</span>
       <Action label="Show" run={sortAnew} />
     </>
   );

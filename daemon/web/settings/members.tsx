@@ -95,7 +95,7 @@ function LimitChoice({ email, choose }: LimitChoiceProps) {
   };
   return (
     <select
-      className="input page-choice"
+      className="input row-choice"
       aria-label={`Requests a day of ${visibleName(email)}`}
       value=""
       onChange={(event) => pick(event.target.value)}
