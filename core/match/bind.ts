@@ -24,6 +24,7 @@ import {
   failStatus,
   indexBytes,
   intersectBitmaps,
+  isEmptyBitmap,
   newDocBitmap,
   NO_DOCS,
   regexRuns,
@@ -39,7 +40,15 @@ import {
   headCount,
   unitCount,
 } from './candidates.ts';
-import { bindConst, bindDocs, bindLanguage, bindRepos, DocsNode, LanguageNode } from './filters.ts';
+import {
+  bindConst,
+  bindDocs,
+  bindLanguage,
+  bindRepos,
+  docsInSight,
+  DocsNode,
+  LanguageNode,
+} from './filters.ts';
 import { namedDocs } from './head-names.ts';
 import { definingDocs } from './heads.ts';
 import { lookupCount, resetLookups } from './lookups.ts';
@@ -99,11 +108,17 @@ export function bindSome(arena: Arena, view: ShardView, docs: usize): i32 {
   return isStopped ? STATUS_STOPPED : failStatus;
 }
 
+/** Finds them among the docs in sight: that there are others may not be told by anything. */
 function findHeads(arena: Arena): void {
-  named = namedDocs(arena);
-  heads = definingDocs(arena);
+  const sight = docsInSight(matchRoot);
+  if (sight == NO_DOCS) return;
+  named = namedDocs(arena, sight);
+  heads = definingDocs(arena, sight);
   if (heads == 0) heads = named;
   else if (named != 0) uniteBitmaps(heads, named, docBitmapSize());
+  if (heads == 0 || sight == ALL_DOCS) return;
+  intersectBitmaps(heads, sight, docBitmapSize());
+  if (isEmptyBitmap(heads, docBitmapSize())) heads = 0;
 }
 
 /** False: the arena is full. */

@@ -114,6 +114,13 @@ export function uniteBitmaps(target: usize, other: usize, size: usize): void {
   }
 }
 
+/** Whether no bit of `size` bytes, a multiple of 8, is set. */
+export function isEmptyBitmap(bitmap: usize, size: usize): bool {
+  let any: u64 = 0;
+  for (let i: usize = 0; i < size; i += 8) any |= load<u64>(bitmap + i);
+  return any == 0;
+}
+
 export function addDocsOfBlob(docs: usize, blobId: u32): void {
   // Bound: the chain ascends (checked by openShard), so it ends.
   let docId = blobAt(boundView, blobId).firstDoc;

@@ -4,6 +4,7 @@
 
 import { Arena } from '../base/arena.ts';
 import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';
+import { NODE_AND, NODE_DOCS } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { getBit, setBit } from '../shard/piece.ts';
@@ -19,7 +20,7 @@ import {
   NO_DOCS,
 } from './bound.ts';
 import { current } from './current.ts';
-import { MatchNode, NODE_SIZE } from './node.ts';
+import { MatchNode, nodeAt, NODE_SIZE } from './node.ts';
 
 /** LANGUAGE: the doc's language has this name, as bytes. */
 @unmanaged
@@ -131,4 +132,18 @@ export function bindDocs(arena: Arena, node: DocsNode): usize {
 export function holdsDoc(node: DocsNode): bool {
   const set = <usize>node.docs;
   return set == ALL_DOCS || (set != NO_DOCS && getBit(set, current.docId) != 0);
+}
+
+/**
+ * The docs of the bound shard that a search may find at all, by the set that its root asks for; ALL_DOCS:
+ * it asks for none.
+ */
+export function docsInSight(root: MatchNode): usize {
+  let node = root;
+  if (root.kind == NODE_AND) {
+    for (let i: u32 = 0; i < root.childCount && node.kind != NODE_DOCS; i++)
+      node = nodeAt(root.children, i);
+  }
+  if (node.kind != NODE_DOCS || node.data >= docSetCount) return ALL_DOCS;
+  return <usize>load<u32>(docSets + (<usize>node.data << 2));
 }

@@ -13,15 +13,22 @@ import { getBit, setBit } from '../shard/piece.ts';
 import { ShardView } from '../shard/view.ts';
 import { LETTER_NEWLINE, textKey } from '../text/letters.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
-import { addDocsOfBlob, boundView, intersectBitmaps, newDocBitmap } from './bound.ts';
+import {
+  addDocsOfBlob,
+  ALL_DOCS,
+  boundView,
+  intersectBitmaps,
+  isEmptyBitmap,
+  newDocBitmap,
+} from './bound.ts';
 import { keyAt } from './grams.ts';
 import { coverNameOf, nameWords } from './name-cover.ts';
 import { Atom, atomAt, slotAtoms } from './node.ts';
 import { TextAtom } from './text-atom.ts';
 
-/** Bound: 20 us each; more groups say that the words are no name. */
-const GROUPS_MAX: u32 = 64;
-/** Docs that are found at most. */
+/** Bound: after so many docs that fit the words are no name. */
+const FITTING_MAX: u32 = 256;
+/** The best of them. */
 const NAMED_MAX: u32 = 16;
 /** Bound: slots that are told apart (near.ts). */
 const WORDS_MAX: u32 = 16;
@@ -51,12 +58,15 @@ function namedAt(index: u32): Named {
 
 /** Whether an open shard has such docs. */
 export function hasNamed(view: ShardView): bool {
-  return findNamed(view, 1) > 0;
+  return findNamed(view, ALL_DOCS, 1) > 0;
 }
 
-/** The best of the bound shard, with a doc all of the same content; 0: there are none. */
-export function namedDocs(arena: Arena): usize {
-  const count = findNamed(boundView, NAMED_MAX);
+/**
+ * The best of the bound shard among the docs in sight (filters.ts), with a doc all of the same content;
+ * 0: there are none.
+ */
+export function namedDocs(arena: Arena, sight: usize): usize {
+  const count = findNamed(boundView, sight, FITTING_MAX);
   if (count == 0) return 0;
   const docs = newDocBitmap(arena);
   if (docs == 0) return 0;
@@ -69,22 +79,22 @@ export function namedDocs(arena: Arena): usize {
   return docs;
 }
 
-/** Lists up to `most` of the docs, the best first. */
-function findNamed(view: ShardView, most: u32): u32 {
+/** Looks at the docs in sight until `most` fit, and lists the best; returns how many these are. */
+function findNamed(view: ShardView, sight: usize, most: u32): u32 {
   namedCount = 0;
   if (!areWords() || !findGroups(view)) return 0;
-  let looked: u32 = 0;
+  let fitting: u32 = 0;
   const shift = view.pathGroupShift;
   const groupCount = (view.docCount + (<u32>1 << shift) - 1) >> shift;
-  for (let group: u32 = 0; group < groupCount && looked < GROUPS_MAX; group++) {
+  for (let group: u32 = 0; group < groupCount; group++) {
     if (getBit(groups, group) == 0) continue;
-    looked++;
     const end = min(view.docCount, (group + 1) << shift);
     for (let docId = group << shift; docId < end; docId++) {
+      if (sight != ALL_DOCS && getBit(sight, docId) == 0) continue;
       const points = pointsOf(view, docId);
       if (points == 0) continue;
       insert(docId, points);
-      if (most == 1) return 1;
+      if (++fitting == most) return namedCount;
     }
   }
   return namedCount;
@@ -116,9 +126,7 @@ function findGroups(view: ShardView): bool {
     }
   }
   if (slotAtoms.count == 1 && !keepWhole(view, changetype<TextAtom>(atomAt(slotAtoms, 0)))) return false;
-  let any: u64 = 0;
-  for (let i: u32 = 0; i < size; i += 8) any |= load<u64>(groups + i);
-  return any != 0;
+  return !isEmptyBitmap(groups, size);
 }
 
 /** Keeps the groups in which a word begins a path or a part of one, and ends one or stands before a dot. */

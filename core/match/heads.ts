@@ -21,6 +21,7 @@ import { isWordByte } from '../text/words.ts';
 import { newBlockBitmap } from './block-sets.ts';
 import {
   addDocsOfBlob,
+  ALL_DOCS,
   blockBitmapSize,
   boundView,
   countIndexBytes,
@@ -113,16 +114,16 @@ function joinTexts(arena: Arena, text: HeadText, size: u32, separator: u8): void
   setText(text, start, next - start);
 }
 
-/** Whether an open shard has heads of the compiled plan: a few binary searches. */
+/** Whether an open shard may have heads of the compiled plan: a few binary searches. */
 export function hasHeads(view: ShardView): bool {
-  return bestNames(view) != NAMES_NONE || hasNamed(view);
+  return bestNames(view, true) != NAMES_NONE || hasNamed(view);
 }
 
 /** The best that is named in the shard. */
-function bestNames(view: ShardView): u32 {
+function bestNames(view: ShardView, takesBegun: bool): u32 {
   let best = NAMES_NONE;
   if (!hasSymbols(view)) return best;
-  for (let i: u32 = 0; i < TEXT_COUNT; i++) best = max(best, findNames(view, textAt(i)));
+  for (let i: u32 = 0; i < TEXT_COUNT; i++) best = max(best, findNames(view, textAt(i), takesBegun));
   return best;
 }
 
@@ -137,14 +138,14 @@ let firstName: u32 = 0;
 let endName: u32 = 0;
 
 /** Looks for names that are the text, else for those that begin with it, if they are few. */
-function findNames(view: ShardView, text: HeadText): u32 {
+function findNames(view: ShardView, text: HeadText, takesBegun: bool): u32 {
   if (text.size == 0) return NAMES_NONE;
   firstName = lowerSymbolName(view, text.start, text.size, true, false);
   endName = firstName;
   // Names that are the text come before those that it begins.
   while (isNamed(view, endName, text, false)) endName++;
   if (endName > firstName) return NAMES_WHOLE;
-  if (text.size < BEGUN_SIZE_MIN) return NAMES_NONE;
+  if (!takesBegun || text.size < BEGUN_SIZE_MIN) return NAMES_NONE;
   if (isNamed(view, firstName + BEGUN_NAMES_MAX, text, true)) return NAMES_NONE;
   while (isNamed(view, endName, text, true)) endName++;
   return endName > firstName ? NAMES_BEGUN : NAMES_NONE;
@@ -157,15 +158,19 @@ function isNamed(view: ShardView, name: u32, text: HeadText, isPrefix: bool): bo
 
 /**
  * The docs of the bound shard that define what the query names, with a doc all of the same content; 0:
- * there are none, or failStatus is set. Names that begin with a text count where none is one.
+ * there are none, or failStatus is set. Names that begin with a text count where none is one, unless the
+ * shard has docs out of sight: how many there are, and whether one is the text, would tell of these.
+ *
+ * @param sight  the docs that the search may find (filters.ts)
  */
-export function definingDocs(arena: Arena): usize {
-  const best = bestNames(boundView);
+export function definingDocs(arena: Arena, sight: usize): usize {
+  const takesBegun = sight == ALL_DOCS || boundView.repoCount == 1;
+  const best = bestNames(boundView, takesBegun);
   if (best == NAMES_NONE) return 0;
   const blocks = newBlockBitmap(arena);
   if (blocks == 0) return 0;
   for (let i: u32 = 0; i < TEXT_COUNT; i++) {
-    if (findNames(boundView, textAt(i)) != best) continue;
+    if (findNames(boundView, textAt(i), takesBegun) != best) continue;
     for (let name = firstName; name < endName; name++) {
       if (!readSymbolList(boundView, name, blocks)) failBinding(STATUS_PIECE);
       countIndexBytes(symbolListBytes);

@@ -33,6 +33,7 @@ import {
   boundView,
   countRegexRuns,
   intersectBitmaps,
+  isEmptyBitmap,
   newDocBitmap,
   NO_DOCS,
 } from './bound.ts';
@@ -115,13 +116,7 @@ function findGroups(grams: Grams): bool {
     if (row == 0) return false;
     intersectBitmaps(groups, row, size);
   }
-  return !isEmpty(groups, size);
-}
-
-function isEmpty(bitmap: usize, size: u32): bool {
-  let any: u64 = 0;
-  for (let i: u32 = 0; i < size; i += 8) any |= load<u64>(bitmap + i);
-  return any == 0;
+  return !isEmptyBitmap(groups, size);
 }
 
 /**

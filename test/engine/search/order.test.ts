@@ -141,17 +141,17 @@ test('which docs a limit lets through does not depend on when batches are taken'
     (unitScores, headCount, limit, choices) => {
       const givenBy = (isTakenNow: () => boolean): string[] => {
         const backlog = new Backlog(CONTEXT, limit, false);
-        const given: FoundDoc[] = [];
+        const given: string[] = [];
         const takeAll = (): void => {
           while (backlog.waitMs(true) !== undefined)
-            given.push(...atOnce(backlog.takeBatch(true)).docs);
+            given.push(...keysOf(atOnce(backlog.takeBatch(true))));
         };
         for (const [i, scores] of unitScores.entries()) {
           backlog.add(unitOf(i % 3, i, scores, i * 100), i < headCount);
           if (i + 1 >= headCount && isTakenNow()) takeAll();
         }
         takeAll();
-        return given.map(keyOf).toSorted();
+        return given.toSorted();
       };
       const atEnd = givenBy(() => false);
       assert.equal(atEnd.length, Math.min(limit, unitScores.flat().length));

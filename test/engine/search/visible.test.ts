@@ -205,6 +205,44 @@ void test('what is hidden in a shared shard changes no number', async () => {
   }
 });
 
+const FUNCTION = 8;
+
+/** A doc that uses the words, and defines some of them. */
+function definingDoc(path: string, uses: string, names: readonly string[]): TestDoc {
+  let text = `${uses}\n`;
+  const symbols = names.map((name) => {
+    const start = text.length + 1;
+    text += `@${name}\n`;
+    return { start, size: name.length, kind: FUNCTION };
+  });
+  return { path, bytes: Buffer.from(text), symbols };
+}
+
+void test('what hidden docs define changes nothing of a limited answer', async () => {
+  const many = Array.from({ length: 30 }, (_, i) => `plum_${i}`);
+  // What is looked at first is more than one unit, so that the limit leaves docs out.
+  const own = Array.from({ length: 1200 }, (_, i) =>
+    definingDoc(`own/${i}.c`, 'plum pear', i === 900 ? ['plummy'] : []),
+  );
+  const [hider, owner] = REPOS;
+  const { signal } = new AbortController();
+  const sight: Sight = { base: new Set([owner!.repoId]), extra: new Set() };
+  for (const query of ['plum', 'plu', 'plum pear']) {
+    const answers: string[] = [];
+    for (const names of [[], ['plum'], many, ['plum', ...many]]) {
+      const hidden = definingDoc('hidden.c', 'pear', names);
+      const shard = whole.sharedShardOf([
+        { ...hider!, docs: [hidden] },
+        { ...owner!, docs: own },
+      ]);
+      whole.publish([shard], [hider!, owner!]);
+      const answer = await whole.search(query, { matches: 5 }, signal, sight);
+      answers.push(comparable(answer));
+    }
+    assert.equal(new Set(answers).size, 1, query);
+  }
+});
+
 void test('what a shared shard holds of a repo that is gone changes no number', async () => {
   const [, ...left] = SHARERS;
   for (const query of [...QUERIES, 'zzz', 'cherry', 'lang:rust']) {
