@@ -3,6 +3,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { blobPageUrl } from '../../daemon/repos/links.ts';
+import { addressOf, belowBase, placeOf } from '../../daemon/web/browse/address.ts';
+import { SEED } from '../seed.ts';
 import { PAGES } from '../../daemon/http/web/page-endpoints.ts';
 
 test('the pages that the daemon serves are those that the client knows', () => {
@@ -15,4 +19,23 @@ test('the pages that the daemon serves are those that the client knows', () => {
       : [path.replace('*', '*rest')],
   );
   assert.deepEqual(known.toSorted(), PAGES.toSorted());
+});
+
+test('an address of a file leads back to its repository, revision and path, whatever their names', () => {
+  const segment = fc.constantFrom('-', 'a', 'blob', 'tree', '...', 'x@y', '%2D', 'a-', '?#+ ', 'ü');
+  const names = fc
+    .array(segment, { minLength: 1, maxLength: 4 })
+    .map((segments) => segments.join('/'));
+  fc.assert(
+    fc.property(names, fc.option(names, { nil: undefined }), names, (repo, revision, path) => {
+      const place = { repo, revision, kind: 'blob', path } as const;
+      const written = [
+        addressOf(place),
+        belowBase(blobPageUrl('https://h/base', repo, revision, path)),
+      ];
+      for (const address of written)
+        assert.deepEqual(placeOf(address.replace('/browse/', '')), place, address);
+    }),
+    { seed: SEED },
+  );
 });
