@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { blobPageUrl } from '../../daemon/repos/links.ts';
 import { addressOf, belowBase, placeOf } from '../../daemon/web/browse/address.ts';
+import { linkedPath } from '../../daemon/web/browse/file-kind.ts';
 import { SEED } from '../seed.ts';
 import { PAGES } from '../../daemon/http/web/page-endpoints.ts';
 
@@ -38,4 +39,19 @@ test('an address of a file leads back to its repository, revision and path, what
     }),
     { seed: SEED },
   );
+});
+
+test('the path that a symbolic link names, within its repository', () => {
+  for (const [path, text, target] of [
+    ['README.md', 'doc/a.md', 'doc/a.md'],
+    ['a/b/README.md', '../../README.md', 'README.md'],
+    ['a/README.md', './/x/../y', 'a/y'],
+    ['README.md', '../outside', undefined],
+    ['README.md', '/etc/passwd', undefined],
+    ['README.md', 'README.md', undefined],
+    ['README.md', '.', undefined],
+    ['README.md', '', undefined],
+    ['README.md', 'doc/a.md\n', undefined],
+  ] as const)
+    assert.equal(linkedPath(path, text), target, `${path} -> ${text}`);
 });
