@@ -7,6 +7,7 @@ import * as fc from 'fast-check';
 import { blobPageUrl } from '../../daemon/repos/links.ts';
 import { addressOf, belowBase, placeOf } from '../../daemon/web/browse/address.ts';
 import { linkedPath } from '../../daemon/web/browse/file-kind.ts';
+import { atLines } from '../../daemon/web/code/line-range.ts';
 import { SEED } from '../seed.ts';
 import { PAGES } from '../../daemon/http/web/page-endpoints.ts';
 
@@ -54,4 +55,23 @@ test('the path that a symbolic link names, within its repository', () => {
     ['README.md', 'doc/a.md\n', undefined],
   ] as const)
     assert.equal(linkedPath(path, text), target, `${path} -> ${text}`);
+});
+
+test('the address of a file at its host names the lines as that host does', () => {
+  const of = (type: string, from: number, to: number): string => atLines('H', type, { from, to });
+  assert.deepEqual(
+    [
+      'github',
+      'gitea',
+      'gitlab',
+      'bitbucketCloud',
+      'bitbucketServer',
+      'gerrit',
+      'genericGitHost',
+    ].map((type) => of(type, 5, 7)),
+    ['H#L5-L7', 'H#L5-L7', 'H#L5-7', 'H#lines-5:7', 'H#5-7', 'H#5', 'H'],
+  );
+  assert.deepEqual([of('github', 5, 5), of('gitlab', 5, 5)], ['H#L5', 'H#L5']);
+  assert.match(of('azuredevops', 5, 7), /^H&line=5&lineEnd=8&/);
+  assert.equal(atLines('H', 'github'), 'H');
 });
