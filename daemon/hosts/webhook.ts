@@ -1,5 +1,5 @@
-// What a code host tells when somebody pushes (API.md 13.6): whether the delivery is the host's, which repository it is about,
-// and who may see that. Nothing is asked, and nothing follows from it here.
+// What a code host tells of a repository (API.md 13.6): whether the delivery is the host's, which repository it is about, where
+// that is now, whether somebody pushed to it, and who may see it. Nothing is asked, and nothing follows from it here.
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ export interface Delivery {
 }
 
 /** A repository as a delivery names it. What is absent, the host does not say; what is there has to agree. */
-export interface PushedRepository {
+export interface ToldRepository {
   readonly codeHostType: CodeHostType;
   /** Names of the host, with ports that are not the usual ones; an own server may be known by several. Empty: not said. */
   readonly hosts: readonly string[];
@@ -29,15 +29,17 @@ export interface PushedRepository {
 export interface Webhook {
   /** As the host calls it; '': it does not say. */
   readonly event: string;
-  /** Undefined: the event is another one. */
-  readonly pushed?: PushedRepository;
-  /** Of any event: the repository that it is about, where not everybody may see it. */
-  readonly narrowed?: NarrowedRepository;
+  /** Undefined: it is about no repository. */
+  readonly told?: Told;
 }
 
-export interface NarrowedRepository {
-  readonly repository: PushedRepository;
-  readonly visibility: 'internal' | 'private';
+/** What a delivery of any event says. */
+export interface Told {
+  readonly repository: ToldRepository;
+  /** Its branches or tags changed. */
+  readonly isPush: boolean;
+  /** Undefined: public, or not said. */
+  readonly visibility: 'internal' | 'private' | undefined;
 }
 
 /** Unit: bytes. GitHub sends no more; what is longer proves nothing. */
@@ -53,13 +55,8 @@ export function readWebhook(delivery: Delivery, secret: SecretText): Webhook | u
   const host = KINDS.find(({ header }) => delivery.headers[header] !== undefined);
   const event = (host && delivery.headers[host.header]) ?? '';
   if (host === undefined) return { event };
-  const { repository, isPush, visibility } = host.read(event, payloadOf(delivery)) ?? {};
-  if (repository === undefined) return { event };
-  return {
-    event,
-    ...(isPush === true ? { pushed: repository } : {}),
-    ...(visibility === undefined ? {} : { narrowed: { repository, visibility } }),
-  };
+  const told = host.read(event, payloadOf(delivery));
+  return told === undefined ? { event } : { event, told };
 }
 
 function isProven({ headers, body }: Delivery, secret: string): boolean {
@@ -97,12 +94,6 @@ interface Kind {
   /** Names the event. */
   readonly header: string;
   readonly read: (event: string, payload: unknown) => Told | undefined;
-}
-
-interface Told {
-  readonly repository: PushedRepository;
-  readonly isPush: boolean;
-  readonly visibility: NarrowedRepository['visibility'] | undefined;
 }
 
 const id = z.union([z.int().positive(), z.string().min(1)]).transform(String);
@@ -163,6 +154,9 @@ const KINDS: readonly Kind[] = [
   { header: 'x-github-event', read: githubReader('github') },
 ];
 
+/** A deleted branch of Gitea is told of by the last one alone, as is a created one that holds nothing new. */
+const GITHUB_PUSHES: ReadonlySet<string> = new Set(['push', 'create', 'delete']);
+
 function githubReader(codeHostType: 'github' | 'gitea'): Kind['read'] {
   return (event, payload) => {
     const repository = ofGithub.safeParse(payload).data?.repository;
@@ -170,7 +164,7 @@ function githubReader(codeHostType: 'github' | 'gitea'): Kind['read'] {
     const { id: hostId, full_name: path, html_url: page, clone_url: http, ssh_url } = repository;
     return {
       repository: { codeHostType, hostId, path, ...addresses([page], [http, ssh_url]) },
-      isPush: event === 'push',
+      isPush: GITHUB_PUSHES.has(event),
       visibility: ofGithubs(repository),
     };
   };
@@ -244,7 +238,7 @@ type Address = string | undefined;
 function addresses(
   pages: readonly Address[],
   clones: readonly Address[],
-): Pick<PushedRepository, 'hosts' | 'cloneUrls'> {
+): Pick<ToldRepository, 'hosts' | 'cloneUrls'> {
   const hosts = [...pages, ...clones].flatMap((address) =>
     address !== undefined && /^https?:/i.test(address) && URL.canParse(address)
       ? [new URL(address).host]

@@ -403,11 +403,18 @@ function findRoute({ router }: Pipeline, exchange: Exchange): StepResult {
   const { method, path } = exchange.request;
   if (method === 'OPTIONS' && path === '*')
     return { status: 204, headers: { Allow: ALL_METHODS }, body: undefined };
-  const found = router.find(path) ?? unknownPage(exchange);
-  if (found === undefined) throw new ApiError('NOT_FOUND', 'Not found.');
+  const isBelow = path === router.prefix || path.startsWith(`${router.prefix}/`);
+  const found = router.find(path) ?? (isBelow ? unknownPage(exchange) : undefined);
+  if (found === undefined)
+    throw new ApiError('NOT_FOUND', isBelow ? 'Not found.' : outsideText(router.prefix));
   exchange.route = found.route;
   exchange.pathValues = found.pathValues;
   return undefined;
+}
+
+/** Why no page: where a proxy cuts the prefix off, nothing that a page loads is found. */
+function outsideText(prefix: string): string {
+  return `Not found: paths begin with ${prefix} here, as the base URL says. A proxy has to pass them on as they are.`;
 }
 
 const UNKNOWN: Found = {

@@ -28,7 +28,8 @@ export class Router {
   readonly #patterns = new Map<string, Pattern>();
   /** In the order of asking: without a wildcard, then with one, the longest first; of two forms the one with names. */
   readonly #ordered: readonly Pattern[];
-  readonly #prefix: string;
+  /** Before every path; empty: there is none. */
+  readonly prefix: string;
 
   /**
    * @param baseUrl  its path, if any, stands before every route
@@ -36,7 +37,7 @@ export class Router {
    * Errors: throws if two endpoints name the parameters of one path differently, or a wildcard is not at the end.
    */
   constructor(endpoints: readonly Endpoint[], baseUrl: string) {
-    this.#prefix = new URL(baseUrl).pathname.replace(/\/$/, '');
+    this.prefix = new URL(baseUrl).pathname.replace(/\/$/, '');
     for (const endpoint of endpoints) this.#routeFor(endpoint.path).set(endpoint.method, endpoint);
     this.#ordered = [...this.#patterns.values()].sort(
       (a, b) => rankOf(a) - rankOf(b) || byNames(a, b),
@@ -60,7 +61,7 @@ export class Router {
   /** The path without the prefix, which stands behind the name of a well-known document. The prefix alone is its root. */
   #below(path: string): string | undefined {
     const [name = ''] = WELL_KNOWN.exec(path) ?? [];
-    const start = name + this.#prefix;
+    const start = name + this.prefix;
     if (!path.startsWith(start)) return undefined;
     return name + path.slice(start.length) || '/';
   }

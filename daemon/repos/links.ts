@@ -13,6 +13,11 @@ function encodeSegment(segment: string): string {
   return encodeURIComponent(Buffer.from(segment, 'utf8').toString('utf8'));
 }
 
+/** A repo name or ref before the `/-/` of a page here: a segment of it that is a dash would be taken for that. */
+function encodeName(text: string): string {
+  return encodeSegments(text).replace(/(?<=^|\/)-(?=\/|$)/g, '%2D');
+}
+
 /** Page of a file here; `ref` undefined leaves the `@ref` part out. */
 export function blobPageUrl(
   baseUrl: string,
@@ -20,13 +25,13 @@ export function blobPageUrl(
   ref: string | undefined,
   path: string,
 ): string {
-  const at = ref === undefined ? '' : `@${encodeSegments(ref)}`;
-  return `${baseUrl}/browse/${encodeSegments(repoName)}${at}/-/blob/${encodeSegments(path)}`;
+  const at = ref === undefined ? '' : `@${encodeName(ref)}`;
+  return `${baseUrl}/browse/${encodeName(repoName)}${at}/-/blob/${encodeSegments(path)}`;
 }
 
 /** Page of the root folder of a repo here. */
 export function treePageUrl(baseUrl: string, repoName: string): string {
-  return `${baseUrl}/browse/${encodeSegments(repoName)}/-/tree/`;
+  return `${baseUrl}/browse/${encodeName(repoName)}/-/tree/`;
 }
 
 /** `refs/heads/main` -> `main`, `refs/tags/v1` -> `v1`; other texts are left as they are. */

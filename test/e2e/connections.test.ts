@@ -239,6 +239,24 @@ void test(
 );
 
 void test(
+  'a repository that was renamed is found by its new name: a webhook says so, or its clone is not there',
+  TIMEOUT,
+  async () => {
+    const rename = (from: string, to: string): void => {
+      writeFileSync(path.join(host.place(from), 'host-id'), String(idOf('three')));
+      renameSync(host.place(from), host.place(to));
+    };
+    rename('three', 'third');
+    const named = { full_name: 'acme/third' };
+    assert.equal((await push('three', SECRET, 'repository', named)).status, 202);
+    await eventually(async () => (await found('thirdword'))[0] === nameOf('third'));
+    rename('third', 'fourth');
+    await push('three', SECRET, 'push', named);
+    await eventually(async () => (await found('thirdword'))[0] === nameOf('fourth'));
+  },
+);
+
+void test(
   'a host that is frozen is seen: in the status, in the API, in the log; cause, since when, next step',
   TIMEOUT,
   async (t) => {

@@ -60,6 +60,10 @@ before(async () => {
   writeFiles(hidden, { [HOSTILE_NAME]: 'cherry\n', 'a.txt': 'long\n'.repeat(20_000) });
   commitAll(hidden, 'second');
   commits = git(open, 'log', '--format=%H').split('\n');
+  git(open, 'checkout', '-q', '-b', 'linked');
+  git(open, 'update-index', '--add', '--cacheinfo', `160000,${commits[0]!},libs/inner`);
+  git(open, 'commit', '-q', '-m', 'a submodule');
+  git(open, 'checkout', '-q', 'main');
   const dataDir = path.join(temporaryFolder(), 'data');
   // What comes later beside a hidden one would be hidden itself.
   const isHidden = ['--enforce-permissions', '--visibility', 'private'];
@@ -319,6 +323,20 @@ void test('list_tree: indented, to a depth, files or folders alone, cut', async 
     /\(cut at 3 entries; /,
   );
   assert.match(await failureOf('list_tree', { repo, path: 'nowhere' }), /not found/);
+});
+
+void test('a submodule is called one, by the list and by whoever asks for it as a file or folder', async () => {
+  const inner = { repo: 'local/open', ref: 'linked', path: 'libs/inner' };
+  assert.equal(
+    await textOf('list_tree', { ...inner, path: 'libs' }),
+    '[local/open] libs/\n  inner/ (submodule)',
+  );
+  assert.match(
+    await failureOf('list_tree', inner),
+    /^"libs\/inner" is a submodule, which is not indexed as a part of this repository/,
+  );
+  assert.match(await failureOf('read_file', inner), /not found: it is a submodule/);
+  assert.match(await failureOf('read_file', { ...inner, path: 'libs' }), /it is a folder/);
 });
 
 void test('symbols: where they are defined, and where they stand', async () => {

@@ -6,7 +6,12 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { SecretText } from '../../daemon/base/config/secret-text.ts';
-import { readWebhook, type Delivery, type Webhook } from '../../daemon/hosts/webhook.ts';
+import {
+  readWebhook,
+  type Delivery,
+  type ToldRepository,
+  type Webhook,
+} from '../../daemon/hosts/webhook.ts';
 import { SEED } from '../seed.ts';
 
 const SECRET = 'the secret of the hook';
@@ -17,6 +22,10 @@ function hmac(body: string | Uint8Array, secret = SECRET, algorithm = 'sha256'):
 
 function read(headers: Record<string, string>, body: string | Uint8Array): Webhook | undefined {
   return readWebhook({ headers, body: Buffer.from(body) }, new SecretText(SECRET));
+}
+
+function pushedIn(webhook: Webhook | undefined): ToldRepository | undefined {
+  return webhook?.told?.isPush === true ? webhook.told.repository : undefined;
 }
 
 const COMMON = {
@@ -104,7 +113,7 @@ test('GitHub: a push, as JSON and in a form', () => {
   const event = { 'x-github-event': 'push' };
   assert.deepEqual(read({ ...event, 'x-hub-signature-256': `sha256=${hmac(github)}` }, github), {
     event: 'push',
-    pushed: GITHUB_PUSH,
+    told: { repository: GITHUB_PUSH, isPush: true, visibility: undefined },
   });
   const form = new URLSearchParams({ payload: github }).toString();
   const headers = {
@@ -112,7 +121,17 @@ test('GitHub: a push, as JSON and in a form', () => {
     'content-type': 'application/x-www-form-urlencoded',
     'x-hub-signature-256': `sha256=${hmac(form)}`,
   };
-  assert.deepEqual(read(headers, form)?.pushed, GITHUB_PUSH);
+  assert.deepEqual(pushedIn(read(headers, form)), GITHUB_PUSH);
+});
+
+test('GitHub, Gitea and Forgejo: a branch or tag that is created or deleted is a push, other events are not', () => {
+  const proof = { 'x-hub-signature-256': `sha256=${hmac(github)}` };
+  for (const name of ['x-github-event', 'x-gitea-event', 'x-forgejo-event'])
+    for (const event of ['create', 'delete', 'repository', 'issues']) {
+      const told = read({ ...proof, [name]: event }, github)?.told;
+      assert.equal(told?.isPush, event === 'create' || event === 'delete', `${name} ${event}`);
+      assert.equal(told.repository.path, GITHUB_PUSH.path);
+    }
 });
 
 test('Gitea and Forgejo: a push, which they also call as GitHub would', () => {
@@ -128,11 +147,11 @@ test('Gitea and Forgejo: a push, which they also call as GitHub would', () => {
   };
   for (const name of ['x-gitea-event', 'x-forgejo-event']) {
     const headers = { 'x-github-event': 'push', 'x-gogs-event': 'push', [name]: 'push' };
-    assert.deepEqual(read({ ...headers, 'x-gitea-signature': hmac(gitea) }, gitea)?.pushed, own);
-    assert.deepEqual(
-      read({ ...headers, 'x-hub-signature-256': `sha256=${hmac(gitea)}` }, gitea)?.pushed,
-      own,
-    );
+    for (const proof of [
+      { 'x-gitea-signature': hmac(gitea) },
+      { 'x-hub-signature-256': `sha256=${hmac(gitea)}` },
+    ])
+      assert.deepEqual(pushedIn(read({ ...headers, ...proof }, gitea)), own);
   }
 });
 
@@ -143,16 +162,16 @@ test('GitLab: pushes of branches and tags, of a project and of a whole server', 
     ['System Hook', 'repository_update'],
   ] as const) {
     const headers = { 'x-gitlab-event': header, 'x-gitlab-token': SECRET };
-    assert.deepEqual(read(headers, gitlab(event)), { event: header, pushed: GITLAB_PUSH });
+    assert.deepEqual(pushedIn(read(headers, gitlab(event))), GITLAB_PUSH, header);
   }
   const other = { 'x-gitlab-event': 'System Hook', 'x-gitlab-token': SECRET };
-  assert.deepEqual(read(other, gitlab('project_create')), { event: 'System Hook' });
+  assert.equal(read(other, gitlab('project_create'))?.told?.isPush, false);
 });
 
 test('Bitbucket: a push in the cloud, and one on a server, which may not say where it is', () => {
   const read1 = (event: string, body: string): Webhook | undefined =>
     read({ 'x-event-key': event, 'x-hub-signature': `sha256=${hmac(body)}` }, body);
-  assert.deepEqual(read1('repo:push', bitbucketCloud)?.pushed, {
+  assert.deepEqual(pushedIn(read1('repo:push', bitbucketCloud)), {
     codeHostType: 'bitbucketCloud',
     hosts: ['bitbucket.org'],
     hostId: '{673a6070-3421-46c9-9d48-90745f7bfe8e}',
@@ -161,11 +180,11 @@ test('Bitbucket: a push in the cloud, and one on a server, which may not say whe
   });
   const server = { codeHostType: 'bitbucketServer', hostId: '84', path: 'PROJ/repository' };
   const bare = { ...server, hosts: [], cloneUrls: [] };
-  assert.deepEqual(read1('repo:refs_changed', bitbucketServer())?.pushed, bare);
-  assert.deepEqual(read1('repo:refs_changed', bitbucketServer('none'))?.pushed, bare);
+  assert.deepEqual(pushedIn(read1('repo:refs_changed', bitbucketServer())), bare);
+  assert.deepEqual(pushedIn(read1('repo:refs_changed', bitbucketServer('none'))), bare);
   const href = 'https://git.example.com:7990/scm/proj/repository.git';
   const linked = bitbucketServer({ clone: [{ href, name: 'http' }] });
-  assert.deepEqual(read1('mirror:repo_synchronized', linked)?.pushed, {
+  assert.deepEqual(pushedIn(read1('mirror:repo_synchronized', linked)), {
     ...server,
     hosts: ['git.example.com:7990'],
     cloneUrls: [href],
@@ -174,8 +193,7 @@ test('Bitbucket: a push in the cloud, and one on a server, which may not say whe
 
 test('other events, and what has no form, are proven and tell of nothing', () => {
   for (const [event, body] of [
-    ['ping', github],
-    ['issues', github],
+    ['ping', '{"zen": ""}'],
     ['push', '{"repository": {"id": 1'],
     ['push', '[]'],
     ['push', '{"repository": {"id": -1, "full_name": "a/b"}}'],
@@ -201,7 +219,7 @@ test('whoever says that not everybody may see a repository says so of any event'
     const whole = JSON.parse(payload) as Record<string, object>;
     const body = JSON.stringify({ ...whole, [member]: { ...whole[member], ...more } });
     const proof = { 'x-hub-signature-256': `sha256=${hmac(body)}` };
-    return read({ ...proof, ...headers }, body)?.narrowed?.visibility;
+    return read({ ...proof, ...headers }, body)?.told?.visibility;
   };
   const [onGithub, onGitea] = [{ 'x-github-event': 'repository' }, { 'x-gitea-event': 'push' }];
   assert.equal(seen(onGithub, github, { private: true, visibility: 'internal' }), 'internal');

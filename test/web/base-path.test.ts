@@ -74,3 +74,21 @@ void test('links of a document and the finder lead to files', { skip: NO_BROWSER
   await page.getByRole('heading', { name: 'Plums' }).waitFor();
   assert.deepEqual(complaints, []);
 });
+
+void test(
+  'a proxy that cuts the path off is told so, by no blank page',
+  { skip: NO_BROWSER },
+  async () => {
+    for (const [below, accept] of [
+      ['/search?query=plum', 'text/html'],
+      ['/codex', 'text/html'],
+      ['/api/health', '*/*'],
+    ] as const) {
+      const reply = await fetch(new URL(below, url), { headers: { accept } });
+      assert.equal(reply.status, 404, below);
+      assert.match(await reply.text(), /Not found: paths begin with \/code here, as the base URL/);
+    }
+    const inside = await fetch(`${url}/nowhere`, { headers: { accept: 'text/html' } });
+    assert.match(await inside.text(), /<html/);
+  },
+);

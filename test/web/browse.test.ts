@@ -2,6 +2,8 @@
 // matches, panels, links that last.
 
 import assert from 'node:assert/strict';
+import { symlinkSync } from 'node:fs';
+import path from 'node:path';
 import { before, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import type { Locator, Page } from 'playwright-core';
@@ -90,6 +92,12 @@ before(async () => {
   });
   commitAll(repo, 'all of it');
   commit = git(repo, 'rev-parse', 'HEAD');
+  git(repo, 'checkout', '-q', '-b', 'linked');
+  symlinkSync('../../src/guide.md', path.join(repo, 'src/deep/README.md'));
+  commitAll(repo, 'a link');
+  git(repo, 'update-index', '--add', '--cacheinfo', `160000,${first},libs/inner`);
+  git(repo, 'commit', '-q', '-m', 'a submodule');
+  git(repo, 'checkout', '-q', 'main');
   served = await serve(temporaryFolder(), [repo, other]);
   await served.process.until(/ symbols found /, 2);
   const answer = await fetch(`${served.url}/api/repos`);
@@ -671,6 +679,24 @@ void test('a folder shows who changed it last, and its README', { skip: NO_BROWS
   await page.waitForURL(new RegExp(`/-/commit/${commit}$`));
   assert.deepEqual(complaints, []);
 });
+
+void test(
+  'a README that is a symbolic link shows what it links to, a submodule says that it is one',
+  { skip: NO_BROWSER },
+  async () => {
+    const { page, complaints } = await visit({ url: served.url });
+    await page.goto(`/browse/${name}@linked/-/tree/src/deep`);
+    await page.getByRole('heading', { name: 'Guide' }).waitFor();
+    await page.goto(`/browse/${name}@linked/-/tree/libs`);
+    await page.getByText('0 folders, 0 files, 1 submodule').waitFor();
+    assert.deepEqual(complaints, []);
+    await page.locator('.folder-list').getByRole('link', { name: 'inner' }).click();
+    await page
+      .getByText(`libs/inner is a submodule: another repository, of which ${name}`)
+      .waitFor();
+    await page.getByText('It is not indexed as a part of this one').waitFor();
+  },
+);
 
 void test(
   'the symbols of a file stand beside it, and a link opens it in an editor',

@@ -62,6 +62,9 @@ void test('a link to the page of the host', { skip: NO_BROWSER }, async () => {
   }
   const repo = `${host.url}/acme/one`;
   assert.deepEqual(seen, [`${repo}/blob/main/a%20b.txt`, `${repo}/blob/main/a%20b.txt`, repo]);
+  await page.goto(`/browse/${host.nameOf('one')}/-/blob/a%20b.txt?highlightRange=1`);
+  await page.locator('.cm-content').waitFor();
+  assert.equal(await link.getAttribute('href'), `${repo}/blob/main/a%20b.txt#L1`);
   assert.deepEqual(complaints, []);
 });
 

@@ -72,7 +72,7 @@ export const VARIABLES = {
     flag: 'base-url',
     defaultNote: '`http://localhost:{port}` or the bound address',
     allowed: 'an http or https address without query',
-    help: 'public address, may have a path; used in links and the Host check',
+    help: 'public address, may have a path, which a proxy passes on as it is; used in links and the Host check',
     schema: baseUrl,
   }),
   dataDir: variable({

@@ -154,6 +154,7 @@ export async function readCommits(
     '--stdin',
     '-z',
     `--format=tformat:${FIELDS.join('%x00')}`,
+    '--decorate=full',
     ...NAMES.map((name) => `--decorate-refs=${name}`),
     '--encoding=UTF-8',
     '--no-show-signature',
@@ -162,6 +163,15 @@ export async function readCommits(
   const input = `${hashes.join('\n')}\n`;
   const output = await runHistory(args, context, { input, outputSizeMax: FIELDS_SIZE_MAX });
   return parseCommits(output.toString('utf8'));
+}
+
+/** As git shortens them. `grafted` without a path is no name: there the history of a shallow clone ends. */
+function shortNames(decoration: string): string {
+  return decoration
+    .split(', ')
+    .filter((name) => name !== 'grafted')
+    .map((name) => name.replace(/(?<=^|: |-> )refs\/(?:heads|tags|remotes)\//, ''))
+    .join(', ');
 }
 
 function parseCommits(text: string): CommitFields[] {
@@ -177,7 +187,7 @@ function parseCommits(text: string): CommitFields[] {
       hash,
       date: /^\d{4}-/.test(date) ? date : NO_DATE,
       message,
-      refs,
+      refs: shortNames(refs),
       body,
       authorName,
       authorEmail,

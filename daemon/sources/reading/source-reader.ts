@@ -14,7 +14,7 @@ import type { RepoSource } from '../../repos/records.ts';
 import { isFilePath, RefError } from '../git/names.ts';
 import { resolveRef, type ResolvableRepo, withRepo } from '../git/resolve.ts';
 import { findItems } from '../git/tree-paths.ts';
-import type { Tree } from '../git/tree-object.ts';
+import type { Tree, TreeItemType } from '../git/tree-object.ts';
 import {
   ATTRIBUTE_FILE_SIZE_MAX,
   ATTRIBUTE_FILE_NAME,
@@ -90,8 +90,15 @@ export async function readSource(
   return withRepo(repo, () => readFromCommit(repo.source.path, commit, path, options));
 }
 
-function notFound(path: string): SourceError {
-  return new SourceError('FILE_NOT_FOUND', `File "${path}" not found.`);
+const OTHER_THINGS: Readonly<Partial<Record<TreeItemType, string>>> = {
+  tree: ': it is a folder',
+  commit: ': it is a submodule',
+};
+
+/** @param type  of what is there instead */
+function notFound(path: string, type?: TreeItemType): SourceError {
+  const other = (type && OTHER_THINGS[type]) ?? '';
+  return new SourceError('FILE_NOT_FOUND', `File "${path}" not found${other}.`);
 }
 
 function tooLarge(path: string, size: number, sizeMax: number): SourceError {
@@ -139,7 +146,7 @@ async function readFromCommit(
     holder,
   );
   const blob = items.find(({ type }) => type === 'blob');
-  if (blob === undefined) throw notFound(path);
+  if (blob === undefined) throw notFound(path, items[0]?.type);
   const bytes = await readCountedBlob(repoPath, blob.oid, options).catch((error: unknown) => {
     throw error instanceof LargeObjectError ? tooLarge(path, error.size, sizeMax) : error;
   });

@@ -9,7 +9,7 @@ import { messageOf } from '../../base/caught.ts';
 import { readOwn, replaceOwn } from '../../base/own-file.ts';
 import type { Log } from '../../base/log.ts';
 import type { RepoHost, StoredRepo } from '../../accounts/store/repos.ts';
-import type { GitCredential, Host } from '../../hosts/host.ts';
+import { type GitCredential, type Host, HostError } from '../../hosts/host.ts';
 import { isGitExit } from '../../sources/git/git.ts';
 import { isMisled } from '../../sources/git/git-place.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
@@ -67,6 +67,8 @@ export interface ClonesOptions {
   readonly onFetched: (repoId: number) => void;
   /** Told of a repo that is not what was fetched for it: no more may see it than are known to. @param isNews  the first time */
   readonly onOther: (repoId: number, error: OtherRepositoryError, isNews: boolean) => Promise<void>;
+  /** Told the first time that nothing is where a repo was fetched from: it may have been renamed. */
+  readonly onGone: (repoId: number) => void;
   readonly log: Log;
 }
 
@@ -92,6 +94,8 @@ export class Clones {
   readonly #doubted = new Set<number>();
   /** Repos at whose address something else was found. */
   readonly #others = new Set<number>();
+  /** Repos at whose address nothing was found. */
+  readonly #gone = new Set<number>();
   /** Repos that have a clone, as far as is known. */
   readonly #cloned = new Set<number>();
 
@@ -194,13 +198,23 @@ export class Clones {
     this.#stale.delete(repoId);
     try {
       await this.#fetch(repoId, host, ways, context);
+      this.#gone.delete(repoId);
     } catch (error) {
       this.#stale.add(repoId);
+      this.#noteGone(repoId, error);
       throw error;
     }
     const stamp = { ...idOf(host), fetchedAt: Date.now(), news: newsOf(host.facts) };
     this.#writeStamp(repoId, this.#stale.has(repoId) ? { ...stamp, isOwed: true } : stamp);
     this.#options.onFetched(repoId);
+  }
+
+  /** Why once: its connection is listed, which takes many requests, and it may be gone for good. */
+  #noteGone(repoId: number, error: unknown): void {
+    if (!(error instanceof HostError) || error.code !== 'NOT_FOUND' || this.#gone.has(repoId))
+      return;
+    this.#gone.add(repoId);
+    this.#options.onGone(repoId);
   }
 
   /** By the first of the ways that works. Errors: of the last one. */
@@ -276,6 +290,7 @@ export class Clones {
   async remove(repoId: number): Promise<void> {
     this.#stale.delete(repoId);
     this.#others.delete(repoId);
+    this.#gone.delete(repoId);
     this.#cloned.delete(repoId);
     await removeClone(this.#options.catalog, repoId);
   }

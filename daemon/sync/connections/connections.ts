@@ -124,6 +124,7 @@ export class Connections {
       timeoutMs: () => limits().fetchTimeoutMs,
       onFetched: (repoId) => this.#fetchTimes.restart(repoId),
       onOther: (...told) => this.#noteOther(...told),
+      onGone: (repoId) => this.#relist(repoId),
       log,
     });
     const { webhookSecret: secret } = options;
@@ -133,6 +134,7 @@ export class Connections {
       owe: (repoId) => this.clones.owe(repoId),
       askHost: (repoId) => this.askHost(repoId),
       narrow: (...told) => this.#obeyWebhook(...told),
+      relist: (repoId) => this.#relist(repoId),
       secret,
       log,
     });
@@ -368,7 +370,12 @@ export class Connections {
     isNews: boolean,
   ): Promise<void> {
     await this.#narrow(repoId, visibility);
-    if (isNews) for (const connection of this.#linkedTo(repoId)) this.#list(connection);
+    if (isNews) this.#relist(repoId);
+  }
+
+  /** Has the connections listed that have a repo. */
+  #relist(repoId: number): void {
+    for (const connection of this.#linkedTo(repoId)) this.#list(connection);
   }
 
   /** Errors: none. */

@@ -1,16 +1,12 @@
 // Pushes that code hosts tell of (API.md 13.6): which repos of our connections they are of, and a job for each. A repo that is
-// told of again and again has one at once and one more each few seconds, so that the last push is never missed.
+// told of again and again has one at once and one more each few seconds, so that the last push is never missed. A repo that is
+// at another path now is listed again.
 
 import type { RepoHost, StoredRepo } from '../../accounts/store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
 import type { Log } from '../../base/log.ts';
-import {
-  type Delivery,
-  type NarrowedRepository,
-  type PushedRepository,
-  readWebhook,
-} from '../../hosts/webhook.ts';
+import { type Delivery, readWebhook, type Told, type ToldRepository } from '../../hosts/webhook.ts';
 import type { RepoRegister } from '../register/register.ts';
 
 export interface PushesOptions {
@@ -22,7 +18,9 @@ export interface PushesOptions {
   /** Has a repo fetched and indexed. */
   readonly askHost: (repoId: number) => void;
   /** Hides a repo from those who may no longer see it; resolves when no new search shows it to them. Errors: none. */
-  readonly narrow: (repoId: number, visibility: NarrowedRepository['visibility']) => Promise<void>;
+  readonly narrow: (repoId: number, visibility: NonNullable<Told['visibility']>) => Promise<void>;
+  /** Has the connections listed that have a repo. */
+  readonly relist: (repoId: number) => void;
   /** As the configuration has it now; undefined: no delivery is taken. Errors: it cannot be read. */
   readonly secret: () => SecretText | undefined;
   readonly log: Log;
@@ -75,16 +73,18 @@ export class Pushes {
       return { outcome: 'unproven', repositories: 0 };
     }
     this.#refused = undefined;
-    const { event, pushed, narrowed } = webhook;
+    const { event, told } = webhook;
+    if (told === undefined) return { outcome: 'taken', repositories: 0 };
+    const { repository, isPush, visibility } = told;
     // Why first: what is fetched now is not shown to more than may see it.
-    if (narrowed !== undefined)
+    if (visibility !== undefined)
       await Promise.all(
-        this.#meant(narrowed.repository).map(({ repoId }) =>
-          this.#options.narrow(repoId, narrowed.visibility),
-        ),
+        this.#meant(repository).map(({ repoId }) => this.#options.narrow(repoId, visibility)),
       );
-    const repositories = pushed === undefined ? 0 : this.note(pushed);
-    this.#options.log.debug('a webhook was taken', { event, path: pushed?.path, repositories });
+    const repositories = isPush ? this.note(repository) : 0;
+    for (const { repoId, host } of this.#meant(repository))
+      if (isElsewhere(host, repository)) this.#options.relist(repoId);
+    this.#options.log.debug('a webhook was taken', { event, path: repository.path, repositories });
     return { outcome: 'taken', repositories };
   }
 
@@ -116,12 +116,12 @@ export class Pushes {
   }
 
   /** Has the repos fetched and indexed that a push is of; how many of them are due now that were not before. */
-  note(pushed: PushedRepository): number {
+  note(pushed: ToldRepository): number {
     return this.#meant(pushed).filter(({ repoId }) => this.#ask(repoId)).length;
   }
 
   /** Repos that a delivery is about. */
-  #meant(pushed: PushedRepository): StoredRepo[] {
+  #meant(pushed: ToldRepository): StoredRepo[] {
     const { register, has } = this.#options;
     return register.all.filter(
       ({ repoId, host }) => host !== undefined && isOf(host, pushed) && has(repoId),
@@ -155,7 +155,7 @@ export class Pushes {
 }
 
 /** What a delivery says of a repository has to agree with what its host said when it was listed. */
-function isOf({ address, hostId, facts }: RepoHost, pushed: PushedRepository): boolean {
+function isOf({ address, hostId, facts }: RepoHost, pushed: ToldRepository): boolean {
   if (facts.codeHostType === 'genericGitHost')
     return pushed.cloneUrls.some((url) => plainUrl(url) === plainUrl(facts.cloneUrl));
   if (facts.codeHostType !== pushed.codeHostType) return false;
@@ -163,6 +163,12 @@ function isOf({ address, hostId, facts }: RepoHost, pushed: PushedRepository): b
   if (pushed.hosts.length > 0 && !pushed.hosts.some((host) => hosts.includes(host))) return false;
   if (pushed.hostId !== undefined) return pushed.hostId === hostId;
   return pushed.path?.toLowerCase() === facts.path.toLowerCase();
+}
+
+/** Whether a repo was renamed, or moved, since it was listed. One that is known by its address alone is where that is. */
+function isElsewhere(host: RepoHost | undefined, { path }: ToldRepository): boolean {
+  if (host === undefined || host.facts.codeHostType === 'genericGitHost') return false;
+  return path !== undefined && path !== host.facts.path;
 }
 
 function hostOf(address: string | undefined): string[] {

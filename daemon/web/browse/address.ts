@@ -29,6 +29,11 @@ function encode(text: string): string {
   return text.split('/').map(encodeURIComponent).join('/');
 }
 
+/** What stands before `/-/`: a segment of it that is a dash would be taken for that. */
+function encodeName(text: string): string {
+  return encode(text).replace(/(?<=^|\/)-(?=\/|$)/g, '%2D');
+}
+
 /**
  * A repository without more is its root.
  *
@@ -55,6 +60,6 @@ export function belowBase(webUrl: string): string {
 
 /** The address below the base path. */
 export function addressOf({ repo, revision, kind, path }: Place): string {
-  const at = revision === undefined ? '' : `@${encode(revision)}`;
-  return `/browse/${encode(repo)}${at}/-/${kind}/${encode(path)}`;
+  const at = revision === undefined ? '' : `@${encodeName(revision)}`;
+  return `/browse/${encodeName(repo)}${at}/-/${kind}/${encode(path)}`;
 }

@@ -21,6 +21,27 @@ export function readmeOf(names: readonly string[]): string | undefined {
   );
 }
 
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+const LINK_SIZE_MAX = 1024;
+
+/**
+ * The path that a text names, seen from the file that has it: where that is all of the file it is a symbolic link, or was one
+ * before it was committed where there are none. Undefined: it names none.
+ */
+export function linkedPath(path: string, text: string): string | undefined {
+  if (text === '' || text.length > LINK_SIZE_MAX || /^\/|[\n\0]/.test(text)) return undefined;
+  const folder = parentOf(path);
+  const names = folder === '' ? [] : folder.split('/');
+  for (const step of text.split('/'))
+    if (step === '..' && names.pop() === undefined) return undefined;
+    else if (step !== '..' && step !== '.' && step !== '') names.push(step);
+  const target = names.join('/');
+  return target === '' || target === path ? undefined : target;
+}
+
 /** Is it shown as something else than its text? */
 export function hasPreview(path: string): boolean {
   return isMarkdown(path) || isDrawing(path);

@@ -2,7 +2,7 @@
 // in the order of tab stops; arrows go on from there. Only rows near the window are drawn.
 
 import { useQueries } from '@tanstack/react-query';
-import { ChevronDown, ChevronRight, File, Folder } from 'lucide-react';
+import { ChevronDown, ChevronRight, File, Folder, FolderGit2 } from 'lucide-react';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { KeyboardEvent } from 'react';
 import { Virtualizer } from 'virtua';
@@ -102,7 +102,8 @@ function Row({ place, row, isActive, toggle, activate }: RowProps) {
   const { item, depth, isOpen } = row;
   const isHere = place.path === item.path;
   const Arrow = isOpen === true ? ChevronDown : ChevronRight;
-  const Icon = isOpen === undefined ? File : Folder;
+  const LeafIcon = item.type === 'commit' ? FolderGit2 : File;
+  const Icon = isOpen === undefined ? LeafIcon : Folder;
   return (
     <div
       role="none"

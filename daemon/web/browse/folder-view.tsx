@@ -1,6 +1,6 @@
 // A folder: its children, folders first, and what its README says.
 
-import { File, Folder, SearchX } from 'lucide-react';
+import { File, Folder, FolderGit2, SearchX } from 'lucide-react';
 import { Suspense, lazy } from 'react';
 import { Link } from 'wouter';
 import { visibleName } from '../parts/hidden-characters.ts';
@@ -12,7 +12,7 @@ import { When } from '../parts/when.tsx';
 import { counted } from '../parts/words.ts';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
-import { isMarkdown, readmeOf } from './file-kind.ts';
+import { isMarkdown, linkedPath, readmeOf } from './file-kind.ts';
 import { LAST, useCommits } from './history-reading.ts';
 import { useSkipReasons } from './index-entry.ts';
 import { useFolder, useSource } from './reading.ts';
@@ -23,11 +23,13 @@ const MarkdownView = lazy(() => import('./markdown-view.tsx'));
 type Children = NonNullable<ReturnType<typeof useFolder>['data']>;
 
 function FolderBar({ place, items }: { readonly place: Place; readonly items: Children }) {
-  const folders = items.filter(({ type }) => type === 'tree').length;
+  const count = (wanted: string): number => items.filter(({ type }) => type === wanted).length;
+  const submodules = count('commit');
   return (
     <div className="file-bar">
       <span className="bar-fact">
-        {counted(folders, 'folder')}, {counted(items.length - folders, 'file')}
+        {counted(count('tree'), 'folder')}, {counted(count('blob'), 'file')}
+        {submodules > 0 && `, ${counted(submodules, 'submodule')}`}
       </span>
       <Link href={addressOf({ ...place, kind: 'commits' })} className="bar-toggle">
         History
@@ -64,19 +66,27 @@ function LastCommit({ place }: { readonly place: Place }) {
   );
 }
 
-/** Below the list as a document. One that cannot be had is left out: the list says that it is there. */
+/**
+ * Below the list as a document; that which it links to, if it is a symbolic link. One that cannot be had is left out: the list
+ * says that it is there.
+ */
 function Readme({ place }: { readonly place: Place }) {
   const { data } = useSource(place);
-  if (data === undefined) return null;
-  if (!isMarkdown(place.path))
+  const target = data && linkedPath(place.path, data.source);
+  const linkedPlace = { ...place, path: target ?? '' };
+  const linked = useSource(linkedPlace, undefined, target !== undefined);
+  if (data === undefined || linked.isLoading) return null;
+  const text = linked.data?.source ?? data.source;
+  const shownPlace = linked.data === undefined ? place : linkedPlace;
+  if (!isMarkdown(shownPlace.path))
     return (
       <pre className="readme-text">
-        <VisibleText text={data.source} />
+        <VisibleText text={text} />
       </pre>
     );
   return (
     <Suspense fallback={null}>
-      <MarkdownView place={place} text={data.source} isPart />
+      <MarkdownView place={shownPlace} text={text} isPart />
     </Suspense>
   );
 }
@@ -90,7 +100,8 @@ interface ChildProps {
 
 function Child({ place, item, skipReason }: ChildProps) {
   const isFolder = item.type === 'tree';
-  const Icon = isFolder ? Folder : File;
+  const isSubmodule = item.type === 'commit';
+  const Icon = isSubmodule ? FolderGit2 : isFolder ? Folder : File;
   return (
     <li>
       <Link
@@ -100,6 +111,7 @@ function Child({ place, item, skipReason }: ChildProps) {
       >
         <Icon {...ICON} />
         <Name className="folder-name">{item.name}</Name>
+        {isSubmodule && <span className="folder-mark">submodule</span>}
         {skipReason !== undefined && (
           <span className="folder-mark" title={notSearched(skipReason)}>
             <SearchX {...ICON} />

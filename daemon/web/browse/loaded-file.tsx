@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { getSource } from '../../http/api/sources/source-endpoints.ts';
 import { isBinary } from '../code/binary.ts';
 import type { CodeHandle } from '../code/code-view.tsx';
-import { lineRangeOf } from '../code/line-range.ts';
+import { atLines, lineRangeOf } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
 import { canWrap } from '../code/look.ts';
 import type { NamePlace } from '../code/names.ts';
@@ -122,7 +122,7 @@ interface LoadedFileProps {
 }
 
 export function LoadedFile({ place, source, entry }: LoadedFileProps) {
-  const { source: text, language, externalWebUrl, blobSha } = source;
+  const { source: text, language, externalWebUrl, repoCodeHostType, blobSha } = source;
   const parameters = useFileParameters();
   const { valueOf, change } = parameters;
   useNoted(place);
@@ -174,7 +174,7 @@ export function LoadedFile({ place, source, entry }: LoadedFileProps) {
         isHistoryOpen={panels.isHistoryOpen}
         toggleHistory={panels.toggleHistory}
         rawAddress={rawAddress(place)}
-        externalAddress={externalWebUrl}
+        externalAddress={externalWebUrl && atLines(externalWebUrl, repoCodeHostType, chosen)}
         editorAddress={editorAddress}
         matches={steps}
         linesMenu={linesMenu}

@@ -1,10 +1,12 @@
-// What is said where there is no such file: the same path elsewhere, files of the same name, and a search for it.
+// What is said where there is no such file: that it is a submodule, or the same path elsewhere, files of the same name, and a
+// search for it.
 
 import { Link } from 'wouter';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { addressOf } from './address.ts';
 import type { Place } from './address.ts';
+import { parentOf } from './file-kind.ts';
 import { FolderView } from './folder-view.tsx';
 import { useFiles, useFolder } from './reading.ts';
 import { nameSearch } from './search-address.ts';
@@ -28,6 +30,29 @@ function Namesakes({ place }: { readonly place: Place }) {
   ));
 }
 
+/** Where it is indexed it is a repository with the name of the outer one and its path. */
+function Submodule({ place: { repo, path } }: { readonly place: Place }) {
+  const inner: Place = { repo: `${repo}/${path}`, revision: undefined, kind: 'tree', path: '' };
+  const { data, isPending } = useFolder(inner);
+  if (isPending) return null;
+  return (
+    <div className="narrow">
+      <Notice
+        kind="info"
+        title={`${path} is a submodule: another repository, of which ${repo} names a commit.`}
+      >
+        {data === undefined ? (
+          'It is not indexed as a part of this one, or you may not see it.'
+        ) : (
+          <Link href={addressOf(inner)}>
+            <Name>{inner.repo}</Name>
+          </Link>
+        )}
+      </Notice>
+    </div>
+  );
+}
+
 interface MissingProps {
   readonly place: Place;
   /** Do searches find it all the same? */
@@ -38,7 +63,10 @@ interface MissingProps {
 export function Missing({ place, isIndexed }: MissingProps) {
   const { path, repo, revision } = place;
   const folder = useFolder(place);
-  if (folder.isPending) return null;
+  const above = useFolder({ ...place, path: parentOf(path) });
+  if (folder.isPending || above.isPending) return null;
+  if (above.data?.some((item) => item.path === path && item.type === 'commit') === true)
+    return <Submodule place={place} />;
   if (folder.data !== undefined && folder.data.length > 0)
     return <FolderView place={{ ...place, kind: 'tree' }} />;
   return (

@@ -13,8 +13,9 @@ import type { Place } from './address.ts';
 type At = Pick<Place, 'repo' | 'revision' | 'path'>;
 
 /** @param endLine  the last line that is wanted; default: that of the file */
-export function useSource({ repo, revision, path }: At, endLine?: number) {
+export function useSource({ repo, revision, path }: At, endLine?: number, isOn = true) {
   return useQuery({
+    enabled: isOn,
     queryKey: ['source', repo, revision, path, endLine],
     queryFn: ({ signal }) =>
       call<typeof getSource>('/api/source', {

@@ -37,6 +37,24 @@ export function lineRangeOf(text: string | undefined): LineRange | undefined {
   return { from: first.line, to: last.line, fromColumn: first.column, toColumn: last.column };
 }
 
+/** What names lines in the address of a file at a code host, by its type. Source: the pages of these hosts. */
+const HOST_LINES: Readonly<Record<string, (from: number, to: number) => string>> = {
+  github: (from, to) => (from === to ? `#L${from}` : `#L${from}-L${to}`),
+  gitea: (from, to) => (from === to ? `#L${from}` : `#L${from}-L${to}`),
+  gitlab: (from, to) => (from === to ? `#L${from}` : `#L${from}-${to}`),
+  bitbucketCloud: (from, to) => `#lines-${from}:${to}`,
+  bitbucketServer: (from, to) => `#${from}-${to}`,
+  gerrit: (from) => `#${from}`,
+  azuredevops: (from, to) =>
+    `&line=${from}&lineEnd=${to + 1}&lineStartColumn=1&lineEndColumn=1&lineStyle=plain`,
+};
+
+/** The address of a file at its code host, at these lines where the host has a form for that. */
+export function atLines(address: string, codeHostType: string, range?: LineRange): string {
+  if (range === undefined) return address;
+  return address + (HOST_LINES[codeHostType]?.(range.from, range.to) ?? '');
+}
+
 function pointText(line: number, column: number | undefined): string {
   return column === undefined ? String(line) : `${line}:${column}`;
 }

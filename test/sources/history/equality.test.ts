@@ -3,12 +3,13 @@
 // in other encodings, who is who, empty commits, a second root, equal times.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import type { FileDiff } from '../../../daemon/sources/history/diff.ts';
 import { RefError } from '../../../daemon/sources/git/names.ts';
-import { git } from '../git/fixture.ts';
+import { git, temporaryFolder } from '../git/fixture.ts';
 import { authorsOf, blameOf, changesOf, hunksOf, lineCountsOf, logOf } from './oracle.ts';
 import { gitBytes, makeHistory, type MadeCommit } from './repos.ts';
 import { graphFolder, historyOf, type HistoryWorld, NEVER } from './world.ts';
@@ -354,6 +355,19 @@ for (const format of ['sha1', 'sha256'] as const) {
     });
   }
 }
+
+test('where the history of a shallow clone ends, that is not a name of the commit', async () => {
+  const { path: full } = makeHistory(commitsFor('sha1'));
+  const shallow = path.join(temporaryFolder(), 'shallow');
+  execFileSync('git', ['clone', '-q', '--depth', '1', `file://${full}`, shallow]);
+  const { history, repo } = historyOf(shallow);
+  const names = async (): Promise<string | undefined> =>
+    (await history.commit(repo, 'HEAD', NEVER))?.refs;
+  assert.match(logOf(shallow, '-1')[0]!['refs'] as string, /^grafted, HEAD -> main/);
+  assert.equal(await names(), 'HEAD -> main, origin/main, origin/HEAD');
+  git(shallow, 'branch', 'grafted');
+  assert.equal(await names(), 'HEAD -> main, origin/main, origin/HEAD, grafted');
+});
 
 test('authors with as many commits are in the order of their names', async () => {
   const names = ['A', 'A !x', 'A b', 'B'];

@@ -22,7 +22,7 @@ import { deferred } from '../../../daemon/base/deferred.ts';
 import { SecretText } from '../../../daemon/base/config/secret-text.ts';
 import { indexerOf } from '../../../daemon/instance.ts';
 import { HostError } from '../../../daemon/hosts/host.ts';
-import type { PushedRepository } from '../../../daemon/hosts/webhook.ts';
+import type { ToldRepository } from '../../../daemon/hosts/webhook.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 import {
   commitAll,
@@ -1142,7 +1142,7 @@ test('what is to be fetched is fetched by the next process: a push that a listin
   const [one, two] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
   const host = localHost();
   host.repos = [hostedRepo('1', one), hostedRepo('2', two)];
-  const pushed: PushedRepository = {
+  const pushed: ToldRepository = {
     codeHostType: 'gitea',
     hostId: '2',
     path: 'o/2',

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { RepoRecord } from '../../../repos/records.ts';
+import { folderOf } from '../../../base/paths.ts';
 import { folderPathOf } from '../../../sources/git/names.ts';
 import type { FolderChild, Folders } from '../../../sources/git/tree-paths.ts';
 import { ApiError } from '../../api/shapes/api-error.ts';
@@ -42,7 +43,7 @@ export const listTree = tool(
     const root = folderPathOf(args.path);
     const most = Math.min(args.maxEntries, ENTRIES_MAX);
     const { folders, isCut } = await openLevels(repo, args, root, most, context);
-    if (!folders.has(root)) throw new ApiError('FILE_NOT_FOUND', `Folder "${root}" not found.`);
+    if (!folders.has(root)) throw await noFolder(repo, args.ref, root, context);
     const lines = linesBelow(root, folders, args);
     const shown = lines.slice(0, most);
     const isWhole = !isCut && lines.length <= most;
@@ -57,6 +58,25 @@ export const listTree = tool(
     return [head, ...shown, ...empty, ...notes, ...end].join('\n');
   },
 );
+
+/** Why there is no such folder. A submodule that is indexed is a repository with the name of the outer one and its path. */
+async function noFolder(
+  repo: RepoRecord,
+  ref: string,
+  path: string,
+  context: ToolContext,
+): Promise<ApiError> {
+  const above = folderOf(path);
+  const { folders } = await readFolders(repo, ref, [above], context);
+  const item = folders.get(above)?.find(({ name }) => below(above, name) === path);
+  if (item?.type !== 'commit') return new ApiError('FILE_NOT_FOUND', `Folder "${path}" not found.`);
+  const inner = context.services.repos.byName(`${repo.name}/${path}`, context.sight);
+  const where =
+    inner === undefined
+      ? 'which is not indexed as a part of this repository'
+      : `call again with repo ${inner.name}`;
+  return new ApiError('FILE_NOT_FOUND', `"${path}" is a submodule, ${where}.`);
+}
 
 /** The folders that are to be shown open, level by level, until they hold enough. */
 async function openLevels(
@@ -103,6 +123,8 @@ function pick(folders: Folders, open: readonly string[]): Folders {
   );
 }
 
+const ENDINGS = { blob: '', tree: '/', commit: '/ (submodule)' } as const;
+
 function linesBelow(
   root: string,
   folders: Folders,
@@ -114,7 +136,7 @@ function linesBelow(
       const isFolder = type !== 'blob';
       if (isFolder ? includeDirectories : includeFiles)
         lines.push(
-          `${indent}${shownName(includeDirectories ? name : below(folder, name))}${isFolder ? '/' : ''}`,
+          `${indent}${shownName(includeDirectories ? name : below(folder, name))}${ENDINGS[type]}`,
         );
       if (type === 'tree') walk(below(folder, name), includeDirectories ? `${indent}  ` : indent);
     }
