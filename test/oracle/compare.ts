@@ -32,7 +32,10 @@ const keyOf = (repo: string, path: string): string => `${repo}\0${path}`;
 export function checkAnswer(docs: readonly OracleDoc[], asked: Asked, answer: SearchAnswer): void {
   const found = bruteSearch(docs, asked.query, asked);
   const wanted = new Map(found.map((match) => [keyOf(match.doc.repo, match.doc.path), match]));
-  const total = found.reduce((sum, { ranges, nameRanges }) => sum + ranges.length + nameRanges.length, 0);
+  const total = found.reduce(
+    (sum, { ranges, nameRanges }) => sum + ranges.length + nameRanges.length,
+    0,
+  );
   checkLoaded(docs, answer);
   const isSymbolless = answer.incompleteReasons?.includes('symbols_missing') ?? false;
   assert.ok(!isSymbolless || docs.some(({ symbols }) => symbols === undefined), 'symbols_missing');

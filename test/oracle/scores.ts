@@ -272,7 +272,10 @@ function pathScore({ doc, nameRanges, isWholePath, atoms }: BruteMatch): number 
   if (isWholePath) return 0;
   const best = 4 * Math.max(...nameRanges.map((range) => pathPoints(Buffer.from(doc.path), range)));
   if (!atoms.some(({ isInPath }) => isInPath)) return best;
-  return Math.max(best, Math.floor(10_000 * namePart(doc, atoms, Math.min(atoms.length, SLOTS_MAX))));
+  return Math.max(
+    best,
+    Math.floor(10_000 * namePart(doc, atoms, Math.min(atoms.length, SLOTS_MAX))),
+  );
 }
 
 const NOTHING = { symbol: 0, name: 0, text: 0, near: 0, tier: 0 };

@@ -185,11 +185,7 @@ function readSpan(reader: Reader, isPattern: boolean): Span {
   return { start: index, end: reader.index };
 }
 
-function contentNode(
-  reader: Reader,
-  span: Span,
-  where: Pick<TextNode, 'isOfContent'>,
-): QueryNode {
+function contentNode(reader: Reader, span: Span, where: Pick<TextNode, 'isOfContent'>): QueryNode {
   return reader.isRegexEnabled
     ? { kind: 'regex', ...readPattern(reader, span, reader.isFolded) }
     : { kind: 'text', text: literalOf(reader, span), ...where, position: span.start };

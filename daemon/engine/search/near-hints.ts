@@ -83,7 +83,9 @@ export async function answerHints(over: Over): Promise<{ readonly hints?: readon
   const isElsewhere = matchCount === 0 && hasOtherRevisions(over);
   const elsewhere = isElsewhere ? await revisionHint(text, request, count) : [];
   const hints =
-    elsewhere.length > 0 ? elsewhere : await nearHints(text, request, matchCount, { count, hasRepo: hasRepoOf(over) });
+    elsewhere.length > 0
+      ? elsewhere
+      : await nearHints(text, request, matchCount, { count, hasRepo: hasRepoOf(over) });
   return hints.length === 0 ? {} : { hints: hints.slice(0, HINTS_MAX) };
 }
 
@@ -107,7 +109,9 @@ async function revisionHint(
   const meant = ['rev:"*"', ...parts.map(printQuery)].join(', ');
   if (printQuery(parseQuery(query, { isRegexEnabled })) !== `and(${meant})`) return [];
   const found = (await count({ query })) ?? 0;
-  return found === 0 ? [] : [{ message: `In other revisions there ${matchesFound(found)}.`, query }];
+  return found === 0
+    ? []
+    : [{ message: `In other revisions there ${matchesFound(found)}.`, query }];
 }
 
 function countOf({ parts, request, environment, snapshot, search }: Over): Count {
