@@ -146,7 +146,7 @@ export function rangesByPath(response: SearchResponse): MatchMap {
 export function searchAllThrough(client: SearchClient): SearchAll {
   return async (text, isCaseSensitive, isRegex = false) => {
     const body = JSON.stringify({
-      query: isRegex ? quotePattern(text) : quoteLiteral(text),
+      query: isRegex ? quotePattern(text) : `content:${quoteLiteral(text)}`,
       matches: MATCHES_MAX,
       isRegexEnabled: isRegex,
       isCaseSensitivityEnabled: isCaseSensitive,

@@ -1,6 +1,6 @@
 // Works out with ripgrep what a case must find: ranges, lines and files. The boolean structure is put
 // together from the ranges of its literals and regular expressions, by the rules of the query language: AND is per file; ranges
-// under a negation are not shown; overlapping ranges count once.
+// under a negation are not shown; overlapping ranges count once. Literals are looked for in paths too.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -30,6 +30,15 @@ export interface CorpusFiles {
 
 type Finder = (text: string, isRegex: boolean) => Promise<MatchMap>;
 
+/** Ranges of a file. */
+interface Ranges {
+  readonly content: readonly ByteRange[];
+  readonly path: readonly ByteRange[];
+}
+type Found = ReadonlyMap<string, Ranges>;
+
+const NOTHING: Ranges = { content: [], path: [] };
+
 /** Sorted by start, the longer first at equal start; a range that overlaps a kept one is dropped. */
 export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {
   const kept: ByteRange[] = [];
@@ -39,28 +48,66 @@ export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {
   return kept;
 }
 
-function joined(maps: readonly MatchMap[], keep: (file: string) => boolean): MatchMap {
+function joined(maps: readonly Found[], keep: (file: string) => boolean): Found {
   const files = new Set(maps.flatMap((map) => [...map.keys()].filter(keep)));
+  const rangesOf = (file: string, kind: keyof Ranges): ByteRange[] =>
+    mergeRanges(maps.flatMap((map) => map.get(file)?.[kind] ?? []));
   return new Map(
-    [...files].map((file) => [file, mergeRanges(maps.flatMap((map) => map.get(file) ?? []))]),
+    [...files].map((file) => [
+      file,
+      { content: rangesOf(file, 'content'), path: rangesOf(file, 'path') },
+    ]),
   );
 }
 
-/** Ranges by file for which `meaning` holds; a file without a range has an empty list. */
-async function evaluate(meaning: Meaning, corpus: CorpusFiles, find: Finder): Promise<MatchMap> {
+/** Where a literal stands in a path; letters beyond ASCII do not fold. */
+function pathRanges(file: string, literal: string, isCaseSensitive: boolean): ByteRange[] {
+  const bytes = (text: string): Buffer =>
+    Buffer.from(isCaseSensitive ? text : text.replaceAll(/[A-Z]/g, (one) => one.toLowerCase()));
+  const [haystack, needle] = [bytes(file), bytes(literal)];
+  const ranges: ByteRange[] = [];
+  for (
+    let at = haystack.indexOf(needle);
+    at >= 0;
+    at = haystack.indexOf(needle, at + needle.length)
+  )
+    ranges.push([at, at + needle.length]);
+  return ranges;
+}
+
+/** Ranges by file for which `meaning` holds; a file without a range has empty lists. */
+async function evaluate(
+  { meaning, isCaseSensitive }: Pick<BenchCase, 'meaning' | 'isCaseSensitive'>,
+  corpus: CorpusFiles,
+  find: Finder,
+): Promise<Found> {
   const all = [...corpus.searched, ...corpus.named, ...corpus.links.keys()];
-  if ('literal' in meaning) return find(meaning.literal, false);
-  if ('regex' in meaning) return find(meaning.regex, true);
-  if ('path' in meaning) {
-    return new Map(all.filter((file) => meaning.path.test(file)).map((file) => [file, []]));
+  const evaluateOne = (one: Meaning): Promise<Found> =>
+    evaluate({ meaning: one, isCaseSensitive }, corpus, find);
+  if ('literal' in meaning) {
+    const inContents = await find(meaning.literal, false);
+    const ranges = all.map((file): [string, Ranges] => [
+      file,
+      {
+        content: inContents.get(file) ?? [],
+        path: pathRanges(file, meaning.literal, isCaseSensitive),
+      },
+    ]);
+    return new Map(ranges.filter(([, { content, path: own }]) => content.length + own.length > 0));
   }
+  if ('regex' in meaning) {
+    const inContents = await find(meaning.regex, true);
+    return new Map([...inContents].map(([file, content]) => [file, { content, path: [] }]));
+  }
+  if ('path' in meaning)
+    return new Map(all.filter((file) => meaning.path.test(file)).map((file) => [file, NOTHING]));
   if ('not' in meaning) {
-    const held = await evaluate(meaning.not, corpus, find);
-    return new Map(all.filter((file) => !held.has(file)).map((file) => [file, []]));
+    const held = await evaluateOne(meaning.not);
+    return new Map(all.filter((file) => !held.has(file)).map((file) => [file, NOTHING]));
   }
   const children = 'and' in meaning ? meaning.and : meaning.or;
-  const maps: MatchMap[] = [];
-  for (const child of children) maps.push(await evaluate(child, corpus, find));
+  const maps: Found[] = [];
+  for (const child of children) maps.push(await evaluateOne(child));
   const isAnd = 'and' in meaning;
   return joined(maps, (file) => !isAnd || maps.every((map) => map.has(file)));
 }
@@ -90,8 +137,8 @@ function contentOf(file: string, { root, links }: CorpusFiles): Buffer {
  * Errors: rejects if ripgrep is missing.
  */
 export async function referenceCounts(benchCase: BenchCase, corpus: CorpusFiles): Promise<Counts> {
-  const { meaning, isCaseSensitive } = benchCase;
-  const found = await evaluate(meaning, corpus, async (text, isRegex) => {
+  const { isCaseSensitive } = benchCase;
+  const found = await evaluate(benchCase, corpus, async (text, isRegex) => {
     const inFiles = await ripgrepAll(corpus.root, text, { isCaseSensitive, isRegex });
     const inLinks = findInLinks(corpus.links, text, isCaseSensitive, isRegex);
     const searched = [...(inFiles ?? [])].filter(([file]) => !corpus.named.has(file));
@@ -100,8 +147,8 @@ export async function referenceCounts(benchCase: BenchCase, corpus: CorpusFiles)
   let [lines, matches] = [0, 0];
   for (const [file, ranges] of found) {
     // A result by name has one range over its path (several if the expression matches again).
-    matches += Math.max(1, ranges.length);
-    if (ranges.length > 0) lines += countLines(contentOf(file, corpus), ranges);
+    matches += Math.max(1, ranges.content.length + ranges.path.length);
+    if (ranges.content.length > 0) lines += countLines(contentOf(file, corpus), ranges.content);
   }
   return { files: found.size, lines, matches };
 }

@@ -48,7 +48,7 @@ const PREFIXES: Readonly<Record<LongPrefix, string>> = {
   lang: 'language',
   sym: 'name of a definition',
   rev: 'branch, tag or commit',
-  content: 'text in the file',
+  content: 'text in the content alone',
   context: 'named set of repositories',
   reposet: 'these repositories',
   archived: 'yes, no, only',

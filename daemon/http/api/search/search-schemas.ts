@@ -117,7 +117,8 @@ const fileResult = z
       .object({
         text: text('Path from the root of the repository.'),
         matchRanges: z.array(range).meta({
-          description: 'Matches in the path; only where the content has none.',
+          description:
+            'Matches in the path: of words always, of `file:` only where the content has none.',
         }),
       })
       .meta({ id: 'FileName', description: 'Path of a file and the matches in it.' }),
