@@ -3,24 +3,24 @@
 import type { AuditRecord } from './store/audit.ts';
 import type { Store } from './store/store.ts';
 
-/** A user's is the e-mail address. */
+/** Names of whoever is still there; a user's is the e-mail address. */
 export interface AuditNames {
   readonly actorName?: string;
   readonly targetName?: string;
 }
 
-/** The records with names, each looked up once. Users who were removed have one where the rows tell so. Errors: NOT_READY. */
-export async function withNames(
+/** The records with names, each looked up once. Errors: NOT_READY. */
+export async function withNames<Row extends Pick<AuditRecord, keyof AuditIds>>(
   store: Pick<Store, 'users' | 'apiKeys'>,
-  rows: readonly AuditRecord[],
-): Promise<(AuditRecord & AuditNames)[]> {
-  const known = new Map<string, string | undefined>(rows.flatMap(removedUserOf));
+  rows: readonly Row[],
+): Promise<(Row & AuditNames)[]> {
+  const known = new Map<string, string | undefined>();
   const nameOf = async (type: string, id: string): Promise<string | undefined> => {
     const key = `${type} ${id}`;
     if (!known.has(key)) known.set(key, await lookUp(store, type, id));
     return known.get(key);
   };
-  const named: (AuditRecord & AuditNames)[] = [];
+  const named: (Row & AuditNames)[] = [];
   for (const row of rows) {
     const actorName = await nameOf(row.actorType, row.actorId);
     const targetName = await nameOf(row.targetType, row.targetId);
@@ -33,10 +33,7 @@ export async function withNames(
   return named;
 }
 
-function removedUserOf({ action, targetId, metadata }: AuditRecord): [string, string][] {
-  const email = metadata?.['email'];
-  return action === 'user.delete' && typeof email === 'string' ? [[`user ${targetId}`, email]] : [];
-}
+type AuditIds = Pick<AuditRecord, 'actorId' | 'actorType' | 'targetId' | 'targetType'>;
 
 async function lookUp(
   { users, apiKeys }: Pick<Store, 'users' | 'apiKeys'>,
