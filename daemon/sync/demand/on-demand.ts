@@ -207,6 +207,7 @@ export class OnDemandRevisions {
     signal: AbortSignal,
   ): UnreadRevision[] {
     const isUnread = error instanceof GitError || error instanceof RepoGoneError;
+    if (this.#abort.signal.aborted) throw new ChangingError();
     if (signal.aborted || !(isUnread || isGitExit(error))) throw error;
     const message = messageOf(error);
     const fields = { repo: record.name, revisions: names, error: message };

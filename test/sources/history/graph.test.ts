@@ -45,7 +45,9 @@ function graphsIn(folder: string): string[] {
 async function assertEqual(world: HistoryWorld, repo: string, ref = 'HEAD'): Promise<void> {
   assert.deepEqual(world.failures, []);
   for (const file of ['f1.txt', 'all.txt', undefined]) {
-    const expected = logOf(repo, ref, ...(file === undefined ? [] : ['--', file]));
+    const log = logOf(repo, ref, ...(file === undefined ? [] : ['--', file]));
+    // Where the history of a shallow clone ends is no name.
+    const expected = log.map((item) => (item['refs'] === 'grafted' ? { ...item, refs: '' } : item));
     const found = await world.commits({ path: file, ref });
     assert.deepEqual(found, { total: expected.length, items: expected });
     assert.ok(expected.length > 0);
