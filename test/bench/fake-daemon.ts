@@ -31,7 +31,7 @@ function rangesIn(text: string, needle: string): MatchRange[] {
 }
 
 function search(contents: ReadonlyMap<string, string>, call: Call): SearchResponse {
-  const literal = call.query.replace(/^"|"$/g, '');
+  const literal = call.query.replaceAll(/^(?:content:)?"|"$/g, '');
   const isExact = call.isCaseSensitivityEnabled === true;
   const fold = (text: string): string => (isExact ? text : text.toLowerCase());
   let left = call.matches;
