@@ -112,19 +112,23 @@ function areWords(): bool {
   return true;
 }
 
-/** Finds the groups whose paths have the grams; false: there are none. */
+/** Finds the groups whose paths have the grams; false: there are none, or several words have no gram. */
 function findGroups(view: ShardView): bool {
   const size = view.pathRowSize;
+  let hasGrams = slotAtoms.count == 1;
   memory.fill(groups, 0xff, PATH_ROW_SIZE_MAX);
   for (let i: u32 = 0; i < slotAtoms.count; i++) {
     const grams = changetype<TextAtom>(atomAt(slotAtoms, i)).grams;
     if (grams.letterCount < 3) continue;
+    hasGrams = true;
     for (let k: u32 = 0; k < grams.keyCount; k++) {
       const row = pathRowOf(view, keyAt(grams, k));
       if (row == 0) return false;
       intersectBitmaps(groups, row, size);
     }
   }
+  // Else the paths of all docs would be looked through.
+  if (!hasGrams) return false;
   if (slotAtoms.count == 1 && !keepWhole(view, changetype<TextAtom>(atomAt(slotAtoms, 0)))) return false;
   return !isEmptyBitmap(groups, size);
 }
