@@ -6,7 +6,7 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blobAt, docAt } from '../shard/open.ts';
 import { ShardView } from '../shard/view.ts';
-import { BITMAP_SIZE, NONE_ID, STRIPE_BLOCKS } from '../shared/format.ts';
+import { BITMAP_SIZE, NONE_ID, PATH_ROW_SIZE_MAX, STRIPE_BLOCKS } from '../shared/format.ts';
 import { setBit } from '../shard/piece.ts';
 
 /** The bound shard. */
@@ -15,6 +15,9 @@ export let boundView: ShardView = changetype<ShardView>(0);
 export let blockBitmapSize: usize = 0;
 /** Its stripes, a bit each: a damaged list may name others. */
 export let boundStripes: u32 = 0;
+/** The groups of docs whose paths are looked at, a bit each (shard/path-grams.ts). */
+export const boundGroups = memory.data(128, 16);
+if (PATH_ROW_SIZE_MAX > 128) ERROR('boundGroups: size');
 /** Coded bytes of lists read while binding. */
 export let indexBytes: f64 = 0;
 /** Runs of regular expressions on paths while binding. */
@@ -53,14 +56,18 @@ export function rebind(view: ShardView): void {
   const stripeCount = max(1, (view.blockCount + STRIPE_BLOCKS - 1) / STRIPE_BLOCKS);
   blockBitmapSize = <usize>stripeCount * BITMAP_SIZE;
   boundStripes = <u32>(((<u64>1) << stripeCount) - 1);
+  memory.fill(boundGroups, 0xff, PATH_ROW_SIZE_MAX);
 }
 
-/** Leaves the stripes alone that hold contents of the docs: of others nothing is bound. */
+/** Leaves the stripes alone that hold contents of the docs, and their groups: of others nothing is bound. */
 export function restrictTo(docs: usize): void {
   let stripes: u32 = 0;
+  memory.fill(boundGroups, 0, PATH_ROW_SIZE_MAX);
   for (let offset: usize = 0; offset < docBitmapSize(); offset += 8) {
     for (let word = load<u64>(docs + offset); word != 0; word &= word - 1) {
-      const blobId = docAt(boundView, (<u32>offset << 3) + <u32>ctz(word)).blobId;
+      const docId = (<u32>offset << 3) + <u32>ctz(word);
+      setBit(boundGroups, docId >> boundView.pathGroupShift);
+      const blobId = docAt(boundView, docId).blobId;
       if (blobId == NONE_ID) continue;
       const blob = blobAt(boundView, blobId);
       const end = (blob.firstBlock + max(blob.blockCount, 1) - 1) / STRIPE_BLOCKS;

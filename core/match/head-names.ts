@@ -26,9 +26,9 @@ import { coverNameOf, nameWords } from './name-cover.ts';
 import { Atom, atomAt, slotAtoms } from './node.ts';
 import { TextAtom } from './text-atom.ts';
 
-/** Bound: after so many docs that fit the words are no name. */
+/** Bound: after so many docs that have all words in their paths these are no name. */
 const FITTING_MAX: u32 = 256;
-/** The best of them. */
+/** The best of them; of one word the first ones, as all are as good. */
 const NAMED_MAX: u32 = 16;
 /** Bound: slots that are told apart (near.ts). */
 const WORDS_MAX: u32 = 16;
@@ -56,9 +56,9 @@ function namedAt(index: u32): Named {
   return changetype<Named>(named + <usize>index * offsetof<Named>());
 }
 
-/** Whether an open shard has such docs. */
+/** Whether an open shard may have such docs. */
 export function hasNamed(view: ShardView): bool {
-  return findNamed(view, ALL_DOCS, 1) > 0;
+  return findNamed(view, ALL_DOCS, true);
 }
 
 /**
@@ -66,11 +66,10 @@ export function hasNamed(view: ShardView): bool {
  * 0: there are none.
  */
 export function namedDocs(arena: Arena, sight: usize): usize {
-  const count = findNamed(boundView, sight, FITTING_MAX);
-  if (count == 0) return 0;
+  if (!findNamed(boundView, sight, false)) return 0;
   const docs = newDocBitmap(arena);
   if (docs == 0) return 0;
-  for (let i: u32 = 0; i < count; i++) {
+  for (let i: u32 = 0; i < namedCount; i++) {
     const docId = namedAt(i).docId;
     const blobId = docAt(boundView, docId).blobId;
     if (blobId == NONE_ID) setBit(docs, docId);
@@ -79,10 +78,15 @@ export function namedDocs(arena: Arena, sight: usize): usize {
   return docs;
 }
 
-/** Looks at the docs in sight until `most` fit, and lists the best; returns how many these are. */
-function findNamed(view: ShardView, sight: usize, most: u32): u32 {
+/**
+ * Lists the best docs in sight; whether there are any.
+ *
+ * @param isTest  ends with the first doc; true, too, where more docs fit than are looked at
+ */
+function findNamed(view: ShardView, sight: usize, isTest: bool): bool {
   namedCount = 0;
-  if (!areWords() || !findGroups(view)) return 0;
+  if (!areWords() || !findGroups(view)) return false;
+  const most = slotAtoms.count == 1 ? NAMED_MAX : FITTING_MAX;
   let fitting: u32 = 0;
   const shift = view.pathGroupShift;
   const groupCount = (view.docCount + (<u32>1 << shift) - 1) >> shift;
@@ -91,13 +95,15 @@ function findNamed(view: ShardView, sight: usize, most: u32): u32 {
     const end = min(view.docCount, (group + 1) << shift);
     for (let docId = group << shift; docId < end; docId++) {
       if (sight != ALL_DOCS && getBit(sight, docId) == 0) continue;
+      if (!fits(view, docId)) continue;
       const points = pointsOf(view, docId);
-      if (points == 0) continue;
-      insert(docId, points);
-      if (++fitting == most) return namedCount;
+      if (points > 0) insert(docId, points);
+      fitting++;
+      if (isTest && (points > 0 || fitting == most)) return true;
+      if (fitting == most) return namedCount > 0;
     }
   }
-  return namedCount;
+  return namedCount > 0;
 }
 
 /** Whether the atoms are all words that are looked for in paths, of two letters or more. */
@@ -161,17 +167,25 @@ function keepEither(view: ShardView, one: u32, other: u32): bool {
   return true;
 }
 
-/** How well the words make the doc's name: 0 not at all, else 1 to 1,001. */
-function pointsOf(view: ShardView, docId: u32): u32 {
+/** Whether the doc's path has all words, or one word makes its name. */
+function fits(view: ShardView, docId: u32): bool {
   const doc = docAt(view, docId);
   const start = <usize>view.paths + doc.pathOffset;
   const end = start + doc.pathSize;
-  if (slotAtoms.count == 1) return isWhole(atomAt(slotAtoms, 0), start, end) ? 1 : 0;
+  if (slotAtoms.count == 1) return isWhole(atomAt(slotAtoms, 0), start, end);
   for (let i: u32 = 0; i < slotAtoms.count; i++) {
     const needle = changetype<TextAtom>(atomAt(slotAtoms, i)).needle;
-    if (findNeedle(needle, start, end, HAYSTACK_FOLDS_INTO_ASCII) >= end) return 0;
+    if (findNeedle(needle, start, end, HAYSTACK_FOLDS_INTO_ASCII) >= end) return false;
   }
-  const share = coverNameOf(start, end, slotAtoms);
+  return true;
+}
+
+/** How well the words make the name of a doc that fits: 0 not at all, else 1 to 1,001. */
+function pointsOf(view: ShardView, docId: u32): u32 {
+  if (slotAtoms.count == 1) return 1;
+  const doc = docAt(view, docId);
+  const start = <usize>view.paths + doc.pathOffset;
+  const share = coverNameOf(start, start + doc.pathSize, slotAtoms);
   return nameWords == 0 ? 0 : 1 + <u32>(1000 * share);
 }
 

@@ -30,6 +30,7 @@ import { getBit, setBit } from '../shard/piece.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
 import {
   ALL_DOCS,
+  boundGroups,
   boundView,
   countRegexRuns,
   intersectBitmaps,
@@ -106,9 +107,9 @@ export function bindPath(arena: Arena, node: PathAtom): usize {
   return NO_DOCS;
 }
 
-/** Finds the groups that have all grams; false: there are none. A shorter literal has no gram. */
+/** Finds the bound groups that have all grams; false: there are none. A shorter literal has no gram. */
 function findGroups(grams: Grams): bool {
-  memory.fill(groups, 0xff, PATH_ROW_SIZE_MAX);
+  memory.copy(groups, boundGroups, PATH_ROW_SIZE_MAX);
   if (grams.letterCount < 3) return true;
   const size = boundView.pathRowSize;
   for (let i: u32 = 0; i < grams.keyCount; i++) {
