@@ -27,7 +27,6 @@ import {
 import {
   beginScore,
   docScore,
-  nameScore,
   isScoreSettled,
   nameScore,
   scoreRange,
