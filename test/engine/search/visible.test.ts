@@ -243,6 +243,30 @@ void test('what hidden docs define changes nothing of a limited answer', async (
   }
 });
 
+void test('what hidden docs are called changes nothing of a limited answer', async () => {
+  const own = Array.from({ length: 1200 }, (_, i) =>
+    definingDoc(i === 900 ? 'own/pear/plum.c' : `own/pear/${i}.c`, 'plum pear', []),
+  );
+  const [hider, owner] = REPOS;
+  const { signal } = new AbortController();
+  const sight: Sight = { base: new Set([owner!.repoId]), extra: new Set() };
+  for (const query of ['plum', 'plum pear', 'pear plum c']) {
+    const answers: string[] = [];
+    for (const count of [1, 20, 300]) {
+      const docs = Array.from({ length: 300 }, (_, i) =>
+        definingDoc(i < count ? `${i}/pear/plum.c` : `${i}/x.h`, 'pear', []),
+      );
+      const shard = whole.sharedShardOf([
+        { ...hider!, docs },
+        { ...owner!, docs: own },
+      ]);
+      whole.publish([shard], [hider!, owner!]);
+      answers.push(comparable(await whole.search(query, { matches: 5 }, signal, sight)));
+    }
+    assert.equal(new Set(answers).size, 1, query);
+  }
+});
+
 void test('what a shared shard holds of a repo that is gone changes no number', async () => {
   const [, ...left] = SHARERS;
   for (const query of [...QUERIES, 'zzz', 'cherry', 'lang:rust']) {
