@@ -245,7 +245,7 @@ void test('what hidden docs define changes nothing of a limited answer', async (
 
 void test('what hidden docs are called changes nothing of a limited answer', async () => {
   const own = Array.from({ length: 1200 }, (_, i) =>
-    definingDoc(i === 900 ? 'own/pear/plum.c' : `own/pear/${i}.c`, 'plum pear', []),
+    definingDoc(i === 900 ? 'own/pear/plum.c' : `own/pear/${i}.c`, `plum pear ${i}`, []),
   );
   const [hider, owner] = REPOS;
   const { signal } = new AbortController();
@@ -254,7 +254,7 @@ void test('what hidden docs are called changes nothing of a limited answer', asy
     const answers: string[] = [];
     for (const count of [1, 20, 300]) {
       const docs = Array.from({ length: 300 }, (_, i) =>
-        definingDoc(i < count ? `${i}/pear/plum.c` : `${i}/x.h`, 'pear', []),
+        definingDoc(i < count ? `${i}/pear/plum.c` : `${i}/x.h`, `pear ${i}`, []),
       );
       const shard = whole.sharedShardOf([
         { ...hider!, docs },
