@@ -60,7 +60,7 @@ export function restoreCandidates(saved: Candidates): void {
 }
 
 /** Bound: 10 us each; more heads of a shard come in their place among the others. */
-const HEADS_MAX: u32 = 48;
+const HEADS_MAX: u32 = 24;
 
 /**
  * Lists the candidate docs, those of one blob together, in the order of their first: heads, then

@@ -29,7 +29,7 @@ import { TextAtom } from './text-atom.ts';
 /** Bound: after so many docs that have all words in their paths these are no name. */
 const FITTING_MAX: u32 = 256;
 /** The best of them; of one word the first ones, as all are as good. */
-const NAMED_MAX: u32 = 16;
+const NAMED_MAX: u32 = 8;
 /** Bound: slots that are told apart (near.ts). */
 const WORDS_MAX: u32 = 16;
 
