@@ -284,7 +284,7 @@ async function joined(
   const watch = isOwner
     ? new ShardWatch({ folder: catalog.shardFolder, shards, check, onDamage, log })
     : undefined;
-  const parts = enginePartsOf(options, host, upkeep, onDamage);
+  const parts = enginePartsOf(options, catalog, host, upkeep, onDamage);
   return {
     catalog,
     index,
@@ -314,6 +314,7 @@ async function joined(
 /** What a search needs of the instance. */
 function enginePartsOf(
   options: InstanceOptions,
+  catalog: Catalog,
   { searcher, pool, snapshots }: SearchHost,
   { indexer, onDemand }: Upkeep,
   onShardFailure: NonNullable<EngineParts['onShardFailure']>,
@@ -323,6 +324,7 @@ function enginePartsOf(
     pool,
     snapshots,
     connectionsOf: (repoId) => indexer?.connections?.namesOf(repoId) ?? [],
+    tooLargeOf: (repoId) => catalog.repo(repoId)?.skipped['too_large'] ?? 0,
     revisions: onDemand && ((...asked) => onDemand.snapshotWith(...asked)),
     startThreads: new StartThreads(pool),
     get timeoutMs() {

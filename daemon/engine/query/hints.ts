@@ -10,6 +10,8 @@ export interface Hint {
   readonly message: string;
   /** The query as it may have been meant, with all that hints say of it; it parses. */
   readonly query?: string;
+  /** Name of the repo that the message is about, where it counts files that are not searched. */
+  readonly repo?: string;
 }
 
 /** Most hints of an answer. */

@@ -72,21 +72,29 @@ type HasRepo = (filter: Filter) => Promise<boolean>;
 
 /** The hints of an answer. Errors: those of a search, damage apart. */
 export async function answerHints(over: Over): Promise<{ readonly hints?: readonly Hint[] }> {
-  const { request, prepared, found } = over;
+  const { prepared, found } = over;
   const { matchCount, isWhole } = found;
   const told = prepared.hints(matchCount > 0);
-  const { query: text } = request;
   const isOver = matchCount > FOUND_MAX || (matchCount > 0 && !isWhole);
   if (isOver || told.hints !== undefined) return told;
-  if (typeof text !== 'string' || text.length > HINT_TEXT_SIZE_MAX) return {};
+  const unsearched = matchCount === 0 && isWhole ? prepared.unsearched() : [];
+  const near = await nearHintsOf(over);
+  const hints = [...near.slice(0, HINTS_MAX - unsearched.length), ...unsearched];
+  return hints.length === 0 ? {} : { hints };
+}
+
+/** Near forms of the query that find something. */
+async function nearHintsOf(over: Over): Promise<Hint[]> {
+  const { request, found } = over;
+  const { matchCount } = found;
+  const { query: text } = request;
+  if (typeof text !== 'string' || text.length > HINT_TEXT_SIZE_MAX) return [];
   const count = countOf(over);
   const isElsewhere = matchCount === 0 && hasOtherRevisions(over);
   const elsewhere = isElsewhere ? await revisionHint(text, request, count) : [];
-  const hints =
-    elsewhere.length > 0
-      ? elsewhere
-      : await nearHints(text, request, matchCount, { count, hasRepo: hasRepoOf(over) });
-  return hints.length === 0 ? {} : { hints: hints.slice(0, HINTS_MAX) };
+  return elsewhere.length > 0
+    ? elsewhere
+    : await nearHints(text, request, matchCount, { count, hasRepo: hasRepoOf(over) });
 }
 
 function hasOtherRevisions({ snapshot, environment }: Over): boolean {

@@ -21,11 +21,12 @@ import { repoTestOf } from '../query/repos.ts';
 import type { SearchPlace } from '../../base/place.ts';
 import { Reading, type RenderContext } from './render.ts';
 import { revisionHints, unreadHints } from './revision-hints.ts';
+import { unsearchedHints } from './unsearched-hints.ts';
 import { hasRevisionFilter, shownRevisionTexts, withDemanded } from '../query/revisions.ts';
 import type { RunOptions } from './run.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { SearchContexts } from '../../repos/search-context.ts';
-import type { Sight } from '../../repos/sight.ts';
+import { isSeen, type Sight } from '../../repos/sight.ts';
 import { repoOrderOf, type Scope, scopeOf, ScopeView } from './scope.ts';
 import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
 import type { SearchProgress } from './tally.ts';
@@ -68,6 +69,8 @@ export interface EngineParts {
   readonly snapshots: SnapshotKeeper;
   /** Names of the connections that have a repo; absent: none has. */
   readonly connectionsOf?: ((repoId: number) => readonly string[]) | undefined;
+  /** Files of a repo that are known by name alone, as they are too large; absent: none. */
+  readonly tooLargeOf?: ((repoId: number) => number) | undefined;
   /** Absent: searches know indexed revisions alone. */
   readonly revisions?: RevisionPort | undefined;
   /** Absent: every search begins at once on the calling thread. */
@@ -106,6 +109,8 @@ export interface Prepared {
   readonly sizeMax: number | undefined;
   /** What the query may have meant; of more if the answer shows nothing. */
   readonly hints: (isFound: boolean) => { readonly hints?: readonly Hint[] };
+  /** Files that were not searched, of a query that asks for contents. */
+  readonly unsearched: () => readonly Hint[];
 }
 
 /**
@@ -180,10 +185,13 @@ function* prepareSteps(
   const gaps = {
     hasQuarantined: scope.quarantined.length > 0,
     hasUnread: snapshot.unread !== undefined,
-    lacksSymbols: asksForSymbols(conditions) && shards.some(({ symbols }) => symbols === undefined),
+    lacksSymbols:
+      hasKind(conditions, ['symbol', 'symbolRegex']) &&
+      shards.some(({ symbols }) => symbols === undefined),
   };
-  const repos = (): RepoRecord[] =>
-    visibleRepos(snapshot, sight).filter(({ repoId }) => repoTest(repoId) !== false);
+  const isSearched = ({ repoId }: RepoRecord): boolean =>
+    isSeen(sight, repoId) && repoTest(repoId) !== false;
+  const repos = (): RepoRecord[] => visibleRepos(snapshot, sight).filter(isSearched);
   const hints = (isFound: boolean): { hints?: Hint[] } => {
     const found = [
       ...unreadHints(snapshot.unread ?? []),
@@ -192,8 +200,12 @@ function* prepareSteps(
     ].slice(0, HINTS_MAX);
     return found.length === 0 ? {} : { hints: found };
   };
+  const unsearched = (): Hint[] =>
+    parts.tooLargeOf !== undefined && hasKind(conditions, ['text', 'regex'])
+      ? unsearchedHints(snapshot, isSearched, parts.tooLargeOf)
+      : [];
   const sizeMax = request.maxBytes;
-  return { query, conditions, scope, gaps, view, run, render, sizeMax, hints };
+  return { query, conditions, scope, gaps, view, run, render, sizeMax, hints, unsearched };
 }
 
 /** Where nothing was found at the revisions that a query of text asks for. @param meant  the query as it was planned */
@@ -214,10 +226,11 @@ function hintsOnHabits({ query: text, isRegexEnabled }: SearchRequest, isFound: 
   return typeof text === 'string' ? hintsFor(text, isRegexEnabled, isFound) : [];
 }
 
-function asksForSymbols(plan: PlanNode): boolean {
-  if (plan.kind === 'not') return asksForSymbols(plan.child);
-  if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some(asksForSymbols);
-  return plan.kind === 'symbol' || plan.kind === 'symbolRegex';
+function hasKind(plan: PlanNode, kinds: readonly PlanNode['kind'][]): boolean {
+  if (plan.kind === 'not') return hasKind(plan.child, kinds);
+  if (plan.kind === 'and' || plan.kind === 'or')
+    return plan.children.some((child) => hasKind(child, kinds));
+  return kinds.includes(plan.kind);
 }
 
 /** What a caller is to be told of a search that failed: a plan that the core refuses is a bad query. */

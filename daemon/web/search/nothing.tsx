@@ -78,7 +78,7 @@ export function Nothing() {
     <div className="empty nothing">
       {hints.length > 0 && (
         <ul>
-          {hints.map(({ message, query }) => (
+          {hints.map(({ message, query, repo }) => (
             <li key={message}>
               <VisibleText text={message} />{' '}
               {query !== undefined && (
@@ -87,6 +87,9 @@ export function Nothing() {
                     <VisibleText text={query} />
                   </code>
                 </Link>
+              )}
+              {repo !== undefined && (
+                <Link href={`/repos?open=${encodeURIComponent(repo)}`}>Show</Link>
               )}
             </li>
           ))}

@@ -13,8 +13,7 @@ import { count, counted, milliseconds } from '../parts/words.ts';
 import type { Outcome } from './messages.ts';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
-import { useUnsearched } from './use-unsearched.ts';
-import { failureWords, isLimited, lossesOf } from './words.ts';
+import { failureWords, hasUnsearched, isLimited, lossesOf } from './words.ts';
 
 export interface SummaryProps {
   /** Asks for more matches; undefined: no more can be asked for. */
@@ -116,32 +115,6 @@ function Limited({ outcome, loadMore, nextMatches }: SummaryProps & { readonly o
   );
 }
 
-/** All was searched but for what is too large, of which it is said. */
-function NothingFound({ outcome }: { readonly outcome: Outcome }) {
-  const shown = useSearch((state) => state.shown);
-  const considered = Number(outcome.stats['shardFilesConsidered'] ?? 0);
-  const { unsearched, isAll } = useUnsearched(shown, considered);
-  if (unsearched === undefined)
-    return (
-      <span>
-        No matches in {counted(considered, 'file')}
-        {isAll && ' · that is all'}
-      </span>
-    );
-  const { count: skippedCount, repo } = unsearched;
-  return (
-    <>
-      <span>
-        No matches in {counted(considered - skippedCount, 'file')} · {counted(skippedCount, 'file')}{' '}
-        {skippedCount === 1 ? 'is' : 'are'} not searched: too large
-      </span>
-      <Link href={`/repos?open=${encodeURIComponent(repo)}`} className="button summary-button">
-        Show
-      </Link>
-    </>
-  );
-}
-
 function Ended(props: SummaryProps) {
   const { outcome, matchCount, files, state } = useSearch();
   const matches = counted(matchCount, 'match', 'matches');
@@ -159,7 +132,6 @@ function Ended(props: SummaryProps) {
       </>
     );
   if (outcome === undefined) return null;
-  if (matchCount === 0 && outcome.isAll) return <NothingFound outcome={outcome} />;
   const considered = counted(Number(outcome.stats['shardFilesConsidered'] ?? 0), 'file');
   return (
     <>
@@ -168,7 +140,7 @@ function Ended(props: SummaryProps) {
       ) : (
         <span>
           {matchCount === 0 ? `No matches in ${considered}` : `${matches} ${inRepositories(files)}`}
-          {outcome.isAll && ' · that is all'}
+          {outcome.isAll && !hasUnsearched(outcome) && ' · that is all'}
           {filtered}
         </span>
       )}

@@ -59,6 +59,11 @@ export function isLimited({ reasons }: Outcome): boolean {
   return reasons.includes('match_limit');
 }
 
+/** Whether a hint counts files that are not searched. */
+export function hasUnsearched({ hints }: Outcome): boolean {
+  return hints.some(({ repo }) => repo !== undefined);
+}
+
 const POSITION = /at position (\d+)/;
 
 /** Where in the query the fault is, in code points; undefined: not said. */

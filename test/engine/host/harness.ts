@@ -319,6 +319,8 @@ export class Engine {
   contexts: SearchContexts = {};
   /** Names by repoId. */
   readonly connections = new Map<number, readonly string[]>();
+  /** Files too large to be searched, by repo. */
+  readonly tooLarge = new Map<number, number>();
   readonly searcher: Searcher;
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
@@ -387,6 +389,7 @@ export class Engine {
       pool: this.pool,
       snapshots: this.snapshots,
       connectionsOf: (repoId) => this.connections.get(repoId) ?? [],
+      tooLargeOf: (repoId) => this.tooLarge.get(repoId) ?? 0,
       timeoutMs: this.timeoutMs,
       ...(this.#inlineNs === undefined ? {} : { inlineNs: this.#inlineNs }),
       onShardFailure: (shardId, reason) => this.failures.push(`${shardId}: ${reason}`),

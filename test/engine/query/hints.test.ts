@@ -293,6 +293,33 @@ test('nothing found: the filter that nothing fits, and the near form that finds 
   await engine.close();
 });
 
+test('nothing found: files too large to be searched are counted, over any number of repositories', async () => {
+  const engine = await Engine.open();
+  const repos = Array.from({ length: 300 }, (_, i) => repoRecord(i + 1, `host/r${i}`));
+  const shards = repos.map((repo) =>
+    engine.shardOf(repo, [{ path: 'a.txt', bytes: Buffer.from(`plum ${repo.name}\n`) }]),
+  );
+  engine.publish(shards, repos);
+  for (const [repoId, count] of [
+    [7, 2],
+    [250, 5],
+    [300, 1],
+  ] as const)
+    engine.tooLarge.set(repoId, count);
+  const asked = (query: string, sight = SEES_ALL) => hintsOf(engine, query, {}, sight);
+  const hintOf = (count: string, name: string) => [
+    { message: `${count} not searched: too large; ${name}.`, repo: name.split(' ').at(-1) },
+  ];
+  assert.deepEqual(await asked('nowhere'), hintOf('8 files are', 'most of them in host/r249'));
+  assert.deepEqual(await asked('nowhere repo:r299'), hintOf('1 file is', 'in host/r299'));
+  const seen = { base: new Set([1, 7, 300]), extra: NO_REPOS };
+  assert.deepEqual(await asked('nowhere', seen), hintOf('3 files are', 'most of them in host/r6'));
+  // Found, no such file among those searched, or contents are not asked for.
+  for (const query of ['plum', 'nowhere repo:r1$', 'nowhere -repo:.', 'file:nowhere$ lang:go'])
+    assert.ok((await asked(query)).every(({ repo }) => repo === undefined), query);
+  await engine.close();
+});
+
 test('some matches missing before CRLF: how many more there are', async () => {
   const engine = await Engine.over([
     { path: 'lf', bytes: Buffer.from('plum;\npear pear\npear\n') },

@@ -1,0 +1,45 @@
+// What to say where nothing was found: files of the repos searched that are known by name alone, as they are too large.
+
+import type { RepoRecord } from '../../repos/records.ts';
+import type { Hint } from '../query/hints.ts';
+import type { Snapshot } from './snapshot.ts';
+
+interface LargeFiles {
+  readonly repo: RepoRecord;
+  readonly count: number;
+}
+
+/** Found once a snapshot, so that an answer costs nothing where no repo has such files. */
+const known = new WeakMap<Snapshot, readonly LargeFiles[]>();
+
+/** One hint that counts the files and names the repo with most of them; none where there are no such files. */
+export function unsearchedHints(
+  snapshot: Snapshot,
+  isSearched: (repo: RepoRecord) => boolean,
+  tooLargeOf: (repoId: number) => number,
+): Hint[] {
+  const large = largeFilesOf(snapshot, tooLargeOf).filter(({ repo }) => isSearched(repo));
+  const [first] = large;
+  if (first === undefined) return [];
+  const count = large.reduce((sum, one) => sum + one.count, 0);
+  const where = large.length === 1 ? 'in' : 'most of them in';
+  const files = count === 1 ? '1 file is' : `${count} files are`;
+  const message = `${files} not searched: too large; ${where} ${first.repo.name}.`;
+  return [{ message, repo: first.repo.name }];
+}
+
+/** Repos with such files, most first. */
+function largeFilesOf(
+  snapshot: Snapshot,
+  tooLargeOf: (repoId: number) => number,
+): readonly LargeFiles[] {
+  let large = known.get(snapshot);
+  if (large === undefined) {
+    large = snapshot.repos
+      .map((repo) => ({ repo, count: tooLargeOf(repo.repoId) }))
+      .filter(({ count }) => count > 0)
+      .toSorted((a, b) => b.count - a.count);
+    known.set(snapshot, large);
+  }
+  return large;
+}
