@@ -316,7 +316,10 @@ test('nothing found: files too large to be searched are counted, over any number
   assert.deepEqual(await asked('nowhere', seen), hintOf('3 files are', 'most of them in host/r6'));
   // Found, no such file among those searched, or contents are not asked for.
   for (const query of ['plum', 'nowhere repo:r1$', 'nowhere -repo:.', 'file:nowhere$ lang:go'])
-    assert.ok((await asked(query)).every(({ repo }) => repo === undefined), query);
+    assert.ok(
+      (await asked(query)).every(({ repo }) => repo === undefined),
+      query,
+    );
   await engine.close();
 });
 

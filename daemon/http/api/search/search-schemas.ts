@@ -228,7 +228,9 @@ const hint = z
   .object({
     message: text('What to know.'),
     query: text('The query as it may have been meant.').optional(),
-    repo: text('The repository with most files that are not searched, where `message` counts them.').optional(),
+    repo: text(
+      'The repository with most files that are not searched, where `message` counts them.',
+    ).optional(),
   })
   .meta({ id: 'Hint', description: 'What a query may have meant, or what was not searched.' });
 
