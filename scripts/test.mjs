@@ -2,7 +2,7 @@
 // arguments, by their path below test/). `--fast` leaves out what takes long: daemons, databases, random searches.
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,83 +23,11 @@ function node(args) {
   if (result.status !== 0) process.exit(result.status ?? 1);
 }
 
-/** What `--fast` leaves out, by path below test/: what took more than 3.3 s of a processor on 2026-11-25 and 26, and each browser. */
-const SLOW = [
-  'accounts/host-lists',
-  'accounts/http',
-  'accounts/limits/stores',
-  'accounts/sign-on/(?:attacks|bearer|sign-on)',
-  'accounts/store',
-  'bench',
-  'cli/cli',
-  'cli/index-files',
-  'cli/license',
-  'core/arena',
-  'core/literal',
-  'core/regex-calls',
-  'core/regex-text',
-  String.raw`core/(?:text|well-formed)\.`,
-  'e2e',
-  'engine/host/corruption',
-  'engine/host/heap',
-  'engine/host/held-threads',
-  'engine/host/mappings',
-  'engine/host/pool',
-  'engine/host/symbols-corruption',
-  'engine/query/encode',
-  'engine/query/properties',
-  'engine/regex/compile-oracle',
-  'engine/regex/sets',
-  'engine/search/large-queries',
-  'engine/search/stop',
-  'engine/search/visible',
-  'fuzz',
-  'http/[^/]*$',
-  'http/mcp/(?:local-tools|transport)',
-  'http/oauth',
-  'hosts/transport',
-  'oracle',
-  'sources/disk/ignoring',
-  'sources/git/objects',
-  'sources/git/reached',
-  'sources/git/ref-state',
-  'sources/history',
-  'sources/mirrors',
-  'symbols/extractor',
-  'structure/test-setup',
-  'symbols/faults',
-  'symbols/hostile',
-  'symbols/patterns',
-  String.raw`symbols/pass\.`,
-  'sync/all-at-once',
-  'sync/built',
-  'sync/catalog-files',
-  'sync/changed-repos',
-  'sync/changed-revisions',
-  'sync/connections',
-  'sync/damaged-files',
-  'sync/delta',
-  'sync/disk-delta',
-  'sync/found-repos',
-  'sync/full-disk',
-  String.raw`sync/jobs\.`,
-  'sync/killed',
-  'sync/lock',
-  'sync/lost-git',
-  'sync/many-revisions',
-  'sync/members',
-  String.raw`sync/merge(?:-faults)?\.`,
-  'sync/on-demand',
-  'sync/open-catalog',
-  'sync/queued-jobs',
-  'sync/same-look',
-  'sync/shown-histories',
-  'sync/source-rules',
-  'sync/symbol-keeper',
-  'sync/watched-files',
-  'web/(?!routes|rows|tokens)',
-];
-const isSlow = new RegExp(`^(?:${SLOW.join('|')})`);
+/** Whether a test is left out by `--fast`: its head has the line `// tier: ci`. */
+function isOfCi(file) {
+  const source = path.join(root, 'test', path.relative(folder, file).replace(/\.js$/, '.ts'));
+  return readFileSync(source, 'utf8').split('\n', 12).includes('// tier: ci');
+}
 
 if (process.env['TRAWL_TEST_SEED'] === 'random') {
   process.env['TRAWL_TEST_SEED'] = String(Date.now() % 1_000_000);
@@ -111,7 +39,7 @@ const isFast = process.argv.includes('--fast');
 const wanted = process.argv.slice(2).filter((word) => word !== '--fast');
 const folder = path.join(root, 'build', 'test');
 const files = testFiles(folder)
-  .filter((file) => !isFast || !isSlow.test(path.relative(folder, file)))
+  .filter((file) => !isFast || !isOfCi(file))
   .filter(
     (file) =>
       wanted.length === 0 ||

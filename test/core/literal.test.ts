@@ -1,4 +1,5 @@
 // The literal searcher against plain JavaScript: small worlds, random texts, vector borders, engines.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

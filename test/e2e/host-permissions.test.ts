@@ -1,4 +1,5 @@
 // A daemon whose connection syncs permissions: GitLab says who may read a private project, and requests follow it.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

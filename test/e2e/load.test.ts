@@ -1,4 +1,5 @@
 // Many clients at once, clients that leave, deadlines, and a stop while searches run.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';

@@ -1,5 +1,6 @@
 // Searches while the index is being built, what a second start does with a finished one, and what makes it
 // build again.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { indexerOf } from '../../daemon/instance.ts';

@@ -1,4 +1,5 @@
 // Facts of an audit record in a line: long lists are cut, with how many there are.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
 // What the daemon serves about itself: the document, the page that shows it, how clients keep both.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

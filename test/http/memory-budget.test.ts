@@ -1,4 +1,5 @@
 // The budget of bytes: shares, exact accounting, and a model of it under random takes, growths and releases.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
 // Which HTTP library is taken.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

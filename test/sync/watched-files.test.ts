@@ -1,4 +1,5 @@
 // Files on disk of one repo: jobs that notices of the file system bring about, and those without any.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import fs, { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
 // Colours of lines that are drawn without the rest of their file.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

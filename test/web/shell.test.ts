@@ -1,4 +1,5 @@
 // What is around every page: keys and dialogs, a daemon that goes and comes back, a session that ends, two tabs.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
 // The guide to the syntax of queries has every filter that there is.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

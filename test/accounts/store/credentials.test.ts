@@ -1,4 +1,5 @@
 // Sessions, set-up links, API keys and scoped tokens on both engines.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

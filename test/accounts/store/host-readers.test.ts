@@ -1,4 +1,5 @@
 // Lists of who may read a repo by its host, on both engines: replaced as a whole, with word to whom it concerns.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';

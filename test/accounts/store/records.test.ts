@@ -1,4 +1,5 @@
 // Grants, audit records and settings on both engines.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

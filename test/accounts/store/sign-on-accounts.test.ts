@@ -1,4 +1,5 @@
 // Accounts of identity providers and their users, on both engines: one of each issuer, of one user, whatever comes at once.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

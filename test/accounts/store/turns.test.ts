@@ -1,4 +1,5 @@
 // The event loop gets its turns while the embedded store, which answers synchronously, does long work.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

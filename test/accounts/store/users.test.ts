@@ -1,4 +1,5 @@
 // Users: what is kept, what is refused, what goes with a user, on both engines.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
 // Tests listings of trees and work trees with names that are hard to parse, and bulk reading of blobs.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';

@@ -1,5 +1,6 @@
 // The commit graphs of ours: they make nothing wrong, whatever state they are in, they grow with the history, and the
 // repositories that they are of are never written to.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,5 @@
 // What a page of a listing says of its target.
+// tier: ci
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
