@@ -3,7 +3,7 @@
 
 import { Agent, request } from 'node:http';
 import type { RequestOptions } from 'node:http';
-import type { SearchResponse } from '../daemon/http/api/search/search-schemas.ts';
+import type { SearchResponse } from '../daemon/api/search/search-schemas.ts';
 import { quoteLiteral, quotePattern } from './cases.ts';
 import type { BenchCase } from './cases.ts';
 import type { SearchAll } from './differential.ts';

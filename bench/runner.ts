@@ -2,7 +2,7 @@
 // for an answer whose counts are right. Knows the daemon by its HTTP interface alone.
 
 import { Bench } from 'tinybench';
-import type { SearchResponse } from '../daemon/http/api/search/search-schemas.ts';
+import type { SearchResponse } from '../daemon/api/search/search-schemas.ts';
 import type { BenchCase } from './cases.ts';
 import { MATCHES_MAX, MATCHES_PAGE, ask, bodyOf } from './client.ts';
 import type { Answer, SearchClient } from './client.ts';

@@ -61,7 +61,7 @@ alone(root, () => {
     const incremental = ['--incremental', '--tsBuildInfoFile', BUILD_INFO];
     run('node_modules/typescript/bin/tsc', ['-p', '.', ...incremental]);
   });
-  buildIfStale('openapi', () => run('build/daemon/http/api/write-document.js', []));
+  buildIfStale('openapi', () => run('build/daemon/api/write-document.js', []));
   buildIfStale('web', () => {
     run('node_modules/typescript/bin/tsc', ['-p', 'daemon/web']);
     run('scripts/web.mjs', []);

@@ -1,5 +1,5 @@
 // Copies the grammars of tree-sitter that the daemon uses to build/grammars/, under the names that
-// daemon/symbols/grammars.ts gives them. Why: so the packages, which hold more, are needed only to build.
+// daemon/engine/symbols/grammars.ts gives them. Why: so the packages, which hold more, are needed only to build.
 
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -33,7 +33,7 @@ export const PARTS = [
   {
     name: 'web',
     what: 'the page',
-    places: ['scripts/web.mjs', 'daemon/web', 'daemon/http/api', 'package-lock.json'],
+    places: ['scripts/web.mjs', 'daemon/web', 'daemon/api', 'package-lock.json'],
   },
   {
     name: 'bundle',

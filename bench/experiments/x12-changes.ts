@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLog } from '../../daemon/base/log.ts';
 import { search } from '../../daemon/engine/search/service.ts';
-import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
+import { indexerOf, type Instance, openInstance } from '../../daemon/app/instance.ts';
 import { SEES_ALL } from '../../daemon/repos/sight.ts';
-import { MERGE_LIMITS, type MergeLimits } from '../../daemon/sync/merge/merge-plan.ts';
+import { MERGE_LIMITS, type MergeLimits } from '../../daemon/index/merge/merge-plan.ts';
 
 const [folder, commitCount = '200'] = process.argv.slice(2);
 if (folder === undefined) throw new Error('which folder?');

@@ -9,11 +9,11 @@ import { compileCore } from '../../daemon/engine/host/core.ts';
 import { SearchPool } from '../../daemon/engine/host/pool.ts';
 import { Searcher } from '../../daemon/engine/host/searcher.ts';
 import { SnapshotKeeper } from '../../daemon/engine/search/snapshot.ts';
-import { readCatalog } from '../../daemon/open-index.ts';
-import type { CatalogRepo } from '../../daemon/sync/catalog/catalog-records.ts';
-import { Publication } from '../../daemon/sync/served/publication.ts';
-import { QuarantineFile } from '../../daemon/sync/served/quarantine-file.ts';
-import { Served } from '../../daemon/sync/served/served.ts';
+import { readCatalog } from '../../daemon/app/open-index.ts';
+import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
+import { Publication } from '../../daemon/index/served/publication.ts';
+import { QuarantineFile } from '../../daemon/index/served/quarantine-file.ts';
+import { Served } from '../../daemon/index/served/served.ts';
 
 const [dataDir = ''] = process.argv.slice(2);
 if (dataDir === '') throw new Error('which data directory?');

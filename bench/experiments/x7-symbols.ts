@@ -7,9 +7,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { detectLanguage } from '../../daemon/sources/languages/languages.ts';
-import { type EngineName, type Extractor, openExtractor } from '../../daemon/symbols/extractor.ts';
-import type { FoundSymbol } from '../../daemon/symbols/found.ts';
-import { SYMBOL_KINDS } from '../../daemon/symbols/kinds.ts';
+import { type EngineName, type Extractor, openExtractor } from '../../daemon/engine/symbols/extractor.ts';
+import type { FoundSymbol } from '../../daemon/engine/symbols/found.ts';
+import { SYMBOL_KINDS } from '../../daemon/engine/symbols/kinds.ts';
 import { formatTable } from '../statistics.ts';
 
 const FILE_SIZE_MAX = 1 << 20;

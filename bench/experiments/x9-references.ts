@@ -7,8 +7,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Language, type Node, Parser } from 'web-tree-sitter';
 import { detectLanguage } from '../../daemon/sources/languages/languages.ts';
-import { openExtractor } from '../../daemon/symbols/extractor.ts';
-import { grammarFile, grammarOf } from '../../daemon/symbols/grammars.ts';
+import { openExtractor } from '../../daemon/engine/symbols/extractor.ts';
+import { grammarFile, grammarOf } from '../../daemon/engine/symbols/grammars.ts';
 import { type Column, formatTable } from '../statistics.ts';
 
 const FILE_SIZE_MAX = 1 << 20;

@@ -1,6 +1,6 @@
 // The kinds of symbols beyond their numbers (symbols.ts): a table by kind, row for row the same
 // eight kinds in both lists. The daemon takes the names from its own list, for their types
-// (daemon/symbols/kinds.ts); a test compares the two.
+// (daemon/engine/symbols/kinds.ts); a test compares the two.
 
 /** As clients see them. */
 // prettier-ignore

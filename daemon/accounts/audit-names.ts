@@ -1,7 +1,7 @@
 // What people call the users and API keys that audit records hold by id.
 
-import type { AuditRecord } from './store/audit.ts';
-import type { Store } from './store/store.ts';
+import type { AuditRecord } from '../store/audit.ts';
+import type { Store } from '../store/store.ts';
 
 /** Names of whoever is still there; a user's is the e-mail address. */
 export interface AuditNames {

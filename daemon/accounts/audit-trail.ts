@@ -5,8 +5,8 @@ import { LRUCache } from 'lru-cache';
 import { given } from '../base/given.ts';
 import { DAY_MS, HOUR_MS } from '../base/durations.ts';
 import type { Log } from '../base/log.ts';
-import type { Actor, NewAuditRecord } from './store/audit.ts';
-import type { Store } from './store/store.ts';
+import type { Actor, NewAuditRecord } from '../store/audit.ts';
+import type { Store } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 
 export type { Actor };

@@ -1,7 +1,7 @@
 // Who is calling, as the endpoints and the checks before them see it.
 
 import type { Sight } from '../repos/sight.ts';
-import type { Role, User } from './store/users.ts';
+import type { Role, User } from '../store/users.ts';
 
 /**
  * How a caller is known. `guest`: anonymous access; `local`: nobody has an account yet and the daemon listens

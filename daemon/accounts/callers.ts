@@ -10,13 +10,13 @@ import { compactIds } from '../repos/repo-ids.ts';
 import { NO_REPOS } from '../repos/sight.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
 import type { ShownToken, TokenBounds } from './oauth/token-use.ts';
-import type { ApiKey } from './store/api-keys.ts';
-import { StoreError } from './store/error.ts';
-import type { HostAccount } from './store/host-readers.ts';
-import type { HeldOAuthToken } from './store/oauth-consents.ts';
-import type { ScopedToken } from './store/scoped-tokens.ts';
-import type { Session } from './store/sessions.ts';
-import type { Store } from './store/store.ts';
+import type { ApiKey } from '../store/api-keys.ts';
+import { StoreError } from '../store/error.ts';
+import type { HostAccount } from '../store/host-readers.ts';
+import type { HeldOAuthToken } from '../store/oauth-consents.ts';
+import type { ScopedToken } from '../store/scoped-tokens.ts';
+import type { Session } from '../store/sessions.ts';
+import type { Store } from '../store/store.ts';
 import { type Caller, type Person, personOf } from './caller.ts';
 import {
   hashCredential,

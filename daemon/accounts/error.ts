@@ -1,4 +1,4 @@
-// An error of the accounts: `errorCode` is one of the API's (http/api/shapes/api-error.ts gives it the status), the message is
+// An error of the accounts: `errorCode` is one of the API's (api/shapes/api-error.ts gives it the status), the message is
 // for the caller.
 
 import { CodedError } from '../base/caught.ts';

@@ -2,12 +2,12 @@
 // here; those of the configuration and of hosts are shown beside them. They are of all repos that the store knows: a grant on
 // one that is not served now counts again once it is.
 
-import type { Grant } from './store/grants.ts';
-import type { Page, Window } from './store/page.ts';
-import type { StoredRepo } from './store/repos.ts';
-import type { Store } from './store/store.ts';
-import type { User } from './store/users.ts';
-import type { Actor, NewAuditRecord } from './store/audit.ts';
+import type { Grant } from '../store/grants.ts';
+import type { Page, Window } from '../store/page.ts';
+import type { StoredRepo } from '../store/repos.ts';
+import type { Store } from '../store/store.ts';
+import type { User } from '../store/users.ts';
+import type { Actor, NewAuditRecord } from '../store/audit.ts';
 import { type AuditTrail, inShownParts, shownRepos } from './audit-trail.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
 import { AccountError } from './error.ts';

@@ -2,8 +2,8 @@
 // connection itself (API.md 4.13).
 
 import type { HostRules } from './host-rules.ts';
-import type { HostAccount } from './store/host-readers.ts';
-import type { Store } from './store/store.ts';
+import type { HostAccount } from '../store/host-readers.ts';
+import type { Store } from '../store/store.ts';
 
 type Rules = Pick<HostRules, 'connectionsOf'>;
 

@@ -7,8 +7,8 @@
 
 import type { Log } from '../base/log.ts';
 import type { HostRules } from './host-rules.ts';
-import type { Change, ListStamp } from './store/engine.ts';
-import type { HostReaders } from './store/host-readers.ts';
+import type { Change, ListStamp } from '../store/engine.ts';
+import type { HostReaders } from '../store/host-readers.ts';
 
 /** RepoIds by connection. */
 export type CountingLists = ReadonlyMap<string, ReadonlySet<number>>;

@@ -3,8 +3,8 @@
 // store tells that they changed.
 
 import type { WhoMay } from '../base/config/settings.ts';
-import { StoreError } from './store/error.ts';
-import type { Store } from './store/store.ts';
+import { StoreError } from '../store/error.ts';
+import type { Store } from '../store/store.ts';
 import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
 import { AccountError } from './error.ts';
 

@@ -4,9 +4,9 @@
 import { randomUUID } from 'node:crypto';
 import type { RepoDirectory } from '../repos/directory.ts';
 import { isSeen } from '../repos/sight.ts';
-import type { ApiKey } from './store/api-keys.ts';
-import type { ScopedToken } from './store/scoped-tokens.ts';
-import type { Store } from './store/store.ts';
+import type { ApiKey } from '../store/api-keys.ts';
+import type { ScopedToken } from '../store/scoped-tokens.ts';
+import type { Store } from '../store/store.ts';
 import type { Actor, AuditTrail } from './audit-trail.ts';
 import type { Caller, Person } from './caller.ts';
 import { hashCredential, makeApiKey, makeScopedToken } from './credentials.ts';

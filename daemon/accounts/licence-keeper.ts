@@ -2,7 +2,7 @@
 // 4.9, 15.5).
 
 import type { KeyObject } from 'node:crypto';
-import type { Store } from './store/store.ts';
+import type { Store } from '../store/store.ts';
 import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
 import { AccountError } from './error.ts';
 import { Licence, type LicenceDescription, readLicence, stateOf } from './licence.ts';

@@ -1,8 +1,8 @@
 // The members of the instance: list, add, change, remove (API.md 14). Who may do so is decided before; seats, the
 // last owner and the audit records are seen to here and in the store.
 
-import type { Role, User, UserChanges } from './store/users.ts';
-import type { Store } from './store/store.ts';
+import type { Role, User, UserChanges } from '../store/users.ts';
+import type { Store } from '../store/store.ts';
 import { type Actor, type AuditAction, type AuditTrail, ORG } from './audit-trail.ts';
 import { type Person, personOf } from './caller.ts';
 import { AccountError } from './error.ts';

@@ -2,8 +2,8 @@
 // sign-in with e-mail and password, sessions, and their end (API.md 4.8, 15.1, 21.1).
 
 import { DAY_MS } from '../base/durations.ts';
-import type { Store } from './store/store.ts';
-import type { User } from './store/users.ts';
+import type { Store } from '../store/store.ts';
+import type { User } from '../store/users.ts';
 import type { Actor, AuditTrail } from './audit-trail.ts';
 import { type Person, personOf } from './caller.ts';
 import { hashCredential, makeSecretValue, SESSION_MS } from './credentials.ts';

@@ -20,9 +20,9 @@ import type { GithubSignOn } from './sign-on/github-sign-on.ts';
 import type { Issuer } from './sign-on/issuer.ts';
 import { type RefusalReason, SignOnRefusal } from './sign-on/refusals.ts';
 import { ownPath } from './sign-on/return-path.ts';
-import { StoreError } from './store/error.ts';
-import type { Store } from './store/store.ts';
-import type { User } from './store/users.ts';
+import { StoreError } from '../store/error.ts';
+import type { Store } from '../store/store.ts';
+import type { User } from '../store/users.ts';
 import { given } from '../base/given.ts';
 
 export const SIGN_ON_PATH = '/api/auth/oidc';

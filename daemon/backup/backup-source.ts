@@ -4,8 +4,8 @@ import { LICENCE_SETTING } from '../accounts/licence-keeper.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { openInstanceSecret } from '../base/config/secrets.ts';
 import { readProductVersion } from '../base/config/version.ts';
-import type { Catalog } from '../sync/catalog/catalog.ts';
-import type { Store } from '../accounts/store/store.ts';
+import type { Catalog } from '../index/catalog/catalog.ts';
+import type { Store } from '../store/store.ts';
 import type { BackupSource } from './make.ts';
 
 export function backupSource(

@@ -2,7 +2,7 @@
 // their checksums, so that a file that was cut or changed is known as such before anything of it is used.
 //
 //   backup.json           what, when, by which version; how to tell the right instance secret
-//   store/000001.ndjson   rows of the store, in parts: the dump of daemon/accounts/store/, the same for both engines
+//   store/000001.ndjson   rows of the store, in parts: the dump of daemon/store/, the same for both engines
 //   catalog.json          the catalog as in a data directory; without the index its repos have no shards
 //   sealed.json           instance secret and licence key, encrypted; only with a passphrase
 //   shards/ID.shard       shards, revision files, symbols; only with the index

@@ -10,11 +10,11 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import tar from 'tar-stream';
 import { z } from 'zod';
-import type { Catalog } from '../sync/catalog/catalog.ts';
-import { encodeCatalog } from '../sync/catalog/catalog-files.ts';
-import type { CatalogRepo } from '../sync/catalog/catalog-records.ts';
-import type { DumpPart, DumpRow } from '../accounts/store/dump.ts';
-import type { Store } from '../accounts/store/store.ts';
+import type { Catalog } from '../index/catalog/catalog.ts';
+import { encodeCatalog } from '../index/catalog/catalog-files.ts';
+import type { CatalogRepo } from '../index/catalog/catalog-records.ts';
+import type { DumpPart, DumpRow } from '../store/dump.ts';
+import type { Store } from '../store/store.ts';
 import { systemCodeOf } from '../base/caught.ts';
 import {
   BackupError,

@@ -1,5 +1,5 @@
 // Restores a backup into a data directory and its store: everything is unpacked, checked and made ready beside what is
-// there, then takes its place in one step (sync/catalog/placing.ts). A PostgreSQL store is filled in one transaction just
+// there, then takes its place in one step (index/catalog/placing.ts). A PostgreSQL store is filled in one transaction just
 // before that step.
 
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
@@ -10,17 +10,17 @@ import { z } from 'zod';
 import { syncPath } from '../base/synced.ts';
 import { CONTROL_FILES } from '../base/config/control-path.ts';
 import { SECRET_FILE } from '../base/config/secrets.ts';
-import { Catalog } from '../sync/catalog/catalog.ts';
-import { takeDataDir } from '../sync/catalog/data-dir.ts';
+import { Catalog } from '../index/catalog/catalog.ts';
+import { takeDataDir } from '../index/catalog/data-dir.ts';
 import {
   dropStaging,
   makeStaging,
   placeStaging,
   PLACING_FOLDERS,
-} from '../sync/catalog/placing.ts';
-import type { DumpPart } from '../accounts/store/dump.ts';
-import { DumpError } from '../accounts/store/error.ts';
-import { openStore } from '../accounts/store/store.ts';
+} from '../index/catalog/placing.ts';
+import type { DumpPart } from '../store/dump.ts';
+import { DumpError } from '../store/error.ts';
+import { openStore } from '../store/store.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import {

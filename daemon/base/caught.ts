@@ -1,7 +1,7 @@
 // What can be said of a caught value, which may be anything: its message, its system code, itself as an
 // Error. Used wherever a failure is logged, reported or passed on.
 
-/** An error with its code of the API (http/api/shapes/api-error.ts); the message is for the caller. */
+/** An error with its code of the API (api/shapes/api-error.ts); the message is for the caller. */
 export class CodedError<Code extends string> extends Error {
   readonly errorCode: Code;
 

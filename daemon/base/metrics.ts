@@ -1,6 +1,6 @@
 // Numbers that say how the daemon does, as text in the format that Prometheus reads (0.0.4). What happens is observed by
 // counters and histograms; what can be looked at is read when it is asked for. Who measures what is for the callers
-// (daemon/metrics.ts); pools and caches that a process has once are named where they are made.
+// (daemon/app/metrics.ts); pools and caches that a process has once are named where they are made.
 
 /** Name, meaning and names of labels. Bound: values of labels come from small sets, never from what clients send. */
 export interface MetricHead {

@@ -1,9 +1,9 @@
-// The other end of http/operator/control-server.ts: has the daemon that owns a data directory do things.
+// The other end of api/operator/control-server.ts: has the daemon that owns a data directory do things.
 
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { ACCOUNT_HEADER } from '../base/config/control-path.ts';
-import type { Desk } from '../http/operator/operations.ts';
+import type { Desk } from '../api/operator/operations.ts';
 import { systemCodeOf } from '../base/caught.ts';
 import { UsageError } from './errors.ts';
 

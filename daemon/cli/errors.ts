@@ -5,7 +5,7 @@ import path from 'node:path';
 import { messageOf } from '../base/caught.ts';
 import { RefusedFileError } from '../base/config/error.ts';
 import { escapeControls } from './terminal-text.ts';
-import type { ErrorObject } from '../http/api/shapes/api-error.ts';
+import type { ErrorObject } from '../api/shapes/api-error.ts';
 
 /** A mistake in how a command was called, or a state that the user can put right. */
 export class UsageError extends Error {

@@ -3,7 +3,7 @@
 // explanation in, text out.
 
 import type { ConditionNode, GramNode } from '../engine/search/explain-plan.ts';
-import type { Explanation, ShardRow } from '../http/api/search/explain-schemas.ts';
+import type { Explanation, ShardRow } from '../api/search/explain-schemas.ts';
 import { SHORT_ID_SIZE } from '../base/file-hash.ts';
 import { countOf, formatColumns, formatCount } from './format.ts';
 import { formatStats, type NumberTable } from './search-output.ts';

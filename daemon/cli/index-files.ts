@@ -13,11 +13,16 @@ import {
   type Inspection,
   type InspectRequest,
 } from '../engine/shards/inspect.ts';
-import { readCatalog } from '../open-index.ts';
-import type { Catalog } from '../sync/catalog/catalog.ts';
-import { CatalogError } from '../sync/catalog/catalog-files.ts';
-import { QuarantineFile } from '../sync/served/quarantine-file.ts';
-import { type NextMerge, type Survey, type SurveyedShard, surveyOf } from '../sync/merge/survey.ts';
+import { readCatalog } from '../app/open-index.ts';
+import type { Catalog } from '../index/catalog/catalog.ts';
+import { CatalogError } from '../index/catalog/catalog-files.ts';
+import { QuarantineFile } from '../index/served/quarantine-file.ts';
+import {
+  type NextMerge,
+  type Survey,
+  type SurveyedShard,
+  surveyOf,
+} from '../index/merge/survey.ts';
 import { noIndexError, UsageError } from './errors.ts';
 
 /** A survey, and where. */

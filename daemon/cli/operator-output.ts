@@ -4,11 +4,7 @@ import type { CliContext } from './context.ts';
 import { formatColumns } from './format.ts';
 import { commonOptions, type CommonFlags } from './options.ts';
 import type { Operator } from './operator.ts';
-import type {
-  OperationInput,
-  OperationName,
-  OperationOutput,
-} from '../http/operator/operations.ts';
+import type { OperationInput, OperationName, OperationOutput } from '../api/operator/operations.ts';
 import { escapeControls } from './terminal-text.ts';
 
 /** The flags of every command of the operator. */

@@ -6,14 +6,14 @@ import { setTimeout } from 'node:timers/promises';
 import type { BackupInput } from '../backup/make.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { findControlPath } from '../base/config/control-path.ts';
-import type { Offline } from '../offline.ts';
+import type { Offline } from '../app/offline.ts';
 import type {
   Desk,
   OperationInput,
   OperationName,
   OperationOutput,
-} from '../http/operator/operations.ts';
-import type { LockedError } from '../sync/catalog/lock.ts';
+} from '../api/operator/operations.ts';
+import type { LockedError } from '../index/catalog/lock.ts';
 import { createLog } from '../base/log.ts';
 import { deskBehind, NoDaemonError } from './control-client.ts';
 import { UsageError } from './errors.ts';
@@ -100,8 +100,8 @@ async function reach(configuration: Configuration): Promise<Offline> {
 /** The data directory opened; an error: somebody has it. */
 async function tryOpen(configuration: Configuration): Promise<Offline | LockedError> {
   // Why only now: with the store comes much that a command has no use for where a daemon runs.
-  const { openOffline } = await import('../offline.ts');
-  const lock = await import('../sync/catalog/lock.ts');
+  const { openOffline } = await import('../app/offline.ts');
+  const lock = await import('../index/catalog/lock.ts');
   try {
     return await openOffline(configuration, createLog(configuration.log));
   } catch (error) {

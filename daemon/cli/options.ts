@@ -7,7 +7,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS } from '../base/log-levels.ts';
 import { SOURCE_KINDS, VISIBILITIES } from '../repos/records.ts';
 import type { SourceMode } from '../sources/git/probe.ts';
-import type { RepoChange } from '../sync/register/change-repo.ts';
+import type { RepoChange } from '../index/register/change-repo.ts';
 import { UsageError } from './errors.ts';
 import type { CliContext } from './context.ts';
 import { DATA_DIR, findDataDir } from './find-data-dir.ts';

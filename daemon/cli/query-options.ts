@@ -2,7 +2,7 @@
 // becomes of them.
 
 import { type Command, Option } from 'commander';
-import type { SearchCall } from '../http/api/search/search-schemas.ts';
+import type { SearchCall } from '../api/search/search-schemas.ts';
 import { type CliContext, EXIT_ERROR } from './context.ts';
 import { describeError, NoIndexError } from './errors.ts';
 import { DATA_DIR } from './find-data-dir.ts';

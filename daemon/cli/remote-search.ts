@@ -1,8 +1,8 @@
 // Searches through a running daemon: one POST for each search, answered as a whole or as server-sent events.
 // The counterpart of the local index.
 
-import type { Explanation } from '../http/api/search/explain-schemas.ts';
-import type { SearchCall, SearchEvent, SearchResponse } from '../http/api/search/search-schemas.ts';
+import type { Explanation } from '../api/search/explain-schemas.ts';
+import type { SearchCall, SearchEvent, SearchResponse } from '../api/search/search-schemas.ts';
 import { RequestError, UsageError, isErrorObject } from './errors.ts';
 import type { SearchSource } from './search-source.ts';
 

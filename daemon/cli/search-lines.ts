@@ -1,7 +1,7 @@
 // Turns a chunk of a search result into lines with marked stretches. Positions come as line and column
 // (code points); byte offsets would not do, because a bad byte of the file is three bytes long here.
 
-import type { Chunk, MatchRange } from '../http/api/search/search-schemas.ts';
+import type { Chunk, MatchRange } from '../api/search/search-schemas.ts';
 import type { Span } from './terminal-text.ts';
 
 /** One line of a chunk, without its line feed. */

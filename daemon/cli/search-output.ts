@@ -2,7 +2,7 @@
 // names only, or counts. Also the statistics, the note on an incomplete answer and the hints, which
 // go to standard error. Pure: response in, text out; the command decides where the text goes.
 
-import type { FileResult, Hint, SearchResponse } from '../http/api/search/search-schemas.ts';
+import type { FileResult, Hint, SearchResponse } from '../api/search/search-schemas.ts';
 import { type ChunkLine, linesOfChunk, spansInText } from './search-lines.ts';
 import {
   COLORS,

@@ -1,7 +1,7 @@
 // What answers searches for a command: the local index (local-search.ts) or a daemon behind a URL (remote-search.ts).
 
-import type { Explanation } from '../http/api/search/explain-schemas.ts';
-import type { SearchCall, SearchEvent, SearchResponse } from '../http/api/search/search-schemas.ts';
+import type { Explanation } from '../api/search/explain-schemas.ts';
+import type { SearchCall, SearchEvent, SearchResponse } from '../api/search/search-schemas.ts';
 
 export interface SearchSource {
   /** Errors: rejects with an Error that is also an `ErrorObject`, or with any other Error. */

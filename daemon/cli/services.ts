@@ -14,11 +14,11 @@ import { readProductVersion } from '../base/config/version.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { createLog, type Log } from '../base/log.ts';
 import type { InspectRequest } from '../engine/shards/inspect.ts';
-import type { LocalTools } from '../local-tools.ts';
-import type { Daemon } from '../main.ts';
-import type { PassProgress } from '../symbols/pass-loop.ts';
+import type { LocalTools } from '../app/local-tools.ts';
+import type { Daemon } from '../app/main.ts';
+import type { PassProgress } from '../engine/symbols/pass-loop.ts';
 import type { SourceMode } from '../sources/git/probe.ts';
-import type { RepoChange } from '../sync/register/change-repo.ts';
+import type { RepoChange } from '../index/register/change-repo.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
 import { UsageError } from './errors.ts';
 import type { VerifyOptions } from './index-files.ts';
@@ -124,7 +124,7 @@ async function serve(
   onProgress: ProgressListener,
   onWait: (reason: string) => void,
 ): Promise<Serving> {
-  const { startDaemon } = await import('../main.ts');
+  const { startDaemon } = await import('../app/main.ts');
   const { host, port, baseUrl, isAnonymous, workers, defaultSource } = options;
   const anonymousAccess = isAnonymous ? true : undefined;
   const flags = { host, port, baseUrl, anonymousAccess, workers };
@@ -167,7 +167,7 @@ async function serveTools(
   let tools: Promise<LocalTools> | undefined;
   // Why loaded later: the engine takes longer than a client should wait for its first answer.
   const open = async (): Promise<LocalTools> => {
-    const { LocalTools: Tools } = await import('../local-tools.ts');
+    const { LocalTools: Tools } = await import('../app/local-tools.ts');
     return new Tools({ configuration, log, sources: paths });
   };
   const { servePipe } = await import('./tool-pipe.ts');
@@ -203,7 +203,7 @@ async function indexSources(
   options: IndexOptions,
   onProgress: ProgressListener,
 ): Promise<readonly JobResult[]> {
-  const { indexerOf, openInstance } = await import('../instance.ts');
+  const { indexerOf, openInstance } = await import('../app/instance.ts');
   const { jobLimitsOf } = await import('../sync/jobs/job-limits.ts');
   const configuration = await configurationOf(options);
   const { onLogLine } = options;

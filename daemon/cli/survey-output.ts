@@ -3,7 +3,7 @@
 
 import { SHORT_ID_SIZE } from '../base/file-hash.ts';
 import { someNames } from '../repos/some-names.ts';
-import type { NextMerge, SurveyedShard } from '../sync/merge/survey.ts';
+import type { NextMerge, SurveyedShard } from '../index/merge/survey.ts';
 import { countOf, formatColumns, formatCount } from './format.ts';
 import type { IndexReport, ShardReport } from './index-files.ts';
 import { escapeControls } from './terminal-text.ts';

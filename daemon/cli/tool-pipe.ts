@@ -3,8 +3,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Log } from '../base/log.ts';
-import { makeToolServer, progressOf } from '../http/mcp/tool-server.ts';
-import type { LocalTools } from '../local-tools.ts';
+import { makeToolServer, progressOf } from '../api/mcp/tool-server.ts';
+import type { LocalTools } from '../app/local-tools.ts';
 
 /** Characters of what is wrong with a message that are shown. */
 const SHOWN_SIZE = 300;

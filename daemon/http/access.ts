@@ -4,9 +4,9 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../accounts/caller.ts';
 import type { ProvenRequest } from '../accounts/oauth/proofs.ts';
-import type { Endpoint, Rights } from './api/shapes/endpoint.ts';
-import { ApiError } from './api/shapes/api-error.ts';
-import { ownOrigins } from './api/shapes/own-origins.ts';
+import type { Endpoint, Rights } from '../api/shapes/endpoint.ts';
+import { ApiError } from '../api/shapes/api-error.ts';
+import { ownOrigins } from '../api/shapes/own-origins.ts';
 import type { Settings } from '../base/config/settings.ts';
 import {
   limitOf,
@@ -19,7 +19,7 @@ import type { Decision } from '../accounts/limits/decision.ts';
 import type { Ledger } from '../accounts/limits/ledger.ts';
 import type { HttpRequest } from './adapters/adapter.ts';
 import { isAtThisMachine } from './binding.ts';
-import { toolServerChallenge } from './oauth/addresses.ts';
+import { toolServerChallenge } from '../api/oauth/addresses.ts';
 
 /** What the checks need, and what they find out. */
 export interface Access {

@@ -6,7 +6,7 @@
 // a long one, unless an older one has waited for long. A search keeps its place from its deadline on, or is
 // rid of it if it has none then: it has only to say so.
 
-import { ApiError } from './api/shapes/api-error.ts';
+import { ApiError } from '../api/shapes/api-error.ts';
 import { type Deferred, deferred } from '../base/deferred.ts';
 import type { PausableSearch, SearchPlace } from '../base/place.ts';
 import { ClientGoneError } from './adapters/adapter.ts';

@@ -1,11 +1,11 @@
 // What steps 5, 8 and 10 to 12 do for an endpoint, for each call that its handler makes (`Calls` of
-// http/api/shapes/endpoint.ts).
+// api/shapes/endpoint.ts).
 
 import { paced } from '../base/pace.ts';
 import { type AccessParts, checkRights, countCall } from './access.ts';
 import { ClientGoneError, type HttpRequest } from './adapters/adapter.ts';
 import type { Admission, Place } from './admission.ts';
-import type { Calls, Rights } from './api/shapes/endpoint.ts';
+import type { Calls, Rights } from '../api/shapes/endpoint.ts';
 import { holderOf } from './client-address.ts';
 import type { Exchange } from './exchange.ts';
 

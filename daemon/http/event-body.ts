@@ -1,7 +1,7 @@
 // The events of a search as a response body: server-sent events, or MessagePack frames for those who ask for
 // them, compressed for those who take that. Leaves sending to the adapters and what an event holds to the search.
 
-import type { EventStream, StreamEvent } from './api/shapes/endpoint-services.ts';
+import type { EventStream, StreamEvent } from '../api/shapes/endpoint-services.ts';
 import type { BodyStream } from './adapters/adapter.ts';
 import type { StreamCoder } from './coding.ts';
 import { pack } from './packer.ts';

@@ -5,8 +5,8 @@ import type { Access } from './access.ts';
 import type { HttpRequest } from './adapters/adapter.ts';
 import type { Hold } from './adapters/memory-budget.ts';
 import type { Place } from './admission.ts';
-import type { ErrorCode } from './api/shapes/api-error.ts';
-import type { BoundHandler, Endpoint } from './api/shapes/endpoint.ts';
+import type { ErrorCode } from '../api/shapes/api-error.ts';
+import type { BoundHandler, Endpoint } from '../api/shapes/endpoint.ts';
 import { ALL_METHODS, type Route } from './router.ts';
 
 /** What the steps have found out about one request so far. */

@@ -2,7 +2,7 @@
 // short members takes 100 ms. So their number is bounded, and found before anything is made of them.
 
 import { TextDecoder } from 'node:util';
-import { ApiError } from './api/shapes/api-error.ts';
+import { ApiError } from '../api/shapes/api-error.ts';
 
 /** Bound: the longest list that an endpoint takes has 10,000 items. Measured: 2026-11-22: 20,000 members take 8 to 20 ms. */
 export const BODY_VALUES_MAX = 20_000;

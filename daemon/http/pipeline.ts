@@ -7,9 +7,9 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { actorOf } from '../accounts/audit-trail.ts';
 import type { Ledger } from '../accounts/limits/ledger.ts';
 import { SEES_NOTHING } from '../repos/sight.ts';
-import type { Answer, CallContext, Endpoint } from './api/shapes/endpoint.ts';
-import { ApiError, toApiError } from './api/shapes/api-error.ts';
-import type { EventStream, Services } from './api/shapes/endpoint-services.ts';
+import type { Answer, CallContext, Endpoint } from '../api/shapes/endpoint.ts';
+import { ApiError, toApiError } from '../api/shapes/api-error.ts';
+import type { EventStream, Services } from '../api/shapes/endpoint-services.ts';
 import type { LazyBytes } from '../base/lazy-bytes.ts';
 import type { Settings } from '../base/config/settings.ts';
 import { isShortage } from '../base/caught.ts';
@@ -41,7 +41,7 @@ import { readHeldBody, readJson } from './request-body.ts';
 import { MemoryBudget, noMemoryError } from './adapters/memory-budget.ts';
 import { newRequestId } from './request-id.ts';
 import { ALL_METHODS, allowedMethods, type Found, type Route, Router } from './router.ts';
-import { UNKNOWN_PAGE } from './web/page-endpoints.ts';
+import { UNKNOWN_PAGE } from '../api/page/page-endpoints.ts';
 
 export interface PipelineOptions {
   readonly endpoints: readonly Endpoint[];

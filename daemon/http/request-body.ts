@@ -3,7 +3,7 @@
 import { type AccessParts, checkAuthentication } from './access.ts';
 import { BodyTooLargeError, UNASKED_BODY_SIZE_MAX } from './adapters/adapter.ts';
 import { type Hold, type MemoryBudget, noMemoryError } from './adapters/memory-budget.ts';
-import { ApiError } from './api/shapes/api-error.ts';
+import { ApiError } from '../api/shapes/api-error.ts';
 import { holderOf } from './client-address.ts';
 import { accessOf, type Exchange } from './exchange.ts';
 import { parseJsonBody } from './json-body.ts';

@@ -2,10 +2,10 @@
 // clients keep, and the headers that every response carries.
 
 import { given } from '../base/given.ts';
-import { type Asset, isUnchanged } from './api/shapes/asset.ts';
-import type { Answer, TypedBytes } from './api/shapes/endpoint.ts';
+import { type Asset, isUnchanged } from '../api/shapes/asset.ts';
+import type { Answer, TypedBytes } from '../api/shapes/endpoint.ts';
 import type { LazyBytes } from '../base/lazy-bytes.ts';
-import type { EventStream } from './api/shapes/endpoint-services.ts';
+import type { EventStream } from '../api/shapes/endpoint-services.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
 import {
   EventBody,

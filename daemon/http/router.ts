@@ -2,7 +2,7 @@
 // segment that is not empty, the last one a wildcard (`*rest`), which takes all that follows, slashes included, and
 // may be empty; the base URL may put a prefix before all paths.
 
-import type { Endpoint } from './api/shapes/endpoint.ts';
+import type { Endpoint } from '../api/shapes/endpoint.ts';
 
 /** The endpoints of one path by method. */
 export type Route = ReadonlyMap<string, Endpoint>;

@@ -1,6 +1,6 @@
-// Makes a listening server out of configuration and services. main.ts calls it and closes it.
+// Makes a listening server out of configuration and services. app/main.ts calls it and closes it.
 
-import { ENDPOINTS } from './api/endpoints.ts';
+import { ENDPOINTS } from '../api/endpoints.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { systemCodeOf } from '../base/caught.ts';
 import { ConfigError } from '../base/config/error.ts';
@@ -11,9 +11,9 @@ import type { AdapterOptions, BoundAddress, HttpAdapter, HttpHandler } from './a
 import { allowedHosts, type Binding, defaultBaseUrl, resolveBinding } from './binding.ts';
 import { openAdapter } from './adapters/open-adapter.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
-import { mcpEndpoints } from './mcp/mcp-endpoints.ts';
-import { OAUTH_ENDPOINTS } from './oauth/oauth-endpoints.ts';
-import { PAGE_ENDPOINTS } from './web/page-endpoints.ts';
+import { mcpEndpoints } from '../api/mcp/mcp-endpoints.ts';
+import { OAUTH_ENDPOINTS } from '../api/oauth/oauth-endpoints.ts';
+import { PAGE_ENDPOINTS } from '../api/page/page-endpoints.ts';
 
 const GRACE_MS = 10_000;
 

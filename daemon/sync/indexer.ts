@@ -1,18 +1,18 @@
 // Keeps the repos of a data directory indexed, for its owner: which sources there are, what is to be done, what the store
 // says of them, which symbols are missing. Each is a file of its own; here they are joined.
 
-import type { Connections as ConnectionRows } from '../accounts/store/connections.ts';
+import type { Connections as ConnectionRows } from '../store/connections.ts';
 import { type ConnectionLimits, Connections, type HostAccess } from './connections/connections.ts';
 import { RepoIndexer, type RepoIndexerOptions } from './jobs/index-repo.ts';
 import { JobDesk } from './jobs/job-desk.ts';
 import { Jobs, type JobsOptions } from './jobs/jobs.ts';
-import { MERGE_LIMITS, type MergeLimits } from './merge/merge-plan.ts';
-import { Merger } from './merge/merger.ts';
+import { MERGE_LIMITS, type MergeLimits } from '../index/merge/merge-plan.ts';
+import { Merger } from '../index/merge/merger.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { RepoSources } from './sources/repo-sources.ts';
 import { SeenFiles } from './watch/seen-files.ts';
-import { ShardSymbols } from './upkeep/shard-symbols.ts';
-import { StoreRules } from './served/store-rules.ts';
+import { ShardSymbols } from '../index/upkeep/shard-symbols.ts';
+import { StoreRules } from '../index/served/store-rules.ts';
 
 export interface IndexerOptions
   extends

@@ -6,12 +6,12 @@ import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { RefLooks } from '../sources/git/ref-looks.ts';
-import type { Catalog } from './catalog/catalog.ts';
+import type { Catalog } from '../index/catalog/catalog.ts';
 import { FileWatch } from './watch/file-watch.ts';
-import { lookOfState } from './served/fingerprint.ts';
+import { lookOfState } from '../index/served/fingerprint.ts';
 import type { Indexer } from './indexer.ts';
 import { pauseAfter, RefWatch } from './watch/ref-watch.ts';
-import type { Served } from './served/served.ts';
+import type { Served } from '../index/served/served.ts';
 
 export interface SourceWatchOptions {
   readonly catalog: Pick<Catalog, 'repo' | 'isClone'>;

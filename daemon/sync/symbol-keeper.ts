@@ -8,12 +8,12 @@ import { ShardError } from '../engine/host/space.ts';
 import { isDiskFull, messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { unlessAborted } from '../base/shared-work.ts';
-import { enginesHere } from '../symbols/extractor.ts';
-import { SymbolPasses } from '../symbols/pass.ts';
-import type { PassProgress } from '../symbols/pass-loop.ts';
+import { enginesHere } from '../engine/symbols/extractor.ts';
+import { SymbolPasses } from '../engine/symbols/pass.ts';
+import type { PassProgress } from '../engine/symbols/pass-loop.ts';
 import type { Indexer } from './indexer.ts';
-import type { Served } from './served/served.ts';
-import type { WantedShard } from './upkeep/shard-symbols.ts';
+import type { Served } from '../index/served/served.ts';
+import type { WantedShard } from '../index/upkeep/shard-symbols.ts';
 
 /** Changes whenever other symbols are found in the same content, so that they are looked for again. */
 const EXTRACTION_VERSION = 4;

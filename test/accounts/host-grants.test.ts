@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { memberSyncOf } from '../../daemon/member-lists.ts';
+import { memberSyncOf } from '../../daemon/app/member-lists.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { onBothAdapters } from '../http/adapters.ts';
 import { repo } from '../http/harness.ts';

@@ -9,14 +9,14 @@ import { Callers } from '../../daemon/accounts/callers.ts';
 import { hashCredential, makeApiKey } from '../../daemon/accounts/credentials.ts';
 import { HostLists } from '../../daemon/accounts/host-lists.ts';
 import { Sights } from '../../daemon/accounts/sights.ts';
-import { ReaderSet } from '../../daemon/accounts/store/host-readers.ts';
-import type { Store } from '../../daemon/accounts/store/store.ts';
+import { ReaderSet } from '../../daemon/store/host-readers.ts';
+import type { Store } from '../../daemon/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { isSeen } from '../../daemon/repos/sight.ts';
 import { repo } from '../http/harness.ts';
-import { onBothEngines, withEmbeddedPlace } from './store/harness.ts';
+import { onBothEngines, withEmbeddedPlace } from '../store/harness.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 const HOUR_MS = 3_600_000;

@@ -10,7 +10,7 @@ import {
   PasswordsBusyError,
   isPasswordAllowed,
 } from '../../daemon/accounts/passwords.ts';
-import { toApiError } from '../../daemon/http/api/shapes/api-error.ts';
+import { toApiError } from '../../daemon/api/shapes/api-error.ts';
 
 const passwords = new Passwords();
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
-import { openControlPlane } from '../../daemon/control-plane.ts';
+import { openControlPlane } from '../../daemon/app/control-plane.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';

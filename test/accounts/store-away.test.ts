@@ -11,7 +11,7 @@ import { after, before, test } from 'node:test';
 import { closeWorlds } from '../http/harness.ts';
 import { repo } from '../http/harness.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { POSTGRES_MISSING, type PostgresServer, startPostgres } from './store/postgres-server.ts';
+import { POSTGRES_MISSING, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { type AccountsWorld, startAccounts } from './world.ts';
 
 const SOCKET = '.s.PGSQL.5432';

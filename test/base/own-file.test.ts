@@ -17,9 +17,9 @@ import {
   readOwnSoon,
   writeOwn,
 } from '../../daemon/base/own-file.ts';
-import { readCatalog } from '../../daemon/open-index.ts';
-import { lockDataDir } from '../../daemon/sync/catalog/lock.ts';
-import { openStore } from '../../daemon/accounts/store/store.ts';
+import { readCatalog } from '../../daemon/app/open-index.ts';
+import { lockDataDir } from '../../daemon/index/catalog/lock.ts';
+import { openStore } from '../../daemon/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 

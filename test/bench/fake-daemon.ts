@@ -9,7 +9,7 @@ import type {
   FileResult,
   MatchRange,
   SearchResponse,
-} from '../../daemon/http/api/search/search-schemas.ts';
+} from '../../daemon/api/search/search-schemas.ts';
 
 interface Call {
   readonly query: string;

@@ -6,7 +6,7 @@ import { RequestError, isErrorObject } from '../../daemon/cli/errors.ts';
 import { createProcessContext } from '../../daemon/cli/process-context.ts';
 import { runProgram } from '../../daemon/cli/program.ts';
 import type { CliServices } from '../../daemon/cli/services.ts';
-import type { SearchEvent, SearchResponse } from '../../daemon/http/api/search/search-schemas.ts';
+import type { SearchEvent, SearchResponse } from '../../daemon/api/search/search-schemas.ts';
 import { statsOf } from '../http/answers.ts';
 import { chunk, explanation, file, response, surveyed } from './responses.ts';
 

@@ -8,9 +8,9 @@ import type {
   FileResult,
   Location,
   MatchRange,
-} from '../../daemon/http/api/search/search-schemas.ts';
-import type { SearchResponse } from '../../daemon/http/api/search/search-schemas.ts';
-import type { Explanation } from '../../daemon/http/api/search/explain-schemas.ts';
+} from '../../daemon/api/search/search-schemas.ts';
+import type { SearchResponse } from '../../daemon/api/search/search-schemas.ts';
+import type { Explanation } from '../../daemon/api/search/explain-schemas.ts';
 
 function advance({ byteOffset, lineNumber, column }: Location, character: string): Location {
   // A bad byte is one byte in the file and U+FFFD here.

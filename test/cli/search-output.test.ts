@@ -9,7 +9,7 @@ import {
   formatStats,
 } from '../../daemon/cli/search-output.ts';
 import type { OutputOptions } from '../../daemon/cli/search-output.ts';
-import type { FileResult } from '../../daemon/http/api/search/search-schemas.ts';
+import type { FileResult } from '../../daemon/api/search/search-schemas.ts';
 import { chunk, file, response } from './responses.ts';
 
 const TERMINAL: OutputOptions = {

@@ -6,7 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { checkReply } from '../http/api/checker.ts';
+import { checkReply } from '../api/checker.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { call, get, post, serveIndexed, trawl } from './daemon.ts';
 

@@ -18,7 +18,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { deskBehind } from '../../daemon/cli/control-client.ts';
 import { findControlPath } from '../../daemon/base/config/control-path.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { POSTGRES_MISSING, startPostgres } from '../accounts/store/postgres-server.ts';
+import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
 import { get, serve, serveIndexed, startTrawl, trawl, shardNames } from './daemon.ts';
 import type { Outcome, StartOptions } from './daemon.ts';
 

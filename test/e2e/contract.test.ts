@@ -10,7 +10,7 @@ import type {
   FileResult,
   MatchRange,
   SearchResponse,
-} from '../../daemon/http/api/search/search-schemas.ts';
+} from '../../daemon/api/search/search-schemas.ts';
 import { makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
 import { call, post, search, serveIndexed } from './daemon.ts';

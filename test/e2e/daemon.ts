@@ -9,9 +9,9 @@ import { createServer } from 'node:net';
 import { after } from 'node:test';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SearchResponse } from '../../daemon/http/api/search/search-schemas.ts';
+import type { SearchResponse } from '../../daemon/api/search/search-schemas.ts';
 import { type RawCall, type RawReply, replyTo } from '../http/ask.ts';
-import { checkReply } from '../http/api/checker.ts';
+import { checkReply } from '../api/checker.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
 
 export const MAIN = fileURLToPath(new URL('../../bundle/cli/main.js', import.meta.url));

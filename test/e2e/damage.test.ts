@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import type { SearchResponse } from '../../daemon/http/api/search/search-schemas.ts';
+import type { SearchResponse } from '../../daemon/api/search/search-schemas.ts';
 import { canMap } from '../../daemon/engine/host/mapping.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { call, eventually, get, search, serve, serveIndexed, shardNames } from './daemon.ts';

@@ -8,7 +8,7 @@ import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { childrenOf, untilGone } from '../symbols/processes.ts';
+import { childrenOf, untilGone } from '../engine/symbols/processes.ts';
 import { type Answer, call, eventually, serve, serveIndexed, type Served } from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;

@@ -5,10 +5,10 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { ENDPOINTS } from '../../daemon/http/api/endpoints.ts';
+import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
-import { type Daemon, startDaemon } from '../../daemon/main.ts';
-import { openIndex } from '../../daemon/open-index.ts';
+import { type Daemon, startDaemon } from '../../daemon/app/main.ts';
+import { openIndex } from '../../daemon/app/open-index.ts';
 import { probeSource } from '../../daemon/sources/git/probe.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { licenceEnvironment } from '../accounts/licences.ts';

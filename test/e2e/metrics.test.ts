@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import { createLog } from '../../daemon/base/log.ts';
-import { startDaemon } from '../../daemon/main.ts';
+import { startDaemon } from '../../daemon/app/main.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 
 const folder = makeRepo({ 'secret.txt': 'secretplum\nand a secretplum\n' });

@@ -18,7 +18,7 @@ import type {
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import * as oauth from 'oauth4webapi';
 import { licenceEnvironment } from '../accounts/licences.ts';
-import { callTool } from '../http/mcp/tool-client.ts';
+import { callTool } from '../api/mcp/tool-client.ts';
 import { commitAll, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { type Served, serveIndexed } from './daemon.ts';
 

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import type { SearchResponse } from '../../daemon/http/api/search/search-schemas.ts';
+import type { SearchResponse } from '../../daemon/api/search/search-schemas.ts';
 import {
   HEADER_SECTIONS_OFFSET,
   SECTION_BLOCKS,

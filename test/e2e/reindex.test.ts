@@ -3,13 +3,13 @@
 // tier: ci
 
 import assert from 'node:assert/strict';
-import { indexerOf } from '../../daemon/instance.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
-import { encodeCatalog } from '../../daemon/sync/catalog/catalog-files.ts';
-import type { CatalogRepo } from '../../daemon/sync/catalog/catalog-records.ts';
+import { encodeCatalog } from '../../daemon/index/catalog/catalog-files.ts';
+import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import {
   get,
@@ -174,7 +174,7 @@ void test(
   'a setting that only concerns searches makes nothing be built again',
   TIMEOUT,
   async () => {
-    const { openInstance } = await import('../../daemon/instance.ts');
+    const { openInstance } = await import('../../daemon/app/instance.ts');
     const { readConfiguration } = await import('../../daemon/base/config/configuration.ts');
     const { createLog } = await import('../../daemon/base/log.ts');
     const repo = makeRepo({ 'a.txt': 'plum\n' });

@@ -7,7 +7,7 @@ import test, { after } from 'node:test';
 import { ENTITLEMENTS } from '../../daemon/accounts/licence.ts';
 import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { POSTGRES_MISSING, startPostgres } from '../accounts/store/postgres-server.ts';
+import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
 import { call, eventually, serveIndexed, type Served } from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;

@@ -8,7 +8,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { callTool } from '../http/mcp/tool-client.ts';
+import { callTool } from '../api/mcp/tool-client.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { eventually, MAIN, startTrawl } from './daemon.ts';
 

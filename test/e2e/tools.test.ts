@@ -8,7 +8,7 @@ import path from 'node:path';
 import test, { after, before } from 'node:test';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { licenceEnvironment } from '../accounts/licences.ts';
-import { callTool, toolClient } from '../http/mcp/tool-client.ts';
+import { callTool, toolClient } from '../api/mcp/tool-client.ts';
 import { commitAll, git, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { call, eventually, get, jobsEnded, type Served, serve, trawl } from './daemon.ts';
 

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ApiError } from '../../daemon/http/api/shapes/api-error.ts';
+import { ApiError } from '../../daemon/api/shapes/api-error.ts';
 import { Admission, type Place } from '../../daemon/http/admission.ts';
 import { eventually } from './harness.ts';
 

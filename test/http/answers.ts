@@ -2,7 +2,7 @@
 // a test is about.
 
 import type { StatsNumbers } from '../../daemon/engine/search/answer.ts';
-import type { Stats } from '../../daemon/http/api/search/search-schemas.ts';
+import type { Stats } from '../../daemon/api/search/search-schemas.ts';
 
 /** The object `stats` of a search that did nothing, changed by `more`. */
 export function statsOf(more: Partial<StatsNumbers> = {}): Stats {

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { endpoint, ok } from '../../daemon/http/api/shapes/endpoint.ts';
-import type { CallContext, Endpoint, HeldPlace } from '../../daemon/http/api/shapes/endpoint.ts';
-import { toApiError } from '../../daemon/http/api/shapes/api-error.ts';
+import { endpoint, ok } from '../../daemon/api/shapes/endpoint.ts';
+import type { CallContext, Endpoint, HeldPlace } from '../../daemon/api/shapes/endpoint.ts';
+import { toApiError } from '../../daemon/api/shapes/api-error.ts';
 import { onBothAdapters } from './adapters.ts';
 import { OWNER_KEY, eventually, gate } from './harness.ts';
 import { ask } from './ask.ts';

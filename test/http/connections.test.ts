@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Services } from '../../daemon/http/api/shapes/endpoint-services.ts';
+import type { Services } from '../../daemon/api/shapes/endpoint-services.ts';
 import type { JobView } from '../../daemon/repos/jobs.ts';
 import { closeWorlds, OWNER_KEY, repo, startWorld } from './harness.ts';
 

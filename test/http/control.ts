@@ -2,8 +2,8 @@
 
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import type { Environment } from '../../daemon/base/config/configuration.ts';
-import { openControlPlane } from '../../daemon/control-plane.ts';
-import type { ControlPlane } from '../../daemon/control-plane.ts';
+import { openControlPlane } from '../../daemon/app/control-plane.ts';
+import type { ControlPlane } from '../../daemon/app/control-plane.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';

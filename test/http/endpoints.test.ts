@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../daemon/http/api/shapes/api-error.ts';
-import type { Services } from '../../daemon/http/api/shapes/endpoint-services.ts';
+import { ApiError } from '../../daemon/api/shapes/api-error.ts';
+import type { Services } from '../../daemon/api/shapes/endpoint-services.ts';
 import { QueryError } from '../../daemon/engine/regex/query-error.ts';
 import { UnknownContextError } from '../../daemon/engine/query/repos.ts';
 import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';

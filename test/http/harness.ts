@@ -8,23 +8,23 @@ import type { SearchRequest } from '../../daemon/engine/query/request.ts';
 import type { SearchEnvironment } from '../../daemon/engine/search/prepare.ts';
 import type { StreamEnvironment } from '../../daemon/engine/search/stream.ts';
 import type { CommitFields } from '../../daemon/sources/history/commits.ts';
-import type { SearchCall } from '../../daemon/http/api/search/search-schemas.ts';
-import type { EventStream, Services } from '../../daemon/http/api/shapes/endpoint-services.ts';
+import type { SearchCall } from '../../daemon/api/search/search-schemas.ts';
+import type { EventStream, Services } from '../../daemon/api/shapes/endpoint-services.ts';
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import type {
   Configuration,
   ConfigurationInput,
   Environment,
 } from '../../daemon/base/config/configuration.ts';
-import type { StoredRepo } from '../../daemon/accounts/store/repos.ts';
-import { type ControlPlane, openControlPlane } from '../../daemon/control-plane.ts';
+import type { StoredRepo } from '../../daemon/store/repos.ts';
+import { type ControlPlane, openControlPlane } from '../../daemon/app/control-plane.ts';
 import { createServer } from '../../daemon/http/server.ts';
 import type { RunningServer } from '../../daemon/http/server.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { createLog } from '../../daemon/base/log.ts';
-import { checkReply } from './api/checker.ts';
+import { checkReply } from '../api/checker.ts';
 import { ask } from './ask.ts';
 import type { RawCall, RawReply } from './ask.ts';
 import { FINAL_EVENT, answerOf, explanationOf } from './answers.ts';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { HealthSeries } from '../../daemon/health-series.ts';
+import { HealthSeries } from '../../daemon/app/health-series.ts';
 import { closeWorlds, OWNER_KEY, startWorld } from './harness.ts';
 
 after(closeWorlds);

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OPERATOR } from '../../daemon/accounts/audit-trail.ts';
-import { ENDPOINTS } from '../../daemon/http/api/endpoints.ts';
+import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { isAtThisMachine } from '../../daemon/http/binding.ts';
 import { onBothAdapters } from './adapters.ts';
 import { repo, SEARCH_BODY, searchWith, startWorld } from './harness.ts';

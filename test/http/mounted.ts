@@ -3,10 +3,10 @@
 import { readSettings } from '../../daemon/base/config/settings.ts';
 import type { Environment } from '../../daemon/base/config/configuration.ts';
 import { createLog } from '../../daemon/base/log.ts';
-import type { ControlPlane } from '../../daemon/control-plane.ts';
+import type { ControlPlane } from '../../daemon/app/control-plane.ts';
 import type { AdapterOptions, BoundAddress } from '../../daemon/http/adapters/adapter.ts';
 import { openAdapter } from '../../daemon/http/adapters/open-adapter.ts';
-import type { Endpoint } from '../../daemon/http/api/shapes/endpoint.ts';
+import type { Endpoint } from '../../daemon/api/shapes/endpoint.ts';
 import { Pipeline } from '../../daemon/http/pipeline.ts';
 import { startControl } from './control.ts';
 

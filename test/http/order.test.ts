@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { endpoint, ok } from '../../daemon/http/api/shapes/endpoint.ts';
+import { endpoint, ok } from '../../daemon/api/shapes/endpoint.ts';
 import { Pipeline, STEPS } from '../../daemon/http/pipeline.ts';
 import type { HttpRequest } from '../../daemon/http/adapters/adapter.ts';
 import { readSettings } from '../../daemon/base/config/settings.ts';

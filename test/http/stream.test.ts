@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { brotliDecompressSync, constants, gunzipSync } from 'node:zlib';
 import { unpack } from 'msgpackr';
-import type { EventStream } from '../../daemon/http/api/shapes/endpoint-services.ts';
+import type { EventStream } from '../../daemon/api/shapes/endpoint-services.ts';
 import { BUFFER_SIZE_MAX } from '../../daemon/http/adapters/pump.ts';
 import { adapters, onBothAdapters } from './adapters.ts';
 import { FINAL_EVENT, chunkEvent, resultOf } from './answers.ts';

@@ -20,14 +20,18 @@ const DOORS: readonly Door[] = [
     module: ['uWebSockets.js'],
     places: ['daemon/http/adapters/uws-adapter.ts'],
   },
-  { what: 'node:http', module: ['node:http'], places: ['daemon/http/', 'daemon/cli/'] },
+  {
+    what: 'node:http',
+    module: ['node:http'],
+    places: ['daemon/http/', 'daemon/api/operator/', 'daemon/cli/'],
+  },
   {
     what: 'WebAssembly',
     code: /\bWebAssembly\.(?!Module\b|Memory;|Memory,)\w+/,
     // Besides the core there are the grammars of tree-sitter.
-    places: ['daemon/engine/host/', 'daemon/symbols/tree-program.ts'],
+    places: ['daemon/engine/host/', 'daemon/engine/symbols/tree-program.ts'],
   },
-  { what: 'tree-sitter', module: ['web-tree-sitter'], places: ['daemon/symbols/'] },
+  { what: 'tree-sitter', module: ['web-tree-sitter'], places: ['daemon/engine/symbols/'] },
   {
     what: 'functions of the system',
     code: /'koffi'|\/libc\.ts'/,
@@ -36,7 +40,7 @@ const DOORS: readonly Door[] = [
       'daemon/base/priority.ts',
       'daemon/engine/host/mapping.ts',
       'daemon/base/spawn.ts',
-      'daemon/sync/catalog/lock.ts',
+      'daemon/index/catalog/lock.ts',
     ],
   },
   {
@@ -48,20 +52,24 @@ const DOORS: readonly Door[] = [
   {
     what: 'the environment',
     code: /\bprocess\.env\b/,
-    // sources/git/git.ts passes named variables on to git: a proxy, a home, a certificate; symbols/confine.ts looks for ctags
+    // sources/git/git.ts passes named variables on to git: a proxy, a home, a certificate; engine/symbols/confine.ts looks for ctags
     // along PATH.
     places: [
       'daemon/base/config/',
       'daemon/cli/',
       'daemon/sources/git/git.ts',
-      'daemon/symbols/confine.ts',
+      'daemon/engine/symbols/confine.ts',
     ],
   },
   {
     what: 'starting a program',
     code: /\bstartProgram\(/,
     // sources/git/git.ts gives each git the settings that keep a repository from running programs.
-    places: ['daemon/base/spawn.ts', 'daemon/sources/git/git.ts', 'daemon/symbols/confine.ts'],
+    places: [
+      'daemon/base/spawn.ts',
+      'daemon/sources/git/git.ts',
+      'daemon/engine/symbols/confine.ts',
+    ],
   },
   {
     what: 'requests to other machines',
@@ -81,7 +89,7 @@ const DOORS: readonly Door[] = [
   {
     what: 'the protocol of tools',
     code: /'@modelcontextprotocol\//,
-    places: ['daemon/http/mcp/', 'daemon/cli/tool-pipe.ts'],
+    places: ['daemon/api/mcp/', 'daemon/cli/tool-pipe.ts'],
   },
   {
     what: 'the protocol of sign-on',
@@ -93,17 +101,17 @@ const DOORS: readonly Door[] = [
     what: 'standard output',
     code: /\bconsole\.|process\.stdout/,
     // A parser answers by its pipe.
-    places: ['daemon/cli/', 'daemon/symbols/tree-program.ts'],
+    places: ['daemon/cli/', 'daemon/engine/symbols/tree-program.ts'],
   },
   { what: 'MessagePack', module: ['msgpackr/pack'], places: ['daemon/http/'] },
   {
     what: 'the API description',
     module: ['zod-openapi'],
     code: /\bswagger-ui-dist\b/,
-    places: ['daemon/http/api/'],
+    places: ['daemon/api/'],
   },
   { what: 'pino', module: ['pino'], places: ['daemon/base/log.ts'] },
-  { what: 'SQL', module: ['kysely', 'libsql', 'pg'], places: ['daemon/accounts/store/'] },
+  { what: 'SQL', module: ['kysely', 'libsql', 'pg'], places: ['daemon/store/'] },
   { what: 'commander', module: ['commander'], places: ['daemon/cli/'] },
   { what: 'jose', module: ['jose'], places: ['daemon/accounts/'] },
   { what: 'argon2', module: ['@node-rs/argon2'], places: ['daemon/accounts/'] },
@@ -131,7 +139,7 @@ test('no file of the daemon makes the API description: that takes 0.3 s, and the
     for (const one of IMPORTS) if (one.file === file) visit(one.target);
   };
   visit('daemon/cli/main.ts');
-  assert.ok(reached.has('daemon/http/api/instance/description-endpoints.ts'));
+  assert.ok(reached.has('daemon/api/instance/description-endpoints.ts'));
   assert.equal(reached.has('zod-openapi'), false);
 });
 

@@ -13,12 +13,12 @@ const OTHERS = ['bench', 'core', 'e2e', 'fuzz', 'oracle', 'structure', 'web'];
 const FILES = filesBelow('test', '.ts').filter((file) => !OTHERS.includes(file.split('/')[1]!));
 const IMPORTS = importsOf([...filesBelow('test', '.ts'), ...filesBelow('daemon', '.ts')]);
 
-/** The files of rooms that a file uses, by helpers in test/ and by what joins the rooms, `daemon/*.ts`. */
+/** The files of rooms that a file uses, by helpers in test/ and by what joins the rooms, `daemon/app/`. */
 function usedBy(file: string, seen = new Set<string>()): Set<string> {
   for (const { file: user, target } of IMPORTS) {
     if (user !== file || seen.has(target)) continue;
     seen.add(target);
-    if (/^(?:test\/|daemon\/[^/]+$)/.test(target)) usedBy(target, seen);
+    if (/^(?:test\/|daemon\/app\/)/.test(target)) usedBy(target, seen);
   }
   return seen;
 }

@@ -1,11 +1,11 @@
 // The tables of daemon/README.md and those in the code hold the same rows: error codes, environment
-// variables, settings. So does the table of endpoints in daemon/http/README.md.
+// variables, settings. So does the table of endpoints in daemon/api/README.md.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ENDPOINTS } from '../../daemon/http/api/endpoints.ts';
-import { ERROR_MEANINGS, ERROR_STATUS } from '../../daemon/http/api/shapes/api-error.ts';
+import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
+import { ERROR_MEANINGS, ERROR_STATUS } from '../../daemon/api/shapes/api-error.ts';
 import { INTEGER_SETTINGS, OTHER_SETTINGS } from '../../daemon/base/config/settings.ts';
 import { VARIABLES } from '../../daemon/base/config/variables.ts';
 import { filesBelow } from './imports.ts';
@@ -83,21 +83,20 @@ test('limits of this version: no endpoint that is said to be missing is served',
 });
 
 test('endpoints: every path beside the file that has it', async () => {
-  const table = readFileSync('daemon/http/README.md', 'utf8').matchAll(
-    /^\| `api\/(\S+)` +\| (.*) \|$/gm,
-  );
+  const table = readFileSync('daemon/api/README.md', 'utf8').matchAll(/^\| `(\S+)` +\| (.*) \|$/gm);
   const said = [...table].map(([, file = '', paths = '']) => [
     file,
     [...paths.matchAll(/`([^`]+)`/g)].map(([, one = '']) => one).sort(),
   ]);
   const written: [file: string, paths: string[]][] = [];
-  for (const file of filesBelow('daemon/http/api', '-endpoints.ts', '-endpoint.ts')) {
+  for (const file of filesBelow('daemon/api', '-endpoints.ts', '-endpoint.ts')) {
     const module: unknown = await import(
       new URL(`../../${file.replace(/\.ts$/, '.js')}`, import.meta.url).href
     );
     const made = new Set(Object.values(module as object).flat());
     const paths = ENDPOINTS.filter((one) => made.has(one)).map((one) => one.path);
-    written.push([file.slice('daemon/http/api/'.length), [...new Set(paths)].sort()]);
+    if (paths.length > 0)
+      written.push([file.slice('daemon/api/'.length), [...new Set(paths)].sort()]);
   }
   assert.deepEqual(said, written);
 });

@@ -8,13 +8,13 @@
 import assert, { AssertionError } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/instance.ts';
-import type { RepoChange } from '../../daemon/sync/register/change-repo.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
+import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
 import { git } from '../sources/git/fixture.ts';
 import { everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf, type RevisionAnswer } from './index-of.ts';
-import { EAGER, NEVER } from './merge-limits.ts';
+import { EAGER, NEVER } from '../index/merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
 import { SEED } from '../seed.ts';
 

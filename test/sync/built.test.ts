@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/instance.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { FILTERS, openIndexOf } from './index-of.ts';
-import { NEVER } from './merge-limits.ts';
+import { NEVER } from '../index/merge-limits.ts';
 
 const OPTIONS = { mergeLimits: NEVER, findsSymbols: false };
 

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { shardErrorOf } from '../../daemon/engine/host/space.ts';
-import { indexerOf } from '../../daemon/instance.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';

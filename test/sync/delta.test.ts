@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/instance.ts';
-import type { RepoChange } from '../../daemon/sync/register/change-repo.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
+import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { everythingOf, History } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';

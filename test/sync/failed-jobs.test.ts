@@ -1,7 +1,7 @@
 // Repos whose last job failed: told with the reason until a job ends well, a few by name.
 
 import assert from 'node:assert/strict';
-import { indexerOf } from '../../daemon/instance.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
 import { cpSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { indexerOf } from '../../daemon/instance.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
 import { FIND_DEPTH_MAX, findRepos } from '../../daemon/sync/sources/find-repos.ts';
 import type { SourceMode } from '../../daemon/sources/git/probe.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';

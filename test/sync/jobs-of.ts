@@ -1,8 +1,8 @@
 // Jobs as a daemon has them, over a store of the test, with an indexer that does as it is told.
 
 import type { TestContext } from 'node:test';
-import type { JobRows } from '../../daemon/accounts/store/jobs.ts';
-import type { Store } from '../../daemon/accounts/store/store.ts';
+import type { JobRows } from '../../daemon/store/jobs.ts';
+import type { Store } from '../../daemon/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import type { IndexContext, IndexOutcome } from '../../daemon/sync/jobs/index-repo.ts';

@@ -8,7 +8,7 @@ import test from 'node:test';
 import type { IndexOutcome } from '../../daemon/sync/jobs/index-repo.ts';
 import type { Job } from '../../daemon/sync/jobs/job.ts';
 import { JobLines } from '../../daemon/sync/jobs/job-lines.ts';
-import { onBothEngines } from '../accounts/store/harness.ts';
+import { onBothEngines } from '../store/harness.ts';
 import {
   type Daemon,
   daemonOn,

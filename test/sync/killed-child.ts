@@ -1,9 +1,9 @@
 // An index that is brought up to date and merged again and again, until somebody kills this process.
 // Arguments: data directory, repositories. Says `ready` once it works.
 
-import { indexerOf } from '../../daemon/instance.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
 import { openIndexOf } from './index-of.ts';
-import { EAGER } from './merge-limits.ts';
+import { EAGER } from '../index/merge-limits.ts';
 
 const [dataDir = '', ...repos] = process.argv.slice(2);
 const index = await openIndexOf(dataDir, { mergeLimits: EAGER });

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import Libsql from 'libsql';
 import { openIndexOf } from './index-of.ts';
-import { NEVER } from './merge-limits.ts';
+import { NEVER } from '../index/merge-limits.ts';
 
 const [dataDir = '', killAt = '0', ...repos] = process.argv.slice(2);
 let changeCount = 0;

@@ -9,11 +9,11 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { indexerOf } from '../../daemon/instance.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
 import { everythingOf, History, randomOf } from './history.ts';
 import { openIndexOf } from './index-of.ts';
-import { EAGER, NEVER } from './merge-limits.ts';
+import { EAGER, NEVER } from '../index/merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
 import { SEED } from '../seed.ts';
 

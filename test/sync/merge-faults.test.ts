@@ -16,10 +16,10 @@ import { HEADER_SIZE } from '../../core/shared/format.ts';
 import { MergeOverflow } from '../../daemon/engine/build/merge.ts';
 import { nextTurn } from '../../daemon/base/next-turn.ts';
 import { ShardError } from '../../daemon/engine/host/space.ts';
-import { indexerOf } from '../../daemon/instance.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
-import { EAGER } from './merge-limits.ts';
+import { EAGER } from '../index/merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
 
 const TIMEOUT = { timeout: 120_000 };

@@ -8,13 +8,13 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { deflateSync } from 'node:zlib';
-import { indexerOf } from '../../daemon/instance.ts';
-import { MERGE_LIMITS } from '../../daemon/sync/merge/merge-plan.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
+import { MERGE_LIMITS } from '../../daemon/index/merge/merge-plan.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
 import { commitAll, git, makeRepo, writeFiles } from '../sources/git/fixture.ts';
 import { everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
-import { EAGER, NEVER } from './merge-limits.ts';
+import { EAGER, NEVER } from '../index/merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
 import { SEED } from '../seed.ts';
 

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/instance.ts';
-import type { OnDemandLimits } from '../../daemon/sync/demand/on-demand-limits.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
+import type { OnDemandLimits } from '../../daemon/index/on-demand/on-demand-limits.ts';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import { narrowed, SEES_ALL } from '../../daemon/repos/sight.ts';
 import { History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf, shown } from './index-of.ts';
 import { SEED } from '../seed.ts';
-import { EAGER } from './merge-limits.ts';
+import { EAGER } from '../index/merge-limits.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 24);
 const CHANGES_PER_REPO = 12;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/instance.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { indexOf, openIndexOf } from './index-of.ts';
 

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { nextTurn } from '../../daemon/base/next-turn.ts';
-import { indexerOf } from '../../daemon/instance.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
-import type { RepoChange } from '../../daemon/sync/register/change-repo.ts';
+import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 

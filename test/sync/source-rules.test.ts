@@ -7,11 +7,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { indexerOf } from '../../daemon/instance.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
 import { readDiskFolders } from '../../daemon/sources/reading/disk-folders.ts';
 import { readSource } from '../../daemon/sources/reading/source-reader.ts';
 import type { SourceMode } from '../../daemon/sources/git/probe.ts';
-import type { RepoChange } from '../../daemon/sync/register/change-repo.ts';
+import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf, shown } from './index-of.ts';
 

@@ -14,17 +14,17 @@ import {
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { indexerOf } from '../../daemon/instance.ts';
-import type { CatalogShard } from '../../daemon/sync/catalog/catalog-records.ts';
-import { fetchMirror } from '../../daemon/sources/mirrors/fetch-mirror.ts';
-import { enginesHere } from '../../daemon/symbols/extractor.ts';
+import { indexerOf } from '../../daemon/app/instance.ts';
+import type { CatalogShard } from '../../daemon/index/catalog/catalog-records.ts';
+import { fetchMirror } from '../../daemon/hosts/mirrors/fetch-mirror.ts';
+import { enginesHere } from '../../daemon/engine/symbols/extractor.ts';
 import { eventually } from '../http/harness.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { GitServer } from '../sources/mirrors/git-server.ts';
+import { GitServer } from '../hosts/mirrors/git-server.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { openConnected } from './connections/connected-index.ts';
 import { hostedRepo, localHost, settingsOf } from './connections/local-host.ts';
-import { EAGER, NEVER } from './merge-limits.ts';
+import { EAGER, NEVER } from '../index/merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
 
 const TIMEOUT = { timeout: 120_000 };

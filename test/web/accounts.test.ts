@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { licenceEnvironment } from '../accounts/licences.ts';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
-import { toolClient } from '../http/mcp/tool-client.ts';
+import { toolClient } from '../api/mcp/tool-client.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { NO_BROWSER, findingsOf, hasCount, until, visit } from './browser.ts';
 import type { Visitor } from './browser.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { before, test } from 'node:test';
 import { serveIndexed } from '../e2e/daemon.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { freePort } from '../sources/mirrors/git-server.ts';
+import { freePort } from '../hosts/mirrors/git-server.ts';
 import { NO_BROWSER, findingsOf, hasCount, visit } from './browser.ts';
 
 const FILES = {

@@ -9,7 +9,7 @@ import { addressOf, belowBase, placeOf } from '../../daemon/web/browse/address.t
 import { linkedPath } from '../../daemon/web/browse/file-kind.ts';
 import { atLines } from '../../daemon/web/code/line-range.ts';
 import { SEED } from '../seed.ts';
-import { PAGES } from '../../daemon/http/web/page-endpoints.ts';
+import { PAGES } from '../../daemon/api/page/page-endpoints.ts';
 
 test('the pages that the daemon serves are those that the client knows', () => {
   const routes = readFileSync('daemon/web/shell/routes.tsx', 'utf8');

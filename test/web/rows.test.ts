@@ -17,7 +17,7 @@ import { pointCount, unitsIn } from '../../daemon/web/code/columns.ts';
 import { visibleLine, visibleName } from '../../daemon/web/parts/hidden-characters.ts';
 import { toResultFile } from '../../daemon/web/search/rows.ts';
 import type { ResultFile } from '../../daemon/web/search/rows.ts';
-import type { FileResult } from '../../daemon/http/api/search/search-schemas.ts';
+import type { FileResult } from '../../daemon/api/search/search-schemas.ts';
 
 test('how long ago, in little room', () => {
   const now = Date.parse('2026-11-25T12:00:00Z');

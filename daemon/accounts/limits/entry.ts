@@ -1,7 +1,7 @@
 // What a daemon knows of one user on one day: how much is used, what of it the store has not heard of, and who waits.
 // Plain state and its steps; when they happen is in ledger.ts.
 
-import type { UsageAnswer, UsageRequest } from '../store/usage.ts';
+import type { UsageAnswer, UsageRequest } from '../../store/usage.ts';
 import { type Decision, remainingOf, resetAtMs } from './decision.ts';
 
 /** Stands for no limit, so that requests without a limit are counted by the same rules. */

@@ -5,7 +5,7 @@
 
 import { CodedError, errorOf, messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
-import type { Usage, UsageAnswer } from '../store/usage.ts';
+import type { Usage, UsageAnswer } from '../../store/usage.ts';
 import { Asking } from './asking.ts';
 import { type LedgerClock, SYSTEM_CLOCK } from './clock.ts';
 import { dayOf, dayText, remainingOf, resetAtMs } from './decision.ts';

@@ -3,8 +3,8 @@
 // a client chooses the address.
 
 import { randomUUID } from 'node:crypto';
-import type { OAuthClient } from '../store/oauth-clients.ts';
-import type { OAuthConsent, OAuthRequest, ShownConsent } from '../store/oauth-consents.ts';
+import type { OAuthClient } from '../../store/oauth-clients.ts';
+import type { OAuthConsent, OAuthRequest, ShownConsent } from '../../store/oauth-consents.ts';
 import { challengeOf } from './challenges.ts';
 import { OAuthError } from './error.ts';
 import { type OAuthMeans, randomHex } from './means.ts';

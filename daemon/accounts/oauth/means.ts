@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Settings } from '../../base/config/settings.ts';
 import type { Log } from '../../base/log.ts';
-import type { Actor, NewAuditRecord } from '../store/audit.ts';
-import type { Store } from '../store/store.ts';
+import type { Actor, NewAuditRecord } from '../../store/audit.ts';
+import type { Store } from '../../store/store.ts';
 import type { Proofs } from './proofs.ts';
 
 export interface OAuthMeans {

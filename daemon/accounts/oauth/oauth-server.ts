@@ -1,4 +1,4 @@
-// The OAuth server for tool clients (API.md 16): its parts, and what is done again and again. Endpoints are in http/oauth/.
+// The OAuth server for tool clients (API.md 16): its parts, and what is done again and again. Endpoints are in api/oauth/.
 //
 // Clients are public, there are no scopes: who holds a token is its user, at the resource that the token is for.
 

@@ -4,7 +4,7 @@
 // A refresh token begins with 32 digits that its successors have as well: so an old one is told from one that never was, and
 // nothing is kept of old ones.
 
-import type { OAuthConsent } from '../store/oauth-consents.ts';
+import type { OAuthConsent } from '../../store/oauth-consents.ts';
 import { isVerified } from './challenges.ts';
 import type { Consents } from './consents.ts';
 import { OAuthError } from './error.ts';

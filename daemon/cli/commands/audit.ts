@@ -1,8 +1,8 @@
 // `trawl audit`: who did what, newest first.
 
 import { type Command, InvalidArgumentError } from 'commander';
-import { factsText } from '../../http/api/accounts/audit-facts.ts';
-import { instantText } from '../../http/api/shapes/input.ts';
+import { factsText } from '../../api/accounts/audit-facts.ts';
+import { instantText } from '../../api/shapes/input.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import {

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Entitlement, ReadLicence } from '../../accounts/licence.ts';
-import type { OperationOutput } from '../../http/operator/operations.ts';
+import type { OperationOutput } from '../../api/operator/operations.ts';
 import { messageOf } from '../../base/caught.ts';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';

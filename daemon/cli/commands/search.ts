@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
-import type { SearchCall, SearchEvent } from '../../http/api/search/search-schemas.ts';
+import type { SearchCall, SearchEvent } from '../../api/search/search-schemas.ts';
 import { type CliContext, EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { addCommonOptions, addExamples, readVariable } from '../options.ts';
 import {

@@ -1,7 +1,7 @@
 // `trawl status`: how the running daemon is, and how fresh each repository is.
 
 import type { Command } from 'commander';
-import type { StatusReport } from '../../http/operator/status-report.ts';
+import type { StatusReport } from '../../api/operator/status-report.ts';
 import { type CliContext, EXIT_NONE } from '../context.ts';
 import { countOf, formatBytes, formatCount, formatDuration } from '../format.ts';
 import {

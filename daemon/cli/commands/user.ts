@@ -1,9 +1,9 @@
 // `trawl user ...`: the users of the instance, by e-mail address. Passwords come from standard input only.
 
 import { given } from '../../base/given.ts';
-import type { Role } from '../../accounts/store/users.ts';
+import type { Role } from '../../store/users.ts';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import type { ShownUser } from '../../http/operator/user-operations.ts';
+import type { ShownUser } from '../../api/operator/user-operations.ts';
 import type { CliContext } from '../context.ts';
 import {
   callOperator,

@@ -1,6 +1,6 @@
 // Builds the shards of one repo: lists the source, plans batches, lets the threads read and code them,
 // keeps for each shard which contents it holds, and has it completed, checked and synced when its last batch
-// is in. Nothing here is visible to searches: the caller publishes the finished files (sync/catalog/catalog.ts).
+// is in. Nothing here is visible to searches: the caller publishes the finished files (index/catalog/catalog.ts).
 
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 // Builds the file with the symbols of a shard (core/FORMAT.md, symbols file): takes the symbols of its blobs one after the
 // other, and writes the file at the end. The shard is opened in an instance of the core of its own. What a symbol is, and
-// who finds it, is told by daemon/symbols.
+// who finds it, is told by daemon/engine/symbols.
 
 import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import {

@@ -1,6 +1,6 @@
 // Revisions that are not indexed (API.md 9.6, "Any revision"): which of them a search asks for, in which of the repos that
 // its caller sees, and the snapshot that it is given for them. Who has their docs, and where they come from:
-// sync/demand/on-demand.ts.
+// index/on-demand/on-demand.ts.
 
 import { type QueryTexts, wholeQuerySteps } from '../query/filter.ts';
 import { planSteps } from '../query/plan.ts';

@@ -2,7 +2,7 @@
 // The body of a request is read when it is asked for, as far as it may be held; that of a response is pulled as fast
 // as the client reads, and cancelled when the client is gone.
 
-import { ApiError } from '../api/shapes/api-error.ts';
+import { ApiError } from '../../api/shapes/api-error.ts';
 import { Breather } from '../../base/next-turn.ts';
 import type { BodyStream, HttpRequest, HttpResponse } from './adapter.ts';
 

@@ -3,7 +3,7 @@
 // the memory. Counts and refuses, never waits; what is refused becomes a 503 at whoever asked.
 // See daemon/DECISIONS.md.
 
-import { ApiError } from '../api/shapes/api-error.ts';
+import { ApiError } from '../../api/shapes/api-error.ts';
 
 /** The share of a holder, as a part of the whole. */
 const SHARES = 8;

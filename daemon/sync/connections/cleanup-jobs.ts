@@ -6,7 +6,7 @@ import type { JobBook } from '../jobs/job-book.ts';
 import { type Job, PRIORITIES } from '../jobs/job.ts';
 import type { JobLimits } from '../jobs/job-limits.ts';
 import { type JobKind, JobRunner, TIMER_MS_MAX } from '../jobs/job-runner.ts';
-import type { RepoRegister } from '../register/register.ts';
+import type { RepoRegister } from '../../index/register/register.ts';
 import type { RepoRemover } from './remove-repos.ts';
 import { removalsOf } from './removal.ts';
 

@@ -8,17 +8,17 @@ import { z } from 'zod';
 import { messageOf } from '../../base/caught.ts';
 import { readOwn, replaceOwn } from '../../base/own-file.ts';
 import type { Log } from '../../base/log.ts';
-import type { RepoHost, StoredRepo } from '../../accounts/store/repos.ts';
+import type { RepoHost, StoredRepo } from '../../store/repos.ts';
 import { type GitCredential, type Host, HostError } from '../../hosts/host.ts';
 import { isGitExit } from '../../sources/git/git.ts';
 import { isMisled } from '../../sources/git/git-place.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
-import { endStrays } from '../../sources/mirrors/strays.ts';
+import { endStrays } from '../../hosts/mirrors/strays.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import type { Catalog } from '../catalog/catalog.ts';
+import type { Catalog } from '../../index/catalog/catalog.ts';
 import type { IndexContext } from '../jobs/index-repo.ts';
 import type { FetchStep, HostNews } from '../jobs/job-step.ts';
-import type { RepoRegister } from '../register/register.ts';
+import type { RepoRegister } from '../../index/register/register.ts';
 import { checkWhose, newsOf, OtherRepositoryError } from './whose-fetch.ts';
 
 /** Makes or updates a bare clone. Errors: why it cannot be; the clone that was there stays. */

@@ -3,12 +3,8 @@
 // connection lists them.
 
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  ConnectionRules,
-  StoredConnection,
-  StoredLink,
-} from '../../accounts/store/connections.ts';
-import type { RepoBook, RepoDecision } from '../../accounts/store/repos.ts';
+import type { ConnectionRules, StoredConnection, StoredLink } from '../../store/connections.ts';
+import type { RepoBook, RepoDecision } from '../../store/repos.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import { withoutHost } from './end-listing.ts';
 import { LinkBook } from './link-book.ts';

@@ -2,11 +2,8 @@
 // see them, their clones (clones.ts), and the removal of those that no connection has any more (cleanup-jobs.ts). What is
 // cloned is indexed by the jobs of its repo.
 
-import type {
-  Connections as ConnectionRows,
-  StoredConnection,
-} from '../../accounts/store/connections.ts';
-import type { StoredRepo } from '../../accounts/store/repos.ts';
+import type { Connections as ConnectionRows, StoredConnection } from '../../store/connections.ts';
+import type { StoredRepo } from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
@@ -21,14 +18,14 @@ import {
 import type { Host } from '../../hosts/host.ts';
 import { type HostPause, hostPauses } from '../../hosts/host-pauses.ts';
 import { isDeepStrictEqual } from 'node:util';
-import type { Catalog } from '../catalog/catalog.ts';
-import { type CatalogRepo, withoutFingerprint } from '../catalog/catalog-records.ts';
+import type { Catalog } from '../../index/catalog/catalog.ts';
+import { type CatalogRepo, withoutFingerprint } from '../../index/catalog/catalog-records.ts';
 import type { JobBook } from '../jobs/job-book.ts';
 import type { JobLimits } from '../jobs/job-limits.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import { hostedRecord, unbuilt } from '../register/open-catalog.ts';
-import type { RepoRegister } from '../register/register.ts';
-import type { Served } from '../served/served.ts';
+import { hostedRecord, unbuilt } from '../../index/register/open-catalog.ts';
+import type { RepoRegister } from '../../index/register/register.ts';
+import type { Served } from '../../index/served/served.ts';
 import { CleanupJobs } from './cleanup-jobs.ts';
 import { type CloneWay, Clones, type FetchClone, type MaintainClone } from './clones.ts';
 import { configure } from './configure.ts';

@@ -2,8 +2,8 @@
 // brought it says less than the host has. Nothing is taken for gone from a target with gaps, or from one that is empty and was
 // not before; and since pages shift while they are read, what is missing has to be missing in two listings, one after the other.
 
-import type { StoredLink } from '../../accounts/store/connections.ts';
-import type { RepoBook, RepoDecision, StoredRepo } from '../../accounts/store/repos.ts';
+import type { StoredLink } from '../../store/connections.ts';
+import type { RepoBook, RepoDecision, StoredRepo } from '../../store/repos.ts';
 import { LinkBook } from './link-book.ts';
 import { inBoth, keeperOf, SOLE_TARGET, stateOf, type TargetStates } from './target-states.ts';
 

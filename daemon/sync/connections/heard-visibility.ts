@@ -1,7 +1,7 @@
 // What hosts have said last of who may see their repositories. Answers overtake each other: a page of one listing may have been
 // read before a repository turned private, and be kept after another listing, or an answer about it alone, has said so.
 
-import type { RepoHost } from '../../accounts/store/repos.ts';
+import type { RepoHost } from '../../store/repos.ts';
 import type { SaidVisibility } from '../../hosts/host.ts';
 import { isStricter } from './whose-fetch.ts';
 

@@ -1,11 +1,7 @@
 // Repos, connections and which of these lists which, while something is being decided on them.
 
-import type {
-  ConnectionRules,
-  StoredConnection,
-  StoredLink,
-} from '../../accounts/store/connections.ts';
-import type { RepoBook, StoredRepo } from '../../accounts/store/repos.ts';
+import type { ConnectionRules, StoredConnection, StoredLink } from '../../store/connections.ts';
+import type { RepoBook, StoredRepo } from '../../store/repos.ts';
 
 export class LinkBook {
   readonly book: RepoBook;

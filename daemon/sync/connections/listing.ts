@@ -4,10 +4,10 @@
 import { given } from '../../base/given.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { DAY_MS } from '../../base/durations.ts';
-import type { Connections } from '../../accounts/store/connections.ts';
+import type { Connections } from '../../store/connections.ts';
 import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host.ts';
 import { PATH_SIZE_MAX } from '../../hosts/targets.ts';
-import type { RepoRegister } from '../register/register.ts';
+import type { RepoRegister } from '../../index/register/register.ts';
 import { endListing, type EndedListing, type ListingEnd } from './end-listing.ts';
 import type { HeardVisibility } from './heard-visibility.ts';
 import { notePage, SOLE_TARGET, type TargetStates } from './target-states.ts';

@@ -2,12 +2,12 @@
 // told of again and again has one at once and one more each few seconds, so that the last push is never missed. A repo that is
 // at another path now is listed again.
 
-import type { RepoHost, StoredRepo } from '../../accounts/store/repos.ts';
+import type { RepoHost, StoredRepo } from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
 import type { Log } from '../../base/log.ts';
 import { type Delivery, readWebhook, type Told, type ToldRepository } from '../../hosts/webhook.ts';
-import type { RepoRegister } from '../register/register.ts';
+import type { RepoRegister } from '../../index/register/register.ts';
 
 export interface PushesOptions {
   readonly register: Pick<RepoRegister, 'all'>;

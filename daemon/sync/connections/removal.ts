@@ -1,7 +1,7 @@
 // Which repos are to be removed, as no connection has them any more, and when. What may still turn up stays: a connection to
 // their host that was not listed as a whole since it came, or since its settings changed, may have them under another name.
 
-import type { RepoBook, StoredRepo } from '../../accounts/store/repos.ts';
+import type { RepoBook, StoredRepo } from '../../store/repos.ts';
 import { LinkBook } from './link-book.ts';
 
 /** A repo that is to go, and when: milliseconds since the epoch. */

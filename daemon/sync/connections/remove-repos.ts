@@ -1,14 +1,14 @@
 // Removes repos: first from what searches see and from the catalog, then from the store, with grants and links, and their
 // clones last. Killed in between, the store still says that they are to go, or leaves a clone that the next start sweeps.
 
-import { publishing } from '../served/publication.ts';
-import type { Actor } from '../../accounts/store/audit.ts';
-import type { RepoBook, RepoDecision } from '../../accounts/store/repos.ts';
-import type { Catalog } from '../catalog/catalog.ts';
-import type { CatalogRepo } from '../catalog/catalog-records.ts';
+import { publishing } from '../../index/served/publication.ts';
+import type { Actor } from '../../store/audit.ts';
+import type { RepoBook, RepoDecision } from '../../store/repos.ts';
+import type { Catalog } from '../../index/catalog/catalog.ts';
+import type { CatalogRepo } from '../../index/catalog/catalog-records.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import type { RepoRegister } from '../register/register.ts';
-import type { Served } from '../served/served.ts';
+import type { RepoRegister } from '../../index/register/register.ts';
+import type { Served } from '../../index/served/served.ts';
 import { type Clones, removeClone } from './clones.ts';
 import { LinkBook } from './link-book.ts';
 

@@ -2,8 +2,8 @@
 // strictest of what they say of who may see it (API.md 4.7), and all the revisions that any of them wants.
 
 import { hash } from 'node:crypto';
-import type { ConnectionRules } from '../../accounts/store/connections.ts';
-import type { StoredRepo } from '../../accounts/store/repos.ts';
+import type { ConnectionRules } from '../../store/connections.ts';
+import type { StoredRepo } from '../../store/repos.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 
 export function rulesOf(settings: ConnectionSettings): ConnectionRules {

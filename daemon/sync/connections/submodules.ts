@@ -4,7 +4,7 @@
 // sees the submodule, and nobody else (accounts/sights.ts).
 
 import { isDeepStrictEqual } from 'node:util';
-import type { RepoBook, RepoDecision, StoredRepo } from '../../accounts/store/repos.ts';
+import type { RepoBook, RepoDecision, StoredRepo } from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import { shownValue } from '../../base/config/address.ts';
 import type { Log } from '../../base/log.ts';
@@ -12,9 +12,9 @@ import { freeRepoName, repoNameFromUrl } from '../../repos/repo-name.ts';
 import type { RepoSource } from '../../repos/records.ts';
 import { type Gitlink, readGitlinks } from '../../sources/git/gitlinks.ts';
 import { findObjects } from '../../sources/git/objects.ts';
-import type { Catalog } from '../catalog/catalog.ts';
-import { hostedSource } from '../register/open-catalog.ts';
-import type { RepoRegister } from '../register/register.ts';
+import type { Catalog } from '../../index/catalog/catalog.ts';
+import { hostedSource } from '../../index/register/open-catalog.ts';
+import type { RepoRegister } from '../../index/register/register.ts';
 import { removedAt } from './which-listed.ts';
 
 export interface SubmodulesOptions {

@@ -1,10 +1,7 @@
 // The jobs that list a connection (queue `connection-sync`): one listing each, with what it could not find out.
 
-import type {
-  Connections as ConnectionRows,
-  StoredConnection,
-} from '../../accounts/store/connections.ts';
-import type { StoredRepo } from '../../accounts/store/repos.ts';
+import type { Connections as ConnectionRows, StoredConnection } from '../../store/connections.ts';
+import type { StoredRepo } from '../../store/repos.ts';
 import type { Log } from '../../base/log.ts';
 import type { Host, ListingIssue } from '../../hosts/host.ts';
 import { someNames } from '../../repos/some-names.ts';
@@ -12,7 +9,7 @@ import type { JobBook } from '../jobs/job-book.ts';
 import { type Job, PRIORITIES } from '../jobs/job.ts';
 import type { JobLimits } from '../jobs/job-limits.ts';
 import { type JobKind, JobRunner } from '../jobs/job-runner.ts';
-import type { RepoRegister } from '../register/register.ts';
+import type { RepoRegister } from '../../index/register/register.ts';
 import { listConnection, type ListingOptions, type ListingOutcome } from './listing.ts';
 
 /** The queue of these jobs. */

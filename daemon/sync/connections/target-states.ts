@@ -3,7 +3,7 @@
 
 import type { ListingPage } from '../../hosts/host.ts';
 import { finderOf } from '../../hosts/targets.ts';
-import type { StoredLink } from '../../accounts/store/connections.ts';
+import type { StoredLink } from '../../store/connections.ts';
 
 /**
  * `whole`: it was read to its end. `empty`: the same, and the host named no repository in it. `refused`: the host has answered

@@ -4,8 +4,8 @@
 // now has the name.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { StoredConnection, StoredLink } from '../../accounts/store/connections.ts';
-import type { HostFacts, RepoBook, RepoDecision, StoredRepo } from '../../accounts/store/repos.ts';
+import type { StoredConnection, StoredLink } from '../../store/connections.ts';
+import type { HostFacts, RepoBook, RepoDecision, StoredRepo } from '../../store/repos.ts';
 import type { HostRepo } from '../../hosts/host.ts';
 import type { CodeHostType } from '../../repos/records.ts';
 import { freeRepoName } from '../../repos/repo-name.ts';

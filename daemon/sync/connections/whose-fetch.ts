@@ -1,13 +1,7 @@
 // Whether what was fetched is of the repo that it was fetched for. Git fetches by address, and since the last listing another
 // repository may have come to that, or this one may have turned private: its host is asked, before anything of it can be read.
 
-import type {
-  HostFacts,
-  RepoBook,
-  RepoDecision,
-  RepoHost,
-  StoredRepo,
-} from '../../accounts/store/repos.ts';
+import type { HostFacts, RepoBook, RepoDecision, RepoHost, StoredRepo } from '../../store/repos.ts';
 import { type Host, HostError, type HostRepo, type SaidVisibility } from '../../hosts/host.ts';
 
 type Visibility = StoredRepo['visibility'];

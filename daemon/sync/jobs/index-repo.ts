@@ -22,28 +22,28 @@ import { GitError } from '../../sources/git/git.ts';
 import type { Revision } from '../../sources/git/refs.ts';
 import type { FileStates, SourceSpec } from '../../sources/docs/source.ts';
 import type { ProbedSource } from '../../sources/git/probe.ts';
-import type { Catalog } from '../catalog/catalog.ts';
-import { recordOf } from '../register/change-repo.ts';
+import type { Catalog } from '../../index/catalog/catalog.ts';
+import { recordOf } from '../../index/register/change-repo.ts';
 import {
   type CatalogChange,
   type CatalogRepo,
   type CatalogShard,
   withoutFingerprint,
   withSymbolsOf,
-} from '../catalog/catalog-records.ts';
-import { fingerprintNow, fingerprintOf, hasRules, lookOf } from '../served/fingerprint.ts';
-import type { RepoRegister } from '../register/register.ts';
-import { knownIndexOf } from '../served/known-index.ts';
-import { repoSizes, type RepoSizes } from '../catalog/repo-sizes.ts';
-import { type Publication, publishing } from '../served/publication.ts';
-import { lookAgainAt } from '../register/look-at-source.ts';
+} from '../../index/catalog/catalog-records.ts';
+import { fingerprintNow, fingerprintOf, hasRules, lookOf } from '../../index/served/fingerprint.ts';
+import type { RepoRegister } from '../../index/register/register.ts';
+import { knownIndexOf } from '../../index/served/known-index.ts';
+import { repoSizes, type RepoSizes } from '../../index/catalog/repo-sizes.ts';
+import { type Publication, publishing } from '../../index/served/publication.ts';
+import { lookAgainAt } from '../../index/register/look-at-source.ts';
 import type { FetchStep, HostNews } from './job-step.ts';
 import { layoutOf } from '../../sources/git/layout.ts';
 import { warningsOf } from './job-warnings.ts';
 import { selectRevisions } from './select-revisions.ts';
-import type { Served } from '../served/served.ts';
+import type { Served } from '../../index/served/served.ts';
 import type { SeenFiles } from '../watch/seen-files.ts';
-import { OtherSourceError } from '../register/which-repo.ts';
+import { OtherSourceError } from '../../index/register/which-repo.ts';
 
 export interface RepoIndexerOptions {
   readonly module: WebAssembly.Module;

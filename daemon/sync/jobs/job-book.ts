@@ -3,7 +3,7 @@
 
 import { DAY_MS, HOUR_MS } from '../../base/durations.ts';
 import { JOB_STATES, type JobState } from '../../repos/jobs.ts';
-import type { JobRows, JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
+import type { JobRows, JobWrite, StoredJob } from '../../store/jobs.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import { ascendFrom } from './job.ts';

@@ -1,6 +1,6 @@
 // Jobs as the API shows them: those that have not ended are here, the others in the store.
 
-import type { StoredJob } from '../../accounts/store/jobs.ts';
+import type { StoredJob } from '../../store/jobs.ts';
 import type { JobCounts, JobListQuery, JobState, JobView, RepoState } from '../../repos/jobs.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Job } from './job.ts';

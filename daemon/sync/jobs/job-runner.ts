@@ -1,7 +1,7 @@
 // The jobs of one queue, several at a time, whoever asks for them: attempts, pauses after failures (failure-pauses.ts), what is
 // kept of them, and what the process before has left undone. What an attempt does is up to the kind of job.
 
-import type { JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
+import type { JobWrite, StoredJob } from '../../store/jobs.ts';
 import { isDiskFull, messageOf } from '../../base/caught.ts';
 import { nextTurn } from '../../base/next-turn.ts';
 import type { Log, LogFields } from '../../base/log.ts';

@@ -2,7 +2,7 @@
 // it has attempts left; what is kept of it is a row of the store.
 
 import { randomUUID } from 'node:crypto';
-import type { JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
+import type { JobWrite, StoredJob } from '../../store/jobs.ts';
 import type { LogFields } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log-levels.ts';
 import { JobLines } from './job-lines.ts';

@@ -1,7 +1,7 @@
 // What is to be indexed: a job for each repo, and what came of each. A repo with a damaged shard is built again until none is.
 // How jobs follow each other is job-runner.ts.
 
-import type { JobWrite } from '../../accounts/store/jobs.ts';
+import type { JobWrite } from '../../store/jobs.ts';
 import { isDiskFull, messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import type { BuildProgress } from '../../engine/build/build.ts';
@@ -18,7 +18,7 @@ import { fetchTeller, type JobProgress, stepOfBuild, stepOfFetch } from './job-s
 import { News } from './news.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { Retries } from '../../base/retries.ts';
-import type { Served } from '../served/served.ts';
+import type { Served } from '../../index/served/served.ts';
 import { UnchangedRepos } from './unchanged-repos.ts';
 
 /** The queue of index jobs. */

@@ -5,10 +5,10 @@
 
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
-import type { NewAuditRecord } from '../../accounts/store/audit.ts';
-import type { ReaderChanges, ReaderCounts, ReaderSet } from '../../accounts/store/host-readers.ts';
-import { StoreError } from '../../accounts/store/error.ts';
-import type { Store } from '../../accounts/store/store.ts';
+import type { NewAuditRecord } from '../../store/audit.ts';
+import type { ReaderChanges, ReaderCounts, ReaderSet } from '../../store/host-readers.ts';
+import { StoreError } from '../../store/error.ts';
+import type { Store } from '../../store/store.ts';
 import { type Host, HostError } from '../../hosts/host.ts';
 import { someNames } from '../../repos/some-names.ts';
 import type { RepoRecord } from '../../repos/records.ts';

@@ -2,7 +2,7 @@
 
 import { type Host, HostError, type HostMember, type HostRepo } from '../../hosts/host.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
-import { ReaderSet } from '../../accounts/store/host-readers.ts';
+import { ReaderSet } from '../../store/host-readers.ts';
 
 const READERS_MAX = 200_000;
 /** Pages that shift while they are read repeat some; a host that repeats them for ever comes to an end. */

@@ -4,18 +4,18 @@
 import { given } from '../../base/given.ts';
 import { setMaxListeners } from 'node:events';
 import path from 'node:path';
-import type { StoredRepo } from '../../accounts/store/repos.ts';
+import type { StoredRepo } from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { Slots } from '../../base/slots.ts';
 import type { ProbedSource, SourceMode } from '../../sources/git/probe.ts';
-import type { Catalog } from '../catalog/catalog.ts';
-import type { CatalogRepo } from '../catalog/catalog-records.ts';
-import { type RepoChange, recordOf } from '../register/change-repo.ts';
+import type { Catalog } from '../../index/catalog/catalog.ts';
+import type { CatalogRepo } from '../../index/catalog/catalog-records.ts';
+import { type RepoChange, recordOf } from '../../index/register/change-repo.ts';
 import type { JobResult, Jobs } from '../jobs/jobs.ts';
-import { lookAgainAt, lookAtSource } from '../register/look-at-source.ts';
-import type { RepoRegister } from '../register/register.ts';
+import { lookAgainAt, lookAtSource } from '../../index/register/look-at-source.ts';
+import type { RepoRegister } from '../../index/register/register.ts';
 import { ProbeError } from '../../sources/git/layout.ts';
 import { findRepos } from './find-repos.ts';
 import {
@@ -27,7 +27,7 @@ import {
   tellFound,
 } from './named-sources.ts';
 import { warningsOfReposInside } from './repos-inside.ts';
-import type { Served } from '../served/served.ts';
+import type { Served } from '../../index/served/served.ts';
 
 /** Sources as they came in: the repos, and the jobs of those that failed before there was one. */
 export interface AddedSources {

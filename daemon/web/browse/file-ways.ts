@@ -1,7 +1,7 @@
 // Where names and addresses of a file lead: what its buttons, cards and keys do.
 
 import { useLocation } from 'wouter';
-import type { getCommit } from '../../http/api/history/commit-endpoints.ts';
+import type { getCommit } from '../../api/history/commit-endpoints.ts';
 import { lineRangeOf, rangeText } from '../code/line-range.ts';
 import type { LineRange } from '../code/line-range.ts';
 import type { NamePlace } from '../code/names.ts';

@@ -2,11 +2,11 @@
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { getBlame } from '../../http/api/history/blame-endpoints.ts';
-import type { getCommit } from '../../http/api/history/commit-endpoints.ts';
-import type { getCommits } from '../../http/api/history/commit-list-endpoints.ts';
-import type { getSource } from '../../http/api/sources/source-endpoints.ts';
-import type { getDiff } from '../../http/api/history/diff-endpoints.ts';
+import type { getBlame } from '../../api/history/blame-endpoints.ts';
+import type { getCommit } from '../../api/history/commit-endpoints.ts';
+import type { getCommits } from '../../api/history/commit-list-endpoints.ts';
+import type { getSource } from '../../api/sources/source-endpoints.ts';
+import type { getDiff } from '../../api/history/diff-endpoints.ts';
 import { call, callPage } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import type { Place } from './address.ts';

@@ -2,7 +2,7 @@
 // and which files of a folder they find by their names alone.
 
 import { useQuery } from '@tanstack/react-query';
-import type { search } from '../../http/api/search/search-endpoints.ts';
+import type { search } from '../../api/search/search-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import type { Place } from './address.ts';

@@ -1,7 +1,7 @@
 // A file that is there: its bar, what it is shown as, the panel below it, and its keys.
 
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { getSource } from '../../http/api/sources/source-endpoints.ts';
+import type { getSource } from '../../api/sources/source-endpoints.ts';
 import { isBinary } from '../code/binary.ts';
 import type { CodeHandle } from '../code/code-view.tsx';
 import { atLines, lineRangeOf } from '../code/line-range.ts';

@@ -2,8 +2,8 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { search } from '../../http/api/search/search-endpoints.ts';
-import type { Chunk } from '../../http/api/search/search-schemas.ts';
+import type { search } from '../../api/search/search-endpoints.ts';
+import type { Chunk } from '../../api/search/search-schemas.ts';
 import type { FileMatch } from '../code/match-marks.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';

@@ -4,7 +4,7 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { search } from '../../http/api/search/search-endpoints.ts';
+import type { search } from '../../api/search/search-endpoints.ts';
 import { call } from '../data/api.ts';
 import { useRemembered } from '../data/remembered.ts';
 import { Name } from '../parts/visible-text.tsx';

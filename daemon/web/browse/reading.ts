@@ -1,10 +1,10 @@
 // What is read of a repository, asked once and kept while it may be looked at again.
 
 import { useQuery } from '@tanstack/react-query';
-import type { getFiles } from '../../http/api/sources/file-endpoints.ts';
-import type { getFolderContents } from '../../http/api/sources/folder-endpoints.ts';
-import type { getRefs } from '../../http/api/sources/ref-endpoints.ts';
-import type { getSource } from '../../http/api/sources/source-endpoints.ts';
+import type { getFiles } from '../../api/sources/file-endpoints.ts';
+import type { getFolderContents } from '../../api/sources/folder-endpoints.ts';
+import type { getRefs } from '../../api/sources/ref-endpoints.ts';
+import type { getSource } from '../../api/sources/source-endpoints.ts';
 import type { LineRange } from '../code/line-range.ts';
 import { apiAddress, call, callPage, fetchApi } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';

@@ -1,10 +1,7 @@
 // Where names are defined and used.
 
 import { useQuery } from '@tanstack/react-query';
-import type {
-  findDefinitions,
-  findReferences,
-} from '../../http/api/search/navigation-endpoints.ts';
+import type { findDefinitions, findReferences } from '../../api/search/navigation-endpoints.ts';
 import type { NamePlace } from '../code/names.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';

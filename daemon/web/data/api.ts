@@ -2,7 +2,7 @@
 // written down twice. Errors are `ApiFailure` with the code of the contract, or `OfflineError` where nobody answers.
 
 import type { z } from 'zod';
-import type { TypedEndpoint } from '../../http/api/shapes/endpoint.ts';
+import type { TypedEndpoint } from '../../api/shapes/endpoint.ts';
 import { BASE_PATH } from './place.ts';
 
 /** Parsed answer of an endpoint: the body of its 200, 201 or 202. */

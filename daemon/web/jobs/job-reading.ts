@@ -4,13 +4,13 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import type {
   getConnectionSyncStatus,
   triggerConnectionSync,
-} from '../../http/api/jobs/connection-endpoints.ts';
+} from '../../api/jobs/connection-endpoints.ts';
 import type {
   getJobLogs,
   getRepoIndexStatus,
   listJobs,
   triggerRepoIndex,
-} from '../../http/api/jobs/job-endpoints.ts';
+} from '../../api/jobs/job-endpoints.ts';
 import { call, callPage } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { LOOKING, lookAgainMs } from '../data/looking.ts';

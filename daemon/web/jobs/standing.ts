@@ -1,9 +1,9 @@
 // How the whole index stands, for owners: what does not work, and what is still to be done.
 
 import { useQuery } from '@tanstack/react-query';
-import type { getReady } from '../../http/api/instance/system-endpoints.ts';
-import type { getConnectionSyncCounts } from '../../http/api/jobs/connection-endpoints.ts';
-import type { getRepoSyncCounts } from '../../http/api/jobs/job-endpoints.ts';
+import type { getReady } from '../../api/instance/system-endpoints.ts';
+import type { getConnectionSyncCounts } from '../../api/jobs/connection-endpoints.ts';
+import type { getRepoSyncCounts } from '../../api/jobs/job-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { LOOKING } from '../data/looking.ts';

@@ -1,8 +1,8 @@
 // What is read of repositories.
 
 import { useQuery } from '@tanstack/react-query';
-import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
-import type { listSkippedFiles } from '../../http/api/sources/skipped-endpoints.ts';
+import type { listRepos } from '../../api/sources/repo-endpoints.ts';
+import type { listSkippedFiles } from '../../api/sources/skipped-endpoints.ts';
 import { callPage } from '../data/api.ts';
 import type { AnswerOf, Query } from '../data/api.ts';
 import { LOOKING, lookAgainMs } from '../data/looking.ts';

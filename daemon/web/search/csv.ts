@@ -1,6 +1,6 @@
 // Results as comma-separated values (RFC 4180), a row for each match. Pure, and run in the worker.
 
-import type { FileResult, MatchRange } from '../../http/api/search/search-schemas.ts';
+import type { FileResult, MatchRange } from '../../api/search/search-schemas.ts';
 
 const HEAD = [
   'repository',

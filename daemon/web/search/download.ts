@@ -1,7 +1,7 @@
 // An answer as a file to keep: the objects of the API as they are, or a table. Its name says whether it is all. Run in the
 // worker.
 
-import type { SearchResponse } from '../../http/api/search/search-schemas.ts';
+import type { SearchResponse } from '../../api/search/search-schemas.ts';
 import { fetchApi } from '../data/api.ts';
 import { csvOf } from './csv.ts';
 import { folderOf } from './folders.ts';

@@ -2,7 +2,7 @@
 
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { getSource } from '../../http/api/sources/source-endpoints.ts';
+import type { getSource } from '../../api/sources/source-endpoints.ts';
 import { call } from '../data/api.ts';
 import { isSameFile, linesOfText } from './card-rows.ts';
 import type { ResultFile } from './rows.ts';

@@ -1,6 +1,6 @@
 // What the page and its search worker say to each other.
 
-import type { Hint } from '../../http/api/search/search-schemas.ts';
+import type { Hint } from '../../api/search/search-schemas.ts';
 import type { ResultFile } from './rows.ts';
 
 /** What is searched, as the body of the request has it. */

@@ -1,6 +1,6 @@
 // The numbers of a search as the stages of a funnel, each with what it left out and why, in words.
 
-import type { Explanation } from '../../http/api/search/explain-schemas.ts';
+import type { Explanation } from '../../api/search/explain-schemas.ts';
 import { count } from '../parts/words.ts';
 
 export type Stats = Explanation['stats'];

@@ -4,8 +4,8 @@
 
 import { skipToken, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ConditionNode, Explanation } from '../../http/api/search/explain-schemas.ts';
-import type { explainSearch } from '../../http/api/search/search-endpoints.ts';
+import type { ConditionNode, Explanation } from '../../api/search/explain-schemas.ts';
+import type { explainSearch } from '../../api/search/search-endpoints.ts';
 import { call } from '../data/api.ts';
 import { useAccount } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';

@@ -5,7 +5,7 @@ import { unitsIn } from '../code/columns.ts';
 import { cutLine } from '../code/cut-line.ts';
 import type { CutText } from '../code/cut-line.ts';
 import type { Mark } from '../code/marks.ts';
-import type { Chunk, FileResult, MatchRange } from '../../http/api/search/search-schemas.ts';
+import type { Chunk, FileResult, MatchRange } from '../../api/search/search-schemas.ts';
 
 /** Without its end of line; of a long line the part around its first match. */
 export interface ResultLine extends CutText {

@@ -4,7 +4,7 @@
 /// <reference lib="webworker" />
 
 import { createParser } from 'eventsource-parser';
-import type { SearchEvent } from '../../http/api/search/search-schemas.ts';
+import type { SearchEvent } from '../../api/search/search-schemas.ts';
 import { ApiFailure, OfflineError, fetchApi } from '../data/api.ts';
 import { download } from './download.ts';
 import type {

@@ -2,7 +2,7 @@
 
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
+import type { listRepos } from '../../api/sources/repo-endpoints.ts';
 import { callPage } from '../data/api.ts';
 import { tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';

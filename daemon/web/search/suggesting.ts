@@ -2,7 +2,7 @@
 
 import { useQueries } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { getSuggestions } from '../../http/api/search/suggestion-endpoints.ts';
+import type { getSuggestions } from '../../api/search/suggestion-endpoints.ts';
 import { call } from '../data/api.ts';
 import { tracesOf, useRemembered } from '../data/remembered.ts';
 import {

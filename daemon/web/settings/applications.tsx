@@ -1,10 +1,7 @@
 // Applications that the user let in (OAuth): what they reach, and when they did last. Ending one ends all of its tokens.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type {
-  endApplication,
-  listApplications,
-} from '../../http/api/accounts/consent-endpoints.ts';
+import type { endApplication, listApplications } from '../../api/accounts/consent-endpoints.ts';
 import { call } from '../data/api.ts';
 import { queryClient } from '../data/session.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';

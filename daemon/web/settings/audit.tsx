@@ -1,8 +1,8 @@
 // The audit log: who did what to what, newest first; between two days, of an action or a group of them, of one actor.
 
 import { useQuery } from '@tanstack/react-query';
-import { factsText } from '../../http/api/accounts/audit-facts.ts';
-import type { listAuditRecords } from '../../http/api/accounts/audit-endpoints.ts';
+import { factsText } from '../../api/accounts/audit-facts.ts';
+import type { listAuditRecords } from '../../api/accounts/audit-endpoints.ts';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
 import { callPage } from '../data/api.ts';

@@ -3,7 +3,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { listConnections } from '../../http/api/jobs/connection-endpoints.ts';
+import type { listConnections } from '../../api/jobs/connection-endpoints.ts';
 import { useAddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';

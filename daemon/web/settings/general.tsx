@@ -3,7 +3,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { changePassword, logOut } from '../../http/api/accounts/account-endpoints.ts';
+import type { changePassword, logOut } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { tellSignedOut, tracesOf, useRemembered } from '../data/remembered.ts';

@@ -2,7 +2,7 @@
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { getLicence, setLicence } from '../../http/api/instance/instance-endpoints.ts';
+import type { getLicence, setLicence } from '../../api/instance/instance-endpoints.ts';
 import { call } from '../data/api.ts';
 import { ACCOUNT_KEY, queryClient } from '../data/session.ts';
 import { Field } from '../parts/field.tsx';

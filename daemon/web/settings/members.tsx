@@ -7,7 +7,7 @@ import type {
   deleteUser,
   listUsers,
   updateUser,
-} from '../../http/api/accounts/member-endpoints.ts';
+} from '../../api/accounts/member-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf, BodyOf } from '../data/api.ts';
 import { queryClient } from '../data/session.ts';

@@ -1,7 +1,7 @@
 // Who may come in, and how: guests, passwords, keys. What the environment or the configuration file fixes says so.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { changeInstance, getInstance } from '../../http/api/instance/instance-endpoints.ts';
+import type { changeInstance, getInstance } from '../../api/instance/instance-endpoints.ts';
 import { call } from '../data/api.ts';
 import type { AnswerOf, BodyOf } from '../data/api.ts';
 import { ACCOUNT_KEY, queryClient } from '../data/session.ts';

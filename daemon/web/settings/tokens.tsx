@@ -2,7 +2,7 @@
 // now, which are made and ended with an API key.
 
 import { useQuery } from '@tanstack/react-query';
-import type { listTokens } from '../../http/api/accounts/account-endpoints.ts';
+import type { listTokens } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { When } from '../parts/when.tsx';

@@ -1,7 +1,7 @@
 // Requests used today, and how many are left.
 
 import { useQuery } from '@tanstack/react-query';
-import type { getUsage } from '../../http/api/accounts/account-endpoints.ts';
+import type { getUsage } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { Notice } from '../parts/notice.tsx';
 import { When } from '../parts/when.tsx';

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { listRepos } from '../../http/api/sources/repo-endpoints.ts';
+import type { listRepos } from '../../api/sources/repo-endpoints.ts';
 import { addressOf } from '../browse/address.ts';
 import { callPage } from '../data/api.ts';
 import { tracesOf, useRemembered } from '../data/remembered.ts';

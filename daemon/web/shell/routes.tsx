@@ -1,4 +1,4 @@
-// Addresses and their pages; daemon/http/web/page-endpoints.ts has the same list. The search page comes with the first load,
+// Addresses and their pages; daemon/api/page/page-endpoints.ts has the same list. The search page comes with the first load,
 // every other one when it is asked for.
 
 import { lazy } from 'react';

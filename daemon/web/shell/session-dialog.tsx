@@ -3,7 +3,7 @@
 
 import { Dialog, DialogDismiss } from '@ariakit/react';
 import { useState } from 'react';
-import type { logIn } from '../../http/api/accounts/account-endpoints.ts';
+import type { logIn } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/place.ts';
 import { endExpiry, lookWhoIsHere, useSession } from '../data/session.ts';

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { getVersion } from '../../http/api/instance/system-endpoints.ts';
+import type { getVersion } from '../../api/instance/system-endpoints.ts';
 import { call } from '../data/api.ts';
 import { useConnection } from '../data/connection.ts';
 

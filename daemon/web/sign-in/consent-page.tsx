@@ -6,7 +6,7 @@ import { Link, useLocation } from 'wouter';
 import type {
   answerConsentRequest,
   getConsentRequest,
-} from '../../http/api/accounts/consent-endpoints.ts';
+} from '../../api/accounts/consent-endpoints.ts';
 import { ApiFailure, call, fetchApi } from '../data/api.ts';
 import type { AnswerOf } from '../data/api.ts';
 import { useParameters } from '../data/parameters.ts';

@@ -1,7 +1,7 @@
 // Signing in, with e-mail and password or by an identity provider.
 
 import { useState } from 'react';
-import type { logIn } from '../../http/api/accounts/account-endpoints.ts';
+import type { logIn } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { useParameters } from '../data/parameters.ts';
 import { useTitle } from '../parts/title.ts';

@@ -4,7 +4,7 @@
 import { useEffect, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { getLink, setUp } from '../../http/api/accounts/account-endpoints.ts';
+import type { getLink, setUp } from '../../api/accounts/account-endpoints.ts';
 import { ApiFailure, call } from '../data/api.ts';
 import { Field } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';

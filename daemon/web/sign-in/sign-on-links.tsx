@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { REFUSALS } from '../../accounts/sign-on/refusals.ts';
-import type { getAuthState } from '../../http/api/accounts/account-endpoints.ts';
+import type { getAuthState } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { Notice } from '../parts/notice.tsx';
 

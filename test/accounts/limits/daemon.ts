@@ -2,7 +2,7 @@
 // its timers do not run and nothing of it reaches the store any more.
 
 import { Ledger } from '../../../daemon/accounts/limits/ledger.ts';
-import type { Usage } from '../../../daemon/accounts/store/usage.ts';
+import type { Usage } from '../../../daemon/store/usage.ts';
 import type { LedgerClock } from '../../../daemon/accounts/limits/clock.ts';
 import { createLog } from '../../../daemon/base/log.ts';
 

@@ -1,9 +1,9 @@
 // A store of counts in memory, for tests of the ledger that turn the clock and make the store fail. The
 // arithmetic is the real one; what it leaves out, transactions and their failures, is tested on the engines.
 
-import { StoreError } from '../../../daemon/accounts/store/error.ts';
-import { answerTo } from '../../../daemon/accounts/store/usage.ts';
-import type { Usage, UsageAnswer, UsageRequest } from '../../../daemon/accounts/store/usage.ts';
+import { StoreError } from '../../../daemon/store/error.ts';
+import { answerTo } from '../../../daemon/store/usage.ts';
+import type { Usage, UsageAnswer, UsageRequest } from '../../../daemon/store/usage.ts';
 
 export class MemoryUsage implements Usage {
   readonly isShared: boolean;

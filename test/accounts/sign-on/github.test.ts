@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, test } from 'node:test';
 import { OPERATOR } from '../../../daemon/accounts/audit-trail.ts';
-import { ReaderSet } from '../../../daemon/accounts/store/host-readers.ts';
+import { ReaderSet } from '../../../daemon/store/host-readers.ts';
 import { probeProviders } from '../../../daemon/cli/probe-providers.ts';
 import { fileSchema } from '../../../daemon/base/config/file-schema.ts';
 import { closeWorlds, repo } from '../../http/harness.ts';

@@ -1,11 +1,11 @@
 // The order of files in answers about a small tree, as text: what changes the order of answers is seen in review.
 // `test/engine/search/order.golden.txt` is the order that was agreed on; `npm run golden` writes it anew.
 
-import type { Extractor } from '../../../daemon/symbols/extractor.ts';
+import type { Extractor } from '../../../daemon/engine/symbols/extractor.ts';
 import { docTier } from '../../../daemon/engine/build/rank.ts';
 import type { BestDoc } from '../../../daemon/engine/search/explain-best.ts';
 import { detectLanguage } from '../../../daemon/sources/languages/languages.ts';
-import { openTestExtractor, symbolsIn } from '../../symbols/harness.ts';
+import { openTestExtractor, symbolsIn } from '../symbols/harness.ts';
 import { Engine, type TestDoc } from '../host/harness.ts';
 
 export const ORDER_FILE = 'test/engine/search/order.golden.txt';

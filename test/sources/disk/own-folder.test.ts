@@ -13,7 +13,7 @@ import { readSource } from '../../../daemon/sources/reading/source-reader.ts';
 import { listFiles } from '../../../daemon/sources/reading/tree-reader.ts';
 import { claimOwnFolder } from '../../../daemon/sources/disk/own-folder.ts';
 import type { RepoSource } from '../../../daemon/repos/records.ts';
-import { takeDataDir } from '../../../daemon/sync/catalog/data-dir.ts';
+import { takeDataDir } from '../../../daemon/index/catalog/data-dir.ts';
 import { commitAll, git, temporaryFolder, writeFiles } from '../git/fixture.ts';
 
 const SIGNAL = new AbortController().signal;

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { GitError, runGit, startGit, tryGit } from '../../../daemon/sources/git/git.ts';
 import { findObjects, resolveCommit } from '../../../daemon/sources/git/objects.ts';
 import { findDefault, probeSource } from '../../../daemon/sources/git/probe.ts';
-import { childrenOf, untilGone } from '../../symbols/processes.ts';
+import { childrenOf, untilGone } from '../../engine/symbols/processes.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 /** Rejection of a promise that must reject with a GitError. */

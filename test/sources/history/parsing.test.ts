@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import { parseCommitDate } from '../../../daemon/http/api/history/commit-dates.ts';
-import { intervalCopies } from '../../../daemon/http/api/history/expression-input.ts';
+import { parseCommitDate } from '../../../daemon/api/history/commit-dates.ts';
+import { intervalCopies } from '../../../daemon/api/history/expression-input.ts';
 import { AnswerCache } from '../../../daemon/sources/history/answer-cache.ts';
 import { diffsOf, type FileDiff } from '../../../daemon/sources/history/diff.ts';
 import { unquoteName } from '../../../daemon/sources/history/quoted.ts';

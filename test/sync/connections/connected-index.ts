@@ -1,7 +1,7 @@
 // An index of what connections to local hosts list, as a daemon has it, with pauses that a test can wait for.
 
-import { indexerOf } from '../../../daemon/instance.ts';
-import type { Index } from '../../../daemon/open-index.ts';
+import { indexerOf } from '../../../daemon/app/instance.ts';
+import type { Index } from '../../../daemon/app/open-index.ts';
 import { given } from '../../../daemon/base/given.ts';
 import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
 import type { SecretText } from '../../../daemon/base/config/secret-text.ts';
@@ -10,9 +10,9 @@ import type {
   Connections,
 } from '../../../daemon/sync/connections/connections.ts';
 import type { DeskJob } from '../../../daemon/sync/jobs/job-desk.ts';
-import { maintainMirror } from '../../../daemon/sources/mirrors/maintain-mirror.ts';
+import { maintainMirror } from '../../../daemon/hosts/mirrors/maintain-mirror.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
-import type { MergeLimits } from '../../../daemon/sync/merge/merge-plan.ts';
+import type { MergeLimits } from '../../../daemon/index/merge/merge-plan.ts';
 import { type IndexOf, openIndexOf } from '../index-of.ts';
 import type { Indexer } from '../../../daemon/sync/indexer.ts';
 import { fetchLocal, type LocalHost } from './local-host.ts';

@@ -21,7 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 import { deferred } from '../../../daemon/base/deferred.ts';
 import { SecretText } from '../../../daemon/base/config/secret-text.ts';
-import { indexerOf } from '../../../daemon/instance.ts';
+import { indexerOf } from '../../../daemon/app/instance.ts';
 import { HostError } from '../../../daemon/hosts/host.ts';
 import type { ToldRepository } from '../../../daemon/hosts/webhook.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
@@ -35,12 +35,12 @@ import {
 import { isRunning } from '../../sources/history/braked-git.ts';
 import type { DeskJob } from '../../../daemon/sync/jobs/job-desk.ts';
 import { fetchTeller } from '../../../daemon/sync/jobs/job-step.ts';
-import { newUser } from '../../accounts/store/harness.ts';
+import { newUser } from '../../store/harness.ts';
 import { Sights } from '../../../daemon/accounts/sights.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
 import { type ConnectedIndex, openConnected } from './connected-index.ts';
 import { SmallDisk } from '../small-disk.ts';
-import { EAGER } from '../merge-limits.ts';
+import { EAGER } from '../../index/merge-limits.ts';
 import { checkFiles } from '../sound-files.ts';
 import { fetchLocal, hostedRepo, localHost, settingsOf } from './local-host.ts';
 

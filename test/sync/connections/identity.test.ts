@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
-import type { RepoBook, RepoDecision, StoredRepo } from '../../../daemon/accounts/store/repos.ts';
+import type { RepoBook, RepoDecision, StoredRepo } from '../../../daemon/store/repos.ts';
 import {
   connectionSchema,
   type ConnectionSettings,

@@ -14,7 +14,7 @@ import {
   type ListingPage,
 } from '../../../daemon/hosts/host.ts';
 import { listTargets, type Target } from '../../../daemon/hosts/targets.ts';
-import { fetchMirror } from '../../../daemon/sources/mirrors/fetch-mirror.ts';
+import { fetchMirror } from '../../../daemon/hosts/mirrors/fetch-mirror.ts';
 import type { FetchClone } from '../../../daemon/sync/connections/clones.ts';
 
 /** What a host has, as a test changes it. `at`: names of connections that list it; absent: all. `targets`: of `LocalHost`. */

@@ -11,7 +11,7 @@ import {
   type ConnectionSettings,
 } from '../../../daemon/base/config/connections.ts';
 import { createLog } from '../../../daemon/base/log.ts';
-import { indexerOf } from '../../../daemon/instance.ts';
+import { indexerOf } from '../../../daemon/app/instance.ts';
 import { openConnection } from '../../../daemon/sync/sources/open-connection.ts';
 import {
   commitAll,

@@ -11,7 +11,7 @@ import type { ConfiguredGrant } from '../../../daemon/accounts/configured-grants
 import { Sights } from '../../../daemon/accounts/sights.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
 import { SEES_ALL, type Sight } from '../../../daemon/repos/sight.ts';
-import { fetchMirror } from '../../../daemon/sources/mirrors/fetch-mirror.ts';
+import { fetchMirror } from '../../../daemon/hosts/mirrors/fetch-mirror.ts';
 import { readSource } from '../../../daemon/sources/reading/source-reader.ts';
 import { startGitServer } from '../../hosts/git-server.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';

@@ -6,15 +6,15 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import { HostLists } from '../../../daemon/accounts/host-lists.ts';
-import type { Store } from '../../../daemon/accounts/store/store.ts';
-import { openStore } from '../../../daemon/accounts/store/store.ts';
+import type { Store } from '../../../daemon/store/store.ts';
+import { openStore } from '../../../daemon/store/store.ts';
 import { createLog } from '../../../daemon/base/log.ts';
 import {
   type MemberHost,
   type MemberRepo,
   MemberSync,
 } from '../../../daemon/sync/members/member-sync.ts';
-import { newRecord } from '../../accounts/store/harness.ts';
+import { newRecord } from '../../store/harness.ts';
 import { startGithub, type FakeRepository } from '../../hosts/github-server.ts';
 import { openedHost } from '../../hosts/opened.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';

@@ -1,0 +1,135 @@
+// What users let tool clients do (OAuth, API.md 16 and 23.6): a request is shown and answered, what was allowed is listed and
+// ended. Only our own pages use them, so that the API description leaves them out.
+
+import { z } from 'zod';
+import { redirectHost } from '../../accounts/oauth/redirects.ts';
+import { ApiError } from '../shapes/api-error.ts';
+import { endpoint, noContent, ok } from '../shapes/endpoint.ts';
+import { text, time } from '../shapes/schemas.ts';
+import { withPerson } from './token-endpoints.ts';
+import { idText, isoTime } from './user-schemas.ts';
+
+const HEAD = { access: 'session', tag: 'System', isDescribed: false } as const;
+
+const REQUEST = {
+  ...HEAD,
+  path: '/api/ee/oauth/request/{id}',
+  entitlement: 'oauth',
+  errors: ['NOT_FOUND'],
+} as const;
+const requestPath = z.object({ id: z.string().regex(/^[0-9a-f]{64}$/) });
+
+function requestGone(): ApiError {
+  return new ApiError('NOT_FOUND', 'This request was answered already, or is too old.');
+}
+
+export const getConsentRequest = endpoint(
+  {
+    ...REQUEST,
+    operationId: 'getConsentRequest',
+    method: 'GET',
+    summary: 'What a client asks for',
+    input: { path: requestPath },
+    responses: {
+      200: {
+        description: 'The request.',
+        body: z.object({
+          clientName: text('As the client calls itself.'),
+          redirectHost: text('Where the answer goes: a host, or the scheme of an application.'),
+          resource: text('Address of what it wants to reach.'),
+        }),
+      },
+    },
+  },
+  async ({ path }, context) => {
+    const { person } = withPerson(context);
+    const shown = await context.accounts.oauth.consents.shown(path.id, person.id);
+    if (shown === undefined) throw requestGone();
+    return ok(shown, { 'Cache-Control': 'no-store' });
+  },
+);
+
+export const answerConsentRequest = endpoint(
+  {
+    ...REQUEST,
+    operationId: 'answerConsentRequest',
+    method: 'POST',
+    summary: 'Allow or deny what a client asks for',
+    input: {
+      path: requestPath,
+      body: z.object({
+        decision: z.enum(['allow', 'deny'], { error: 'expected allow or deny' }),
+      }),
+    },
+    responses: {
+      200: {
+        description: 'It is answered.',
+        body: z.object({ redirectTo: text('Where the browser goes next.') }),
+      },
+    },
+  },
+  async ({ path, body }, context) => {
+    const { person } = withPerson(context);
+    const { consents } = context.accounts.oauth;
+    const redirectTo = await consents.decide(path.id, person.id, body.decision);
+    if (redirectTo === undefined) throw requestGone();
+    return ok({ redirectTo }, { 'Cache-Control': 'no-store' });
+  },
+);
+
+export const listApplications = endpoint(
+  {
+    ...HEAD,
+    operationId: 'listApplications',
+    method: 'GET',
+    path: '/api/user/applications',
+    summary: 'Clients that the caller lets use the account',
+    responses: {
+      200: {
+        description: 'What was allowed, the last used first.',
+        body: z.array(
+          z.object({
+            id: text('Id, for ending it.'),
+            name: text('As the client calls itself.'),
+            redirectHost: text('Where the code went.'),
+            resource: text('Address of what it reaches.'),
+            createdAt: time('When it was allowed.'),
+            lastUsedAt: time('When it was given tokens last.'),
+          }),
+        ),
+      },
+    },
+  },
+  async (_, context) => {
+    const { person } = withPerson(context);
+    const consents = await context.accounts.oauth.consents.list(person.id);
+    return ok(
+      consents.map(({ id, clientName, redirectUri, resource, createdAt, usedAt }) => ({
+        id,
+        name: clientName,
+        redirectHost: redirectHost(redirectUri),
+        resource,
+        createdAt: isoTime(createdAt),
+        lastUsedAt: isoTime(usedAt),
+      })),
+    );
+  },
+);
+
+export const endApplication = endpoint(
+  {
+    ...HEAD,
+    operationId: 'endApplication',
+    method: 'DELETE',
+    path: '/api/user/applications/{id}',
+    summary: 'End what a client may do',
+    input: { path: z.object({ id: idText }) },
+    responses: { 204: { description: 'Its tokens are refused from now on.' } },
+    errors: ['NOT_FOUND'],
+  },
+  async ({ path }, context) => {
+    const { person } = withPerson(context);
+    if (await context.accounts.oauth.consents.end(path.id, person.id)) return noContent();
+    throw new ApiError('NOT_FOUND', 'There is no such application.');
+  },
+);

@@ -1,0 +1,107 @@
+// /api/auth/oidc: to an identity provider and back (API.md 15.1). Browsers are led on, to a page of ours in the end, which
+// shows why it came to nothing; programs get the error object.
+
+import { z } from 'zod';
+import {
+  endedSignOnCookie,
+  sessionCookie,
+  signOnCookie,
+  signOnCookieOf,
+} from '../../accounts/credentials.ts';
+import { SignOnRefusal } from '../../accounts/sign-on/refusals.ts';
+import { ownPath } from '../../accounts/sign-on/return-path.ts';
+import { SIGN_ON_PATH } from '../../accounts/single-sign-on.ts';
+import {
+  type Answer,
+  type CallContext,
+  type Endpoint,
+  endpoint,
+  fetched,
+} from '../shapes/endpoint.ts';
+
+const HEAD = {
+  tag: 'System',
+  isDescribed: false,
+  method: 'GET',
+  access: 'none',
+  input: { path: z.object({ id: z.string() }) },
+  responses: {
+    302: {
+      description: 'Where to go on.',
+      headers: {
+        Location: { description: 'There.', type: 'string', isRequired: true },
+        'Set-Cookie': {
+          description: 'What the browser keeps meanwhile, and the session.',
+          type: 'string',
+        },
+      },
+    },
+  },
+  errors: ['NOT_FOUND', 'INVALID_CREDENTIALS', 'SERVER_OVERLOADED', 'NOT_READY'],
+} as const;
+
+function led(address: string, ...cookies: readonly string[]): Answer {
+  const headers = new Headers({ Location: address, 'Cache-Control': 'no-store' });
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie);
+  return fetched(new Response(null, { status: 302, headers }));
+}
+
+/** To the page that shows why. Errors: the refusal itself, for programs; what is none. */
+function refused(error: unknown, request: Request, { baseUrl, accounts }: CallContext): Answer {
+  const isForPeople = request.headers.get('accept')?.includes('text/html') === true;
+  if (!(error instanceof SignOnRefusal) || !isForPeople) throw error;
+  const { reason, returnTo = ownPath(new URL(request.url).searchParams.get('return')) } = error;
+  const query = new URLSearchParams({
+    failed: reason,
+    ...(returnTo === '/' ? {} : { return: returnTo }),
+  });
+  return led(`${baseUrl}/login?${query.toString()}`, endedSignOnCookie(accounts.cookiePlace));
+}
+
+/** What leads on; where it comes to nothing, to the page that shows why. */
+function leading(
+  shape: Pick<Endpoint, 'operationId' | 'path' | 'summary'>,
+  lead: (id: string, request: Request, context: CallContext) => Promise<Answer>,
+) {
+  return endpoint({ ...HEAD, ...shape }, async ({ path }, context) => {
+    const request = context.fetchRequest();
+    try {
+      return await lead(path.id, request, context);
+    } catch (error) {
+      return refused(error, request, context);
+    }
+  });
+}
+
+export const beginSignOn = leading(
+  {
+    operationId: 'beginSignOn',
+    path: `${SIGN_ON_PATH}/{id}`,
+    summary: 'To an identity provider',
+  },
+  async (id, request, { accounts, baseUrl }) => {
+    const wanted = new URL(request.url).searchParams.get('return');
+    const { address, sealed } = await accounts.signOn.begin(id, baseUrl, wanted);
+    return led(address, signOnCookie(sealed, accounts.cookiePlace));
+  },
+);
+
+export const finishSignOn = leading(
+  {
+    operationId: 'finishSignOn',
+    path: `${SIGN_ON_PATH}/{id}/callback`,
+    summary: 'Back from an identity provider',
+  },
+  async (id, request, { accounts: { signOn, cookiePlace }, baseUrl }) => {
+    const { sessionValue, returnTo } = await signOn.finish(id, {
+      baseUrl,
+      query: new URL(request.url).searchParams,
+      sealed: signOnCookieOf(request.headers.get('cookie') ?? undefined),
+    });
+    return led(
+      baseUrl + returnTo,
+      sessionCookie(sessionValue, cookiePlace),
+      endedSignOnCookie(cookiePlace),
+    );
+  },
+);

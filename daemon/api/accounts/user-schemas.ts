@@ -1,0 +1,69 @@
+// The user as the API shows it (API.md 14.1), and what endpoints about users share.
+
+import { z } from 'zod';
+import type { Person } from '../../accounts/caller.ts';
+import { nullableTime, text, time } from '../shapes/schemas.ts';
+
+export const role = z
+  .enum(['OWNER', 'MEMBER'])
+  .meta({ id: 'Role', description: 'What a member may do.' });
+
+const userFields = {
+  id: text('Id of the user.'),
+  name: z.string().nullable().meta({ description: 'Name for people.' }),
+  email: text('E-mail address, lower case.'),
+  role,
+  suspendedAt: nullableTime('When the user was suspended; null: the user is active.'),
+  createdAt: time('When the user was made.'),
+  updatedAt: time('When the user was last changed.'),
+  lastActivityAt: nullableTime('When the user was last active, to 5 minutes; null: never.'),
+};
+
+export const user = z.object(userFields).meta({ id: 'User', description: 'A member.' });
+
+export const invitedUser = z
+  .object({
+    ...userFields,
+    setupUrl: text('One-time address, good for 7 days, where the user sets a password.'),
+  })
+  .meta({ id: 'InvitedUser', description: 'A member who is new.' });
+
+export function toUser(person: Person) {
+  const { id, name, email, suspendedAt, createdAt, updatedAt, lastActivityAt } = person;
+  return {
+    id,
+    name,
+    email,
+    role: person.role,
+    suspendedAt: isoTime(suspendedAt),
+    createdAt: isoTime(createdAt),
+    updatedAt: isoTime(updatedAt),
+    lastActivityAt: isoTime(lastActivityAt),
+  };
+}
+
+/** ISO 8601 of milliseconds since the epoch; null stays null. */
+export function isoTime<Value extends number | null>(
+  timeMs: Value,
+): Value extends number ? string : null;
+export function isoTime(timeMs: number | null): string | null {
+  return timeMs === null ? null : new Date(timeMs).toISOString();
+}
+
+const EMAIL_LENGTH_MAX = 254;
+const NAME_LENGTH_MAX = 200;
+
+/** An e-mail address of a new user. */
+export const newEmail = z
+  .email({ error: 'expected an e-mail address' })
+  .max(EMAIL_LENGTH_MAX, { error: `longer than ${EMAIL_LENGTH_MAX} characters` })
+  .meta({ description: 'E-mail address; unique without regard to case.' });
+
+export const userName = z
+  .string({ error: 'expected a text' })
+  .min(1, { error: 'empty' })
+  .max(NAME_LENGTH_MAX, { error: `longer than ${NAME_LENGTH_MAX} characters` })
+  .meta({ description: 'Name for people.' });
+
+/** Ids of users, keys and tokens as callers give them. */
+export const idText = z.string({ error: 'required' }).max(128, { error: 'too long' });

@@ -1,0 +1,36 @@
+// What the endpoints about history have in common: their parameters.
+
+import { z } from 'zod';
+import { checkPath, checkRef } from '../../sources/git/names.ts';
+import type { CallContext } from '../shapes/endpoint.ts';
+import { requiredText } from '../shapes/input.ts';
+import type { GitTime, RepoView } from '../sources/git-calls.ts';
+
+export const repoField = requiredText().meta({ description: 'Name of the repository.' });
+
+export const refField = z.string().optional().meta({
+  description: 'Branch, tag or commit; default: the default branch. Empty counts as absent.',
+});
+
+export const pathField = z.string().optional().meta({
+  description: 'Only this file, or what lies below this folder.',
+});
+
+/** What answering about history needs of the context of a request. */
+export interface HistoryContext extends RepoView, GitTime, Pick<CallContext, 'holder'> {
+  readonly services: Pick<CallContext['services'], 'repos' | 'history'>;
+}
+
+/** The ref of an optional parameter. Why: an empty optional ref counts as absent, unlike any other empty value. */
+export function refOf(ref: string | undefined): string | undefined {
+  if (ref === undefined || ref === '') return undefined;
+  checkRef(ref);
+  return ref;
+}
+
+/** The path of an optional parameter; the empty one is that of everything. Errors: FILE_NOT_FOUND. */
+export function scopeOf(path: string | undefined): string | undefined {
+  if (path === undefined || path === '') return undefined;
+  checkPath(path);
+  return path;
+}

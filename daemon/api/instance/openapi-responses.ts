@@ -1,0 +1,131 @@
+// The answers of an endpoint as the API description puts them: one response for each status, with its bodies,
+// headers and error codes.
+
+import type { ZodOpenApiContentObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import type { z } from 'zod';
+import type { Endpoint, HeaderShape, ResponseShape } from '../shapes/endpoint.ts';
+import { errorCodesOf } from './error-codes.ts';
+import { ERROR_MEANINGS, ERROR_STATUS, type ErrorCode } from '../shapes/api-error.ts';
+import { errorObject } from '../shapes/schemas.ts';
+import { RATE_LIMIT_HEADERS } from '../../accounts/limits/answer.ts';
+
+/** Of every value that is not a stream. */
+const NEGOTIABLE = ['application/json', 'application/x-msgpack'];
+
+/** Headers that several responses have. */
+export const SHARED_HEADERS: Readonly<Record<string, HeaderShape>> = {
+  'X-Request-Id': {
+    description:
+      'Id of the request in the logs: that of the request, if it was well formed, or a new one.',
+    type: 'string',
+    isRequired: true,
+  },
+  'X-RateLimit-Limit': {
+    description: 'Requests allowed each day. With a limit and a key or token only.',
+    type: 'integer',
+  },
+  'X-RateLimit-Remaining': { description: 'Requests left today.', type: 'integer' },
+  'Set-Cookie': {
+    description: 'The session of a browser, renewed once a day.',
+    type: 'string',
+  },
+  'X-RateLimit-Reset': {
+    description: 'When the count starts anew (00:00 UTC): Unix time in seconds.',
+    type: 'integer',
+  },
+};
+
+const RETRY_AFTER: HeaderShape = {
+  description: 'Seconds after which to try again.',
+  type: 'integer',
+};
+
+function isNoRateHeader(name: string): boolean {
+  return !RATE_LIMIT_HEADERS.includes(name);
+}
+
+/** Codes that come with Retry-After. */
+const RETRY_CODES: readonly ErrorCode[] = [
+  'API_RATE_LIMIT_EXCEEDED',
+  'NOT_READY',
+  'SERVER_OVERLOADED',
+  'TOO_MANY_SIGN_IN_ATTEMPTS',
+];
+
+export function headerObject({ description, type, isRequired = false }: HeaderShape) {
+  const schema = type === 'integer' ? { type, minimum: 0 } : { type };
+  return { description, required: isRequired, schema };
+}
+
+/** All responses of an endpoint by status, successes first. */
+export function responsesOf(
+  endpoint: Endpoint,
+): Readonly<Record<`${number}`, ZodOpenApiResponseObject>> {
+  const common = [
+    'X-Request-Id',
+    ...(endpoint.access === 'none' ? [] : ['Set-Cookie']),
+    ...(endpoint.isCounted ? RATE_LIMIT_HEADERS : []),
+  ];
+  const successes = Object.entries(endpoint.responses).map(
+    ([status, shape]) => [status, successResponse(shape, common)] as const,
+  );
+  const codes = errorCodesOf(endpoint);
+  const statuses = [...new Set(codes.map((code) => ERROR_STATUS[code]))];
+  const errors = statuses.map((status) => {
+    const here = codes.filter((code) => ERROR_STATUS[code] === status);
+    // Without a known user nothing is counted.
+    const headers = status === 401 ? common.filter(isNoRateHeader) : common;
+    return [String(status), errorResponse(status, here, headers)] as const;
+  });
+  return Object.fromEntries([...successes, ...errors]);
+}
+
+function successResponse(
+  { description, body, contentTypes = NEGOTIABLE, headers = {} }: ResponseShape,
+  common: readonly string[],
+): ZodOpenApiResponseObject {
+  const own = Object.entries(headers).map(([name, shape]) => [name, headerObject(shape)]);
+  return {
+    description,
+    headers: { ...references(common), ...Object.fromEntries(own) },
+    ...(body === undefined ? {} : { content: contentOf(contentTypes, body) }),
+  };
+}
+
+function errorResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  common: readonly string[],
+): ZodOpenApiResponseObject {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code]}.`).join('\n\n'),
+    headers: { ...references(common), ...retryHeader(codes) },
+    content: contentOf(NEGOTIABLE, errorObject, { example: exampleError(status, codes) }),
+    'x-error-codes': codes,
+  };
+}
+
+function retryHeader(codes: readonly ErrorCode[]) {
+  const retried = codes.filter((code) => RETRY_CODES.includes(code));
+  if (retried.length === 0) return {};
+  const isRequired = retried.length === codes.length;
+  return { 'Retry-After': headerObject({ ...RETRY_AFTER, isRequired }) };
+}
+
+function references(names: readonly string[]) {
+  return Object.fromEntries(
+    names.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]),
+  );
+}
+
+function exampleError(statusCode: number, [errorCode]: readonly ErrorCode[]): object {
+  return { statusCode, errorCode, message: errorCode && ERROR_MEANINGS[errorCode] };
+}
+
+function contentOf(
+  contentTypes: readonly string[],
+  schema: z.ZodType,
+  more: { readonly example?: object } = {},
+): ZodOpenApiContentObject {
+  return Object.fromEntries(contentTypes.map((type) => [type, { schema, ...more }]));
+}

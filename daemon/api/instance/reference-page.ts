@@ -1,0 +1,92 @@
+// The page that shows the API description to people: its own few lines of HTML, style and script around the files
+// of swagger-ui-dist. Everything is addressed relative to the page and comes from the daemon, so that it works
+// below any base URL, without a network, and under a policy that allows no inline script.
+
+import { packageFile } from '../../base/program-files.ts';
+import { type Asset, AssetFiles, contentTypeOf, makeAsset } from '../shapes/asset.ts';
+
+/** Content-Security-Policy of the page. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+].join('; ');
+
+const HTML = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Trawl API reference</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="reference/swagger-ui.css">
+    <link rel="stylesheet" href="reference/page.css">
+  </head>
+  <body>
+    <header>
+      <strong>Trawl API reference</strong>
+      <a href="openapi.json">openapi.json</a>
+    </header>
+    <main id="reference">
+      <p>This page needs JavaScript. The <a href="openapi.json">description</a> itself does not.</p>
+    </main>
+    <script src="reference/swagger-ui-bundle.js"></script>
+    <script src="reference/page.js"></script>
+  </body>
+</html>
+`;
+
+const STYLE = `body { margin: 0; background: #fff; }
+header { display: flex; gap: 1.5rem; align-items: baseline; padding: .75rem 1.25rem; background: #16324f; color: #fff;
+  font: 16px/1.5 system-ui, sans-serif; }
+header a { color: #cfe3f7; }
+main > p { padding: 1rem 1.25rem; font: 16px/1.5 system-ui, sans-serif; }
+.swagger-ui .info { margin: 24px 0; }
+.swagger-ui .info table td, .swagger-ui table.model td table td { vertical-align: top; }
+`;
+
+// Why the server is replaced: calls from the page must stay at the address by which the page was reached.
+const SCRIPT = `'use strict';
+(async () => {
+  const description = await (await fetch('openapi.json')).json();
+  const base = new URL('../../http', location.href).pathname.replace(/\\/$/, '');
+  description.servers = [{ url: location.origin + base }];
+  SwaggerUIBundle({
+    spec: description,
+    domNode: document.getElementById('reference'),
+    deepLinking: true,
+    docExpansion: 'list',
+    defaultModelsExpandDepth: 0,
+    defaultModelExpandDepth: 2,
+    displayOperationId: true,
+    validatorUrl: null,
+  });
+})();
+`;
+
+export const PAGE = makeAsset(Buffer.from(HTML), contentTypeOf('page.html'), {
+  'Content-Security-Policy': PAGE_POLICY,
+});
+
+const OWN_FILES: ReadonlyMap<string, Asset> = new Map(
+  [['page.css', STYLE] as const, ['page.js', SCRIPT] as const].map(([name, text]) => [
+    name,
+    makeAsset(Buffer.from(text), contentTypeOf(name)),
+  ]),
+);
+
+const PACKAGE_NAMES: ReadonlySet<string> = new Set(['swagger-ui.css', 'swagger-ui-bundle.js']);
+
+const packageFiles = new AssetFiles((name) =>
+  PACKAGE_NAMES.has(name) ? new URL(name, packageFile('swagger-ui-dist/package.json')) : undefined,
+);
+
+/** A file of the page, read at its first use; undefined: there is none of this name. */
+export function pageFile(name: string): Asset | Promise<Asset> | undefined {
+  return OWN_FILES.get(name) ?? packageFiles.get(name);
+}

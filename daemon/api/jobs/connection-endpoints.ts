@@ -1,0 +1,202 @@
+// Connections (API.md 13.2, 13.3, 13.5): where the repositories come from, how their listings stand, and asking for one. Each
+// source that is served is a connection of its own, of kind `git`, with the name and the id of its one repository.
+
+import { z } from 'zod';
+import { hasOwnerRole } from '../../accounts/caller.ts';
+import { CONNECTION_TYPES } from '../../base/config/connections.ts';
+import type { JobView } from '../../repos/jobs.ts';
+import { ApiError } from '../shapes/api-error.ts';
+import { answer, endpoint, ok, type CallContext } from '../shapes/endpoint.ts';
+import type { ConnectionView } from '../shapes/endpoint-services.ts';
+import { integerText, jsonIds } from '../shapes/input.ts';
+import { integer, nullableTime, text } from '../shapes/schemas.ts';
+import { isoOrNull, job, JOB_ASKED, jobJson } from './job-json.ts';
+import { connectionIdsOf } from '../sources/repo-endpoints.ts';
+import { byNameBytes } from '../sources/repo-order.ts';
+
+const connection = z
+  .object({
+    id: integer('Id of the connection.', 1),
+    name: text('Its name.'),
+    connectionType: z
+      .enum(CONNECTION_TYPES)
+      .meta({ description: 'What kind of place the repositories come from.' }),
+    trouble: text(
+      'For owners: why it is not listed or fetched, since when, and the next step; absent: it is, or will be.',
+    ).optional(),
+  })
+  .meta({ id: 'Connection', description: 'A place that repositories come from.' });
+
+const connectionStatus = z
+  .object({
+    connectionId: integer('Id of the connection.', 1),
+    syncedAt: nullableTime('When it was last listed.'),
+    latestJob: job.nullable(),
+    readers: z
+      .object({
+        count: integer('Those in its lists.'),
+        known: integer('Those of them who are users here.'),
+      })
+      .optional()
+      .meta({
+        description:
+          'For owners: accounts that may read private repositories at the host; absent: it does not sync permissions, or nobody has counted yet.',
+      }),
+  })
+  .meta({ id: 'ConnectionSyncStatus', description: 'How the listing of a connection stands.' });
+
+/** Those with a repo that the caller sees, of owners all, by name, then by id. */
+function visibleConnections({ services, sight, caller }: CallContext): ConnectionView[] {
+  const isOwner = hasOwnerRole(caller);
+  const repos = byNameBytes(services.repos.list(sight));
+  const ids = new Set(repos.flatMap((repo) => connectionIdsOf(services, repo)));
+  const configured = services.connections.list().filter(({ id }) => isOwner || ids.has(id));
+  const sources = repos
+    .filter(({ repoId }) => ids.has(repoId))
+    .map(({ repoId: id, name }) => ({ id, name, connectionType: 'git' as const, syncedAt: null }));
+  return [...configured, ...sources]
+    .map((one) => ({ one, key: Buffer.from(one.name) }))
+    .sort((a, b) => Buffer.compare(a.key, b.key) || a.one.id - b.one.id)
+    .map(({ one }) => one);
+}
+
+export const listConnections = endpoint(
+  {
+    operationId: 'listConnections',
+    method: 'GET',
+    path: '/api/connections',
+    access: 'opt',
+    tag: 'Connections',
+    summary: 'List connections',
+    isCounted: true,
+    responses: {
+      200: {
+        description:
+          'Those with a repository that the caller sees, and to owners all of the configuration, by name.',
+        body: z.array(connection),
+      },
+    },
+  },
+  (_, context) => {
+    const isOwner = hasOwnerRole(context.caller);
+    const connections = visibleConnections(context).map(
+      ({ id, name, connectionType, trouble }) => ({
+        id,
+        name,
+        connectionType,
+        ...(isOwner && trouble !== undefined ? { trouble } : {}),
+      }),
+    );
+    return ok(connections);
+  },
+);
+
+export const getConnectionSyncStatus = endpoint(
+  {
+    operationId: 'getConnectionSyncStatus',
+    method: 'POST',
+    path: '/api/connection-sync-status',
+    access: 'opt',
+    tag: 'Connections',
+    summary: 'How the listings of connections stand',
+    description:
+      'To callers who are no owners the last job tells its status alone: the rest may name repositories that they do not see.',
+    input: {
+      body: z.object({
+        connectionIds: jsonIds().meta({ description: 'Ids of connections.' }),
+      }),
+    },
+    responses: {
+      200: {
+        description:
+          'Those of the connections that have a repository which the caller sees, in the order asked for.',
+        body: z.object({ connections: z.array(connectionStatus) }),
+      },
+    },
+  },
+  async ({ body }, context) => {
+    const seen = new Map(visibleConnections(context).map((one) => [one.id, one]));
+    const wanted = [...new Set(body.connectionIds)].flatMap((id) => seen.get(id) ?? []);
+    const latest = await context.services.connections.latest(wanted.map(({ id }) => id));
+    const isOwner = hasOwnerRole(context.caller);
+    const connections = wanted.map(({ id, syncedAt, readers }) => {
+      const view = latest.get(id);
+      return {
+        connectionId: id,
+        syncedAt: isoOrNull(syncedAt),
+        latestJob: view === undefined ? null : jobJson(isOwner ? view : withoutNames(view)),
+        ...(isOwner && readers !== undefined && { readers }),
+      };
+    });
+    return ok({ connections });
+  },
+);
+
+function withoutNames(view: JobView): JobView {
+  const error = view.error === null ? null : 'the listing failed; owners see why';
+  const status = view.result?.['status'];
+  return { ...view, error, result: status === undefined ? null : { status } };
+}
+
+export const getConnectionSyncCounts = endpoint(
+  {
+    operationId: 'getConnectionSyncCounts',
+    method: 'GET',
+    path: '/api/connection-sync-counts',
+    access: 'owner',
+    tag: 'Connections',
+    summary: 'How many connections are not listed, failed or warn',
+    responses: {
+      200: {
+        description: 'The counts.',
+        body: z
+          .object({
+            firstTimeSyncingCount: integer('Not listed yet, and not failed.'),
+            failedCount: integer('Those whose last job failed.'),
+            warningCount: integer('Those whose last listing left something open.'),
+          })
+          .meta({ id: 'ConnectionSyncCounts', description: 'Counts of connections.' }),
+      },
+    },
+  },
+  (_, { services }) => {
+    const { firstTime, failed, warned } = services.connections.counts();
+    return ok({
+      firstTimeSyncingCount: firstTime,
+      failedCount: failed,
+      warningCount: warned,
+    });
+  },
+);
+
+export const triggerConnectionSync = endpoint(
+  {
+    operationId: 'triggerConnectionSync',
+    method: 'POST',
+    path: '/api/connections/{connectionId}/sync',
+    access: 'owner',
+    tag: 'Connections',
+    summary: 'List a connection now',
+    description:
+      'Asks for a job; one that waits already is taken. A source of this machine is indexed. Without a body.',
+    input: {
+      path: z.object({
+        connectionId: integerText(1, Number.MAX_SAFE_INTEGER).meta({
+          description: 'Id of the connection.',
+        }),
+      }),
+    },
+    responses: JOB_ASKED,
+    errors: ['NOT_FOUND'],
+  },
+  async ({ path: { connectionId } }, context) => {
+    const { connections, jobs } = context.services;
+    const isSource = visibleConnections(context).some(
+      ({ id }) => id === connectionId && context.services.repos.byId(id) !== undefined,
+    );
+    const jobId = isSource ? await jobs.index(connectionId) : await connections.sync(connectionId);
+    if (jobId === undefined)
+      throw new ApiError('NOT_FOUND', `Connection ${connectionId} not found.`);
+    return answer(202, { jobId });
+  },
+);

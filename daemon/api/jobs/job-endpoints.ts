@@ -1,0 +1,208 @@
+// Jobs (API.md 13.3 to 13.5): how the index of repositories stands, the jobs themselves with their log lines, and asking
+// for one.
+
+import { z } from 'zod';
+import { JOB_QUEUES, JOB_STATES } from '../../repos/jobs.ts';
+import { ApiError } from '../shapes/api-error.ts';
+import { answer, endpoint, ok } from '../shapes/endpoint.ts';
+import { choiceText, integerText, jsonIds, jsonInteger } from '../shapes/input.ts';
+import { pageAnswer, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
+import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
+import { findRepoById } from '../sources/git-calls.ts';
+import { isoOrNull, job, JOB_ASKED, jobJson } from './job-json.ts';
+
+const LIST_PATH = '/api/jobs';
+
+const repoStatus = z
+  .object({
+    repoId: integer('Id of the repository.', 1),
+    indexedAt: nullableTime('When it was last indexed.'),
+    askedAt: nullableTime(
+      'When its code host was last asked for news; null: never, or it has none.',
+    ),
+    indexedCommitHash: text('The commit of the default revision that is indexed.').nullable(),
+    latestJob: job.nullable(),
+  })
+  .meta({ id: 'RepoIndexStatus', description: 'How the index of a repository stands.' });
+
+const logLine = z
+  .object({
+    version: z.literal(1).meta({ description: 'Form of the line.' }),
+    timestamp: time('When it was written.'),
+    level: text('`info`, `warn` or `error`.'),
+    message: text('What happened.'),
+    attempt: integer('In which attempt.'),
+    fields: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'Further facts; secrets are masked.' }),
+  })
+  .meta({ id: 'JobLogLine', description: 'A line of the log of a job.' });
+
+export const getRepoIndexStatus = endpoint(
+  {
+    operationId: 'getRepoIndexStatus',
+    method: 'POST',
+    path: '/api/repo-index-status',
+    access: 'opt',
+    tag: 'Repositories',
+    summary: 'How the index of repositories stands',
+    input: {
+      body: z.object({
+        repoIds: jsonIds().meta({ description: 'Ids of repositories.' }),
+      }),
+    },
+    responses: {
+      200: {
+        description: 'Those of the repositories that the caller sees, in the order asked for.',
+        body: z.object({ repositories: z.array(repoStatus) }),
+      },
+    },
+  },
+  async ({ body }, { services, sight }) => {
+    const seen = new Map(services.repos.list(sight).map((repo) => [repo.repoId, repo]));
+    const wanted = [...new Set(body.repoIds)].flatMap((repoId) => seen.get(repoId) ?? []);
+    const latest = await services.jobs.latest(wanted.map(({ repoId }) => repoId));
+    const repositories = wanted.map(({ repoId, indexedAt }) => {
+      const view = latest.get(repoId);
+      return {
+        repoId,
+        indexedAt: indexedAt ?? null,
+        askedAt: isoOrNull(services.jobs.askedAt(repoId) ?? null),
+        indexedCommitHash: services.jobs.commitOf(repoId) ?? null,
+        latestJob: view === undefined ? null : jobJson(view),
+      };
+    });
+    return ok({ repositories });
+  },
+);
+
+export const getRepoSyncCounts = endpoint(
+  {
+    operationId: 'getRepositorySyncCounts',
+    method: 'GET',
+    path: '/api/repository-sync-counts',
+    access: 'owner',
+    tag: 'Repositories',
+    summary: 'How many repositories are not indexed, failed or warn',
+    responses: {
+      200: {
+        description: 'The counts.',
+        body: z
+          .object({
+            firstTimeIndexingCount: integer('Not indexed yet, and not failed.'),
+            failedCount: integer('Those whose last job failed.'),
+            warningCount: integer('Those whose last job warned.'),
+          })
+          .meta({ id: 'RepositorySyncCounts', description: 'Counts of repositories.' }),
+      },
+    },
+  },
+  (_, { services, sight }) => {
+    const { firstTime, failed, warned } = services.jobs.counts(services.repos.list(sight));
+    return ok({
+      firstTimeIndexingCount: firstTime,
+      failedCount: failed,
+      warningCount: warned,
+    });
+  },
+);
+
+export const listJobs = endpoint(
+  {
+    operationId: 'listJobs',
+    method: 'GET',
+    path: LIST_PATH,
+    access: 'owner',
+    tag: 'Repositories',
+    summary: 'Jobs',
+    input: {
+      query: z.object({
+        ...pageFields(30),
+        queue: choiceText(JOB_QUEUES).optional().meta({ description: 'Only these.' }),
+        status: choiceText(JOB_STATES).optional().meta({ description: 'Only these.' }),
+      }),
+    },
+    responses: pageAnswer(
+      'A page of the jobs: those that have not ended, then those of the last 14 days that have; newest first.',
+      job,
+    ),
+  },
+  async ({ query }, { services, baseUrl }) => {
+    const { queue, status } = query;
+    const { items, total } = await services.jobs.list({ queue, state: status, ...windowOf(query) });
+    const { headers } = pageOf(total, query, `${baseUrl}${LIST_PATH}`, { queue, status });
+    return ok(items.map(jobJson), headers);
+  },
+);
+
+export const getJobLogs = endpoint(
+  {
+    operationId: 'getJobLogs',
+    method: 'POST',
+    path: '/api/job-logs',
+    access: 'owner',
+    tag: 'Repositories',
+    summary: 'Log of a job',
+    input: {
+      body: z.object({
+        queue: z
+          .enum(JOB_QUEUES, { error: `expected ${JOB_QUEUES.join(' or ')}` })
+          .meta({ description: 'The queue of the job.' }),
+        jobId: z.string({ error: 'required' }).meta({ description: 'Id of the job.' }),
+        offset: jsonInteger(0)
+          .default(0)
+          .meta({
+            description: 'So many lines, from the first that was written, are passed over.',
+            override: { type: 'integer', minimum: 0, default: 0 },
+          }),
+      }),
+    },
+    responses: {
+      200: {
+        description: 'The last lines, 500 at most, oldest first.',
+        body: z
+          .object({
+            logs: z.array(logLine),
+            count: integer('Lines written in all, of which the last 500 are kept.'),
+          })
+          .meta({ id: 'JobLogs', description: 'Lines of the log of a job.' }),
+      },
+    },
+    errors: ['NOT_FOUND'],
+  },
+  async ({ body: { queue, jobId, offset } }, { services }) => {
+    const log = await services.jobs.lines(queue, jobId);
+    if (log === undefined) throw new ApiError('NOT_FOUND', `Job "${jobId}" not found.`);
+    const { lines, droppedCount } = log;
+    const logs = lines.slice(Math.max(0, offset - droppedCount));
+    return ok({ logs, count: droppedCount + lines.length });
+  },
+);
+
+export const triggerRepoIndex = endpoint(
+  {
+    operationId: 'triggerRepoIndex',
+    method: 'POST',
+    path: '/api/repos/{repoId}/index',
+    access: 'owner',
+    tag: 'Repositories',
+    summary: 'Index a repository now',
+    description: 'Asks for a job; one that waits already is taken. Without a body.',
+    input: {
+      path: z.object({
+        repoId: integerText(1, Number.MAX_SAFE_INTEGER).meta({
+          description: 'Id of the repository.',
+        }),
+      }),
+    },
+    responses: JOB_ASKED,
+    errors: ['NOT_FOUND'],
+  },
+  async ({ path }, context) => {
+    const { repoId } = findRepoById(path.repoId, context);
+    const jobId = await context.services.jobs.index(repoId);
+    if (jobId === undefined) throw new ApiError('NOT_FOUND', `Repository ${repoId} not found.`);
+    return answer(202, { jobId });
+  },
+);

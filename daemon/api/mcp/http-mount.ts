@@ -1,0 +1,164 @@
+// The tool server as requests reach it: sessions, versions and errors as API.md 17.1 has them; messages are the library's affair.
+// Each call of a tool is counted and admitted by itself.
+
+import type { Log } from '../../base/log.ts';
+import { ApiError, type ErrorCode } from '../shapes/api-error.ts';
+import { type Answer, type CallContext, fetched } from '../shapes/endpoint.ts';
+import { type Connection, type Session, type SessionLimits, Sessions } from './sessions.ts';
+import { type CallExtra, makeToolServer, progressOf, PROTOCOL_VERSIONS } from './tool-server.ts';
+import type { Tool } from './tools/tool.ts';
+
+const SESSION_HEADER = 'mcp-session-id';
+const VERSION_HEADER = 'mcp-protocol-version';
+/** Of clients that name none, and the only one with batches. */
+const OLDEST_VERSION = '2025-03-26';
+
+/** Messages that are answered together. */
+const BATCH_MAX = 100;
+
+export class HttpMount {
+  readonly #version: string;
+  readonly #log: Log;
+  readonly #sessions: Sessions;
+
+  constructor(version: string, log: Log, limits?: Partial<SessionLimits>) {
+    this.#version = version;
+    this.#log = log;
+    this.#sessions = new Sessions(limits);
+  }
+
+  /**
+   * Answers messages.
+   *
+   * @param messages  JSON
+   * Errors: INVALID_REQUEST_BODY; those of finding a session.
+   */
+  async post(messages: unknown, context: CallContext): Promise<Answer> {
+    const request = context.fetchRequest();
+    // The header says what was agreed on, which is nothing yet; clients send what they would like.
+    if (isOpening(messages))
+      return await passTo(await this.#open(context), request, messages, context);
+    checkVersion(request, messages);
+    const session = this.#sessions.find(request.headers.get(SESSION_HEADER), context);
+    return await passTo(session, request, messages, context);
+  }
+
+  /** Ends a session. Errors: those of finding it. */
+  end(context: CallContext): void {
+    const { headers } = context.fetchRequest();
+    this.#sessions.end(this.#sessions.find(headers.get(SESSION_HEADER), context));
+  }
+
+  #open(context: CallContext): Promise<Session> {
+    const [version, log] = [this.#version, this.#log];
+    return this.#sessions.open(context, (connection) =>
+      makeToolServer({
+        version,
+        log,
+        run: (tool, args, extra) => {
+          endWhenCancelled(connection, extra);
+          return runTool(tool, args, extra);
+        },
+      }),
+    );
+  }
+}
+
+/** A call that is cancelled has no answer, for which its response would wait. */
+function endWhenCancelled(
+  { transport, underWay }: Connection,
+  { signal, requestId }: CallExtra,
+): void {
+  const end = (): void => {
+    underWay.end([requestId]);
+    transport.closeSSEStream(requestId);
+  };
+  signal.addEventListener('abort', end, { once: true });
+}
+
+/** Errors: INVALID_REQUEST_BODY for a version that we do not speak, and for what the version does not know. */
+function checkVersion({ headers }: Request, messages: unknown): void {
+  const version = headers.get(VERSION_HEADER) ?? OLDEST_VERSION;
+  if (!PROTOCOL_VERSIONS.includes(version))
+    throw new ApiError(
+      'INVALID_REQUEST_BODY',
+      `MCP-Protocol-Version: expected ${PROTOCOL_VERSIONS.join(' or ')}`,
+    );
+  if (!Array.isArray(messages)) return;
+  if (version !== OLDEST_VERSION)
+    throw new ApiError('INVALID_REQUEST_BODY', `Version ${version} has no batches.`);
+  if (messages.length === 0) throw new ApiError('INVALID_REQUEST_BODY', 'The batch is empty.');
+  if (messages.length > BATCH_MAX)
+    throw new ApiError('INVALID_REQUEST_BODY', `A batch has at most ${BATCH_MAX} messages.`);
+}
+
+/** A message that begins a session. */
+interface Opening {
+  readonly method: 'initialize';
+  readonly params?: unknown;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function isOpening(messages: unknown): messages is Opening {
+  return isObject(messages) && 'method' in messages && messages.method === 'initialize';
+}
+
+/** The messages as the library takes them: a version that we do not speak becomes our newest. */
+function negotiated(messages: unknown): unknown {
+  if (!isOpening(messages) || !isObject(messages.params)) return messages;
+  const { params } = messages;
+  const asked = 'protocolVersion' in params ? params.protocolVersion : undefined;
+  if (typeof asked !== 'string' || PROTOCOL_VERSIONS.includes(asked)) return messages;
+  return { ...messages, params: { ...params, protocolVersion: PROTOCOL_VERSIONS[0] } };
+}
+
+async function passTo(
+  { transport, underWay }: Session,
+  request: Request,
+  messages: unknown,
+  context: CallContext,
+): Promise<Answer> {
+  // Why another request: the body is read, and JSON is JSON whatever the content type says (API.md 2.2).
+  const headers = new Headers(request.headers);
+  headers.set('content-type', 'application/json');
+  const ids = underWay.begin(messages);
+  const response = await transport.handleRequest(
+    new Request(request.url, { method: 'POST', headers }),
+    {
+      parsedBody: negotiated(messages),
+      authInfo: { token: '', clientId: '', scopes: [], extra: { context } },
+    },
+  );
+  if (response.ok) return fetched(response);
+  underWay.end(ids);
+  throw new ApiError(CODES[response.status] ?? 'INVALID_REQUEST_BODY', await reasonOf(response));
+}
+
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  404: 'NOT_FOUND',
+  413: 'REQUEST_BODY_TOO_LARGE',
+};
+
+/** What the library says is wrong. */
+async function reasonOf(response: Response): Promise<string> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an error of JSON-RPC
+  const { error } = (await response.json()) as { readonly error: { readonly message: string } };
+  return error.message;
+}
+
+/** A call with what the request that brought it may use. */
+async function runTool(tool: Tool, args: unknown, extra: CallExtra): Promise<string> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- put there by `passTo`
+  const context = extra.authInfo?.extra?.['context'] as CallContext;
+  await context.calls.count();
+  const place = tool.isSearch ? await context.calls.admit() : undefined;
+  try {
+    const signal = AbortSignal.any([context.signal, extra.signal]);
+    return await tool.run(args, { ...context, place, signal, onProgress: progressOf(extra) });
+  } finally {
+    place?.release();
+  }
+}

@@ -1,0 +1,90 @@
+// The tool `glob`: files by their paths.
+
+import { z } from 'zod';
+import { ORG } from '../../../accounts/audit-trail.ts';
+import { addToList } from '../../../base/lists.ts';
+import { patternNode } from '../../../engine/query/nodes.ts';
+import { jsonInteger } from '../../shapes/input.ts';
+import { BoundedText } from './bounded-text.ts';
+import { globPattern } from './glob-pattern.ts';
+import {
+  beyondLimit,
+  conditionsOf,
+  gapsOf,
+  isAnswerFull,
+  limitMaxOf,
+  scopeFields,
+  searchFor,
+  type ToolAnswer,
+} from './search-scope.ts';
+import { shownName } from './shown-name.ts';
+import { aboveMost } from './tool-arguments.ts';
+import { tool } from './tool.ts';
+import { whyNothing } from './why-nothing.ts';
+
+const LIMIT = 100;
+
+export const glob = tool(
+  {
+    name: 'glob',
+    description:
+      'Find indexed files by path: *, ?, [...], {a,b}, **. The glob fits from any folder on, to the end of the path.',
+    isSearch: true,
+    input: z.strictObject({
+      pattern: z.string().min(1).meta({ description: 'Glob, such as *.proto or test/**/*.ts.' }),
+      ...scopeFields,
+      limit: jsonInteger(1).default(LIMIT).meta({ description: 'Files at most.' }),
+    }),
+  },
+  async ({ pattern, limit, ...rest }, context) => {
+    context.accounts.trail.note(context.actor, 'user.performed_code_search', ORG);
+    const node = patternNode('file', globPattern(pattern));
+    const scope = conditionsOf(rest, context);
+    const conditions = new Map([...scope, ['pattern', node] as const]);
+    const limitMax = limitMaxOf(context);
+    const most = Math.min(limit, limitMax);
+    // A match is a range: the folder and the glob may be one each.
+    const matches = rest.path === undefined ? most : 2 * most;
+    const answer = await searchFor([node, ...scope.values()], { matches }, context);
+    if (answer.files.length > 0) return listOf(answer, limit, limitMax);
+    const reasons = await whyNothing({ globs: { pattern }, conditions }, answer, context);
+    return ['Found 0 files', ...reasons, ...gapsOf(answer)].join('\n');
+  },
+);
+
+function listOf(answer: ToolAnswer, asked: number, limitMax: number): string {
+  const files = answer.files.slice(0, Math.min(asked, limitMax));
+  const byRepo = new Map<string, string[]>();
+  for (const { repository, fileName } of files) addToList(byRepo, repository, fileName.text);
+  const text = new BoundedText();
+  text.add(`Found ${files.length} files`);
+  let shown = 0;
+  for (const [repository, paths] of byRepo) {
+    if (!text.add(`[${repository}]`)) break;
+    for (const path of paths.sort()) if (text.add(`  ${shownName(path)}`)) shown++;
+  }
+  for (const line of endLines(answer, files.length - shown, [asked, limitMax])) text.end(line);
+  return text.toString();
+}
+
+/** What is missing, and how to get it. */
+function endLines(
+  answer: ToolAnswer,
+  unshown: number,
+  [asked, limitMax]: readonly [number, number],
+): string[] {
+  const { files, incompleteReasons = [], stats } = answer;
+  const limit = Math.min(asked, limitMax);
+  const lines = aboveMost({ limit: [asked, limitMax] });
+  if (unshown > 0)
+    lines.push(`(cut: the text is full, ${unshown} more files; narrow by path, repo or pattern)`);
+  lines.push(...gapsOf(answer));
+  const isFull = isAnswerFull(answer);
+  const isCut = isFull || files.length > limit || incompleteReasons.includes('match_limit');
+  if (!isCut) return lines;
+  const how = isFull || unshown > 0 ? 'narrow' : beyondLimit(limit, limitMax, stats.fileCount);
+  return [
+    ...lines,
+    `(cut at limit ${limit} of at least ${stats.fileCount} files: ${how} by path or repo)`,
+  ];
+}

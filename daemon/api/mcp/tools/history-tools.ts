@@ -1,0 +1,135 @@
+// The tools `list_commits` and `get_diff`.
+
+import { z } from 'zod';
+import { jsonInteger } from '../../shapes/input.ts';
+import { commitDateText } from '../../history/commit-dates.ts';
+import { commitsOf } from '../../history/commit-list-endpoints.ts';
+import { diffOf, type FileDiff } from '../../history/diff-endpoints.ts';
+import { expressionText } from '../../history/expression-input.ts';
+import { BoundedText } from './bounded-text.ts';
+import { pageArguments, partOf } from './pages.ts';
+import { shownName } from './shown-name.ts';
+import { askedRepo, pathField, repoField } from './tool-arguments.ts';
+import { tool } from './tool.ts';
+
+const DATE = '2024-05-06, 2 weeks ago, yesterday';
+
+export const listCommits = tool(
+  {
+    name: 'list_commits',
+    description: 'List commits, newest first, by message, author, time or path.',
+    input: z.strictObject({
+      repo: repoField,
+      query: expressionText().exactOptional().meta({
+        description: 'In the message: POSIX basic regular expression, without regard to case.',
+      }),
+      since: commitDateText('start').exactOptional().meta({ description: DATE }),
+      until: commitDateText('end').exactOptional().meta({ description: DATE }),
+      author: expressionText().exactOptional().meta({ description: 'In name or e-mail.' }),
+      ref: z
+        .string()
+        .exactOptional()
+        .meta({ description: 'Branch, tag or commit; default: the default branch.' }),
+      path: pathField('Only commits that changed it.').exactOptional(),
+      ...pageArguments(50),
+    }),
+  },
+  async (args, context) => {
+    const repo = askedRepo(args.repo, context).name;
+    const { total, items } = await commitsOf({ ...args, repo }, context);
+    // What is empty, and addresses, say nothing to a model.
+    const commits = items.map(({ hash, date, message, body, refs, authorName }) => ({
+      hash,
+      date,
+      message,
+      ...(body === '' ? {} : { body }),
+      ...(refs === '' ? {} : { refs }),
+      authorName,
+    }));
+    return partOf({ commits, totalCount: total }, args);
+  },
+);
+
+/** Files of a diff that are read at a time. */
+const FILES_MAX = 200;
+
+export const getDiff = tool(
+  {
+    name: 'get_diff',
+    description: 'Differences between two commits, as a unified diff.',
+    input: z.strictObject({
+      repo: repoField,
+      base: z.string().meta({ description: 'Branch, tag or commit; X^ is the parent of X.' }),
+      head: z.string().meta({ description: 'Branch, tag or commit.' }),
+      path: pathField('Only this file or folder.').exactOptional(),
+      page: jsonInteger(1)
+        .default(1)
+        .meta({ description: `Pages of ${FILES_MAX} files.` }),
+    }),
+  },
+  async ({ page, ...args }, context) => {
+    const repo = askedRepo(args.repo, context).name;
+    const window = { offset: (page - 1) * FILES_MAX, limit: FILES_MAX };
+    const { json, total } = await diffOf({ ...args, repo, window }, context);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own answer
+    const { files } = JSON.parse(json.toString()) as { readonly files: readonly FileDiff[] };
+    if (files.length === 0) return total === 0 ? 'No differences' : 'No files on this page';
+    return diffText(files, total, page);
+  },
+);
+
+function diffText(files: readonly FileDiff[], total: number, page: number): string {
+  const text = new BoundedText();
+  const left: FileDiff[] = [];
+  let isFull = false;
+  for (const file of files) {
+    if (!isFull && text.add(...linesOf(file))) continue;
+    if (file === files[0]) addStart(text, file);
+    else left.push(file);
+    isFull = true;
+  }
+  if (left.length > 0) {
+    text.end(`(cut: ${left.length} more files; call again with path:`);
+    text.end(`${left.slice(0, NAMES_MAX).map(changeOf).join('\n')})`);
+  }
+  if (page * FILES_MAX < total)
+    text.end(`(cut: page ${page} of ${total} files; go on with page ${page + 1}, or set path)`);
+  return text.toString();
+}
+
+/** Adds as much of a long file as there is room for. */
+function addStart(text: BoundedText, file: FileDiff): void {
+  const lines = linesOf(file).flatMap((part) => part.split('\n'));
+  const shown = lines.findIndex((line) => !text.add(line));
+  text.end(
+    `(cut: ${lines.length - shown} more lines of this file; read_file shows it at both commits)`,
+  );
+}
+
+/** Files that a cut diff names. */
+const NAMES_MAX = 50;
+
+function changeOf({ oldPath, newPath, additions, deletions }: FileDiff): string {
+  return `  ${shownName(newPath ?? oldPath ?? '')} +${additions} -${deletions}`;
+}
+
+function linesOf({ oldPath, newPath, isBinary, hunks }: FileDiff): string[] {
+  const [before, after] = [oldPath ?? newPath ?? '', newPath ?? oldPath ?? ''];
+  const renamed =
+    before === after ? [] : [`rename from ${shownName(before)}`, `rename to ${shownName(after)}`];
+  const head = [`diff --git ${shownName(`a/${before}`)} ${shownName(`b/${after}`)}`, ...renamed];
+  if (isBinary) return [...head, 'Binary files differ'];
+  const names = [
+    `--- ${oldPath === null ? '/dev/null' : shownName(`a/${oldPath}`)}`,
+    `+++ ${newPath === null ? '/dev/null' : shownName(`b/${newPath}`)}`,
+  ];
+  const body = hunks.flatMap(({ oldRange, newRange, heading, body }) => [
+    `@@ -${spanOf(oldRange)} +${spanOf(newRange)} @@${heading === undefined ? '' : ` ${heading}`}`,
+    body.replace(/\n$/, ''),
+  ]);
+  return hunks.length === 0 ? head : [...head, ...names, ...body];
+}
+
+function spanOf({ start, lines }: { readonly start: number; readonly lines: number }): string {
+  return lines === 1 ? String(start) : `${start},${lines}`;
+}

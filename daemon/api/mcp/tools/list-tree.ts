@@ -1,0 +1,146 @@
+// The tool `list_tree`: folders and files below a folder, as an indented list.
+
+import { z } from 'zod';
+import type { RepoRecord } from '../../../repos/records.ts';
+import { folderOf } from '../../../base/paths.ts';
+import { folderPathOf } from '../../../sources/git/names.ts';
+import type { FolderChild, Folders } from '../../../sources/git/tree-paths.ts';
+import { ApiError } from '../../shapes/api-error.ts';
+import { jsonInteger } from '../../shapes/input.ts';
+import { readFolders } from '../../sources/git-calls.ts';
+import { shownName } from './shown-name.ts';
+import { aboveMost, askedRepo, pathField, repoField } from './tool-arguments.ts';
+import { tool, type ToolContext } from './tool.ts';
+
+const DEPTH_MAX = 10;
+const ENTRIES = 1000;
+const ENTRIES_MAX = 10_000;
+
+const input = z.strictObject({
+  repo: repoField,
+  path: pathField('Folder; "" is the root.').default(''),
+  ref: z.string().default('HEAD').meta({ description: 'Branch, tag or commit.' }),
+  depth: jsonInteger(1)
+    .default(1)
+    .meta({ description: `Levels, at most ${DEPTH_MAX}.` }),
+  includeFiles: z.boolean().default(true),
+  includeDirectories: z.boolean().default(true),
+  maxEntries: jsonInteger(1)
+    .default(ENTRIES)
+    .meta({ description: `Entries at most, up to ${ENTRIES_MAX}.` }),
+});
+
+type TreeArguments = z.output<typeof input>;
+
+export const listTree = tool(
+  {
+    name: 'list_tree',
+    description: 'List folders and files of a repository below a folder.',
+    input,
+  },
+  async (args, context) => {
+    const repo = askedRepo(args.repo, context);
+    const root = folderPathOf(args.path);
+    const most = Math.min(args.maxEntries, ENTRIES_MAX);
+    const { folders, isCut } = await openLevels(repo, args, root, most, context);
+    if (!folders.has(root)) throw await noFolder(repo, args.ref, root, context);
+    const lines = linesBelow(root, folders, args);
+    const shown = lines.slice(0, most);
+    const isWhole = !isCut && lines.length <= most;
+    const larger = most < ENTRIES_MAX ? `, or set maxEntries up to ${ENTRIES_MAX}` : '';
+    const end = isWhole ? [] : [`(cut at ${shown.length} entries; list a folder below${larger})`];
+    const empty = lines.length === 0 ? ['(empty)'] : [];
+    const notes = aboveMost({
+      depth: [args.depth, DEPTH_MAX],
+      maxEntries: [args.maxEntries, ENTRIES_MAX],
+    });
+    const head = `[${repo.name}] ${shownName(root)}/`;
+    return [head, ...shown, ...empty, ...notes, ...end].join('\n');
+  },
+);
+
+/** Why there is no such folder. A submodule that is indexed is a repository with the name of the outer one and its path. */
+async function noFolder(
+  repo: RepoRecord,
+  ref: string,
+  path: string,
+  context: ToolContext,
+): Promise<ApiError> {
+  const above = folderOf(path);
+  const { folders } = await readFolders(repo, ref, [above], context);
+  const item = folders.get(above)?.find(({ name }) => below(above, name) === path);
+  if (item?.type !== 'commit') return new ApiError('FILE_NOT_FOUND', `Folder "${path}" not found.`);
+  const inner = context.services.repos.byName(`${repo.name}/${path}`, context.sight);
+  const where =
+    inner === undefined
+      ? 'which is not indexed as a part of this repository'
+      : `call again with repo ${inner.name}`;
+  return new ApiError('FILE_NOT_FOUND', `"${path}" is a submodule, ${where}.`);
+}
+
+/** The folders that are to be shown open, level by level, until they hold enough. */
+async function openLevels(
+  repo: RepoRecord,
+  { ref, depth, includeDirectories }: TreeArguments,
+  root: string,
+  most: number,
+  context: ToolContext,
+): Promise<{ readonly folders: Folders; readonly isCut: boolean }> {
+  const open = [root];
+  let folders: Folders = new Map();
+  let level = [root];
+  for (let left = Math.min(depth, DEPTH_MAX); left > 0 && level.length > 0; left--) {
+    ({ folders } = await readFolders(repo, ref, open, context));
+    const found = folders;
+    level = level.flatMap((folder) => foldersIn(folder, found.get(folder) ?? []));
+    if (left > 1 && countBelow(open, folders, includeDirectories) > most)
+      return { folders: pick(folders, open), isCut: level.length > 0 };
+    if (left > 1) open.push(...level);
+  }
+  return { folders: pick(folders, open), isCut: false };
+}
+
+function foldersIn(folder: string, children: readonly FolderChild[]): string[] {
+  return children.filter(({ type }) => type === 'tree').map(({ name }) => below(folder, name));
+}
+
+function below(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}
+
+function countBelow(open: readonly string[], folders: Folders, withFolders: boolean): number {
+  const children = open.flatMap((folder) => folders.get(folder) ?? []);
+  return withFolders ? children.length : children.filter(({ type }) => type !== 'tree').length;
+}
+
+/** Those alone that are to be open: the reader gives the ones above them, too. */
+function pick(folders: Folders, open: readonly string[]): Folders {
+  return new Map(
+    open.flatMap((folder) => {
+      const children = folders.get(folder);
+      return children === undefined ? [] : [[folder, children] as const];
+    }),
+  );
+}
+
+const ENDINGS = { blob: '', tree: '/', commit: '/ (submodule)' } as const;
+
+function linesBelow(
+  root: string,
+  folders: Folders,
+  { includeFiles, includeDirectories }: TreeArguments,
+): string[] {
+  const lines: string[] = [];
+  const walk = (folder: string, indent: string): void => {
+    for (const { name, type } of folders.get(folder) ?? []) {
+      const isFolder = type !== 'blob';
+      if (isFolder ? includeDirectories : includeFiles)
+        lines.push(
+          `${indent}${shownName(includeDirectories ? name : below(folder, name))}${ENDINGS[type]}`,
+        );
+      if (type === 'tree') walk(below(folder, name), includeDirectories ? `${indent}  ` : indent);
+    }
+  };
+  walk(root, '  ');
+  return lines;
+}

@@ -1,0 +1,83 @@
+// The tool `read_file`: lines of a file at any revision, with their numbers.
+
+import { z } from 'zod';
+import { blobPageUrl } from '../../../repos/links.ts';
+import { behindMark, utf8Start, utf8Text } from '../../../base/utf8-text.ts';
+import { ApiError } from '../../shapes/api-error.ts';
+import { jsonInteger } from '../../shapes/input.ts';
+import { lineCountOf, linesOf } from '../../sources/content-lines.ts';
+import { noteFile, readFile } from '../../sources/file-reading.ts';
+import { shownName } from './shown-name.ts';
+import { aboveMost, askedRepo, pathField, repoField } from './tool-arguments.ts';
+import { tool } from './tool.ts';
+
+const LINES_MAX = 500;
+/** Bytes of lines that are shown; one that is longer is cut. */
+const SIZE_MAX = 5120;
+
+const NUL = 0;
+
+export const readFileTool = tool(
+  {
+    name: 'read_file',
+    description:
+      'Read lines of a file. Shows at most 500 lines or 5 KB; the last line says how to go on.',
+    input: z.strictObject({
+      path: pathField('Path from the root of the repository.'),
+      repo: repoField,
+      ref: z.string().default('HEAD').meta({ description: 'Branch, tag or commit.' }),
+      offset: jsonInteger(1).default(1).meta({ description: 'First line.' }),
+      limit: jsonInteger(1).default(LINES_MAX).meta({ description: 'Lines, at most 500.' }),
+    }),
+  },
+  async ({ offset, limit, ...asked }, context) => {
+    const ref = asked.ref === 'HEAD' ? undefined : asked.ref;
+    const { name } = askedRepo(asked.repo, context);
+    const { repo, content } = await readFile({ path: asked.path, repo: name, ref }, context);
+    noteFile(context, repo, asked.path);
+    const { bytes } = content;
+    const head = [
+      `<repo>${repo.name}</repo>`,
+      `<path>${shownName(asked.path)}</path>`,
+      `<url>${blobPageUrl(context.baseUrl, repo.name, ref, asked.path)}</url>`,
+    ];
+    if (bytes.includes(NUL)) return [...head, `(binary file of ${bytes.length} bytes)`].join('\n');
+    const total = await lineCountOf(bytes);
+    if (offset > Math.max(total, 1))
+      throw new ApiError(
+        'INVALID_REQUEST_BODY',
+        `offset: the file has ${total} lines; call again with an offset from 1 to ${Math.max(total, 1)}`,
+      );
+    const last = offset + Math.min(limit, LINES_MAX) - 1;
+    const text = utf8Text(await linesOf(behindMark(bytes), offset, last)).replace(/\n$/, '');
+    const lines = total === 0 ? [] : numbered(text.split('\n'), offset);
+    const end = offset + lines.length - 1;
+    const numberedLines = ['<content>', ...lines, '</content>'];
+    const notes = aboveMost({ limit: [limit, LINES_MAX] });
+    return [...head, ...numberedLines, ...notes, rest(offset, end, total)].join('\n');
+  },
+);
+
+/** As many lines as there is room for, at least one. */
+function numbered(lines: readonly string[], first: number): string[] {
+  const shown: string[] = [];
+  let left = SIZE_MAX;
+  for (const [index, line] of lines.entries()) {
+    const size = Buffer.byteLength(line) + 1;
+    if (size > left && index > 0) break;
+    const isCut = size > SIZE_MAX;
+    const text = isCut
+      ? `${utf8Start(line, SIZE_MAX)}… (cut, the line has ${size - 1} bytes)`
+      : line;
+    shown.push(`${first + index}: ${text.replace(/\r$/, '')}`);
+    left -= size;
+    if (left < 0) break;
+  }
+  return shown;
+}
+
+function rest(first: number, last: number, total: number): string {
+  if (total === 0) return '(the file is empty)';
+  if (last >= total) return `(lines ${first} to ${last}: the end of the file)`;
+  return `(lines ${first} to ${last} of ${total}; go on with offset ${last + 1})`;
+}

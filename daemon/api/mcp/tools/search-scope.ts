@@ -1,0 +1,144 @@
+// Where tools search: a folder, a glob, a repository, a revision, as conditions of a query; and the search itself.
+
+import { z } from 'zod';
+import { allOf, patternNode, repoNode, valueNode } from '../../../engine/query/nodes.ts';
+import type { QueryNode } from '../../../engine/query/tree.ts';
+import type { SearchEnvironment } from '../../../engine/search/prepare.ts';
+import { quotePattern } from '../../../engine/regex/quote.ts';
+import { folderPathOf } from '../../../sources/git/names.ts';
+import type { SearchResponse } from '../../search/search-schemas.ts';
+import { allBytes, type LazyBytes } from '../../../base/lazy-bytes.ts';
+import { globPattern } from './glob-pattern.ts';
+import { askedRepo, pathField } from './tool-arguments.ts';
+import type { ToolContext } from './tool.ts';
+
+/** Arguments of tools that search. */
+export const scopeFields = {
+  path: pathField('Only this folder or file.').exactOptional(),
+  repo: z.string().exactOptional().meta({ description: 'Only this repository (exact name).' }),
+  ref: z.string().exactOptional().meta({
+    description: 'Indexed branch or tag (part of its name); default: the default branch.',
+  }),
+};
+
+export interface SearchScope {
+  readonly path?: string;
+  /** A glob. */
+  readonly include?: string;
+  readonly repo?: string;
+  readonly ref?: string;
+}
+
+/** The conditions by the argument that each comes from. Errors: NOT_FOUND; FILE_NOT_FOUND; QueryError. */
+export function conditionsOf(
+  { path = '', include = '', repo = '', ref = '' }: SearchScope,
+  context: ToolContext,
+): Map<keyof SearchScope, QueryNode> {
+  const conditions = new Map<keyof SearchScope, QueryNode>();
+  if (repo !== '') conditions.set('repo', repoNode(askedRepo(repo, context).name));
+  const folder = folderPathOf(path);
+  if (folder !== '') conditions.set('path', patternNode('file', `^${quotePattern(folder)}(?:/|$)`));
+  if (include !== '') conditions.set('include', patternNode('file', globPattern(include)));
+  if (ref !== '') conditions.set('ref', valueNode('rev', ref));
+  return conditions;
+}
+
+/** Ranges that a tool asks for at most. */
+export const LIMIT_MAX = 10_000;
+
+/** The same where the settings have less. */
+export function limitMaxOf({ settings }: Pick<ToolContext, 'settings'>): number {
+  return Math.min(LIMIT_MAX, settings.maxMatchCount);
+}
+
+/**
+ * What to do about a result that is cut.
+ *
+ * @param limit     at which it is
+ * @param limitMax  a larger one is none
+ * @param count     what there is at least
+ */
+export function beyondLimit(limit: number, limitMax: number, count: number): string {
+  if (limit >= limitMax) return 'this is the largest limit; narrow';
+  return `call again with limit ${Math.min(limitMax, Math.max(count, 4 * limit))}, or narrow`;
+}
+
+/** Bytes of a line that results show. */
+const LINE_SIZE_MAX = 2000;
+/** Bytes of an answer, which the thread that serves reads as a whole: more than a text has room for. */
+const ANSWER_SIZE_MAX = 8_000_000;
+
+/** Are there results that the answer had no room for? */
+export function isAnswerFull({ incompleteReasons = [] }: ToolAnswer): boolean {
+  return incompleteReasons.includes('size_limit');
+}
+
+export interface ToolSearch {
+  readonly matches: number;
+  readonly contextLines?: number;
+}
+
+/** What is found where all of the conditions hold. Errors: those of a search. */
+export async function searchFor(
+  conditions: readonly [QueryNode, ...QueryNode[]],
+  { matches, contextLines = 0 }: ToolSearch,
+  context: ToolContext,
+): Promise<ToolAnswer> {
+  const { services, settings } = context;
+  const { json } = await services.search.search(
+    {
+      query: allOf(conditions),
+      matches: Math.min(matches, settings.maxMatchCount),
+      contextLines,
+      whole: false,
+      fields: [],
+      isRegexEnabled: true,
+      isCaseSensitivityEnabled: true,
+      maxLineBytes: LINE_SIZE_MAX,
+      maxBytes: ANSWER_SIZE_MAX,
+    },
+    environmentOf(context),
+  );
+  return parsedAnswer(json);
+}
+
+/** The reason of an answer for which files were looked through, as no index has them yet (app/local-tools.ts). */
+export const SCANNED = 'scanned';
+
+/** The answer of a search, with a reason that tools alone have. */
+export interface ToolAnswer extends Omit<SearchResponse, 'incompleteReasons'> {
+  readonly incompleteReasons?: readonly string[];
+}
+
+/** The answer of a search as an object. */
+export function parsedAnswer(json: Uint8Array | LazyBytes): ToolAnswer {
+  const text = Buffer.from(allBytes(json)).toString();
+  if (!(json instanceof Uint8Array)) json.release?.();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
+  return JSON.parse(text) as ToolAnswer;
+}
+
+/** What a search may use of what a tool may. */
+export function environmentOf(context: ToolContext): SearchEnvironment {
+  const { onProgress } = context;
+  if (onProgress === undefined) return { ...context, onProgress };
+  return {
+    ...context,
+    onProgress: ({ shardsDone, shardsEligible }) =>
+      onProgress({ done: shardsDone, total: shardsEligible }),
+  };
+}
+
+/** Why matches may be missing, other than by a limit; none: they are not. */
+export function gapsOf({ incompleteReasons = [] }: ToolAnswer): string[] {
+  const gaps = incompleteReasons.filter((reason) => !TOLD_APART.includes(reason));
+  return [
+    ...(incompleteReasons.includes(SCANNED) ? [SCAN_TEXT] : []),
+    ...(gaps.length === 0 ? [] : [`(not everything was searched: ${gaps.join(', ')})`]),
+  ];
+}
+
+const TOLD_APART: readonly string[] = ['match_limit', 'size_limit', SCANNED];
+
+const SCAN_TEXT =
+  '(not all is indexed yet: files were looked through instead, in the order of paths, each line by itself)';

@@ -1,0 +1,90 @@
+// What the arguments of tools have in common: forgiving forms of numbers and paths, the repository, and what is said of a
+// value above the most.
+
+import { z } from 'zod';
+import type { RepoRecord } from '../../../repos/records.ts';
+import { ApiError } from '../../shapes/api-error.ts';
+import type { RepoView } from '../../sources/git-calls.ts';
+
+/** The argument that names a repository; `askedRepo` finds it. */
+export const repoField = z.string().exactOptional().meta({
+  description: 'Name of the repository; may be left out where there is only one.',
+});
+
+/** A path in a repository; `./x` and `/x` are `x`. */
+export function pathField(description: string) {
+  return z
+    .string()
+    .transform((path) => path.replace(/^(?:\.?\/+)+/, '').replace(/^\.$/, ''))
+    .meta({ description });
+}
+
+type Properties = Readonly<Record<string, { readonly type?: unknown }>>;
+
+/**
+ * Arguments as models mean them: numbers and truth values may be written as text, and null is absent.
+ *
+ * @param properties  of the JSON schema
+ */
+export function meantArguments(args: unknown, properties: Properties): unknown {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
+  const entries = Object.entries(args).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, meantValue(value, properties[name]?.type)]),
+  );
+}
+
+function meantValue(value: unknown, type: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (type === 'integer' && /^\d{1,15}$/.test(value)) return Number(value);
+  if (type === 'boolean' && /^(?:true|false)$/.test(value)) return value === 'true';
+  return value;
+}
+
+/** Repositories that an error names, and characters of a name that is wrong. */
+const NAMED_MAX = 5;
+const WRONG_NAME_SIZE_MAX = 100;
+
+/**
+ * The repository of this name; without a name the only one that the caller sees.
+ *
+ * Errors: INVALID_REQUEST_BODY, NOT_FOUND; both name repositories that the caller sees, and the next call.
+ */
+export function askedRepo(name: string | undefined, { services, sight }: RepoView): RepoRecord {
+  if (name === undefined || name === '') {
+    const repos = services.repos.list(sight);
+    const [only, another] = repos;
+    if (only !== undefined && another === undefined) return only;
+    throw new ApiError('INVALID_REQUEST_BODY', `repo: required; ${someOf(repos)}`);
+  }
+  const repo = services.repos.byName(name, sight);
+  if (repo !== undefined) return repo;
+  const isLong = name.length > WRONG_NAME_SIZE_MAX;
+  const shown = isLong ? `${name.slice(0, WRONG_NAME_SIZE_MAX)}…` : name;
+  const some = someOf(services.repos.list(sight), name);
+  throw new ApiError('NOT_FOUND', `Repository "${shown}" not found; ${some}`);
+}
+
+/** Which repositories there are, those first whose name has the last segment of `name`. */
+function someOf(repos: readonly RepoRecord[], name = ''): string {
+  if (repos.length === 0) return 'there is no repository yet; list_repos shows when there is one';
+  const segment = (name.replace(/\/+$/, '').split('/').at(-1) ?? '').toLowerCase();
+  const near = repos.filter((repo) => repo.name.toLowerCase().includes(segment));
+  const named = (near.length > 0 ? near : repos).slice(0, NAMED_MAX).map((repo) => repo.name);
+  const rest = repos.length - named.length;
+  const more = rest === 0 ? '' : ` and ${rest} more, which list_repos shows`;
+  return `there ${repos.length === 1 ? 'is' : 'are'} ${named.join(', ')}${more}; call again with one as repo`;
+}
+
+/**
+ * A line for each argument that was above its most, which is what counted instead.
+ *
+ * @param pairs  by name, the value given and the most
+ */
+export function aboveMost(
+  pairs: Readonly<Record<string, readonly [given: number, most: number]>>,
+): string[] {
+  return Object.entries(pairs)
+    .filter(([, [given, most]]) => given > most)
+    .map(([name, [given, most]]) => `(${name} ${given} is above the most, ${most})`);
+}

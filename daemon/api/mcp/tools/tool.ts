@@ -1,0 +1,124 @@
+// What a tool is: its name, what it says of itself to models, the schema of its arguments, and the function that answers in
+// text. Tools know nothing of the protocol, and call what the endpoints call.
+
+import { z } from 'zod';
+import { ApiError } from '../../shapes/api-error.ts';
+import type { CallContext } from '../../shapes/endpoint.ts';
+import type { Services } from '../../shapes/endpoint-services.ts';
+import { parseBody } from '../../shapes/input.ts';
+import type { Trail } from '../../sources/git-calls.ts';
+import { meantArguments } from './tool-arguments.ts';
+
+/** What tools call; a local index has no more. */
+export type ToolServices = Pick<Services, 'repos' | 'source' | 'history' | 'trees' | 'refs'> & {
+  readonly search: Pick<Services['search'], 'search' | 'navigate'>;
+};
+
+/** What a tool may use besides its arguments: the part of the context of a request that needs none. */
+export interface ToolContext
+  extends
+    Trail,
+    Pick<
+      CallContext,
+      'baseUrl' | 'holder' | 'memory' | 'place' | 'settings' | 'sight' | 'signal' | 'takeMemory'
+    > {
+  readonly services: ToolServices;
+  /** Undefined: nobody wants to know how far a search is. */
+  readonly onProgress: ((progress: ToolProgress) => void) | undefined;
+}
+
+/** How far a call is. */
+export interface ToolProgress {
+  readonly done: number;
+  readonly total: number;
+  /** Of what, in words. */
+  readonly message?: string;
+}
+
+interface ArgumentsSchema {
+  readonly type: 'object';
+  readonly properties: Record<string, { readonly type?: unknown }>;
+  readonly required?: string[];
+  readonly [key: string]: unknown;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** Counts against the limit of concurrent searches. */
+  readonly isSearch: boolean;
+  /** JSON schema of its arguments. */
+  readonly inputSchema: ArgumentsSchema;
+  /** Errors: INVALID_REQUEST_BODY naming the argument; those of what it calls. */
+  run(args: unknown, context: ToolContext): Promise<string>;
+}
+
+interface ToolShape<Schema extends z.ZodObject> {
+  readonly name: string;
+  readonly description: string;
+  readonly isSearch?: boolean;
+  /** Strict: a model that invents an argument is told. */
+  readonly input: Schema;
+}
+
+/** A tool of this shape. */
+export function tool<Schema extends z.ZodObject>(
+  { name, description, isSearch = false, input }: ToolShape<Schema>,
+  answer: (args: z.output<Schema>, context: ToolContext) => Promise<string> | string,
+): Tool {
+  const inputSchema = jsonSchemaOf(input);
+  return {
+    name,
+    description,
+    isSearch,
+    inputSchema,
+    async run(args, context) {
+      checkSizes(args);
+      let read;
+      try {
+        read = parseBody(input, meantArguments(args ?? {}, inputSchema.properties), 'arguments');
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        throw new ApiError(
+          error.errorCode,
+          `${error.message}; ${name} takes ${takenBy(inputSchema)}`,
+        );
+      }
+      return await answer(read, context);
+    },
+  };
+}
+
+/** The names of the arguments; `?`: it may be left out. */
+function takenBy({ properties, required = [] }: ArgumentsSchema): string {
+  const names = Object.keys(properties);
+  return names.map((name) => (required.includes(name) ? name : `${name}?`)).join(', ');
+}
+
+/** Bytes of a text among arguments; an expression has no more either (engine/regex/syntax.ts). */
+const TEXT_SIZE_MAX = 4096;
+
+function checkSizes(args: unknown): void {
+  if (typeof args !== 'object' || args === null) return;
+  for (const [name, value] of Object.entries(args))
+    if (typeof value === 'string' && Buffer.byteLength(value) > TEXT_SIZE_MAX)
+      throw new ApiError('INVALID_REQUEST_BODY', `${name}: longer than ${TEXT_SIZE_MAX} bytes`);
+}
+
+/** With what fields say of themselves where the schema cannot know (api/shapes/input.ts). */
+function jsonSchemaOf(input: z.ZodObject): ArgumentsSchema {
+  const {
+    $schema: _,
+    properties = {},
+    ...schema
+  } = z.toJSONSchema(input, {
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      const { override } = jsonSchema;
+      delete jsonSchema['override'];
+      if (typeof override === 'object') Object.assign(jsonSchema, override);
+    },
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no field's schema is a mere boolean
+  return { ...schema, type: 'object', properties: properties as ArgumentsSchema['properties'] };
+}

@@ -1,0 +1,57 @@
+// GET /oauth/authorize: where a client sends a browser. A request that is good is kept for whoever is signed in, and the
+// browser goes on to the page that shows it by its id; who is not signed in does that first. What is wrong is told here, to
+// whoever looks: nobody is sent to an address that a client chose before a user has answered.
+
+import type { AskedConsent } from '../../accounts/oauth/consents.ts';
+import { Parameters } from '../../accounts/oauth/parameters.ts';
+import type { Answer, CallContext } from '../shapes/endpoint.ts';
+import { answerAlonePage } from '../page/page-endpoints.ts';
+import { AUTHORIZE_PATH } from './addresses.ts';
+import { count, oauthEndpoint } from './oauth-answers.ts';
+
+/** Of the page that shows a request: its id. */
+const REQUEST_PARAMETER = 'request';
+
+export const authorize = oauthEndpoint(
+  {
+    operationId: 'authorizeOAuthClient',
+    method: 'GET',
+    path: AUTHORIZE_PATH,
+    summary: 'Ask a user to let a client in',
+    isCallerHeeded: true,
+    refuse: forPeople,
+  },
+  async (context) => {
+    count(context);
+    const { search, searchParams } = new URL(context.fetchRequest().url);
+    if (searchParams.has(REQUEST_PARAMETER)) return answerAlonePage(200, context);
+    const asked = await context.accounts.oauth.consents.read(new Parameters(searchParams));
+    return await goOn(context, asked, search);
+  },
+);
+
+async function goOn(context: CallContext, asked: AskedConsent, search: string): Promise<Answer> {
+  const { accounts, baseUrl, caller } = context;
+  if (caller?.source !== 'session' || caller.person === undefined) {
+    const query = new URLSearchParams({ return: AUTHORIZE_PATH + search });
+    return goTo(`${baseUrl}/login?${query.toString()}`);
+  }
+  const id = await accounts.oauth.consents.ask(asked, caller.person.id);
+  return goTo(`${baseUrl}${AUTHORIZE_PATH}?${REQUEST_PARAMETER}=${id}`);
+}
+
+function goTo(address: string): Answer {
+  return {
+    status: 303,
+    headers: { Location: address, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' },
+    content: { nothing: true },
+  };
+}
+
+/** People are told by the page what programs are told by the error; it asks for that itself. */
+function forPeople(refusal: Answer, context: CallContext): Answer {
+  const accept = context.fetchRequest().headers.get('accept');
+  return accept?.includes('text/html') === true
+    ? answerAlonePage(refusal.status, context)
+    : refusal;
+}

@@ -1,0 +1,52 @@
+// The licence key and the audit records as the operator sees them.
+
+import { z } from 'zod';
+import { withNames } from '../../accounts/audit-names.ts';
+import { ORG } from '../../accounts/audit-trail.ts';
+import { isoTime } from '../accounts/user-schemas.ts';
+import { operation, pageWindow } from './operation.ts';
+
+const showLicence = operation(z.strictObject({}), ({ accounts }) => accounts.licences.describe());
+
+const setLicence = operation(
+  z.strictObject({ key: z.string({ error: 'expected a licence key' }) }),
+  async ({ accounts, actor }, { key }) => {
+    await accounts.licences.set(actor, key);
+    return accounts.licences.describe();
+  },
+);
+
+const removeLicence = operation(z.strictObject({}), async ({ accounts, actor }) => {
+  await accounts.licences.remove(actor);
+  return accounts.licences.describe();
+});
+
+const time = z.int().min(0);
+
+/** A part of the records, newest first; times in milliseconds since the epoch, `until` exclusive. */
+const listAudit = operation(
+  z.strictObject({
+    since: time.optional(),
+    until: time,
+    ...pageWindow,
+  }),
+  async ({ accounts, actor }, query) => {
+    const { store, trail } = accounts;
+    // Why: what was noted before is part of the answer; the fetch itself comes after.
+    await trail.flush();
+    const { total, rows } = await store.audit.list(query);
+    if (query.offset === 0) trail.note(actor, 'audit.fetch', ORG);
+    const named = await withNames(store, rows);
+    return {
+      total,
+      rows: named.map(({ timestamp, ...record }) => ({ ...record, timestamp: isoTime(timestamp) })),
+    };
+  },
+);
+
+export const RECORD_OPERATIONS = {
+  'licence.show': showLicence,
+  'licence.set': setLicence,
+  'licence.remove': removeLicence,
+  'audit.list': listAudit,
+};

@@ -1,0 +1,169 @@
+// POST /api/find_definitions and /api/find_references: where a symbol is defined, and where its name stands. The search
+// service does the work.
+
+import { z } from 'zod';
+import { behindMark, utf8Text } from '../../base/utf8-text.ts';
+import { ORG } from '../../accounts/audit-trail.ts';
+import type { NavigationKind } from '../../engine/search/navigation.ts';
+import { type Answer, type CallContext, endpoint, ok } from '../shapes/endpoint.ts';
+import { boundedText, jsonInteger } from '../shapes/input.ts';
+import { integer, text } from '../shapes/schemas.ts';
+import { linesOf } from '../sources/content-lines.ts';
+import { fileFields, readFile } from '../sources/file-reading.ts';
+import { nameAt } from './name-at.ts';
+import { exhaustiveness, range, repositoryInfo } from './search-schemas.ts';
+
+export const SYMBOL_NAME_SIZE_MAX = 1024;
+
+/** A place in a file, with a name under it. */
+const position = z
+  .object({
+    ...fileFields,
+    line: jsonInteger(1).meta({ description: 'Line, 1-based.' }),
+    column: jsonInteger(1).meta({ description: 'Column, 1-based, in code points.' }),
+  })
+  .meta({ id: 'NavigationPosition', description: 'A place in a file.' });
+
+const navigationBody = z
+  .object({
+    symbolName: boundedText(SYMBOL_NAME_SIZE_MAX)
+      .min(1)
+      .exactOptional()
+      .meta({
+        description: `Name of the symbol, taken literally; at most ${SYMBOL_NAME_SIZE_MAX} bytes. Required unless \`position\` is given.`,
+        examples: ['parseQuery'],
+        override: { maxLength: SYMBOL_NAME_SIZE_MAX },
+      }),
+    position: position.exactOptional().meta({
+      description:
+        'Instead of `symbolName`: the symbol is the name under it, and places in the same file and repository come first.',
+    }),
+    language: z.string().exactOptional().meta({
+      description:
+        'Name of a language. `C` and `C++` stand for each other; so do `TypeScript`, `JavaScript`, `JSX` and `TSX`.',
+    }),
+    revisionName: z.string().default('HEAD').meta({
+      description:
+        'Full name of an indexed revision, or one that git knows; `HEAD`: the default one.',
+    }),
+    repoName: z.string().exactOptional().meta({
+      description: 'Name of the one repository to look at.',
+    }),
+  })
+  .refine((body) => (body.symbolName === undefined) !== (body.position === undefined), {
+    path: ['symbolName'],
+    error: 'required, or else `position`, not both',
+  })
+  .meta({ id: 'NavigationRequest', description: 'The symbol to be found.' });
+
+const foundPlace = z
+  .object({
+    lineContent: text('The whole lines of the range, normally one with its newline.'),
+    range,
+  })
+  .meta({ id: 'NavigationPlace', description: 'Where the name stands.' });
+
+const foundFile = z
+  .object({
+    fileName: text('Path of the file.'),
+    repository: text('Name of the repository.'),
+    repositoryId: integer('Id of the repository.', 1),
+    webUrl: text('Page of the file in this instance.'),
+    language: text('Name of the language, "" if unknown.'),
+    matches: z.array(foundPlace).min(1),
+  })
+  .meta({ id: 'NavigationFile', description: 'The places in one file.' });
+
+const navigationAnswer = z
+  .object({
+    symbolName: text('The name under `position`, where that was given and has one.').optional(),
+    stats: z.object({ matchCount: integer('Places in this answer.') }),
+    files: z.array(foundFile).meta({ description: 'Best first.' }),
+    repositoryInfo: z.array(repositoryInfo).meta({
+      description: 'The repositories of `files`, in order of first occurrence.',
+    }),
+    ...exhaustiveness,
+  })
+  .meta({ id: 'NavigationResponse', description: 'Places of a symbol, at most 1000.' });
+
+export type NavigationResponse = z.infer<typeof navigationAnswer>;
+
+/** What both endpoints have in common. */
+const SHAPE = {
+  method: 'POST',
+  access: 'opt',
+  tag: 'Search & Navigation',
+  isSearch: true,
+  isCounted: true,
+  input: { body: navigationBody },
+  responses: { 200: { description: 'The places, best first.', body: navigationAnswer } },
+  errors: [
+    'REVISION_TOO_LARGE',
+    'NOT_FOUND',
+    'FILE_NOT_FOUND',
+    'INVALID_GIT_REF',
+    'SERVER_OVERLOADED',
+  ],
+} as const;
+
+type Body = z.output<typeof navigationBody>;
+
+const NO_PLACES = {
+  stats: { matchCount: 0 },
+  files: [],
+  repositoryInfo: [],
+  isSearchExhaustive: true,
+};
+
+/** The name under a position. Errors: as `readFile`. */
+async function nameUnder(
+  { line, column, ...asked }: z.output<typeof position>,
+  context: CallContext,
+): Promise<string | undefined> {
+  const { content } = await readFile(asked, context);
+  const text = utf8Text(await linesOf(behindMark(content.bytes), line, line));
+  const name = nameAt(text, column, content.language);
+  return name !== undefined && Buffer.byteLength(name) <= SYMBOL_NAME_SIZE_MAX ? name : undefined;
+}
+
+async function findPlaces(
+  kind: NavigationKind,
+  { position: at, symbolName, ...rest }: Body,
+  context: CallContext,
+): Promise<object> {
+  const { search } = context.services;
+  if (at === undefined)
+    return await search.navigate(kind, { symbolName: symbolName ?? '', ...rest }, context);
+  const name = await nameUnder(at, context);
+  if (name === undefined) return NO_PLACES;
+  const near = { repoName: at.repo, path: at.path };
+  const found = await search.navigate(kind, { symbolName: name, near, ...rest }, context);
+  return { symbolName: name, ...found };
+}
+
+async function find(kind: NavigationKind, body: Body, context: CallContext): Promise<Answer> {
+  const { accounts, actor } = context;
+  const done = kind === 'definitions' ? 'goto_definition' : 'find_references';
+  accounts.trail.note(actor, `user.performed_${done}`, ORG);
+  return ok(await findPlaces(kind, body, context));
+}
+
+export const findDefinitions = endpoint(
+  {
+    ...SHAPE,
+    operationId: 'findDefinitions',
+    path: '/api/find_definitions',
+    summary: 'Where a symbol is defined',
+  },
+  ({ body }, context) => find('definitions', body, context),
+);
+
+export const findReferences = endpoint(
+  {
+    ...SHAPE,
+    operationId: 'findReferences',
+    path: '/api/find_references',
+    summary: 'Where the name of a symbol stands, its definitions included',
+  },
+  ({ body }, context) => find('references', body, context),
+);

@@ -1,0 +1,145 @@
+// POST /api/search, /api/stream_search and /api/explain: one search, answered at its end, while it runs, or
+// explained. Checks and clamps the request; the search service does the rest.
+
+import { ORG } from '../../accounts/audit-trail.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import { hasOwnerRole } from '../../accounts/caller.ts';
+import { seesAll } from '../../repos/sight.ts';
+import { boundedRequest } from '../../engine/query/request.ts';
+import { type CallContext, endpoint, type HeaderShape, ok } from '../shapes/endpoint.ts';
+import { ApiError, toApiError } from '../shapes/api-error.ts';
+import { explanation } from './explain-schemas.ts';
+import { searchAnswer, searchBody, type SearchCall, streamEvent } from './search-schemas.ts';
+
+/** What the page calls itself where it searches of its own accord: while one types, and for what it says of a file. */
+const PREVIEW_SOURCE = 'web-preview';
+
+/** The call that a caller makes, of which a record is kept; of those that a page makes of its own accord one an hour. */
+function callOf(body: SearchCall, context: CallContext): SearchCall {
+  const { accounts, actor, caller, settings } = context;
+  const isPreview = caller?.source === 'session' && actor?.clientSource === PREVIEW_SOURCE;
+  if (isPreview) accounts.trail.noteRepeated(actor, 'user.performed_code_search', ORG);
+  else accounts.trail.note(actor, 'user.performed_code_search', ORG);
+  return boundedRequest(body, settings.maxMatchCount);
+}
+
+const SEARCH_ERRORS = [
+  'FAILED_TO_PARSE_QUERY',
+  'INSUFFICIENT_PERMISSIONS',
+  'SEARCH_CONTEXT_NOT_FOUND',
+  'REVISION_TOO_LARGE',
+] as const;
+
+/** Errors: those of the search; INSUFFICIENT_PERMISSIONS for a query with contexts if the licence has none. */
+export async function withContexts<Value>(
+  accounts: Accounts,
+  found: Promise<Value>,
+): Promise<Value> {
+  try {
+    return await found;
+  } catch (error) {
+    const isOfContexts = toApiError(error)?.errorCode === 'SEARCH_CONTEXT_NOT_FOUND';
+    if (!isOfContexts || accounts.isEntitled('search-contexts')) throw error;
+    throw new ApiError(
+      'INSUFFICIENT_PERMISSIONS',
+      'Search contexts need a licence with the entitlement "search-contexts".',
+    );
+  }
+}
+
+export const search = endpoint(
+  {
+    operationId: 'search',
+    method: 'POST',
+    path: '/api/search',
+    access: 'opt',
+    tag: 'Search & Navigation',
+    summary: 'Search code',
+    description: 'Answers when the search has ended, with all results in one body.',
+    isSearch: true,
+    isCounted: true,
+    input: { body: searchBody },
+    responses: { 200: { description: 'The results, best first.', body: searchAnswer } },
+    errors: SEARCH_ERRORS,
+  },
+  async ({ body }, context) => {
+    const found = context.services.search.search(callOf(body, context), context);
+    const { json } = await withContexts(context.accounts, found);
+    return { status: 200, content: { json } };
+  },
+);
+
+const STREAM_DESCRIPTION = `Answers while the search runs.
+
+As \`text/event-stream\` every event is one line \`data: \` with a JSON object and a blank line; behind the last
+one stands \`data: [DONE]\`. As \`application/x-msgpack; framing=u32be\` every event is a frame: its size in bytes
+(unsigned, 32 bits, big-endian), then one MessagePack map; a frame of size 0 stands for the end. The schema is that
+of one event. If \`Accept-Encoding\` allows it the body is compressed; each event can be read before the next is there.
+
+What is wrong before the stream starts is an ordinary error. A failure later is an event of type \`error\`; a stream
+that ends without its end mark, or that had an \`error\`, has failed.`;
+
+const STREAM_HEADERS: Readonly<Record<string, HeaderShape>> = {
+  'Cache-Control': { description: '`no-cache, no-transform`', type: 'string', isRequired: true },
+  'X-Accel-Buffering': {
+    description: '`no`: proxies are to pass events on at once.',
+    type: 'string',
+    isRequired: true,
+  },
+};
+
+export const streamSearch = endpoint(
+  {
+    operationId: 'streamSearch',
+    method: 'POST',
+    path: '/api/stream_search',
+    access: 'opt',
+    tag: 'Search & Navigation',
+    summary: 'Search code, results as found',
+    description: STREAM_DESCRIPTION,
+    isSearch: true,
+    isCounted: true,
+    input: { body: searchBody },
+    responses: {
+      200: {
+        description: 'The events, `chunk` zero or more times, then `final`.',
+        body: streamEvent,
+        contentTypes: ['text/event-stream', 'application/x-msgpack'],
+        headers: STREAM_HEADERS,
+      },
+    },
+    errors: SEARCH_ERRORS,
+  },
+  async ({ body }, context) => {
+    const { services, signal, place, baseUrl, sight, contexts, eventSizeMax, accounts } = context;
+    // Why not all of the context: what a stream renders is not counted as one answer.
+    const environment = { signal, place, baseUrl, sight, contexts, eventSizeMax };
+    const found = services.search.stream(callOf(body, context), environment);
+    const events = await withContexts(accounts, found);
+    return { status: 200, content: { events } };
+  },
+);
+
+export const explainSearch = endpoint(
+  {
+    operationId: 'explainSearch',
+    method: 'POST',
+    path: '/api/explain',
+    access: 'user',
+    isForLocal: true,
+    tag: 'System',
+    summary: 'Explain a search',
+    description:
+      'Runs the search over what the caller sees, and tells how it was planned; owners are told what each shard added, too.',
+    isSearch: true,
+    input: { body: searchBody },
+    responses: { 200: { description: 'How the search went.', body: explanation } },
+    errors: SEARCH_ERRORS,
+  },
+  async ({ body }, context) => {
+    const { caller, services, sight } = context;
+    const isWhole = hasOwnerRole(caller) && seesAll(sight);
+    const found = services.search.explain(callOf(body, context), context, isWhole);
+    return ok(await withContexts(context.accounts, found));
+  },
+);

@@ -1,0 +1,66 @@
+// Pieces of the schemas of answers that several endpoints share: integers, times, code hosts, the error object.
+// An answer is never parsed by these; the API description is made of them, and tests hold answers to it.
+
+import { z } from 'zod';
+import { CODE_HOST_TYPES } from '../../repos/records.ts';
+import { ERROR_MEANINGS, ERROR_STATUS, type ErrorCode } from './api-error.ts';
+
+/** An integer of at least `min` and below 2^53. */
+export function integer(description: string, min = 0) {
+  return z
+    .int()
+    .min(min)
+    .max(Number.MAX_SAFE_INTEGER)
+    .meta({ format: 'int64', description, examples: [1] });
+}
+
+/** ISO 8601, UTC, milliseconds. */
+export function time(description: string) {
+  return z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
+    .meta({ format: 'date-time', description: `${description} ISO 8601, UTC, milliseconds.` });
+}
+
+/** As `time`, or null. */
+export function nullableTime(description: string) {
+  return time(description).nullable();
+}
+
+export function text(description: string) {
+  return z.string().meta({ description });
+}
+
+export function flag(description: string) {
+  return z.boolean().meta({ description });
+}
+
+export const codeHostType = z
+  .enum(CODE_HOST_TYPES)
+  .meta({ id: 'CodeHostType', description: 'What kind of code host a repository comes from.' });
+
+// Safety: the keys of a constant object are those of its type.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const CODES = Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]];
+
+/** Code, status and meaning of every error, as a Markdown table. */
+function errorTable(): string {
+  const rows = CODES.map((code) => `| ${code} | ${ERROR_STATUS[code]} | ${ERROR_MEANINGS[code]} |`);
+  return ['| errorCode | Status | Meaning |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+export const errorCode = z.enum(CODES).meta({
+  id: 'ErrorCode',
+  description: `All error codes. Further ones may be added.\n\n${errorTable()}`,
+});
+
+export const errorObject = z
+  .object({
+    statusCode: z.int().min(400).max(599).meta({ description: 'The HTTP status.' }),
+    errorCode,
+    message: text('For people; no client may depend on it.'),
+  })
+  .meta({ id: 'Error', description: 'Every error body is this object.' });
+
+/** Why the content of a file is not searched (API.md 20.4). */
+export const SKIP_REASONS = ['too_large', 'too_many_trigrams', 'binary'] as const;

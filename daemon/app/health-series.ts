@@ -1,0 +1,148 @@
+// How the daemon did in the last hour and the last day, for the charts of owners (API.md 18): a point each 15 seconds and each
+// 6 minutes, 240 of each, in memory alone. Of the times of searches buckets are counted, so that no stretch grows with its
+// searches.
+
+import type { HealthPoint } from '../api/shapes/endpoint-services.ts';
+
+/** What is looked at when a point ends. */
+export interface HealthLook {
+  readonly waiting: number;
+  readonly privateBytes: number;
+  readonly shards: number;
+}
+
+const POINT_COUNT = 240;
+/** An hour in 240 points, and a day. */
+const STEP_MS = 15_000;
+const STEPS_OF_DAY = 24;
+/** A younger stretch is not told of: its rate would jump. */
+const AGE_MS_MIN = 1_000;
+
+/** Each is 9 % longer than the one before: that is how far a percentile may be too high. */
+const BUCKETS_OF_OCTAVE = 8;
+const FIRST_MS = 0.01;
+/** Up to 3 minutes. */
+const BUCKET_COUNT = 24 * BUCKETS_OF_OCTAVE;
+
+class Durations {
+  readonly #counts = new Float64Array(BUCKET_COUNT);
+  count = 0;
+
+  add(ms: number): void {
+    const bucket = Math.ceil(Math.log2(ms / FIRST_MS) * BUCKETS_OF_OCTAVE);
+    this.#counts[Math.min(BUCKET_COUNT - 1, Math.max(0, bucket))]!++;
+    this.count++;
+  }
+
+  /** Upper end of the bucket in which so much of all lies; null: there is nothing. */
+  quantile(share: number): number | null {
+    if (this.count === 0) return null;
+    const rank = Math.max(1, Math.ceil(this.count * share));
+    let passed = 0;
+    const bucket = this.#counts.findIndex((count) => (passed += count) >= rank);
+    return FIRST_MS * 2 ** (bucket / BUCKETS_OF_OCTAVE);
+  }
+}
+
+/** A stretch of time under way. */
+class Stretch {
+  readonly durations = new Durations();
+  readonly #sinceMs: number;
+  #waiting = 0;
+  #privateBytes = 0;
+  stepCount = 0;
+
+  constructor(sinceMs: number) {
+    this.#sinceMs = sinceMs;
+  }
+
+  ageMs(nowMs: number): number {
+    return nowMs - this.#sinceMs;
+  }
+
+  step({ waiting, privateBytes }: HealthLook): void {
+    this.#waiting = Math.max(this.#waiting, waiting);
+    this.#privateBytes = Math.max(this.#privateBytes, privateBytes);
+    this.stepCount++;
+  }
+
+  point(nowMs: number, look: HealthLook): HealthPoint {
+    const { durations } = this;
+    return {
+      at: nowMs,
+      searchesPerSecond: (durations.count * 1000) / Math.max(1, this.ageMs(nowMs)),
+      p50Ms: durations.quantile(0.5),
+      p99Ms: durations.quantile(0.99),
+      waiting: Math.max(this.#waiting, look.waiting),
+      privateBytes: Math.max(this.#privateBytes, look.privateBytes),
+      shards: look.shards,
+    };
+  }
+}
+
+/** Points of one length, and the stretch that becomes the next one. */
+class Series {
+  readonly #stepsOfPoint: number;
+  readonly #points: HealthPoint[] = [];
+  current: Stretch;
+
+  constructor(stepsOfPoint: number, nowMs: number) {
+    this.#stepsOfPoint = stepsOfPoint;
+    this.current = new Stretch(nowMs);
+  }
+
+  step(nowMs: number, look: HealthLook): void {
+    this.current.step(look);
+    if (this.current.stepCount < this.#stepsOfPoint) return;
+    this.#points.push(this.current.point(nowMs, look));
+    if (this.#points.length >= POINT_COUNT) this.#points.shift();
+    this.current = new Stretch(nowMs);
+  }
+
+  /** Those of the window, and what is known of the stretch under way. */
+  told(nowMs: number, look: HealthLook): HealthPoint[] {
+    const fromMs = nowMs - this.#stepsOfPoint * STEP_MS * POINT_COUNT;
+    const points = this.#points.filter(({ at }) => at > fromMs && at <= nowMs);
+    const isTold = this.current.ageMs(nowMs) >= AGE_MS_MIN;
+    return isTold ? [...points, this.current.point(nowMs, look)] : points;
+  }
+}
+
+export class HealthSeries {
+  readonly #look: () => HealthLook;
+  readonly #now: () => number;
+  readonly #hour: Series;
+  readonly #day: Series;
+  readonly #timer: NodeJS.Timeout;
+
+  /** @param now  clock in ms since the epoch */
+  constructor(look: () => HealthLook, now: () => number = Date.now) {
+    this.#look = look;
+    this.#now = now;
+    this.#hour = new Series(1, now());
+    this.#day = new Series(STEPS_OF_DAY, now());
+    this.#timer = setInterval(() => this.step(), STEP_MS).unref();
+  }
+
+  noteSearch(ms: number): void {
+    this.#hour.current.durations.add(ms);
+    this.#day.current.durations.add(ms);
+  }
+
+  /** A step of time is over. */
+  step(): void {
+    const look = this.#look();
+    this.#hour.step(this.#now(), look);
+    this.#day.step(this.#now(), look);
+  }
+
+  /** At most 240, oldest first. */
+  series(windowSeconds: 3600 | 86_400): readonly HealthPoint[] {
+    const series = windowSeconds === 3600 ? this.#hour : this.#day;
+    return series.told(this.#now(), this.#look());
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}

@@ -1,0 +1,355 @@
+// One open data directory: catalog, engine, indexer, joined. The daemon serves it; the command line opens it
+// for one search or one build.
+
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { compileCore } from '../engine/host/core.ts';
+import { mappingShares, mappingWarning } from '../engine/host/mapping-hold.ts';
+import { SearchPool } from '../engine/host/pool.ts';
+import { clearNotes, makeNotes, readNotes } from '../engine/host/search-note.ts';
+import { Searcher } from '../engine/host/searcher.ts';
+import type { ShardFault } from '../engine/host/space.ts';
+import type { BuildProgress } from '../engine/build/build.ts';
+import type { FilterSettings } from '../engine/build/filters.ts';
+import { type LiveShard, SnapshotKeeper } from '../engine/search/snapshot.ts';
+import { HeapTrimmer } from '../engine/host/heap.ts';
+import { StartThreads } from '../engine/search/start-threads.ts';
+import type { EngineParts } from '../engine/search/prepare.ts';
+import { BuildThreads } from '../engine/build/build-threads.ts';
+import { GIT_TIMEOUT_MS } from '../sources/git/git.ts';
+import { allowGitPaths } from '../sources/git/git-place.ts';
+import { boundGit } from '../sources/git/git-watch.ts';
+import { type Index, openIndex, readCatalog } from './open-index.ts';
+import type { Catalog } from '../index/catalog/catalog.ts';
+import { takeDataDir } from '../index/catalog/data-dir.ts';
+import type { PassProgress } from '../engine/symbols/pass-loop.ts';
+import { Indexer } from '../sync/indexer.ts';
+import type { ConnectionLimits, HostAccess } from '../sync/connections/connections.ts';
+import { connectionLimitsOf } from '../sync/connections/connection-limits.ts';
+import { JobBook } from '../sync/jobs/job-book.ts';
+import { type JobLimits, jobLimitsOf } from '../sync/jobs/job-limits.ts';
+import type { MergeLimits } from '../index/merge/merge-plan.ts';
+import { QuarantineFile } from '../index/served/quarantine-file.ts';
+import { Served } from '../index/served/served.ts';
+import { OnDemandRevisions } from '../index/on-demand/on-demand.ts';
+import type { OnDemandLimits } from '../index/on-demand/on-demand-limits.ts';
+import { IntegrityPass } from '../index/upkeep/integrity-pass.ts';
+import { ShardWatch } from '../index/upkeep/shard-watch.ts';
+import { SymbolKeeper } from '../sync/symbol-keeper.ts';
+import { messageOf } from '../base/caught.ts';
+import { readSettings } from '../base/config/settings.ts';
+import type { Log } from '../base/log.ts';
+
+/** Files of a data directory: what is being searched, and where the check of shards is. */
+const NOTE_FILE = 'searching';
+const INTEGRITY_FILE = 'integrity.json';
+/** Folder for what is built on demand. */
+const ON_DEMAND_FOLDER = 'on-demand';
+
+/** Of tests: a failure is told at once. */
+const JOB_LIMITS = jobLimitsOf(readSettings(), 1);
+const CONNECTION_LIMITS = connectionLimitsOf(readSettings(), 1);
+
+export interface InstanceOptions {
+  /** Absolute path. */
+  readonly dataDir: string;
+  /** False: read only, whoever owns the directory; nothing is swept, locked or built. */
+  readonly isOwner: boolean;
+  /** Of a PostgreSQL store; absent: the embedded one. Only for an owner. */
+  readonly databaseUrl?: string | undefined;
+  readonly filters: FilterSettings;
+  /** Absolute paths outside of sources that git may read for them; default: none. */
+  readonly gitPaths?: readonly string[];
+  /** Of a git for a request; one that makes no progress for twice as long is ended. Default: as in the settings. */
+  readonly gitTimeoutMs?: number;
+  readonly searchTimeoutMs: number;
+  /** Absent: only indexed revisions are searched. */
+  readonly onDemand?: OnDemandLimits | undefined;
+  readonly workers?: number | undefined;
+  readonly log: Log;
+  /** False: symbols stay as they are. */
+  readonly findsSymbols?: boolean;
+  /** As they are now; default: JOB_LIMITS. */
+  readonly jobLimits?: () => JobLimits;
+  /** Of the merging of shards; default: MERGE_LIMITS. */
+  readonly mergeLimits?: MergeLimits | undefined;
+  /** Absent: no code host is asked. */
+  readonly hosts?: HostAccess | undefined;
+  /** As they are now; default: those of the settings' defaults. */
+  readonly connectionLimits?: () => ConnectionLimits;
+  readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
+  readonly onCompleted?: EngineParts['onCompleted'];
+  readonly onSymbolProgress?: (repo: string, progress: PassProgress) => void;
+}
+
+export interface Instance {
+  readonly catalog: Catalog;
+  /** Undefined: the data directory is open for reading alone. */
+  readonly index: Index | undefined;
+  readonly served: Served;
+  /** Undefined: the data directory is open for reading alone. */
+  readonly indexer: Indexer | undefined;
+  /** Absent where nothing is built. */
+  readonly symbols: SymbolKeeper | undefined;
+  /** Absent where nothing is built. */
+  readonly onDemand: OnDemandRevisions | undefined;
+  /** Checks shards in the background once it runs; absent where nothing is built. */
+  readonly integrity: IntegrityPass | undefined;
+  /** What is wrong with files of shards, in words for the owner; empty: nothing. */
+  readonly shardDegradations: () => readonly string[];
+  readonly parts: EngineParts;
+  /** To be told of memory that is free again. */
+  readonly heap: HeapTrimmer;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a data directory and shows what its catalog holds.
+ *
+ * Errors: LockedError if it has an owner already; a catalog that cannot be read.
+ */
+export async function openInstance(options: InstanceOptions): Promise<Instance> {
+  const { dataDir, isOwner } = options;
+  const unlock = isOwner ? await takeDataDir(dataDir) : () => {};
+  try {
+    return await openLocked(options, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+async function openLocked(options: InstanceOptions, unlock: () => void): Promise<Instance> {
+  const { dataDir, isOwner, databaseUrl, log } = options;
+  allowGitPaths(options.gitPaths ?? []);
+  boundGit(() => options.gitTimeoutMs ?? GIT_TIMEOUT_MS);
+  if (!isOwner) return joined(options, await readCatalog(dataDir), undefined, unlock);
+  const index = await openIndex(dataDir, databaseUrl, log);
+  const { catalog, store } = index;
+  const close = async (): Promise<void> => {
+    await store.close();
+    unlock();
+  };
+  try {
+    await catalog.sweep();
+    return await joined(options, catalog, index, close);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** What searches run on. */
+interface SearchHost {
+  readonly module: WebAssembly.Module;
+  readonly searcher: Searcher;
+  readonly pool: SearchPool;
+  readonly snapshots: SnapshotKeeper;
+  readonly heap: HeapTrimmer;
+  readonly notePath: string;
+  /** Shards that were being searched when the last process ended without a word. */
+  readonly notedIds: readonly string[];
+}
+
+async function openSearchHost(options: InstanceOptions, catalog: Catalog): Promise<SearchHost> {
+  const { dataDir, isOwner, log, workers } = options;
+  const module = await compileCore();
+  const threadCount = workers ?? availableParallelism();
+  const shares = mappingShares(threadCount);
+  const notePath = path.join(dataDir, NOTE_FILE);
+  const notedIds = isOwner ? readNotes(notePath) : [];
+  const hasNotes = isOwner && areNotesMade(notePath, log);
+  const searcher = new Searcher(module, {
+    mappingMax: shares?.main,
+    note: hasNotes ? { path: notePath, slot: 0 } : undefined,
+  });
+  const tooMany = mappingWarning(catalog.shardFiles, threadCount);
+  if (tooMany !== undefined) log.warn(tooMany);
+  const pool = new SearchPool({
+    module,
+    workers,
+    notePath: hasNotes ? notePath : undefined,
+    onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),
+  });
+  const snapshots = new SnapshotKeeper(searcher, pool);
+  return { module, searcher, pool, snapshots, heap: new HeapTrimmer(), notePath, notedIds };
+}
+
+/** What searches see, and, for the owner, what keeps it up to date. */
+interface Upkeep {
+  readonly served: Served;
+  readonly indexer: Indexer | undefined;
+  readonly symbols: SymbolKeeper | undefined;
+  readonly onDemand: OnDemandRevisions | undefined;
+}
+
+async function openUpkeep(
+  options: InstanceOptions,
+  catalog: Catalog,
+  index: Index | undefined,
+  { module, snapshots, heap }: SearchHost,
+): Promise<Upkeep> {
+  const { log, workers, dataDir, findsSymbols = true } = options;
+  const register = index?.register;
+  let indexer: Indexer | undefined;
+  let onDemand: OnDemandRevisions | undefined;
+  let symbols: SymbolKeeper | undefined;
+  const served = new Served({
+    catalog,
+    register,
+    log,
+    isConnected: (repoId) => indexer?.connections?.has(repoId),
+    connected: () => indexer?.connections?.configured,
+    quarantineFile: new QuarantineFile(dataDir, index === undefined ? undefined : log),
+    publish: (snapshot) => {
+      const refused = snapshots.publish(snapshot);
+      onDemand?.noteChange();
+      void symbols?.run();
+      return refused;
+    },
+    onDamage: (repo) => indexer?.jobs.buildAgain(repo),
+    onSymbolsLost: (shardId, reason) => indexer?.symbols.findAgain(shardId, reason),
+  });
+  if (index === undefined) return { served, indexer, symbols, onDemand };
+  if (options.onDemand !== undefined)
+    onDemand = await OnDemandRevisions.open({
+      module,
+      catalog,
+      snapshots,
+      folder: path.join(dataDir, ON_DEMAND_FOLDER),
+      isOut: (shardId) => served.isOut(shardId),
+      filters: () => options.filters,
+      // Safety: it is there once, so it is there always.
+      limits: () => options.onDemand!,
+      threads: new BuildThreads(module, workers ?? availableParallelism(), 'demand'),
+      symbolWorkers: findsSymbols ? (workers ?? availableParallelism()) : 0,
+      log,
+    });
+  indexer = new Indexer({
+    module,
+    catalog,
+    register: index.register,
+    served,
+    book: new JobBook({ rows: index.store.jobs, instance: index.instanceId, log }),
+    filters: () => options.filters,
+    threads: new BuildThreads(module, workers ?? availableParallelism()),
+    jobLimits: options.jobLimits ?? (() => JOB_LIMITS),
+    log,
+    mergeLimits: options.mergeLimits,
+    connectionRows: index.store.connections,
+    instance: index.instanceId,
+    isAlone: index.store.kind === 'embedded',
+    hosts: options.hosts,
+    connectionLimits: options.connectionLimits ?? (() => CONNECTION_LIMITS),
+    onProgress: options.onProgress,
+    onNewShards: () => heap.noteBuilt(),
+    findSymbols: () => void symbols?.run(),
+  });
+  const folder = catalog.shardFolder;
+  const { onSymbolProgress: onProgress } = options;
+  if (findsSymbols)
+    symbols = new SymbolKeeper({ module, served, indexer, folder, log, workers, onProgress });
+  return { served, indexer, symbols, onDemand };
+}
+
+async function joined(
+  options: InstanceOptions,
+  catalog: Catalog,
+  index: Index | undefined,
+  close: () => void | Promise<void>,
+): Promise<Instance> {
+  const { dataDir, isOwner, log } = options;
+  if (catalog.unusable !== undefined)
+    log.warn('repositories are not searched until they are built again', catalog.unusable);
+  const host = await openSearchHost(options, catalog);
+  const { module, pool, snapshots, heap } = host;
+  const upkeep = await openUpkeep(options, catalog, index, host);
+  const { served, indexer, symbols, onDemand } = upkeep;
+  await indexer?.jobs.recall((repoId) => catalog.repo(repoId)?.record.name);
+  const onDamage = (shardId: string, reason: string, fault?: ShardFault): void => {
+    if (onDemand?.noteShardFailure(shardId, reason) !== true)
+      served.noteShardFailure(shardId, reason, fault);
+  };
+  const shards = (): readonly LiveShard[] => snapshots.current.shards;
+  const integrity = new IntegrityPass({
+    module,
+    stateFile: path.join(dataDir, INTEGRITY_FILE),
+    shards,
+    isBusy: () => pool.isBusy,
+    onDamage,
+    log,
+  });
+  await served.quarantineNoted(host.notedIds, (noted) => integrity.checkNow(noted));
+  const check = (shard: LiveShard): Promise<void> => integrity.checkSoon(shard);
+  const watch = isOwner
+    ? new ShardWatch({ folder: catalog.shardFolder, shards, check, onDamage, log })
+    : undefined;
+  const parts = enginePartsOf(options, catalog, host, upkeep, onDamage);
+  return {
+    catalog,
+    index,
+    served,
+    indexer,
+    symbols,
+    onDemand,
+    integrity: isOwner ? integrity : undefined,
+    shardDegradations: () => watch?.degradations ?? [],
+    parts,
+    heap,
+    async close() {
+      await symbols?.close();
+      await integrity.close();
+      await watch?.close();
+      served.close();
+      await indexer?.close();
+      await onDemand?.close();
+      await pool.close();
+      heap.close();
+      if (isOwner) clearNotes(host.notePath);
+      await close();
+    },
+  };
+}
+
+/** What a search needs of the instance. */
+function enginePartsOf(
+  options: InstanceOptions,
+  catalog: Catalog,
+  { searcher, pool, snapshots }: SearchHost,
+  { indexer, onDemand }: Upkeep,
+  onShardFailure: NonNullable<EngineParts['onShardFailure']>,
+): EngineParts {
+  return {
+    searcher,
+    pool,
+    snapshots,
+    connectionsOf: (repoId) => indexer?.connections?.namesOf(repoId) ?? [],
+    tooLargeOf: (repoId) => catalog.repo(repoId)?.skipped['too_large'] ?? 0,
+    revisions: onDemand && ((...asked) => onDemand.snapshotWith(...asked)),
+    startThreads: new StartThreads(pool),
+    get timeoutMs() {
+      return options.searchTimeoutMs;
+    },
+    onShardFailure,
+    onCompleted: options.onCompleted,
+  };
+}
+
+/** Errors: the data directory is opened for reading alone. */
+export function indexerOf({ indexer }: Instance): Indexer {
+  if (indexer === undefined) throw new Error('the data directory is opened for reading alone');
+  return indexer;
+}
+
+/** False: searches go without notes. */
+function areNotesMade(notePath: string, log: Log): boolean {
+  try {
+    makeNotes(notePath);
+    return true;
+  } catch (error) {
+    log.warn('what is searched is not noted: after a crash no shard is checked before it is used', {
+      error: messageOf(error),
+    });
+    return false;
+  }
+}

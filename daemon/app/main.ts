@@ -1,0 +1,602 @@
+// The daemon: opens the instance, listens, indexes in the background, and shuts down cleanly. Called by
+// `trawl serve`.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { backupSource } from '../backup/backup-source.ts';
+import type { Actor } from '../store/audit.ts';
+import { unlistedOf } from '../sync/connections/remove-repos.ts';
+import type { RepoBook, StoredRepo } from '../store/repos.ts';
+import type { Configuration } from '../base/config/configuration.ts';
+import { type ControlPlane, openControlPlane } from './control-plane.ts';
+import { openHistory, prepareHistories } from './histories.ts';
+import { type ControlServer, startControlServer } from '../api/operator/control-server.ts';
+import { createServer, type RunningServer } from '../http/server.ts';
+import type { BuildProgress } from '../engine/build/build.ts';
+import { readSource } from '../sources/reading/source-reader.ts';
+import { listFiles, listFolders } from '../sources/reading/tree-reader.ts';
+import { readSecretSource } from '../base/config/secret-source.ts';
+import { memberSyncOf } from './member-lists.ts';
+import type { MemberSync } from '../sync/members/member-sync.ts';
+import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
+import type { StoredConnection } from '../store/connections.ts';
+import { openConnection } from '../sync/sources/open-connection.ts';
+import { connectionLimitsOf } from '../sync/connections/connection-limits.ts';
+import { DaemonMetrics } from './metrics.ts';
+import { HealthSeries } from './health-series.ts';
+import { privateSizeOfProcess } from '../engine/host/heap.ts';
+import { repoSizes } from '../index/catalog/repo-sizes.ts';
+import { indexerOf, type Instance, openInstance } from './instance.ts';
+import type {
+  ConnectionService,
+  ConnectionView,
+  JobService,
+  Services,
+  ShardFailure,
+} from '../api/shapes/endpoint-services.ts';
+import type { RepoRule, RepoRules } from '../api/operator/operation.ts';
+import { deskOf } from '../api/operator/operations.ts';
+import type { StatusReport, StatusSource } from '../api/operator/status-report.ts';
+import { RepoDirectory } from '../repos/directory.ts';
+import type { History } from '../sources/history/history.ts';
+import { endGits } from '../sources/git/git.ts';
+import { objectPool } from '../sources/git/object-pool.ts';
+import type { SourceMode } from '../sources/git/probe.ts';
+import { listRefs } from '../sources/git/refs.ts';
+import { Reread } from './reread.ts';
+import { explain } from '../engine/search/explain.ts';
+import { navigate } from '../engine/search/navigation.ts';
+import type { CompletedSearch } from '../engine/search/prepare.ts';
+import { search } from '../engine/search/service.ts';
+import { listSkipped } from '../engine/search/skipped.ts';
+import { suggest } from '../engine/search/suggest.ts';
+import { startStream } from '../engine/search/stream.ts';
+import type { Indexer } from '../sync/indexer.ts';
+import { jobLimitsOf } from '../sync/jobs/job-limits.ts';
+import type { JobResult } from '../sync/jobs/jobs.ts';
+import type { AddedSources } from '../sync/sources/repo-sources.ts';
+import type { Served } from '../index/served/served.ts';
+import { statusSource } from './status.ts';
+import { watchSources } from '../sync/source-watch.ts';
+import { given } from '../base/given.ts';
+import { someNames } from '../repos/some-names.ts';
+import type { RepoChange } from '../index/register/change-repo.ts';
+import type { Log } from '../base/log.ts';
+
+export interface DaemonOptions {
+  readonly configuration: Configuration;
+  readonly log: Log;
+  /** Paths to serve; empty: what the catalog holds. */
+  readonly sources: readonly string[];
+  /** Absent: the files on disk of a work tree, else commits. */
+  readonly mode?: SourceMode | undefined;
+  /** Changes the repos; default: nothing. */
+  readonly change?: RepoChange;
+  readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
+  /** Where secrets of connections and the addresses of proxies are; default: nowhere. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Daemon {
+  readonly url: string;
+  /** One-time address where the first owner is made, or sets a password. */
+  readonly setupUrl: string | undefined;
+  /** Requests must say who they are from, unless there is anonymous access. */
+  readonly needsCredential: boolean;
+  /** The first indexing of the sources. */
+  readonly indexed: Promise<readonly JobResult[]>;
+  /** How it is. Errors: NOT_READY. */
+  status(): Promise<StatusReport>;
+  /** Errors: none: a file that is refused is told in the log, and nothing changes. */
+  readConfigurationAgain(): void;
+  /** All metrics in the format that Prometheus reads. */
+  metricsText(): string;
+  close(): Promise<void>;
+}
+
+/** Sources that take longer to look at are waited for while others are served. Guess. */
+const LISTEN_AFTER_MS = 2_000;
+/** Of a job; what fails in both is begun anew as another job (sync/jobs/failure-pauses.ts). */
+const JOB_ATTEMPTS = 2;
+/** How long git may go on when the daemon stops. */
+const GIT_GRACE_MS = 1_000;
+
+/**
+ * Starts to serve; resolves once the daemon listens, while sources are still being indexed.
+ *
+ * Errors: ConfigError, LockedError, ProbeError.
+ */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { configuration, log } = options;
+  for (const notice of configuration.notices) log.warn(notice);
+  const startedMs = Date.now();
+  const metrics = new DaemonMetrics();
+  let health: HealthSeries | undefined;
+  const instance = await openDataDir(options, (seen) => {
+    metrics.noteSearch(seen);
+    health?.noteSearch(seen.numbers.duration / 1e6);
+  });
+  const abort = new AbortController();
+  const house = new House(instance);
+  try {
+    await obeyConnections(instance, configuration);
+    const looked = await lookAtSources(instance, options, abort.signal);
+    instance.served.publish();
+    const repos = new RepoDirectory(() => instance.parts.snapshots.current.repos);
+    const control = house.add(await openControl(instance, repos, options));
+    const members = house.add(openMembers(instance, control, log));
+    const history = house.add(await openHistory(configuration, instance.catalog, log));
+    let server: RunningServer | undefined;
+    const { signal } = abort;
+    const reread = house.add(openReread(options, instance, control, members, () => server, signal));
+    health = house.add(openHealth(instance, () => server));
+    const services = servicesOf(log, instance, repos, history, control, members, reread, health);
+    server = await createServer({
+      configuration,
+      services,
+      log,
+      onAnswerOver: (size) => instance.heap.noteFreed(size),
+      onRequest: (seen) => metrics.noteRequest(seen),
+      ...control,
+    });
+    house.add(server);
+    const { readiness } = services;
+    metrics.watch(server, readiness, instance.parts.pool);
+    const problems = (): readonly string[] => {
+      // These are shown as counts.
+      const pending = new Set(indexerOf(instance).pending);
+      return readiness.status().degraded.filter((sentence) => !pending.has(sentence));
+    };
+    const status = statusSource(instance, server.url, startedMs, problems);
+    house.add(await startCommands(instance, control, server.url, options, status));
+    const indexer = indexerOf(instance);
+    house.add(watchSources({ ...instance, indexer, looked: looked.adding, log, signal }));
+    members.start();
+    const { indexed, prepared } = startJobs(instance, looked, history, signal);
+    return {
+      url: server.url,
+      setupUrl: server.setupUrl,
+      needsCredential: !control.accounts.callers.isOpenHouse,
+      indexed,
+      status: () => status.report(),
+      readConfigurationAgain: () => reread.run(),
+      metricsText: () => metrics.text(),
+      close: async () => {
+        abort.abort(new Error('the daemon is stopping'));
+        const jobs = Promise.allSettled([indexed, prepared]);
+        await whileGitsEnd(() => house.close(() => jobs));
+        log.info('the daemon has stopped');
+      },
+    };
+  } catch (error) {
+    abort.abort(error);
+    await house.close();
+    throw error;
+  }
+}
+
+/** An instance, and what stands on it in the order of opening. */
+class House {
+  readonly #instance: Instance;
+  readonly #opened: { close(): Promise<void> | void }[] = [];
+
+  constructor(instance: Instance) {
+    this.#instance = instance;
+  }
+
+  /** Will be closed before what was added earlier. */
+  add<One extends { close(): Promise<void> | void }>(one: One): One {
+    this.#opened.push(one);
+    return one;
+  }
+
+  async close(whenIdle?: () => Promise<unknown>): Promise<void> {
+    for (const one of this.#opened.toReversed()) await one.close();
+    await whenIdle?.();
+    await this.#instance.close();
+  }
+}
+
+function openHealth({ parts }: Instance, serverOf: () => RunningServer | undefined): HealthSeries {
+  return new HealthSeries(() => ({
+    waiting: serverOf()?.searchCounts().waiting ?? 0,
+    privateBytes: privateSizeOfProcess(),
+    shards: parts.snapshots.current.shards.length,
+  }));
+}
+
+/** What takes over a changed configuration. */
+function openReread(
+  { configuration, log }: DaemonOptions,
+  instance: Instance,
+  control: ControlPlane,
+  members: MemberSync,
+  server: () => RunningServer | undefined,
+  signal: AbortSignal,
+): Reread {
+  return new Reread({
+    configuration,
+    log: log.labelled('configuration'),
+    obey: (changed) => {
+      control.accounts.obeyConfiguration();
+      server()?.obeySettings();
+      instance.onDemand?.noteLimits();
+      members.noteListed();
+      if (changed.some((name) => name === 'apps' || name.startsWith('connections.')))
+        obeyConnections(instance, configuration, changed.includes('apps')).catch((error: unknown) =>
+          log.error('connections were not taken over', { error }),
+        );
+    },
+    index: () => indexerOf(instance).jobs.indexAll(instance.served.records, false, signal),
+  });
+}
+
+/** Closes; whatever git waits for meanwhile, nobody waits for it. */
+async function whileGitsEnd(close: () => Promise<void>): Promise<void> {
+  const ending = setInterval(endGits, GIT_GRACE_MS).unref();
+  await close();
+  await objectPool.close();
+  clearInterval(ending);
+}
+
+function openDataDir(
+  { configuration, log, onProgress, env = {} }: DaemonOptions,
+  onCompleted: (seen: CompletedSearch) => void,
+): Promise<Instance> {
+  return openInstance({
+    dataDir: configuration.dataDir,
+    isOwner: true,
+    databaseUrl: configuration.databaseUrl?.reveal(),
+    get filters() {
+      return configuration.settings;
+    },
+    gitPaths: configuration.gitPaths,
+    get gitTimeoutMs() {
+      return configuration.settings.gitTimeoutMs;
+    },
+    get searchTimeoutMs() {
+      return configuration.settings.searchTimeoutMs;
+    },
+    get onDemand() {
+      return configuration.settings.onDemandRevisions;
+    },
+    workers: configuration.workerCount,
+    jobLimits: () => jobLimitsOf(configuration.settings, JOB_ATTEMPTS),
+    log,
+    hosts: {
+      openHost: (name, settings) =>
+        openConnection(name, settings, { log, env, apps: configuration.apps }),
+      // Why loaded when it is needed: what asks hosts takes a start 0.2 s, and most daemons ask none.
+      fetchClone: async (call) =>
+        (await import('../hosts/mirrors/fetch-mirror.ts')).fetchMirror(call),
+      webhookSecret: () => {
+        const { secret } = configuration.settings.webhooks;
+        return secret && readSecretSource(secret, env);
+      },
+      maintainClone: async (call) =>
+        (await import('../hosts/mirrors/maintain-mirror.ts')).maintainMirror(call),
+    },
+    connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
+    onProgress,
+    onCompleted,
+  });
+}
+
+/** Has connections follow the configuration; without one nothing that they listed before goes. */
+async function obeyConnections(
+  { indexer }: Instance,
+  { connections, source }: Configuration,
+  areReopened = false,
+): Promise<void> {
+  if (source !== undefined) await indexer?.connections?.configure(connections, areReopened);
+}
+
+/** Sources that are looked at, and what was known of them when the daemon began to listen. */
+interface LookedAt {
+  readonly adding: Promise<AddedSources>;
+  readonly early: AddedSources | undefined;
+}
+
+async function lookAtSources(
+  instance: Instance,
+  { configuration, log, sources, mode, change }: DaemonOptions,
+  signal: AbortSignal,
+): Promise<LookedAt> {
+  const indexer = indexerOf(instance);
+  const adding =
+    sources.length > 0
+      ? indexer.sources.add(sources, mode, change, signal)
+      : startAgain(instance.served, indexer, change ?? {}, signal);
+  if (sources.length > 0)
+    void adding.then(
+      () => warnOfUnserved(instance, log),
+      () => {},
+    );
+  const waiting = sleep(LISTEN_AFTER_MS, undefined, { ref: false });
+  const early = (await Promise.race([adding, waiting])) ?? undefined;
+  if (early === undefined) log.warn('requests are answered before all sources have been looked at');
+  else if (
+    early.records.length + early.failed.length === 0 &&
+    indexer.connections?.all.length === 0
+  )
+    log.warn(
+      `there is nothing to search: no source was given and ${configuration.dataDir} holds no index; ` +
+        'give one: "trawl serve PATH"',
+    );
+  return { adding, early };
+}
+
+async function openControl(
+  instance: Instance,
+  directory: RepoDirectory,
+  { configuration, log }: DaemonOptions,
+): Promise<ControlPlane> {
+  const store = instance.index?.store;
+  const control = await openControlPlane(configuration, directory, log, Date.now, store);
+  control.store.onChange((change) => {
+    if (!('topic' in change) || change.topic === 'settings' || change.topic === 'readers') return;
+    indexerOf(instance)
+      .rules.obey()
+      .catch((error: unknown) => log.error('rules of repos were not taken over', { error }));
+  });
+  return control;
+}
+
+/** Keeps lists of who may read what connections list, from its start on. */
+function openMembers(instance: Instance, { accounts }: ControlPlane, log: Log): MemberSync {
+  const { connections } = indexerOf(instance);
+  const members = memberSyncOf(
+    accounts,
+    {
+      reposOf: (name) =>
+        connections
+          ?.reposOf(name)
+          ?.flatMap(({ repoId, name, visibility, host }) =>
+            host === undefined
+              ? []
+              : [{ repoId, name, visibility, hostId: host.hostId, path: host.facts.path }],
+          ),
+      hostOf: (name) =>
+        connections?.hostOf(name) ?? Promise.reject(new Error('there are no connections')),
+    },
+    log,
+  );
+  connections?.onListed(() => members.noteListed());
+  return members;
+}
+
+/** What commands of this machine ask the daemon for. */
+function startCommands(
+  instance: Instance,
+  { accounts, store }: ControlPlane,
+  baseUrl: string,
+  { configuration, log }: DaemonOptions,
+  status: StatusSource,
+): Promise<ControlServer> {
+  const indexer = indexerOf(instance);
+  const repos = {
+    list: () => rulesOf(instance),
+    change: (...call: Parameters<RepoRules['change']>) => indexer.rules.change(...call),
+    remove: (...call: Parameters<RepoRules['remove']>) => removeUnserved(instance, ...call),
+  };
+  const source = backupSource(configuration, instance.catalog, store);
+  return startControlServer({
+    dataDir: configuration.dataDir,
+    desk: deskOf({ accounts, repos, status, baseUrl }, source),
+    log: log.labelled('operator'),
+  });
+}
+
+/** Indexes the sources, several at a time, and makes their histories quick to read; then what goes on all the time. */
+function startJobs(
+  instance: Instance,
+  { adding, early }: LookedAt,
+  history: History,
+  signal: AbortSignal,
+): { readonly indexed: Promise<readonly JobResult[]>; readonly prepared: Promise<void> } {
+  const jobs = adding
+    .then(async ({ records, failed }) => {
+      if (early === undefined) instance.served.publish();
+      const indexer = indexerOf(instance);
+      const asked = await indexer.jobs.askAll(records, false, signal);
+      await indexer.connections?.start();
+      indexer.jobs.forgetLeft();
+      const results = await asked.results;
+      void indexer.merger.run();
+      return { records, results: [...failed, ...results] };
+    })
+    .catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return { records: [], results: [] };
+    });
+  instance.integrity?.run();
+  const prepared = jobs.then(
+    ({ records, results }) => prepareHistories(results, records, history, signal),
+    () => {},
+  );
+  return { indexed: jobs.then(({ results }) => results), prepared };
+}
+
+/** The repos that the catalog holds, whose sources nobody has named. */
+async function startAgain(
+  served: Served,
+  indexer: Indexer,
+  change: RepoChange,
+  signal: AbortSignal,
+): Promise<AddedSources> {
+  await indexer.sources.confirm(signal);
+  await indexer.rules.changeServed(change);
+  return { records: served.records, failed: [] };
+}
+
+/** All that the store knows. */
+function reposOf({ index }: Instance): readonly StoredRepo[] {
+  return index?.register.all ?? [];
+}
+
+function rulesOf(instance: Instance): readonly RepoRule[] {
+  const { failed } = indexerOf(instance).jobs;
+  const served = new Set(instance.served.records.map(({ repoId }) => repoId));
+  return reposOf(instance).map((repo) => {
+    const { repoId } = repo;
+    return {
+      ...repo,
+      isServed: served.has(repoId),
+      isListed: indexerOf(instance).connections?.has(repoId) === true,
+      ...given({ indexedAt: instance.catalog.repo(repoId)?.record.indexedAt }),
+      failure: failed.reasonOf(repoId),
+    };
+  });
+}
+
+async function removeUnserved(
+  instance: Instance,
+  repoIds: ReadonlySet<number>,
+  actor: Actor,
+): Promise<void> {
+  const toGo = (book: RepoBook): ReadonlySet<number> => {
+    const served = new Set(instance.served.records.map(({ repoId }) => repoId));
+    const unlisted = unlistedOf(book, repoIds);
+    return new Set([...unlisted].filter((repoId) => !served.has(repoId)));
+  };
+  await indexerOf(instance).connections?.remover.remove([...repoIds], toGo, actor);
+}
+
+/** Says which repos of the index are not served, as nobody named their source. */
+function warnOfUnserved({ catalog, served }: Instance, log: Log): void {
+  const shown = new Set(served.repos);
+  const left = catalog.repos.filter((repo) => !shown.has(repo));
+  if (left.length === 0) return;
+  const names = someNames(left.map(({ record }) => record.name));
+  const count =
+    left.length === 1 ? '1 known repository is' : `${left.length} known repositories are`;
+  log.warn(`${count} not among the sources, and not served: ${names}`);
+}
+
+function jobServiceOf(instance: Instance): JobService {
+  const { catalog } = instance;
+  const { desk, connections } = indexerOf(instance);
+  return {
+    index: async (repoId) => {
+      const repo = catalog.repo(repoId);
+      if (repo === undefined) return undefined;
+      connections?.clones.owe(repoId);
+      return desk.index(repo.record);
+    },
+    latest: (repoIds) => desk.latest(repoIds),
+    list: (query) => desk.list(query),
+    lines: (queue, id) => desk.lines(queue, id),
+    counts: (records) => desk.counts(records),
+    commitOf: (repoId) => catalog.repo(repoId)?.commits?.[0] ?? undefined,
+    states: () => desk.states(),
+    sizesOf: (repoId) => {
+      const repo = catalog.repo(repoId);
+      if (repo?.record.indexedAt === undefined) return undefined;
+      const { docCount: docs, contentSize, shardSize } = repoSizes(catalog, repo);
+      return { docs, contentBytes: contentSize, shardBytes: shardSize, skipped: repo.skipped };
+    },
+    askedAt: (repoId) => connections?.clones.lastFetch(repoId).fetchedAt,
+  };
+}
+
+/** Shards out of service that are named to owners. */
+const QUARANTINE_MAX = 100;
+
+function quarantineOf({ parts }: Instance): ShardFailure[] {
+  const { quarantined, repos } = parts.snapshots.current;
+  const names = new Map(repos.map(({ repoId, name }) => [repoId, name]));
+  return quarantined.slice(0, QUARANTINE_MAX).map((shard) => ({
+    shardId: shard.shardId,
+    bytes: shard.size,
+    reason: shard.reason,
+    repositories: shard.parts.flatMap(({ repoId }) => names.get(repoId) ?? []),
+  }));
+}
+
+function connectionServiceOf(instance: Instance, members: MemberSync): ConnectionService {
+  const { connections, desk } = indexerOf(instance);
+  return {
+    list: () =>
+      (connections?.all ?? []).map((one) =>
+        viewOfConnection(one, connections?.troubleOf(one), members.countsOf(one.name)),
+      ),
+    idsOf: (repoId) => connections?.idsOf(repoId) ?? [],
+    latest: (ids) => desk.latest(ids, SYNC_QUEUE),
+    sync: async (id) => {
+      const name = connections?.all.find(({ connectionId }) => connectionId === id)?.name;
+      if (name !== undefined) members.ask(name);
+      return connections?.askSync(id);
+    },
+    counts: () => connections?.counts ?? { firstTime: 0, failed: 0, warned: 0 },
+  };
+}
+
+function viewOfConnection(
+  { connectionId: id, name, type, syncedAt }: StoredConnection,
+  trouble: string | undefined,
+  readers: ConnectionView['readers'],
+): ConnectionView {
+  return {
+    id,
+    name,
+    connectionType: type,
+    syncedAt,
+    ...given({ trouble, readers }),
+  };
+}
+
+/** What the endpoints call. */
+function servicesOf(
+  log: Log,
+  instance: Instance,
+  directory: RepoDirectory,
+  history: History,
+  control: ControlPlane,
+  members: MemberSync,
+  reread: Reread,
+  health: HealthSeries,
+): Services {
+  const { served, parts } = instance;
+  return {
+    search: {
+      search: (call, context) => search(parts, call, context),
+      stream: (call, context) => startStream(parts, call, context),
+      explain: (call, context, isWhole) => explain(parts, call, context, isWhole),
+      navigate: (kind, call, context) => navigate(parts, kind, call, context),
+      suggest: (call, context) => suggest(parts, call, context),
+    },
+    repos: directory,
+    source: { read: readSource },
+    history,
+    trees: { files: listFiles, folders: listFolders },
+    refs: { list: listRefs },
+    skipped: { list: (repo, window) => listSkipped(parts, repo.repoId, window) },
+    jobs: jobServiceOf(instance),
+    connections: connectionServiceOf(instance, members),
+    webhooks: {
+      take: async (delivery) =>
+        (await indexerOf(instance).connections?.pushes.take(delivery)) ?? {
+          outcome: 'off',
+          repositories: 0,
+        },
+    },
+    readiness: {
+      status: () => ({
+        isReady: true,
+        isStoreLost: control.isLost(),
+        shardCount: parts.snapshots.current.shards.length,
+        repoCount: directory.all.length,
+        quarantinedShardCount: served.quarantinedCount,
+        degraded: [
+          ...control.degraded(),
+          ...indexerOf(instance).degradations,
+          ...members.degradations,
+          ...instance.shardDegradations(),
+          ...reread.degradations,
+          ...(log.trouble === undefined ? [] : [`the log cannot be written: ${log.trouble}`]),
+        ],
+      }),
+      quarantine: () => quarantineOf(instance),
+    },
+    health,
+  };
+}

@@ -1,0 +1,34 @@
+// Keeps lists of who may read repositories by their hosts (sync/members/), joined with the accounts: these say whose lists
+// count and what they give.
+
+import type { Accounts } from '../accounts/accounts.ts';
+import { OPERATOR } from '../accounts/audit-trail.ts';
+import type { Log } from '../base/log.ts';
+import { MemberSync, type MemberSyncOptions } from '../sync/members/member-sync.ts';
+
+export function memberSyncOf(
+  accounts: Accounts,
+  connections: Pick<MemberSyncOptions, 'reposOf' | 'hostOf'>,
+  log: Log,
+): MemberSync {
+  const { store, hostLists: lists, hostRules: rules, trail, directory, now } = accounts;
+  return new MemberSync({
+    store,
+    lists,
+    rules,
+    ...connections,
+    countsOf: async (connection) => {
+      const issuers = await store.signOnAccounts.issuers();
+      const own = issuers.filter((issuer) => rules.connectionsOf(issuer).includes(connection));
+      return store.hostReaders.counts(connection, own);
+    },
+    // Counts alone: who they are is the host's to tell.
+    recordsOf: (repoId, connection, changes) => {
+      const target = { id: String(repoId), type: 'repo' } as const;
+      const name = directory.byId(repoId)?.name ?? null;
+      return trail.made(OPERATOR, 'grant.synced', target, { name, connection, ...changes });
+    },
+    now,
+    log: log.labelled('members'),
+  });
+}

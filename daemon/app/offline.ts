@@ -1,0 +1,76 @@
+// A data directory opened to change its accounts while no daemon runs: locked, with its catalog and its store, without
+// engine and server.
+
+import { backupSource } from '../backup/backup-source.ts';
+import { takeDataDir } from '../index/catalog/data-dir.ts';
+import type { Configuration } from '../base/config/configuration.ts';
+import { openControlPlane } from './control-plane.ts';
+import { openIndex } from './open-index.ts';
+import type { RepoRules } from '../api/operator/operation.ts';
+import { type Desk, deskOf } from '../api/operator/operations.ts';
+import { given } from '../base/given.ts';
+import { removeOffline, unlistedOf } from '../sync/connections/remove-repos.ts';
+import { RepoDirectory } from '../repos/directory.ts';
+import type { Store } from '../store/store.ts';
+import type { Log } from '../base/log.ts';
+
+export interface Offline {
+  readonly desk: Desk;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the data directory of the configuration, made if missing.
+ *
+ * Errors: LockedError if it has an owner; those of openControlPlane; a catalog that cannot be read.
+ */
+export async function openOffline(configuration: Configuration, log: Log): Promise<Offline> {
+  const { dataDir, databaseUrl } = configuration;
+  const unlock = await takeDataDir(dataDir, true);
+  let open: Store | undefined;
+  try {
+    const { catalog, store, register } = await openIndex(dataDir, databaseUrl?.reveal(), log);
+    open = store;
+    const repos = catalog.repos.map(({ record }) => register.ruled(record));
+    const directory = new RepoDirectory(() => repos);
+    // The owner of the environment is made by the daemon.
+    const control = await openControlPlane(
+      { ...configuration, owner: undefined },
+      directory,
+      log,
+      Date.now,
+      store,
+    );
+    const { accounts } = control;
+    const instance = {
+      accounts,
+      repos: {
+        list: () =>
+          register.all.map((repo) => ({
+            ...repo,
+            isListed: unlistedOf(register.book, [repo.repoId]).size === 0,
+            ...given({ indexedAt: catalog.repo(repo.repoId)?.record.indexedAt }),
+          })),
+        change: (...call: Parameters<RepoRules['change']>) => register.change(...call),
+        remove: (...call: Parameters<RepoRules['remove']>) =>
+          removeOffline({ catalog, register }, ...call),
+      },
+      baseUrl:
+        configuration.baseUrl ??
+        (await accounts.lastBaseUrl()) ??
+        `http://localhost:${configuration.port}`,
+    };
+    return {
+      desk: deskOf(instance, backupSource(configuration, catalog, store)),
+      async close() {
+        await control.close();
+        await store.close();
+        unlock();
+      },
+    };
+  } catch (error) {
+    await open?.close();
+    unlock();
+    throw error;
+  }
+}

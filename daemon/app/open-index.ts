@@ -1,0 +1,75 @@
+// Catalog and store of a data directory, opened and brought together; for its owner, and the catalog alone for others.
+
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { systemCodeOf } from '../base/caught.ts';
+import { readOwn, writeOwn } from '../base/own-file.ts';
+import { Catalog } from '../index/catalog/catalog.ts';
+import { CatalogError } from '../index/catalog/catalog-files.ts';
+import { ANSWER_MS_MAX, openStore, type Store } from '../store/store.ts';
+import { openCatalog } from '../index/register/open-catalog.ts';
+import { RepoRegister } from '../index/register/register.ts';
+import type { Log } from '../base/log.ts';
+import { ruleChanges } from './rule-changes.ts';
+
+export interface Index {
+  readonly catalog: Catalog;
+  readonly store: Store;
+  readonly register: RepoRegister;
+  /** Of this data directory among those that share the store: jobs are of one of them. */
+  readonly instanceId: string;
+}
+
+/** File of a data directory. */
+const INSTANCE_FILE = 'instance';
+
+/**
+ * The data directory must be there, and locked.
+ *
+ * @param databaseUrl  undefined: the embedded store
+ *
+ * Errors: NOT_READY; CatalogError.
+ */
+export async function openIndex(
+  dataDir: string,
+  databaseUrl: string | undefined,
+  log: Log,
+): Promise<Index> {
+  const store = await openStore({ dataDir, databaseUrl, log, answerMsMax: ANSWER_MS_MAX });
+  try {
+    const catalog = new Catalog(dataDir);
+    const register = await RepoRegister.open(store.repos, log, ruleChanges(log));
+    await openCatalog(catalog, register, store.kind === 'embedded', log);
+    const instanceId = store.kind === 'embedded' ? 'embedded' : instanceIdOf(dataDir);
+    return { catalog, store, register, instanceId };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Made at the first call. */
+function instanceIdOf(dataDir: string): string {
+  const file = path.join(dataDir, INSTANCE_FILE);
+  try {
+    return readOwn(file).toString().trim();
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+    const id = randomUUID();
+    writeOwn(file, `${id}\n`, { mode: 0o600 });
+    return id;
+  }
+}
+
+/** The catalog of a data directory that somebody else may own. Errors: CatalogError. */
+export async function readCatalog(dataDir: string): Promise<Catalog> {
+  const catalog = new Catalog(dataDir);
+  try {
+    await catalog.load();
+    return catalog;
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    const message = `${error.message}; "trawl index --data-dir ${dataDir}" builds the index again`;
+    throw new CatalogError(message, { cause: error });
+  }
+}

@@ -1,0 +1,198 @@
+// What the daemon tells its operator of itself, put together of its parts.
+
+import type { StoredConnection } from '../store/connections.ts';
+import { readProductVersion } from '../base/config/version.ts';
+import { awaitedOf } from '../hosts/awaited-answers.ts';
+import type { ListingIssue } from '../hosts/host.ts';
+import type {
+  ConnectionStatus,
+  Freshness,
+  RunningJob,
+  StatusReport,
+  StatusSource,
+} from '../api/operator/status-report.ts';
+import { isoOrNull } from '../api/jobs/job-json.ts';
+import { indexerOf, type Instance } from './instance.ts';
+import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
+import type { DeskJob } from '../sync/jobs/job-desk.ts';
+
+/** Jobs that are shown. */
+const RUNNING_MAX = 50;
+const WARNINGS_MAX = 20;
+/** Guess: who is told that less is left waits longer. */
+const MOMENT_MS = 1_000;
+
+/**
+ * @param problems  what does not work as it should, in sentences
+ * @param startedMs  when the daemon began, ms since the epoch
+ */
+export function statusSource(
+  instance: Instance,
+  url: string,
+  startedMs: number,
+  problems: () => readonly string[],
+): StatusSource {
+  return {
+    report: async () => reportOf(instance, url, startedMs, problems()),
+    freshness: (repoIds) => freshnessOf(instance, repoIds),
+  };
+}
+
+async function reportOf(
+  instance: Instance,
+  url: string,
+  startedMs: number,
+  problems: readonly string[],
+): Promise<StatusReport> {
+  const { served } = instance;
+  const { desk, symbols } = indexerOf(instance);
+  const { records } = served;
+  const indexed = records.filter(({ indexedAt }) => indexedAt !== undefined);
+  const { failed } = desk.counts(records);
+  const running = await desk.list({ state: 'IN_PROGRESS', offset: 0, limit: RUNNING_MAX });
+  const waiting = await desk.list({ state: 'PENDING', offset: 0, limit: 0 });
+  const connections = await connectionsOf(instance);
+  return {
+    url,
+    version: readProductVersion(),
+    startedAt: new Date(startedMs).toISOString(),
+    repos: { served: records.length, indexed: indexed.length, failed },
+    remainingMs: remainingMs(
+      running.items,
+      indexed.filter(({ indexedAt }) => Date.parse(indexedAt!) >= startedMs).length,
+      records.length - indexed.length - failed,
+      Date.now() - startedMs,
+    ),
+    jobs: {
+      running: running.items.map((job) => jobOf(instance, job)),
+      waiting: waiting.total,
+    },
+    symbols: symbols.pending ?? symbols.trouble ?? null,
+    connections,
+    problems,
+    warnings: [...gapsOf(connections), ...warningsOf(instance)].slice(0, WARNINGS_MAX),
+  };
+}
+
+/** Which connections were listed in part. */
+function gapsOf(connections: readonly ConnectionStatus[]): string[] {
+  return connections
+    .filter(({ state }) => state === 'incomplete')
+    .map(({ name, failure }) => {
+      const reason = failure ?? 'its next listing says why';
+      return `connection ${name} could not be fully synced: ${reason}`;
+    });
+}
+
+/** What the last jobs of repositories warned of. */
+function warningsOf(instance: Instance): string[] {
+  const { warned } = indexerOf(instance).jobs;
+  return instance.served.records.flatMap(({ repoId, name }) =>
+    (warned.get(repoId) ?? []).map((sentence) => `${name}: ${sentence}`),
+  );
+}
+
+/** At the speed so far; no less than what a job says of its own. */
+function remainingMs(
+  running: readonly DeskJob[],
+  done: number,
+  left: number,
+  spentMs: number,
+): number | null {
+  if (left <= 0 || done === 0) return null;
+  const ofJobs = running.map(({ progress }) => progress?.remainingMs ?? 0);
+  return Math.max(MOMENT_MS, Math.round((spentMs / done) * left), ...ofJobs);
+}
+
+function jobOf(instance: Instance, { queue, targetId, startedAt, progress }: DeskJob): RunningJob {
+  return {
+    queue,
+    target: targetOf(instance, queue, targetId),
+    phase: progress?.phase ?? null,
+    done: progress?.done ?? 0,
+    total: progress?.total ?? 0,
+    unit: progress?.unit ?? 'bytes',
+    receivedSize: progress?.receivedSize ?? null,
+    remainingMs: progress?.remainingMs ?? null,
+    startedAt: isoOrNull(startedAt),
+  };
+}
+
+function targetOf({ index, indexer }: Instance, queue: string, targetId: number): string {
+  if (queue !== SYNC_QUEUE) return index?.register.byId(targetId)?.name ?? `#${targetId}`;
+  const found = indexer?.connections?.all.find((one) => one.connectionId === targetId);
+  return found?.name ?? `#${targetId}`;
+}
+
+async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
+  const { connections, desk } = indexerOf(instance);
+  const all = connections?.all ?? [];
+  const jobs = await desk.latest(
+    all.map(({ connectionId }) => connectionId),
+    SYNC_QUEUE,
+  );
+  const counts = countsOf(instance);
+  return all.map((one) => {
+    const job = jobs.get(one.connectionId);
+    return {
+      name: one.name,
+      type: one.type,
+      ...(counts.get(one.connectionId) ?? { repos: 0, indexed: 0 }),
+      syncedAt: isoOrNull(one.syncedAt),
+      state: stateOf(one, job),
+      failure: connections?.troubleOf(one) ?? job?.error ?? gapOf(job) ?? null,
+    };
+  });
+}
+
+/** The first thing that a listing could not find out. */
+function gapOf(job: DeskJob | undefined): string | undefined {
+  // Safety: kept by sync/connections/sync-jobs.ts alone.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const issues = job?.result?.['issues'] as readonly ListingIssue[] | undefined;
+  return issues?.[0]?.message;
+}
+
+function stateOf(
+  { name, syncedAt, wholeAt }: StoredConnection,
+  job: DeskJob | undefined,
+): ConnectionStatus['state'] {
+  if (job?.state === 'IN_PROGRESS') return awaitedOf(name) ? 'unanswered' : 'listing';
+  if (job?.state === 'PENDING') return job.error === null ? 'waiting' : 'failed';
+  if (job?.state === 'FAILED') return 'failed';
+  const isWhole = syncedAt === wholeAt && job?.result?.['status'] !== 'PARTIAL_SUCCESS';
+  return isWhole ? 'fine' : 'incomplete';
+}
+
+/** Repos of each connection. */
+function countsOf(instance: Instance): Map<number, { repos: number; indexed: number }> {
+  const { connections } = indexerOf(instance);
+  const counts = new Map<number, { repos: number; indexed: number }>();
+  for (const { repoId, indexedAt } of instance.served.records)
+    for (const id of connections?.idsOf(repoId) ?? []) {
+      const count = counts.get(id) ?? { repos: 0, indexed: 0 };
+      count.repos++;
+      if (indexedAt !== undefined) count.indexed++;
+      counts.set(id, count);
+    }
+  return counts;
+}
+
+function freshnessOf(instance: Instance, repoIds: readonly number[]): Map<number, Freshness> {
+  const { connections, jobs } = indexerOf(instance);
+  const names = new Map(connections?.all.map((one) => [one.connectionId, one.name]));
+  const states = new Map<number, 'running' | 'waiting'>();
+  for (const { row } of jobs.open)
+    if (row.state === 'IN_PROGRESS') states.set(row.targetId, 'running');
+    else if (!states.has(row.targetId)) states.set(row.targetId, 'waiting');
+  return new Map(
+    repoIds.map((repoId) => [
+      repoId,
+      {
+        connections: (connections?.idsOf(repoId) ?? []).flatMap((id) => names.get(id) ?? []),
+        askedAt: isoOrNull(connections?.clones.lastFetch(repoId).fetchedAt ?? null),
+        job: states.get(repoId) ?? null,
+      },
+    ]),
+  );
+}

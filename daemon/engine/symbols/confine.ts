@@ -1,0 +1,109 @@
+// How engines are started as processes: with limits, an environment of their own, and an end that comes with the
+// end of the thread that started them.
+
+import { accessSync, constants, statSync } from 'node:fs';
+import path from 'node:path';
+import { type Child, killChild, startProgram } from '../../base/spawn.ts';
+
+/** What concerns a parser of the daemon's environment: nothing. */
+export const ENGINE_ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' };
+
+/**
+ * The files that a search path gives for these names, in its order, then those of the usual folders. Folders that are
+ * not absolute do not count, nor does the current one: what lies there may be somebody else's.
+ */
+export function findPrograms(
+  names: readonly string[],
+  searchPath = process.env['PATH'] ?? '',
+): string[] {
+  const folders = [...searchPath.split(':'), ...ENGINE_ENVIRONMENT.PATH.split(':')]
+    .filter((folder) => path.isAbsolute(folder) && path.resolve(folder) !== process.cwd())
+    .map((folder) => path.resolve(folder));
+  const places = [...new Set(folders)].flatMap((folder) =>
+    names.map((name) => path.join(folder, name)),
+  );
+  return places.filter(isProgram);
+}
+
+function isProgram(place: string): boolean {
+  try {
+    accessSync(place, constants.X_OK);
+    return statSync(place).isFile();
+  } catch {
+    return false;
+  }
+}
+
+export interface Confinement {
+  /** Bytes of address space; undefined: no limit. */
+  readonly memoryMax?: number;
+  /** Seconds of processor time. Why: a process whose parent was killed while it loops would run for ever. */
+  readonly cpuSecondsMax: number;
+}
+
+const SOON_MS = 10_000;
+
+/** Output of a program that ends with code 0 at once; undefined for any other. */
+export function outputOf(command: string, args: readonly string[]): Promise<string | undefined> {
+  const child = startProgram(command, args, { env: ENGINE_ENVIRONMENT });
+  const timer = setTimeout(() => killChild(child), SOON_MS);
+  let output = '';
+  child.stdin.on('error', () => undefined).end();
+  child.stderr.resume();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return new Promise<string | undefined>((resolve) => {
+    child.once('error', () => resolve(undefined));
+    child.once('close', (code: number | null) => resolve(code === 0 ? output : undefined));
+  }).finally(() => clearTimeout(timer));
+}
+
+/**
+ * Becomes the command: $1 KiB of address space, $2 seconds; `setpriv`, where there is a right one, makes it die with its
+ * parent. Why in the shell: a process that the daemon starts only to find that out costs more.
+ */
+const SCRIPT = `ulimit -v "$1" && ulimit -t "$2" && ulimit -c 0 && shift 2 || exit 1
+if setpriv --pdeathsig KILL true 2>/dev/null; then exec nice -n 5 setpriv --pdeathsig KILL "$@"; fi
+exec nice -n 5 "$@"`;
+
+/**
+ * The program and arguments that run a command so, behind searches where processors are short; the command itself on
+ * Windows, which has none of this.
+ */
+function confined(
+  command: readonly string[],
+  { memoryMax, cpuSecondsMax }: Confinement,
+): readonly [program: string, ...args: string[]] {
+  if (process.platform === 'win32') {
+    const [program = '', ...args] = command;
+    return [program, ...args];
+  }
+  const memory = memoryMax === undefined ? 'unlimited' : String(Math.ceil(memoryMax / 1024));
+  return ['/bin/sh', '-c', SCRIPT, 'sh', memory, String(cpuSecondsMax), ...command];
+}
+
+const liveChildren = new Set<Child>();
+process.once('exit', () => {
+  for (const child of liveChildren) killChild(child);
+});
+
+export interface EngineProcess {
+  readonly child: Child;
+  /** What became of it, in words, once it has ended. */
+  readonly ended: Promise<string>;
+}
+
+/** Starts a command in its confinement; what it writes to standard error is dropped. */
+export function startEngine(command: readonly string[], confinement: Confinement): EngineProcess {
+  const [program, ...args] = confined(command, confinement);
+  const child = startProgram(program, args, { env: ENGINE_ENVIRONMENT, cwd: '/' });
+  liveChildren.add(child);
+  child.stdin.on('error', () => undefined);
+  child.stderr.resume();
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', ({ message }: Error) => resolve(message));
+    child.once('close', (code: number | null) =>
+      resolve(code === null ? 'ended by a signal' : `ended by exit code ${code}`),
+    );
+  });
+  return { child, ended: ended.finally(() => liveChildren.delete(child)) };
+}

@@ -1,0 +1,219 @@
+// One running ctags, in its sandbox: contents go in by standard input, tags come out as lines of JSON. The process has an
+// environment of its own, no option files, limits on memory and processor time, and cannot open files; it ends when its
+// standard input closes, and when the thread that started it dies. Which content is read when is left to ctags.ts.
+
+import { type Child, killChild } from '../../base/spawn.ts';
+import type { ExtractionFailure } from './found.ts';
+import { type EngineProcess, findPrograms, outputOf, startEngine } from './confine.ts';
+import { CTAGS_PARSERS } from './ctags-languages.ts';
+import type { Tag } from './ctags-tags.ts';
+import { watchTime } from './patience.ts';
+
+/** Ending of the made-up file name by which the parser at this index is chosen. */
+function endingOf(index: number): string {
+  return `trawl${index}`;
+}
+
+/** A ctags that can be used, and its parsers. */
+export interface CtagsProgram {
+  /** The command before the options of ctags. */
+  readonly command: readonly string[];
+  /** As it says itself. */
+  readonly version: string;
+  /** Names of its parsers; the index of each chooses its ending. */
+  readonly parsers: readonly string[];
+}
+
+export interface CtagsLimits {
+  /** Of processor time, for one content. */
+  readonly timeoutMs: number;
+  /** Bytes of address space of the process. */
+  readonly memoryMax: number;
+}
+
+/** Output beyond this, and beyond as many times the content, is not read. */
+const OUTPUT_SIZE_MIN = 32 << 20;
+const OUTPUT_FACTOR = 32;
+const LINE_SIZE_MAX = 1 << 20;
+
+/** What Universal Ctags is called; another program may have the first name. */
+const NAMES = ['ctags', 'ctags-universal', 'universal-ctags', 'uctags'];
+
+/**
+ * The first ctags on a search path, or in the usual folders, that has JSON and a working sandbox; undefined if there is
+ * none.
+ *
+ * Cost: starts a process for each file of such a name, and two more, some 10 ms.
+ */
+export async function findCtags(searchPath?: string): Promise<CtagsProgram | undefined> {
+  if (process.platform === 'win32') return undefined;
+  for (const file of findPrograms(NAMES, searchPath)) {
+    const program = await asProgram(file);
+    if (program !== undefined) return program;
+  }
+  return undefined;
+}
+
+async function asProgram(file: string): Promise<CtagsProgram | undefined> {
+  const features = await outputOf(file, ['--options=NONE', '--list-features']);
+  if (features === undefined) return undefined;
+  const names = new Set(features.split('\n').map((line) => line.split(' ', 1)[0]));
+  // Why the sandbox is a must: parsers in C read what strangers wrote.
+  if (!['interactive', 'json', 'sandbox'].every((name) => names.has(name))) return undefined;
+  const languages = (await outputOf(file, ['--options=NONE', '--list-languages'])) ?? '';
+  const parsers = languages.split('\n').filter((line) => CTAGS_PARSERS.has(line));
+  const version = (await outputOf(file, ['--options=NONE', '--version'])) ?? '';
+  return { command: [file], version: /[\d.]+/.exec(version)?.[0] ?? '', parsers };
+}
+
+export type TagsOutcome = { readonly tags: readonly Tag[] } | ExtractionFailure;
+
+interface Request {
+  readonly tags: Tag[];
+  outputMax: number;
+  readonly endWatch: () => void;
+  readonly settle: (outcome: TagsOutcome) => void;
+}
+
+/** Reads one content at a time. After a failure it is dead. */
+export class CtagsProcess {
+  readonly #child: Child;
+  readonly #program: CtagsProgram;
+  readonly #limits: CtagsLimits;
+  /** The incomplete last line. */
+  #rest = '';
+  #request: Request | undefined;
+  #message = '';
+  #isDead = false;
+  readonly #ended: Promise<void>;
+
+  constructor(program: CtagsProgram, limits: CtagsLimits) {
+    this.#program = program;
+    this.#limits = limits;
+    const { child, ended } = start(program, limits);
+    this.#child = child;
+    this.#ended = ended.then((detail) => this.#noteEnd(detail));
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => this.#take(text));
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** Errors: none; whatever goes wrong is the outcome. */
+  read(parser: string, content: Uint8Array): Promise<TagsOutcome> {
+    const index = this.#program.parsers.indexOf(parser);
+    return new Promise((settle) => {
+      const { timeoutMs } = this.#limits;
+      const endWatch = watchTime(this.#child, timeoutMs, () =>
+        this.#fail({ failure: 'timeout', detail: `not done after ${timeoutMs} ms` }),
+      );
+      const outputMax = Math.max(OUTPUT_SIZE_MIN, content.length * OUTPUT_FACTOR);
+      this.#request = { tags: [], outputMax, endWatch, settle };
+      const command = {
+        command: 'generate-tags',
+        filename: `a.${endingOf(index)}`,
+        size: content.length,
+      };
+      this.#child.stdin.cork();
+      this.#child.stdin.write(`${JSON.stringify(command)}\n`);
+      this.#child.stdin.write(content);
+      this.#child.stdin.uncork();
+    });
+  }
+
+  #take(text: string): void {
+    if (this.#request !== undefined) {
+      this.#request.outputMax -= text.length;
+      if (this.#request.outputMax < 0) return this.#failOutput();
+    }
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    if (this.#rest.length > LINE_SIZE_MAX) return this.#failOutput();
+    for (const line of lines) this.#takeLine(line);
+  }
+
+  #failOutput(): void {
+    this.#fail({ failure: 'output', detail: 'its symbols are too many or too long' });
+  }
+
+  #takeLine(line: string): void {
+    const said = parseLine(line);
+    if (said.type === 'tag') this.#request?.tags.push(said.tag);
+    else if (said.type === 'completed') this.#settle({ tags: this.#request?.tags ?? [] });
+    else if (said.type === 'error') this.#message = said.message;
+  }
+
+  #settle(outcome: TagsOutcome): void {
+    const request = this.#request;
+    if (request === undefined) return;
+    this.#request = undefined;
+    request.endWatch();
+    request.settle(outcome);
+  }
+
+  #noteEnd(detail: string): void {
+    this.#isDead = true;
+    this.#settle(this.#deathOf(detail));
+  }
+
+  #deathOf(detail: string): ExtractionFailure {
+    const isMemory = /out of memory|cannot allocate/i.test(this.#message);
+    const said = this.#message === '' ? detail : `${this.#message} (${detail})`;
+    return { failure: isMemory ? 'memory' : 'crash', detail: `ctags ${said}` };
+  }
+
+  #fail(failure: ExtractionFailure): void {
+    this.#isDead = true;
+    killChild(this.#child);
+    this.#child.stdout.destroy();
+    this.#settle(failure);
+  }
+
+  /** Ends the process; resolves when it is gone. What it reads fails. */
+  async close(): Promise<void> {
+    this.#fail({ failure: 'crash', detail: 'closed' });
+    await this.#ended;
+  }
+}
+
+type Said =
+  | { readonly type: 'tag'; readonly tag: Tag }
+  | { readonly type: 'error'; readonly message: string }
+  | { readonly type: 'completed' | 'other' };
+
+interface Line extends Partial<Tag> {
+  readonly _type?: unknown;
+  readonly message?: unknown;
+}
+
+/** What a line says; `other` for what is no concern of ours. */
+function parseLine(line: string): Said {
+  let parsed: Line | null;
+  try {
+    parsed = JSON.parse(line);
+  } catch {
+    return { type: 'other' };
+  }
+  const { _type: type, name, line: lineNumber, kind, message } = parsed ?? {};
+  if (type === 'completed') return { type };
+  if (type === 'error') return { type, message: String(message) };
+  const isTag =
+    type === 'tag' &&
+    typeof name === 'string' &&
+    typeof lineNumber === 'number' &&
+    typeof kind === 'string';
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: the members that must be there are.
+  return isTag ? { type, tag: parsed as Tag } : { type: 'other' };
+}
+
+function start(
+  { command, parsers }: CtagsProgram,
+  { timeoutMs, memoryMax }: CtagsLimits,
+): EngineProcess {
+  const maps = parsers.map((parser, index) => `--map-${parser}=+.${endingOf(index)}`);
+  const options = ['--options=NONE', '--quiet=yes', '--fields=Nnzspte', ...maps];
+  const cpuSecondsMax = Math.max(60, Math.ceil(timeoutMs / 250));
+  const all = [...command, ...options, '--_interactive=sandbox'];
+  return startEngine(all, { memoryMax, cpuSecondsMax });
+}

@@ -1,0 +1,317 @@
+// From the tags of one content to symbols in it. A tag says name, line and scope; this file finds the name on
+// its line and the symbol that the scope means. A tag whose name does not stand on its line (anonymous things,
+// names that the parser made up) is dropped.
+
+import { addToList } from '../../base/lists.ts';
+import type { Part, PlacedSymbol } from './found.ts';
+import { kindOfTag, TYPE_FIRST_PARSERS } from './ctags-languages.ts';
+import { holdsLocals, kindInPlace, type SymbolKind } from './kinds.ts';
+
+/** One line of ctags' output, as far as it is used. */
+export interface Tag {
+  readonly name: string;
+  /** 1-based. */
+  readonly line: number;
+  readonly kind: string;
+  /** Names of all that is around it, joined in a way of the language. */
+  readonly scope?: string;
+  readonly scopeKind?: string;
+  /** `struct:<name>` for what is declared by a type that may have no name. */
+  readonly typeref?: string;
+  /** Its last line, 1-based. */
+  readonly end?: number;
+}
+
+interface Parent {
+  readonly name: string;
+  readonly kind: SymbolKind;
+}
+
+/** Lines above this size are searched through an index of their words. */
+const SHORT_LINE_SIZE = 1000;
+
+/** Where ctags and people part a scope. */
+const SCOPE_PARTS = /::|\.(?!\.)|\/|\\|''/;
+
+const WORD_CHARACTER = /[\w$\u0080-\uffff]/;
+
+/**
+ * Symbols of the tags, in their order.
+ *
+ * @param parser    ctags' name of it
+ * @param language  linguist's name
+ * @param content   the very bytes that ctags has read
+ */
+export function placeTags(
+  parser: string,
+  language: string,
+  content: Buffer,
+  tags: readonly Tag[],
+): PlacedSymbol[] {
+  const lines = new LineFinder(content, TYPE_FIRST_PARSERS.has(parser));
+  const parents = new ParentFinder(parser, tags);
+  const placed: PlacedSymbol[] = [];
+  for (const tag of inLineOrder(tags)) {
+    const kind = kindOfTag(parser, tag.kind);
+    if (kind === undefined) continue;
+    const place = lines.find(tag.line, tag.name, kind);
+    if (place === undefined) continue;
+    const parent = tag.scope === undefined ? undefined : parents.parentOf(tag.scope, tag.scopeKind);
+    const isVariable = kind === 'variable' || kind === 'constant';
+    if (isVariable && parent !== undefined && holdsLocals(parent.kind)) continue;
+    placed.push({
+      ...place,
+      kind: kindInPlace(language, kind, tag.name, parent),
+      parent,
+    });
+  }
+  return placed;
+}
+
+/** Parsers that say where each of their blocks ends, unless it is never closed. */
+const CLOSING_PARSERS: ReadonlySet<string> = new Set(['C', 'C++', 'CUDA']);
+const BLOCKS: ReadonlySet<string> = new Set([
+  'class',
+  'enum',
+  'function',
+  'namespace',
+  'struct',
+  'union',
+]);
+
+/**
+ * The content from the first block that is never closed to the end; undefined: all are closed. To ctags everything in
+ * such a block is local to it, so that the definitions behind it are missing.
+ */
+export function unclosedPart(
+  parser: string,
+  content: Buffer,
+  tags: readonly Tag[],
+): Part | undefined {
+  if (!CLOSING_PARSERS.has(parser)) return undefined;
+  const unclosed = inLineOrder(tags).find(({ kind, end }) => end === undefined && BLOCKS.has(kind));
+  if (unclosed === undefined) return undefined;
+  let start = 0;
+  for (let line = 1; line < unclosed.line; line++) {
+    const end = content.indexOf(10, start);
+    if (end < 0) return undefined;
+    start = end + 1;
+  }
+  return { start, end: content.length };
+}
+
+/** Stable: tags of one line keep their order. */
+function inLineOrder(tags: readonly Tag[]): readonly Tag[] {
+  for (let i = 1; i < tags.length; i++) {
+    if (tags[i]!.line < tags[i - 1]!.line) return [...tags].sort((a, b) => a.line - b.line);
+  }
+  return tags;
+}
+
+/** Finds names on lines that only go forward. Each place is given once. */
+class LineFinder {
+  readonly #content: Buffer;
+  readonly #isTypeFirst: boolean;
+  #line = 1;
+  #start = 0;
+  #text: string | undefined;
+  #words: Map<string, number[]> | undefined;
+  readonly #given = new Set<number>();
+
+  constructor(content: Buffer, isTypeFirst: boolean) {
+    this.#content = content;
+    this.#isTypeFirst = isTypeFirst;
+  }
+
+  /** Place of a name on a line, 1-based and not below the one asked for before. */
+  find(line: number, name: string, kind: SymbolKind): { start: number; size: number } | undefined {
+    if (!this.#goTo(line) || name === '') return undefined;
+    for (const form of formsOf(name)) {
+      const columns = this.#columnsOf(form);
+      const column =
+        columns.find((at) => this.#isDeclared(at, form, kind)) ??
+        columns.find((at) => !this.#given.has(this.#start + at));
+      if (column === undefined) continue;
+      const start = this.#start + column;
+      this.#given.add(start);
+      return { start, size: form.length };
+    }
+    return undefined;
+  }
+
+  #goTo(line: number): boolean {
+    if (line < this.#line) return false;
+    if (line === this.#line) return true;
+    while (this.#line < line) {
+      const end = this.#content.indexOf(10, this.#start);
+      if (end < 0) return false;
+      this.#start = end + 1;
+      this.#line++;
+    }
+    this.#text = undefined;
+    this.#words = undefined;
+    this.#given.clear();
+    return true;
+  }
+
+  /** One character for each byte. */
+  #lineText(): string {
+    if (this.#text === undefined) {
+      const end = this.#content.indexOf(10, this.#start);
+      this.#text = this.#content.toString(
+        'latin1',
+        this.#start,
+        end < 0 ? this.#content.length : end,
+      );
+    }
+    return this.#text;
+  }
+
+  /** Where a name stands by itself on the line; where it stands at all if it never does. */
+  #columnsOf(name: string): readonly number[] {
+    const text = this.#lineText();
+    if (text.length > SHORT_LINE_SIZE) {
+      this.#words ??= wordsOf(text);
+      return this.#words.get(name) ?? [];
+    }
+    const columns: number[] = [];
+    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+      if (isWhole(text, at, name)) columns.push(at);
+    }
+    if (columns.length === 0) {
+      const at = text.indexOf(name);
+      if (at >= 0) columns.push(at);
+    }
+    return columns;
+  }
+
+  /** Whether what follows a name is what follows a declaration of its kind. */
+  #isDeclared(column: number, name: string, kind: SymbolKind): boolean {
+    if (this.#given.has(this.#start + column)) return false;
+    if (!this.#isTypeFirst) return true;
+    const follows = /\S/.exec(
+      this.#lineText().slice(column + name.length, column + name.length + 80),
+    );
+    const next = follows?.[0];
+    switch (kind) {
+      case 'function':
+      case 'method':
+      case 'constructor':
+        return next === '(' || next === '<';
+      case 'variable':
+      case 'constant':
+      case 'field':
+      case 'property':
+      case 'type':
+        return next === undefined || '=;,[:){('.includes(next);
+      case 'class':
+      case 'struct':
+      case 'union':
+      case 'enum':
+        return next === undefined || '{:<(\\'.includes(next);
+      default:
+        return true;
+    }
+  }
+}
+
+/** A name as it may stand in the text, one character for each byte. */
+function formsOf(name: string): string[] {
+  // oxlint-disable-next-line no-control-regex
+  const form = /^[\0-\x7f]*$/.test(name) ? name : Buffer.from(name).toString('latin1');
+  // ctags writes `operator +=` for any spacing, and a selector of Objective-C as one name.
+  if (form.startsWith('operator ')) return [form, form.replace(' ', '')];
+  const selector = /^(\w+):(?!:)/.exec(form);
+  return selector === null ? [form] : [form, selector[1]!];
+}
+
+function isWhole(text: string, start: number, name: string): boolean {
+  const end = start + name.length;
+  const isOpenBefore = WORD_CHARACTER.test(name[0]!) && WORD_CHARACTER.test(text[start - 1] ?? ' ');
+  const isOpenBehind =
+    WORD_CHARACTER.test(name.at(-1) ?? '') && WORD_CHARACTER.test(text[end] ?? ' ');
+  return !isOpenBefore && !isOpenBehind;
+}
+
+function wordsOf(text: string): Map<string, number[]> {
+  const words = new Map<string, number[]>();
+  for (const { 0: word, index } of text.matchAll(/[\w$\u0080-\u00ff]+/g))
+    addToList(words, word, index);
+  return words;
+}
+
+/** Finds the symbol that a scope names: a tag of the same content, or what the scope itself says. */
+class ParentFinder {
+  readonly #parser: string;
+  readonly #tags: readonly Tag[];
+  readonly #known = new Map<string, Parent | undefined>();
+  #byScope: Map<string, Tag> | undefined;
+  #named: Map<string, Tag> | undefined;
+
+  constructor(parser: string, tags: readonly Tag[]) {
+    this.#parser = parser;
+    this.#tags = tags;
+  }
+
+  parentOf(scope: string, scopeKind: string | undefined): Parent | undefined {
+    const key = `${scopeKind} ${scope}`;
+    if (!this.#known.has(key)) this.#known.set(key, this.#find(scope, scopeKind));
+    return this.#known.get(key);
+  }
+
+  #find(scope: string, scopeKind: string | undefined): Parent | undefined {
+    this.#index();
+    const holder = this.#named?.get(scope) ?? this.#byScope?.get(pathOf(scope));
+    if (holder !== undefined) {
+      const kind = kindOfTag(this.#parser, holder.kind) ?? 'other';
+      if (!isAnonymous(holder.name))
+        return { name: holder.name, kind: this.#kindInPlace(holder, kind) };
+    }
+    const parts = scope.split(SCOPE_PARTS);
+    const name = parts.at(-1) ?? '';
+    if (!isAnonymous(name) && name !== '') {
+      const kind = scopeKind === undefined ? undefined : kindOfTag(this.#parser, scopeKind);
+      return { name, kind: kind ?? 'other' };
+    }
+    if (parts.length < 2) return undefined;
+    return this.#find(
+      scope.slice(0, scope.length - name.length).replace(/[:./\\']+$/, ''),
+      undefined,
+    );
+  }
+
+  #kindInPlace(tag: Tag, kind: SymbolKind): SymbolKind {
+    return tag.scope !== undefined && kind === 'function' && tag.scopeKind === 'class'
+      ? 'method'
+      : kind;
+  }
+
+  #index(): void {
+    if (this.#byScope !== undefined) return;
+    this.#byScope = new Map();
+    this.#named = new Map();
+    for (const tag of this.#tags) {
+      const kind = kindOfTag(this.#parser, tag.kind);
+      if (kind === undefined || kind === 'macro' || kind === 'enumMember') continue;
+      const key = tag.scope === undefined ? tag.name : `${tag.scope}::${tag.name}`;
+      const scopeKey = pathOf(key);
+      if (!this.#byScope.has(scopeKey)) this.#byScope.set(scopeKey, tag);
+      // `typedef struct { ... } name;`: the members' scope is a made-up name.
+      const reference = tag.typeref;
+      if (kind === 'type' && reference !== undefined) {
+        const target = reference.slice(reference.indexOf(':') + 1);
+        if (isAnonymous(target)) this.#named.set(target, tag);
+      }
+    }
+  }
+}
+
+/** The same for all ways to join names. */
+function pathOf(scope: string): string {
+  return scope.replaceAll('::', '.');
+}
+
+/** Whether ctags made the name up. */
+function isAnonymous(name: string): boolean {
+  return /^(?:__anon|[Aa]nonymous[A-Za-z]*)[0-9a-f]{6,}$/.test(name);
+}

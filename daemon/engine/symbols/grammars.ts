@@ -1,0 +1,44 @@
+// Which grammar of tree-sitter reads a language, and where the build has put it.
+
+import { fileURLToPath } from 'node:url';
+import { builtFile } from '../../base/program-files.ts';
+
+const GRAMMARS: Readonly<Record<string, string>> = {
+  C: 'c',
+  'C++': 'cpp',
+  'C#': 'c_sharp',
+  Cuda: 'cpp',
+  Dart: 'dart',
+  Go: 'go',
+  HCL: 'hcl',
+  JSX: 'javascript',
+  Java: 'java',
+  JavaScript: 'javascript',
+  Kotlin: 'kotlin',
+  Lua: 'lua',
+  PHP: 'php',
+  Python: 'python',
+  Ruby: 'ruby',
+  Rust: 'rust',
+  Scala: 'scala',
+  Shell: 'bash',
+  Solidity: 'solidity',
+  Starlark: 'python',
+  Swift: 'swift',
+  TSX: 'tsx',
+  TypeScript: 'typescript',
+  Zig: 'zig',
+};
+
+/** Grammar of a language as linguist spells it; undefined: none is there. */
+export function grammarOf(language: string): string | undefined {
+  return GRAMMARS[language];
+}
+
+/** All languages that have a grammar. */
+export const TREE_LANGUAGES: readonly string[] = Object.keys(GRAMMARS);
+
+/** The file of a grammar. */
+export function grammarFile(grammar: string): string {
+  return fileURLToPath(builtFile(`grammars/${grammar}.wasm`));
+}

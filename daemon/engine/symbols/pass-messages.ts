@@ -1,0 +1,40 @@
+// What a symbol pass and its thread say to each other.
+
+import type { EndOrder, LoadedNotice } from '../../base/resting-thread.ts';
+import type { EngineName, ExtractorOptions } from './extractor.ts';
+import type { PassProgress, PassTotals } from './pass-loop.ts';
+
+export interface PassWorkerData {
+  readonly module: WebAssembly.Module;
+}
+
+export interface PassOrder extends Required<ExtractorOptions> {
+  readonly kind: 'run';
+  readonly shardPath: string;
+  readonly outPath: string;
+}
+
+/** To the thread: `cancel` ends what it works on at once, `end` the thread. */
+export type ToPassWorker = PassOrder | { readonly kind: 'cancel' } | EndOrder;
+
+/** What a finished pass has made. */
+export interface PassResult extends PassTotals {
+  /** SHA-256 of the symbols file, and its bytes. */
+  readonly fileId: string;
+  readonly size: number;
+  /** Engines that were there. */
+  readonly engines: readonly EngineName[];
+}
+
+export type FromPassWorker =
+  | LoadedNotice
+  | { readonly kind: 'progress'; readonly progress: PassProgress }
+  | { readonly kind: 'done'; readonly result: PassResult }
+  | {
+      readonly kind: 'failed';
+      readonly message: string;
+      /** Of the system, if that is why. */
+      readonly code?: string;
+      /** What is wrong with the shard, if that is why. */
+      readonly damage?: string;
+    };

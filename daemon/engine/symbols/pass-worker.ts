@@ -1,0 +1,128 @@
+// The thread of symbol passes, one at a time: checks and opens a shard, runs the pass over its contents with an extractor
+// of its own, writes the symbols file. All of the shard is read here, so all of its pages are checked before, without mapping:
+// a search checks each page that it reads, and damage must not become symbols either.
+
+import { statSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { giveMemoryBackSoon, keepMemory } from '../host/collect.ts';
+import { loadMapping } from '../host/mapping.ts';
+import { PageCheck } from '../host/page-check.ts';
+import { ShardError } from '../host/space.ts';
+import { SymbolsFileBuilder } from '../host/symbols-builder.ts';
+import { lowerPriority } from '../../base/priority.ts';
+import { ShardTables } from '../shards/tables.ts';
+import { messageOf, systemCodeOf } from '../../base/caught.ts';
+import { openExtractor } from './extractor.ts';
+import { passOver, type PassProgress, type PassSource } from './pass-loop.ts';
+import type {
+  FromPassWorker,
+  PassOrder,
+  PassResult,
+  PassWorkerData,
+  ToPassWorker,
+} from './pass-messages.ts';
+
+const PROGRESS_MS = 200;
+
+const { module }: PassWorkerData = workerData;
+const port = parentPort!;
+loadMapping();
+tell({ kind: 'loaded' });
+lowerPriority('background');
+/** Of the pass under way. */
+let cancelled = new AbortController();
+
+port.on('message', (message: ToPassWorker) => {
+  if (message.kind === 'cancel') cancelled.abort();
+  else if (message.kind === 'end') end();
+  else void runAndTell(message);
+});
+
+function end(): void {
+  keepMemory();
+  port.close();
+}
+
+async function runAndTell(order: PassOrder): Promise<void> {
+  keepMemory();
+  cancelled = new AbortController();
+  try {
+    tell({ kind: 'done', result: await run(order, cancelled.signal) });
+  } catch (error) {
+    const isDamage = error instanceof ShardError && error.fault !== 'unmapped';
+    const damage = isDamage ? { damage: error.reason } : {};
+    const code = systemCodeOf(error);
+    const fault = code === undefined ? {} : { code };
+    tell({ kind: 'failed', message: messageOf(error), ...fault, ...damage });
+  }
+  giveMemoryBackSoon();
+}
+
+function tell(message: FromPassWorker): void {
+  port.postMessage(message);
+}
+
+async function run(order: PassOrder, signal: AbortSignal): Promise<PassResult> {
+  const { shardPath } = order;
+  await checkShard(shardPath, signal);
+  const builder = new SymbolsFileBuilder(module, shardPath);
+  try {
+    return await fill(builder, order, signal);
+  } finally {
+    builder.drop();
+  }
+}
+
+async function fill(
+  builder: SymbolsFileBuilder,
+  order: PassOrder,
+  signal: AbortSignal,
+): Promise<PassResult> {
+  const extractor = await openExtractor(order);
+  const closeEarly = (): void => void extractor.close();
+  signal.addEventListener('abort', closeEarly, { once: true });
+  try {
+    const totals = await passOver(sourceOf(builder), extractor, builder, {
+      signal,
+      onProgress: inTurns(),
+    });
+    const { fileId, size } = builder.finish(order.outPath);
+    return { ...totals, fileId, size, engines: extractor.engines };
+  } finally {
+    await extractor.close();
+  }
+}
+
+/** Errors: ShardError. */
+async function checkShard(shardPath: string, signal: AbortSignal): Promise<void> {
+  const file = { shardId: shardPath, path: shardPath, size: statSync(shardPath).size };
+  const check = new PageCheck(module);
+  const problem = await check
+    .check(file, async () => signal.throwIfAborted())
+    .finally(() => check.drop());
+  if (problem !== undefined) throw new ShardError(shardPath, problem.reason, problem.fault);
+}
+
+function sourceOf({ shardBytes }: SymbolsFileBuilder): PassSource {
+  const tables = new ShardTables(shardBytes);
+  return {
+    blobCount: tables.blobCount,
+    contentSize: tables.contentSize,
+    blob(blobId) {
+      const { content, docId } = tables.blob(blobId);
+      const { path, language } = tables.doc(docId);
+      return { path: Buffer.from(path).toString(), language, content };
+    },
+  };
+}
+
+/** Tells the progress a few times a second. */
+function inTurns(): (progress: PassProgress) => void {
+  let toldMs = 0;
+  return (progress) => {
+    const nowMs = performance.now();
+    if (nowMs - toldMs < PROGRESS_MS) return;
+    toldMs = nowMs;
+    tell({ kind: 'progress', progress });
+  };
+}

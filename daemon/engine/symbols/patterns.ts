@@ -1,0 +1,186 @@
+// The engine over patterns (pattern-tables.ts), for languages that are small enough: hides what is no code, then goes once
+// through the text, from one definition or bracket to the next. Time grows with the size of the content alone.
+
+import { messageOf } from '../../base/caught.ts';
+import { type Definition, symbolsOfDefinitions } from './definitions.ts';
+import type { Engine } from './engine.ts';
+import { type Extraction, orderSymbols } from './found.ts';
+import { PATTERN_LANGUAGES, type Rule } from './pattern-tables.ts';
+import { hide } from './pattern-hiding.ts';
+import { type Scanner, scannerOf } from './pattern-scanners.ts';
+import { readText } from './text.ts';
+
+/** Larger ones would hold up the thread. */
+const CONTENT_SIZE_MAX = 16 << 20;
+/** Definitions deeper than this are not found. Why: to find a parent all that is around is looked at. */
+const DEPTH_MAX = 256;
+/** Bound: definitions, and what is open at once. Of one that has more, memory would not suffice. */
+const COUNT_MAX = 1 << 19;
+/** Most characters that tell how far to the right a line begins. */
+const INDENT_MAX = 100;
+
+export function openPatternEngine(): Engine {
+  return {
+    knows: (language) => PATTERN_LANGUAGES.has(language),
+    async extract(language, content) {
+      if (content.length > CONTENT_SIZE_MAX)
+        return { failure: 'memory', detail: `too large for patterns: ${content.length} bytes` };
+      try {
+        return symbolsByPatterns(language, content);
+      } catch (error) {
+        // Why: V8's regular expressions have a stack that ends.
+        return { failure: 'crash', detail: `patterns: ${messageOf(error)}` };
+      }
+    },
+    close: async () => undefined,
+  };
+}
+
+function symbolsByPatterns(language: string, content: Uint8Array): Extraction {
+  const { text, inBytes } = readText(content);
+  const definitions = new Walk(language, text).definitions();
+  if (definitions === undefined)
+    return { failure: 'output', detail: 'patterns: its symbols are too many or too deep' };
+  return { symbols: orderSymbols(inBytes(symbolsOfDefinitions(language, definitions))) };
+}
+
+/** By what stands before the word, where the lines begin that start with it: the last one first. */
+function linesWith(word: string, code: string): Map<string, number[]> {
+  const line = new RegExp(`\\n([ \\t]{0,${INDENT_MAX}})${word}\\b`, 'g');
+  const places = new Map<string, number[]>();
+  for (const { 1: indent = '', index } of [...code.matchAll(line)].reverse()) {
+    const alike = places.get(indent);
+    if (alike === undefined) places.set(indent, [index]);
+    else alike.push(index);
+  }
+  return places;
+}
+
+/** What is open where the walk is. */
+interface Frame {
+  readonly place: string;
+  /** The characters of which each ends it. */
+  readonly closes: string;
+  readonly definition?: Definition;
+  /** The last definition in it, whose bracket is still to come. */
+  pending?: { readonly rule: Rule; readonly definition: Definition } | undefined;
+}
+
+class Walk {
+  readonly #language: string;
+  readonly #text: string;
+  /** Without what is no code. */
+  readonly #code: string;
+  readonly #brackets: string;
+  readonly #found: Definition[] = [];
+  readonly #names = new Set<string>();
+  readonly #frames: Frame[] = [{ place: 'top', closes: '' }];
+  /** Frames that each closing character ends. */
+  readonly #openCounts = new Map<string, number>();
+  /** By word, the lines that end something and were not passed yet. */
+  readonly #ends = new Map<string, ReturnType<typeof linesWith>>();
+
+  constructor(language: string, text: string) {
+    this.#language = language;
+    this.#text = text;
+    this.#code = hide(language, text);
+    this.#brackets = PATTERN_LANGUAGES.get(language)?.brackets ?? '';
+  }
+
+  /** In the order of their starts; undefined: there are too many. */
+  definitions(): Definition[] | undefined {
+    let at = 0;
+    while (Math.max(this.#found.length, this.#frames.length) <= COUNT_MAX) {
+      const { pattern, rules } = this.#scanner();
+      pattern.lastIndex = at;
+      const match = pattern.exec(this.#code);
+      if (match === null) return this.#found;
+      const index = rules.findIndex((_, i) => match[i + 1] !== undefined);
+      if (index < 0) this.#takeMark(match[0], match.index);
+      else this.#takeRule(rules[index]!, match, match[index + 1]!);
+      at = match.index + match[0].length;
+    }
+    return undefined;
+  }
+
+  #scanner(): Scanner {
+    const { length } = this.#frames;
+    return scannerOf(this.#language, length > DEPTH_MAX ? 'none' : this.#frames[length - 1]!.place);
+  }
+
+  #takeMark(mark: string, at: number): void {
+    const index = this.#brackets.indexOf(mark);
+    if (index < 0 || index % 2 === 1) return this.#close(mark, at);
+    const frame = this.#frames.at(-1)!;
+    const { rule, definition } = frame.pending ?? {};
+    if (rule?.body === mark && rule.opens !== undefined && definition !== undefined) {
+      frame.pending = undefined;
+      this.#open(rule.opens, this.#brackets[index + 1]!, definition);
+    } else this.#open('none', this.#brackets[index + 1]!);
+  }
+
+  #open(place: string, closes: string, definition?: Definition): void {
+    this.#frames.push(definition === undefined ? { place, closes } : { place, closes, definition });
+    for (const mark of closes) this.#openCounts.set(mark, (this.#openCounts.get(mark) ?? 0) + 1);
+    if (definition !== undefined) definition.end = this.#text.length;
+  }
+
+  /** Ends the nearest frame that the mark ends, and those in it; nothing if there is none. */
+  #close(mark: string, at: number): void {
+    if ((this.#openCounts.get(mark) ?? 0) === 0) return;
+    while (this.#pop(at + 1)?.closes.includes(mark) === false);
+  }
+
+  #pop(end: number): Frame | undefined {
+    const frame = this.#frames.pop();
+    for (const mark of frame?.closes ?? '')
+      this.#openCounts.set(mark, this.#openCounts.get(mark)! - 1);
+    if (frame?.definition !== undefined) frame.definition.end = end;
+    return frame;
+  }
+
+  #takeRule(rule: Rule, match: RegExpExecArray, name: string): void {
+    if (rule.within === undefined) while (this.#frames.length > 1) this.#pop(match.index);
+    const frame = this.#frames.at(-1)!;
+    const end = match.index + match[0].length;
+    const isKnown = rule.isFirstOnly && this.#names.has(name);
+    const definition =
+      rule.kind === undefined || isKnown ? undefined : this.#define(rule, match.index, end, name);
+    if (rule.until !== undefined) this.#open(rule.opens ?? 'none', rule.until, definition);
+    else if (definition !== undefined) frame.pending = { rule, definition };
+  }
+
+  #define(rule: Rule, start: number, nameEnd: number, name: string): Definition {
+    const { kind, isRest } = rule;
+    const nameStart = nameEnd - name.length;
+    const definition: Definition = {
+      role: kind!,
+      start,
+      end: this.#firstEnd(rule, start, nameEnd),
+      nameStart,
+      nameEnd,
+      name: this.#text.slice(nameStart, nameEnd),
+      parentName: undefined,
+      isRest: isRest === true,
+    };
+    this.#found.push(definition);
+    this.#names.add(name);
+    return definition;
+  }
+
+  /** Its end as long as no bracket has opened. */
+  #firstEnd({ isRest, endsWith }: Rule, start: number, nameEnd: number): number {
+    if (isRest) return this.#text.length;
+    return endsWith === undefined ? nameEnd : this.#lineWith(endsWith, start);
+  }
+
+  /** Where the next line begins that has the word where the line of `start` begins; the text's end if there is none. */
+  #lineWith(word: string, start: number): number {
+    const indent = /[ \t]*/y.exec(this.#code.slice(start, start + INDENT_MAX))?.[0] ?? '';
+    let lines = this.#ends.get(word);
+    if (lines === undefined) this.#ends.set(word, (lines = linesWith(word, this.#code)));
+    const places = lines.get(indent) ?? [];
+    while ((places.at(-1) ?? Infinity) <= start) places.pop();
+    return places.at(-1) ?? this.#text.length;
+  }
+}

@@ -1,0 +1,101 @@
+// A process with a parser of tree-sitter: parses one content after the other, answers with its symbols. Its
+// memory is bounded; after a trap, or when much of the memory or of its time is taken, it says that it is spent. It
+// ends when the engine that started it is gone.
+
+import { readFileSync } from 'node:fs';
+import { argv, cpuUsage } from 'node:process';
+import { Language, Parser, Query, type Tree } from 'web-tree-sitter';
+import { messageOf } from '../../base/caught.ts';
+import { symbolsOfDefinitions } from './definitions.ts';
+import { type Found, orderSymbols } from './found.ts';
+import { grammarFile } from './grammars.ts';
+import { mendedText } from './mending.ts';
+import { queryOf } from './queries.ts';
+import { readText } from './text.ts';
+import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
+import { unreadSize, unreadSpans } from './tree-errors.ts';
+import { definitionsOf } from './tree-symbols.ts';
+
+/** Bytes that the memory of the parser may take, microseconds that the process may run. */
+const [memoryMax = 0, cpuUsMax = 0] = argv.slice(2).map(Number);
+const INITIAL_PAGES = 512;
+/**
+ * Characters that the grammar could not read, in one part, before that is reported. Measured: 2026-11-28: smaller ones are
+ * in 2% of real files, and cost no definition there.
+ */
+const UNREAD_SIZE_MIN = 300;
+const memory = new WebAssembly.Memory({
+  initial: INITIAL_PAGES,
+  maximum: Math.min(32_768, Math.max(INITIAL_PAGES, Math.floor(memoryMax / 65_536))),
+});
+const quiet = (): void => undefined;
+await Parser.init({ wasmMemory: memory, print: quiet, printErr: quiet });
+const parser = new Parser();
+const grammars = new Map<string, Grammar>();
+
+interface Grammar {
+  readonly language: Language;
+  readonly query: Query;
+}
+
+const requests = new FrameReader<TreeRequest>();
+process.stdin.on('data', (bytes: Buffer) => {
+  for (const request of requests.take(bytes))
+    void answer(request).then((found) => process.stdout.write(frameOf(found)));
+});
+process.stdin.on('close', () => process.exit());
+
+async function answer(request: TreeRequest): Promise<TreeAnswer> {
+  try {
+    const outcome = await read(request);
+    const isSpent = memory.buffer.byteLength > memoryMax / 2 || cpuUsage().user > cpuUsMax / 2;
+    return { outcome, isSpent };
+  } catch (error) {
+    // Bound: memory grows by a fifth at most, so a failed growth leaves it near its limit.
+    const isMemory = memory.buffer.byteLength > memoryMax * 0.7;
+    const detail = `tree-sitter: ${messageOf(error)}`;
+    return { outcome: { failure: isMemory ? 'memory' : 'crash', detail }, isSpent: true };
+  }
+}
+
+async function read({ language, grammar: name, content }: TreeRequest): Promise<Found> {
+  const grammar = grammars.get(name) ?? (await loadGrammar(name));
+  const { text, inBytes, byteOffsets } = readText(content);
+  parser.setLanguage(grammar.language);
+  const tree = parseMended(name, text);
+  try {
+    const definitions = definitionsOf(text, grammar.query.matches(tree.rootNode));
+    const symbols = orderSymbols(inBytes(symbolsOfDefinitions(language, definitions)));
+    const large = unreadSpans(tree).filter(({ start, end }) => end - start >= UNREAD_SIZE_MIN);
+    if (large.length === 0) return { symbols };
+    const offsets = byteOffsets(large.flatMap(({ start, end }) => [start, end]));
+    const unread = large.map((_, i) => ({ start: offsets[2 * i]!, end: offsets[2 * i + 1]! }));
+    return { symbols, unread };
+  } finally {
+    tree.delete();
+  }
+}
+
+/** The tree of a text, or of the mended one where the grammar reads more of that. */
+function parseMended(name: string, text: string): Tree {
+  const tree = parse(text);
+  const mended = tree.rootNode.hasError ? mendedText(name, text) : undefined;
+  if (mended === undefined) return tree;
+  const other = parse(mended);
+  const [better, worse] = unreadSize(other) < unreadSize(tree) ? [other, tree] : [tree, other];
+  worse.delete();
+  return better;
+}
+
+function parse(text: string): Tree {
+  const tree = parser.parse(text);
+  if (tree === null) throw new Error('not parsed');
+  return tree;
+}
+
+async function loadGrammar(name: string): Promise<Grammar> {
+  const language = await Language.load(readFileSync(grammarFile(name)));
+  const grammar = { language, query: new Query(language, queryOf(name) ?? '') };
+  grammars.set(name, grammar);
+  return grammar;
+}

@@ -1,0 +1,136 @@
+// The engine over tree-sitter: each process of a pool parses one content at a time. One that does not answer in
+// time is killed, one that says it is spent is replaced.
+//
+// Why processes, not threads. Measured: 2026-11-21: the daemon has V8 compile WebAssembly by its optimising compiler
+// alone (engine/host/core.ts), which takes 10 s for the grammar of Swift and 1 to 2 s for others; a process of its own takes
+// 1 s. And what V8 itself cannot survive ends that process, not the daemon.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Child, killChild } from '../../base/spawn.ts';
+import { type EngineProcess, startEngine } from './confine.ts';
+import type { Engine } from './engine.ts';
+import type { Extraction, ExtractionFailure } from './found.ts';
+import { grammarFile, grammarOf } from './grammars.ts';
+import { watchTime } from './patience.ts';
+import { type Reader, ReaderPool } from './pool.ts';
+import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
+import { packageFile, programFile } from '../../base/program-files.ts';
+
+export interface TreeSitterOptions {
+  /** Most processes. */
+  readonly concurrency: number;
+  /** Of processor time, for one content. */
+  readonly timeoutMs: number;
+  /** Bytes that the parser of a process may take, and as much again its objects. */
+  readonly memoryMax: number;
+}
+
+/** Largest content that is parsed: its tree takes up to 50 times its size. */
+const CONTENT_SIZE_MAX = 16 << 20;
+const CPU_SECONDS_MAX = 600;
+
+const PROGRAM = fileURLToPath(programFile('engine/symbols/tree-program.js'));
+
+/** Version of the parser's library; undefined: the grammars are not there. */
+export function treeSitterVersion(): string | undefined {
+  if (!existsSync(grammarFile('c'))) return undefined;
+  const file = new URL('package.json', packageFile('web-tree-sitter'));
+  const description: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const hasVersion =
+    typeof description === 'object' && description !== null && 'version' in description;
+  return hasVersion ? String(description.version) : '';
+}
+
+/** Undefined: the grammars are not there. */
+export function openTreeSitterEngine(options: TreeSitterOptions): Engine | undefined {
+  if (!existsSync(grammarFile('c'))) return undefined;
+  const pool = new ReaderPool(options.concurrency, () => new TreeProcess(options));
+  return {
+    knows: (language) => grammarOf(language) !== undefined,
+    async extract(language, content): Promise<Extraction> {
+      const grammar = grammarOf(language);
+      if (grammar === undefined) return { symbols: [] };
+      if (content.length > CONTENT_SIZE_MAX) {
+        const detail = `too large for tree-sitter: ${content.length} bytes, limit ${CONTENT_SIZE_MAX}`;
+        return { failure: 'memory', detail };
+      }
+      const request = { language, grammar, content };
+      const first = await pool.use((process) => process.read(request));
+      const isCrash = 'failure' in first && first.failure === 'crash';
+      return isCrash ? pool.use((process) => process.read(request)) : first;
+    },
+    close: () => pool.close(),
+  };
+}
+
+type Outcome = TreeAnswer['outcome'];
+
+class TreeProcess implements Reader {
+  readonly #child: Child;
+  readonly #timeoutMs: number;
+  readonly #ended: Promise<void>;
+  #settle: ((outcome: Outcome) => void) | undefined;
+  #isDead = false;
+
+  constructor({ timeoutMs, memoryMax }: TreeSitterOptions) {
+    this.#timeoutMs = timeoutMs;
+    const { child, ended } = start(memoryMax);
+    this.#child = child;
+    this.#ended = ended.then((detail) =>
+      this.#end({ failure: 'crash', detail: `tree-sitter: ${detail}` }),
+    );
+    const answers = new FrameReader<TreeAnswer>();
+    this.#child.stdout.on('data', (bytes: Buffer) => {
+      for (const { outcome, isSpent } of answers.take(bytes)) {
+        if (isSpent) this.#end(outcome);
+        else this.#answer(outcome);
+      }
+    });
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** Errors: none; whatever goes wrong is the outcome. */
+  read(request: TreeRequest): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const endWatch = watchTime(this.#child, this.#timeoutMs, () => {
+        const detail = `not done after ${this.#timeoutMs} ms`;
+        this.#end({ failure: 'timeout', detail });
+      });
+      this.#settle = (outcome) => {
+        endWatch();
+        resolve(outcome);
+      };
+      this.#child.stdin.write(frameOf(request));
+    });
+  }
+
+  #answer(outcome: Outcome): void {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    settle?.(outcome);
+  }
+
+  #end(outcome: Outcome): void {
+    this.#isDead = true;
+    killChild(this.#child);
+    this.#answer(outcome);
+  }
+
+  /** Ends the process; resolves when it is gone. What it reads fails. */
+  async close(): Promise<void> {
+    const closed: ExtractionFailure = { failure: 'crash', detail: 'closed' };
+    this.#end(closed);
+    await this.#ended;
+  }
+}
+
+function start(memoryMax: number): EngineProcess {
+  const heapMib = Math.ceil(memoryMax / (1 << 20));
+  const node = [process.execPath, `--max-old-space-size=${heapMib}`];
+  const args = [PROGRAM, String(memoryMax), String(CPU_SECONDS_MAX * 1e6)];
+  return startEngine([...node, ...args], { cpuSecondsMax: CPU_SECONDS_MAX });
+}

@@ -1,0 +1,273 @@
+// Keeps a mirror of a repository: a bare one with all its branches and tags and nothing else of it, HEAD as the host says, and
+// a configuration of ours. What is fetched lies beside it until it is whole and confirmed, so that nobody reads it before. A
+// mirror that is not whole is made anew in the same way.
+
+import { existsSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { messageOf } from '../../base/caught.ts';
+import type { Log } from '../../base/log.ts';
+import { Slots } from '../../base/slots.ts';
+import { answerFailure } from '../failures.ts';
+import { type GitCredential, HostError } from '../host.ts';
+import { checkGitPlace } from '../../sources/git/git-place.ts';
+import { runGit } from '../../sources/git/git.ts';
+import { refStateOf } from '../../sources/git/ref-state.ts';
+import { askRemote } from './ask-remote.ts';
+import { certificateFile } from './certificates.ts';
+import { checkSpace } from './free-space.ts';
+import type { FetchProgress } from './git-progress.ts';
+import { MirrorError } from './mirror-error.ts';
+import {
+  forgetRemote,
+  freshPlace,
+  makeStage,
+  type MirrorState,
+  moveIn,
+  packedLines,
+  readState,
+  takeOver,
+  tidyBeside,
+  tidyInside,
+  writeHead,
+  writeState,
+} from './mirror-folder.ts';
+import { type Protocol, remoteAddress } from '../remote-address.ts';
+import { type HostNews, runRemoteGit } from './remote-git.ts';
+import { digestOf, type RemoteRefs } from './remote-refs.ts';
+import { faultOf } from './sound-mirror.ts';
+import { endStrays, markOf } from './strays.ts';
+
+export interface MirrorOptions {
+  /** Absolute path of the mirror. What is there and is none is replaced. */
+  readonly folder: string;
+  /** http(s) or ssh, without credentials. */
+  readonly url: string;
+  /** For http(s); over ssh it is the key of the account. */
+  readonly credential?: GitCredential | undefined;
+  /** PEM; its certificates count besides those of the system. */
+  readonly caFile?: string | undefined;
+  /** ssh_config(5), absolute path, in place of those of the account and the system. */
+  readonly sshConfig?: string | undefined;
+  readonly signal: AbortSignal;
+  /** Of the whole fetch, ms. One that stands still ends sooner. */
+  readonly timeoutMs: number;
+  readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
+  readonly onHost?: ((news: HostNews) => void) | undefined;
+  readonly log: Log;
+  /** True: something could not be read of it, so that it is checked first, and made anew if it is not sound. */
+  readonly isDoubted?: boolean;
+  /** Asked once something was fetched, before anybody can read it. Errors: nobody is to; the mirror stays as it was. */
+  readonly confirm?: (() => Promise<void>) | undefined;
+  /** Others than http, https and ssh. */
+  readonly protocols?: readonly Protocol[];
+}
+
+export interface FetchedMirror {
+  /** It was made, the first time or anew. */
+  readonly isNew: boolean;
+  /** Branches, tags or HEAD are others than before. */
+  readonly isChanged: boolean;
+  /** Full name; absent: HEAD of the host names no branch that is there. */
+  readonly defaultBranch?: string;
+}
+
+/** One fetch at a time for each mirror. */
+const turns = new Slots({ runningMax: Number.MAX_SAFE_INTEGER, runningOfOneMax: 1 });
+
+/**
+ * Makes the mirror, or brings it up to date; costs one question where nothing has changed. A second call for the same folder
+ * waits for the first.
+ *
+ * Errors: HostError, where the host says no or nothing; MirrorError; ConfigError of `caFile`; the file system's; the reason of
+ * the signal; that of `confirm`. The mirror is then as it was, or has the new refs, and objects for all that it has.
+ */
+export function fetchMirror(options: MirrorOptions): Promise<FetchedMirror> {
+  return turns.run(options.folder, options.signal, () => fetchInTurn(options));
+}
+
+/** As `fetchMirror` for the time of `work`: nothing is fetched meanwhile. */
+export function withMirror<Value>(
+  folder: string,
+  signal: AbortSignal,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  return turns.run(folder, signal, work);
+}
+
+async function fetchInTurn(options: MirrorOptions): Promise<FetchedMirror> {
+  const { folder, signal, timeoutMs, log, caFile } = options;
+  const address = remoteAddress(options.url, options.protocols);
+  const parent = path.dirname(folder);
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  const certificates = await certificateFile(parent, address.protocol, caFile);
+  const remote = {
+    address,
+    credential: options.credential,
+    certificates,
+    sshConfig: options.sshConfig,
+  };
+  const { onHost } = options;
+  const asked = await askRemote({ remote, caFile, cwd: parent, timeoutMs, signal, onHost, log });
+  // Why: the next one may have been about to be moved in.
+  if (!existsSync(folder)) await tidyBeside(folder);
+  const state = await soundState(options);
+  if (state !== undefined && isUnchanged(folder, state, asked.refs))
+    return { isNew: false, isChanged: false, ...shownBranch(state) };
+  await checkSpace(parent);
+  await endStrays(parent);
+  const work: Work = { ...options, ...asked };
+  if (state === undefined || !fits(state, asked.refs)) return make(work);
+  try {
+    return await update(work, state);
+  } catch (error) {
+    if (!mayBeMirrors(error)) throw error;
+    signal.throwIfAborted();
+    const fault = await faultOf(folder, { idLength: state.idLength, timeoutMs, signal });
+    if (fault === undefined) throw error;
+    log.warn('a mirror is damaged, and is made anew', { folder, fault, reason: messageOf(error) });
+    return make(work);
+  }
+}
+
+/** A fetch whose remote was found and asked. */
+type Work = MirrorOptions & Awaited<ReturnType<typeof askRemote>>;
+
+/** The state of a mirror that was whole, and is where it is doubted. */
+async function soundState(options: MirrorOptions): Promise<MirrorState | undefined> {
+  const { folder, isDoubted, timeoutMs, signal, log } = options;
+  const state = await readState(folder);
+  if (state === undefined || isDoubted !== true) return state;
+  const fault = await faultOf(folder, { idLength: state.idLength, timeoutMs, signal });
+  if (fault === undefined) return state;
+  log.warn('a mirror is damaged, and is made anew', { folder, fault });
+  return undefined;
+}
+
+/**
+ * Whether the mirror holds just what the host has. Safe: what it held is told from its own refs, not from what a host said,
+ * and counts as long as nothing has touched them.
+ */
+function isUnchanged(folder: string, state: MirrorState, refs: RemoteRefs): boolean {
+  return (
+    digestOf(refs) === state.refs &&
+    (refs.defaultBranch ?? null) === state.defaultBranch &&
+    refStateOf(folder) === state.look
+  );
+}
+
+/** Whether ids are made by the same hash. */
+function fits({ idLength }: MirrorState, refs: RemoteRefs): boolean {
+  const now = idLengthOf(refs.lines);
+  return idLength === 0 || now === 0 || now === idLength;
+}
+
+function idLengthOf(lines: readonly string[]): number {
+  const [line] = lines;
+  return line === undefined ? 0 : line.length - line.lastIndexOf(' ') - 1;
+}
+
+/** Whether an error may come of the mirror rather than of host, disk or time. */
+function mayBeMirrors(error: unknown): boolean {
+  if (error instanceof HostError) return error.code === 'HOST_UNAVAILABLE';
+  return !(error instanceof MirrorError) || error.code === 'GIT_FAILED';
+}
+
+/** Source: of what is there git takes all that these name; nothing of `refs/pull`, `refs/notes` and the like. */
+const REFSPECS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
+const FETCH = [
+  'fetch',
+  '--progress',
+  '--quiet',
+  '--prune',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-auto-maintenance',
+  '--no-recurse-submodules',
+  '--no-show-forced-updates',
+  '--end-of-options',
+];
+const CLONE = ['clone', '--bare', '--progress', '--template=', '--no-local', '--end-of-options'];
+
+async function update(work: Work, before: MirrorState): Promise<FetchedMirror> {
+  const { folder, remote, timeoutMs, signal } = work;
+  await tidyBeside(folder);
+  await tidyInside(folder);
+  const stage = freshPlace(folder);
+  try {
+    checkGitPlace(folder);
+    await makeStage(stage, folder);
+    // Not as a source: those may borrow nothing from elsewhere.
+    const place = `--git-dir=${stage}`;
+    const settings = [markOf(stage)];
+    const fetched = [place, ...FETCH, remote.address.url, ...REFSPECS];
+    await runRemoteGit(fetched, { ...work, cwd: stage, settings });
+    const run = { cwd: stage, settings, timeoutMs, signal, isBackground: true };
+    await runGit([place, 'pack-refs', '--all', '--prune'], run);
+    const after = await confirmed(stage, work);
+    await takeOver(stage, folder);
+    await keep(folder, after);
+    const isChanged = after.refs !== before.refs || after.defaultBranch !== before.defaultBranch;
+    return { isNew: false, isChanged, ...shownBranch(after) };
+  } finally {
+    await rm(stage, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Why clone, where there is nothing yet: it writes all refs at once. Measured: 2026-11-23, 100,000 refs: 1.3 s, fetch 13.6 s.
+ */
+async function make(work: Work): Promise<FetchedMirror> {
+  const { folder, remote } = work;
+  await tidyBeside(folder);
+  const fresh = freshPlace(folder);
+  try {
+    const run = { ...work, cwd: path.dirname(folder), settings: [markOf(fresh)] };
+    await runRemoteGit([...CLONE, remote.address.url, fresh], run);
+    await forgetRemote(fresh);
+    const state = await confirmed(fresh, work);
+    await keep(fresh, state);
+    await moveIn(fresh, folder);
+    return { isNew: true, isChanged: true, ...shownBranch(state) };
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+}
+
+/** Names the branch that git takes for HEAD where the host names none. It need not be there. */
+const FALLBACK_BRANCH = 'refs/heads/main';
+
+type KeptState = Omit<MirrorState, 'look'>;
+
+/**
+ * What was fetched to a place: that may be more than was asked for, if somebody pushed meanwhile. Errors: nobody is to read it.
+ */
+async function confirmed(
+  place: string,
+  { remote, refs: asked, confirm }: Work,
+): Promise<KeptState> {
+  const lines = await packedLines(place);
+  // Git takes a page for people, with which a host answers in between, for a repository without refs.
+  if (lines.length === 0 && asked.lines.length > 0)
+    throw answerFailure('all branches and tags were gone at once', {
+      host: remote.address.host,
+      what: 'git',
+    });
+  await confirm?.();
+  const isThere = lines.some((line) => line.startsWith(`${asked.defaultBranch} `));
+  const defaultBranch = isThere ? asked.defaultBranch! : null;
+  return { refs: digestOf({ lines }), defaultBranch, idLength: idLengthOf(lines) };
+}
+
+/** Sets HEAD, and keeps what the mirror holds now. Only what is confirmed has a state. */
+async function keep(folder: string, state: KeptState): Promise<void> {
+  await writeHead(folder, state.defaultBranch ?? FALLBACK_BRANCH);
+  await writeState(folder, state);
+}
+
+function shownBranch({ defaultBranch }: Pick<MirrorState, 'defaultBranch'>): {
+  defaultBranch?: string;
+} {
+  if (defaultBranch === null) return {};
+  return { defaultBranch: Buffer.from(defaultBranch, 'latin1').toString('utf8') };
+}

@@ -1,0 +1,124 @@
+// Upkeep of a mirror: each fetch leaves a pack, and history is walked faster along a commit graph. What has to be done is told
+// by the files alone; where nothing has, no git is started.
+
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Log } from '../../base/log.ts';
+import { gitVersion, runGit } from '../../sources/git/git.ts';
+import { withMirror } from './fetch-mirror.ts';
+import { checkSpace } from './free-space.ts';
+import { readState, tidyInside } from './mirror-folder.ts';
+import { markOf } from './strays.ts';
+
+export interface MaintainOptions {
+  /** Absolute path of the mirror. */
+  readonly folder: string;
+  /** Of each step, ms. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+}
+
+/** Guess: git looks for an object in each of them. */
+const PACKS_MAX = 12;
+/** How long commits stay that no branch or tag reaches any more: a search may show them, and somebody may read on. */
+const UNREACHED_KEPT = '14.days.ago';
+/** Of each run; the others follow. Measured: 2026-11-23, see daemon/DECISIONS.md. */
+const FILTERS_MAX = 20_000;
+/** Bounds on memory. */
+const SETTINGS = ['pack.threads=1', 'pack.windowMemory=64m', 'pack.deltaCacheSize=32m'];
+
+type Packing = 'none' | 'small' | 'all';
+
+/**
+ * Does what has to be done; a fetch of the same mirror waits meanwhile.
+ *
+ * @returns  whether anything was done
+ *
+ * Errors: GitError; MirrorError, where there is no room for it; the file system's; the reason of the signal. The mirror stays
+ * as it was.
+ */
+export function maintainMirror(options: MaintainOptions): Promise<boolean> {
+  const { folder, signal, log } = options;
+  return withMirror(folder, signal, async () => {
+    // What is no whole mirror is for the next fetch.
+    if ((await readState(folder)) === undefined) return false;
+    const packs = await packsOf(folder);
+    const [packing, isGraphOld] = [packingOf(packs), await isBehind(folder, packs)];
+    if (packing === 'none' && !isGraphOld) return false;
+    await tidyInside(folder);
+    await repack(packing, packs, options);
+    await run(graphArguments(packing), options);
+    log.debug('a mirror was tidied up', { folder, packs: packs.length, packing });
+    return true;
+  });
+}
+
+interface Pack {
+  readonly size: number;
+  readonly writtenMs: number;
+  /** It holds what nothing reaches. */
+  readonly isCruft: boolean;
+}
+
+async function packsOf(folder: string): Promise<Pack[]> {
+  const place = path.join(folder, 'objects/pack');
+  const names = new Set(await readdir(place));
+  const found = [...names].filter((name) => name.endsWith('.pack'));
+  return Promise.all(
+    found.map(async (name) => {
+      const { size, mtimeMs } = await stat(path.join(place, name));
+      return { size, writtenMs: mtimeMs, isCruft: names.has(name.replace(/\.pack$/, '.mtimes')) };
+    }),
+  );
+}
+
+/** All are packed anew when the others have come to half of the largest: at most so often as a mirror doubles. */
+function packingOf(packs: readonly Pack[]): Packing {
+  const sizes = packs.filter(({ isCruft }) => !isCruft).map(({ size }) => size);
+  if (sizes.length <= PACKS_MAX) return 'none';
+  const largest = Math.max(...sizes);
+  return sumOf(sizes) - largest > largest / 2 ? 'all' : 'small';
+}
+
+/** Whether packs have come since the commit graph was written. */
+async function isBehind(folder: string, packs: readonly Pack[]): Promise<boolean> {
+  if (packs.length === 0) return false;
+  const chain = path.join(folder, 'objects/info/commit-graphs/commit-graph-chain');
+  const status = await stat(chain).catch(() => undefined);
+  return status === undefined || packs.some(({ writtenMs }) => writtenMs > status.mtimeMs);
+}
+
+async function repack(
+  packing: Packing,
+  packs: readonly Pack[],
+  options: MaintainOptions,
+): Promise<void> {
+  const [major, minor] = await gitVersion();
+  const isSince = (wanted: number): boolean => major > 2 || (major === 2 && minor >= wanted);
+  const common = ['repack', '-d', '-q', '--no-write-bitmap-index'];
+  // Source: release notes of git 2.37 and 2.33.
+  if (packing === 'all' && isSince(37)) {
+    await checkSpace(options.folder, sumOf(packs.map(({ size }) => size)));
+    await run([...common, '-a', '--cruft', `--cruft-expiration=${UNREACHED_KEPT}`], options);
+  } else if (packing !== 'none' && isSince(33)) await run([...common, '--geometric=2'], options);
+}
+
+/** Behind a repack of all, commits may be gone that older graphs name. */
+function graphArguments(packing: Packing): string[] {
+  const split = packing === 'all' ? '--split=replace' : '--split';
+  const filters = ['--changed-paths', `--max-new-filters=${FILTERS_MAX}`];
+  return ['commit-graph', 'write', '--reachable', split, ...filters, '--no-progress'];
+}
+
+async function run(
+  args: readonly string[],
+  { folder, timeoutMs, signal }: MaintainOptions,
+): Promise<void> {
+  const settings = [...SETTINGS, markOf(folder)];
+  await runGit(args, { repoPath: folder, timeoutMs, signal, settings, isBackground: true });
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}

@@ -1,0 +1,178 @@
+// What belongs to a mirror on disk besides what git writes: a file that says what it held when it was whole, HEAD, the names of
+// mirrors that are being made, and what interrupted fetches leave behind. A folder without that file was never whole.
+
+import type { Dirent } from 'node:fs';
+import { appendFile, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { systemCodeOf } from '../../base/caught.ts';
+import { readOwnSoon } from '../../base/own-file.ts';
+import { entriesOf } from '../../sources/git/git-place.ts';
+import { refStateOf } from '../../sources/git/ref-state.ts';
+import { parsePacked } from './remote-refs.ts';
+
+const STATE_NAME = 'trawl-mirror.json';
+const PACKED_REFS = 'packed-refs';
+const PACKS = 'objects/pack';
+const NEW = '.new-';
+const OLD = '.old-';
+
+const stateSchema = z.object({
+  version: z.literal(1),
+  /** Of branches and tags (`digestOf`). */
+  refs: z.string(),
+  /** Full name, as latin1; null: the host names none. */
+  defaultBranch: z.string().nullable(),
+  /** Digits of an id; 0: there are no refs. */
+  idLength: z.number(),
+  /** How the files of refs looked (`refStateOf`): whoever changes them makes the next fetch compare them. */
+  look: z.string(),
+});
+
+export type MirrorState = Omit<z.output<typeof stateSchema>, 'version'>;
+
+/** What a mirror held when it was whole; undefined: it never was, or is no mirror. Errors: the file system's. */
+export async function readState(folder: string): Promise<MirrorState | undefined> {
+  try {
+    const bytes = await readOwnSoon(path.join(folder, STATE_NAME));
+    return stateSchema.parse(JSON.parse(bytes.toString('latin1')));
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code !== undefined && code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    return undefined;
+  }
+}
+
+/** Keeps what the mirror holds now, with its refs packed. Errors: the file system's. */
+export async function writeState(folder: string, state: Omit<MirrorState, 'look'>): Promise<void> {
+  const text = JSON.stringify({ version: 1, ...state, look: refStateOf(folder) });
+  await replaceFile(path.join(folder, STATE_NAME), text);
+}
+
+/** Sets HEAD. @param branch  full name, as latin1 */
+export async function writeHead(folder: string, branch: string): Promise<void> {
+  await replaceFile(path.join(folder, 'HEAD'), `ref: ${branch}\n`);
+}
+
+/** Takes the address out of the configuration that git clone wrote: it is asked for each time, and may change. */
+export async function forgetRemote(folder: string): Promise<void> {
+  const file = path.join(folder, 'config');
+  const text = await readFile(file, 'latin1');
+  await replaceFile(file, text.replace(/^\[remote "origin"\]\n(?:\t.*\n)*/m, ''));
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.tmp`, text, 'latin1');
+  await rename(`${file}.tmp`, file);
+}
+
+/** `name id` of each branch and tag, once they are packed. */
+export async function packedLines(folder: string): Promise<string[]> {
+  try {
+    return parsePacked(await readFile(path.join(folder, PACKED_REFS), 'latin1'));
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+let freshCount = 0;
+
+/** A name beside the mirror for one that is being made; no other process has it, also none that a killed daemon left. */
+export function freshPlace(folder: string): string {
+  return `${folder}${NEW}${process.pid}-${Date.now()}-${++freshCount}`;
+}
+
+/** Puts a whole mirror in the place of the old one, which is removed. Errors: the file system's. */
+export async function moveIn(fresh: string, folder: string): Promise<void> {
+  const old = fresh.replace(NEW, OLD);
+  try {
+    await rename(folder, old);
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+  }
+  await rename(fresh, folder);
+  await rm(old, { recursive: true, force: true });
+}
+
+/**
+ * Makes a repository with the refs of a mirror, for what is fetched: it sees the mirror's objects, and the mirror none of its.
+ */
+export async function makeStage(stage: string, folder: string): Promise<void> {
+  for (const name of ['refs', PACKS, 'objects/info'])
+    await mkdir(path.join(stage, name), { recursive: true });
+  // Relative: what a path may hold means something in this file.
+  const objects = path.relative(path.join(stage, 'objects'), path.join(folder, 'objects'));
+  await writeFile(path.join(stage, 'objects/info/alternates'), `${objects}\n`);
+  for (const name of ['HEAD', 'config', PACKED_REFS]) await copyIfThere(name, folder, stage);
+}
+
+async function copyIfThere(name: string, from: string, to: string): Promise<void> {
+  try {
+    await copyFile(path.join(from, name), path.join(to, name));
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** Gives a mirror what its stage holds: objects first, then all refs at once, which are packed. Errors: the file system's. */
+export async function takeOver(stage: string, folder: string): Promise<void> {
+  const names = (await entriesOf(path.join(stage, PACKS))).map(({ name }) => name);
+  const [indexes, others] = [names.filter(isPackIndex), names.filter((name) => !isPackIndex(name))];
+  // Git knows a pack by its index.
+  for (const name of [...others, ...indexes])
+    await rename(path.join(stage, PACKS, name), path.join(folder, PACKS, name));
+  // One without a ref has no such file.
+  await appendFile(path.join(stage, PACKED_REFS), '');
+  await rename(path.join(stage, PACKED_REFS), path.join(folder, PACKED_REFS));
+  // Refs of their own would count before these.
+  for (const name of ['heads', 'tags']) {
+    await rm(path.join(folder, 'refs', name), { recursive: true, force: true });
+    await mkdir(path.join(folder, 'refs', name), { recursive: true });
+  }
+}
+
+/**
+ * Removes what a daemon that was killed left of making a mirror; of one that was about to be moved in, with none in its place,
+ * goes on with that.
+ */
+export async function tidyBeside(folder: string): Promise<void> {
+  const parent = path.dirname(folder);
+  const name = path.basename(folder);
+  for (const found of await entriesOf(parent)) {
+    if (!found.name.startsWith(name + NEW) && !found.name.startsWith(name + OLD)) continue;
+    const place = path.join(parent, found.name);
+    const isWhole = found.name.startsWith(name + NEW) && (await readState(place)) !== undefined;
+    if (isWhole && (await readState(folder)) === undefined) await moveIn(place, folder);
+    else await rm(place, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Removes what an interrupted git left inside: locks, which would stop the next one, packs that came in part, and notes that a
+ * pack is to be kept. The caller sees to it that no git of ours writes there.
+ */
+export async function tidyInside(folder: string): Promise<void> {
+  await removeIn(folder, /\.(?:lock|tmp)$/);
+  await removeIn(path.join(folder, 'objects'), /^tmp_|\.lock$/);
+  await removeIn(path.join(folder, 'objects/info'), /\.lock$|^tmp_/);
+  await removeIn(path.join(folder, 'objects/info/commit-graphs'), /\.lock$|^tmp_/);
+  await removeIn(path.join(folder, PACKS), /^\.?tmp[_-]|\.(?:lock|keep)$/);
+  await removeBelow(path.join(folder, 'refs'), /\.lock$/);
+}
+
+function isPackIndex(name: string): boolean {
+  return name.endsWith('.idx');
+}
+
+async function removeIn(folder: string, names: RegExp): Promise<Dirent[]> {
+  const entries = await entriesOf(folder);
+  for (const { name } of entries.filter((entry) => names.test(entry.name)))
+    await rm(path.join(folder, name), { recursive: true, force: true });
+  return entries;
+}
+
+async function removeBelow(folder: string, names: RegExp): Promise<void> {
+  for (const entry of await removeIn(folder, names))
+    if (entry.isDirectory()) await removeBelow(path.join(folder, entry.name), names);
+}

@@ -1,0 +1,213 @@
+// Runs git where it talks to a remote: what it may speak, how it shows who it is, how long and how much it may take, and what
+// went wrong. Everything else that a git of the daemon is told holds, too (sources/git/).
+
+import { ROOM_REMEDY } from '../../base/caught.ts';
+import { watchProgress } from '../../sources/git/git-watch.ts';
+import { GitError, type GitOptions, type GitProcess, startGit } from '../../sources/git/git.ts';
+import { credentialAccess } from './credential-helper.ts';
+import { watchSpace } from './free-space.ts';
+import { type FetchProgress, ProgressReader } from './git-progress.ts';
+import { MirrorError, tooManyRefs } from './mirror-error.ts';
+import { isHttp, type RemoteAddress } from '../remote-address.ts';
+import { lineOf, remoteFailure } from './remote-failures.ts';
+import type { GitCredential } from '../host.ts';
+
+export interface Remote {
+  readonly address: RemoteAddress;
+  /** For http(s). */
+  readonly credential: GitCredential | undefined;
+  /** PEM, all that are trusted; undefined: those of the system. */
+  readonly certificates: string | undefined;
+  /** ssh_config(5), absolute path; undefined: those of account and system. */
+  readonly sshConfig: string | undefined;
+}
+
+/** What a host does that is talked to; `answered`: it has said all. */
+export type HostNews = 'asked' | 'heard' | 'answered';
+
+export interface RemoteRun {
+  readonly remote: Remote;
+  /** Absolute path of the mirror; absent: there is none yet. */
+  readonly repoPath?: string;
+  /** Absolute path, on the disk that is written to. */
+  readonly cwd: string;
+  readonly settings?: readonly string[];
+  /** In all, ms. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
+  readonly onHost?: ((news: HostNews) => void) | undefined;
+  /** Bytes that git may write to standard output; default: none are kept. */
+  readonly outputSizeMax?: number;
+}
+
+/** Unit: s. Of silence on the network, for what git does itself; all else is for sources/git/git-watch.ts. */
+const SILENCE_S = 60;
+
+/**
+ * Never asks, never takes a host that it does not know, and uses the keys of the account or its agent alone. Source:
+ * ssh_config(5); what comes first holds.
+ */
+const SSH_COMMAND = [
+  'ssh',
+  ...[
+    'BatchMode=yes',
+    'StrictHostKeyChecking=yes',
+    'ConnectTimeout=15',
+    'ServerAliveInterval=15',
+    'ServerAliveCountMax=4',
+    'ForwardAgent=no',
+    'ForwardX11=no',
+    'ClearAllForwardings=yes',
+    'PermitLocalCommand=no',
+    'ControlMaster=no',
+  ].flatMap((option) => ['-o', option]),
+].join(' ');
+
+/** What a fetch is told besides (sources/git/git-settings.ts). */
+const FETCH_SETTINGS: readonly string[] = [
+  // Where a repository is now was found out before; git follows nobody.
+  'http.followRedirects=false',
+  'http.lowSpeedLimit=1',
+  `http.lowSpeedTime=${SILENCE_S}`,
+  'protocol.version=2',
+  // All objects come as packs, whose checksums can be checked.
+  'fetch.unpackLimit=1',
+  'transfer.unpackLimit=1',
+  'transfer.fsckObjects=false',
+  'fetch.fsckObjects=false',
+  'transfer.bundleURI=false',
+  'fetch.recurseSubmodules=false',
+  'submodule.recurse=false',
+  // Nobody undoes a fetch, and what it logs keeps objects that nothing else reaches.
+  'core.logAllRefUpdates=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  // Bounds on memory: what is larger is unpacked as it passes, on as many threads.
+  'core.bigFileThreshold=64m',
+  'pack.threads=2',
+];
+
+/**
+ * Runs a command of git that talks to the remote.
+ *
+ * @returns  what it wrote to standard output
+ *
+ * Errors: HostError where it lies with the host, MirrorError where it lies with this machine, or is not known; the reason of
+ * the signal.
+ */
+export async function runRemoteGit(args: readonly string[], run: RemoteRun): Promise<Buffer> {
+  run.signal.throwIfAborted();
+  const { onProgress, onHost } = run;
+  const progress = new ProgressReader(onProgress, () => onHost?.('heard'));
+  onHost?.('asked');
+  const git = startGit(args, { ...gitOptions(run), onErrorText: (text) => progress.push(text) });
+  const output = gather(git, run.outputSizeMax ?? 0);
+  git.stdin.end();
+  let shortage: MirrorError | undefined;
+  const endSpace = watchSpace(run.cwd, (error) => {
+    shortage = error;
+    git.kill('aborted');
+  });
+  const endWatch = watchProgress(
+    () => ({ pid: git.pid, outputSize: progress.size + output.size }),
+    () => git.kill('timeout'),
+  );
+  try {
+    await git.ended;
+    onHost?.('answered');
+    return Buffer.concat(output.chunks);
+  } catch (error) {
+    run.signal.throwIfAborted();
+    throw shortage ?? failureOf(error, run, progress.messages);
+  } finally {
+    endWatch();
+    endSpace();
+  }
+}
+
+function gitOptions(run: RemoteRun): GitOptions {
+  const { remote, repoPath, cwd, timeoutMs, signal, settings = [] } = run;
+  const { address, credential } = remote;
+  const access = credentialAccess(address.url, isHttp(address) ? credential : undefined);
+  return {
+    repoPath,
+    cwd,
+    settings: [...FETCH_SETTINGS, ...trustSettings(remote), ...access.settings, ...settings],
+    env: variablesOf(remote),
+    secret: access.secret,
+    isBackground: true,
+    timeoutMs,
+    signal,
+  };
+}
+
+/** What git writes to standard output, as it comes. */
+function gather(
+  git: GitProcess,
+  sizeMax: number,
+): { readonly chunks: readonly Buffer[]; readonly size: number } {
+  const chunks: Buffer[] = [];
+  const output = { chunks, size: 0 };
+  git.stdout.on('data', (chunk: Buffer) => {
+    output.size += chunk.length;
+    if (output.size > sizeMax) git.kill('output_too_large');
+    else chunks.push(chunk);
+  });
+  return output;
+}
+
+/**
+ * Why variables: they win over the settings that keep ssh and proxies from being run for a repository
+ * (sources/git/git-settings.ts).
+ */
+function variablesOf({ address, sshConfig }: Remote): Readonly<Record<string, string>> {
+  const config =
+    sshConfig === undefined ? '' : ` -F '${sshConfig.replaceAll("'", String.raw`'\''`)}'`;
+  return {
+    GIT_ALLOW_PROTOCOL: address.protocol,
+    GIT_SSH_COMMAND: SSH_COMMAND + config,
+    GIT_SSH_VARIANT: 'ssh',
+    GIT_PROXY_COMMAND: '',
+  };
+}
+
+function trustSettings({ address, certificates }: Remote): string[] {
+  return address.protocol === 'https' && certificates !== undefined
+    ? [`http.sslCAInfo=${certificates}`]
+    : [];
+}
+
+function failureOf(error: unknown, run: RemoteRun, written: string): unknown {
+  if (!(error instanceof GitError)) return error;
+  const { address, credential } = run.remote;
+  if (error.failure === 'timeout')
+    return new MirrorError(
+      'TIMEOUT',
+      `${address.host}: git made no progress for long, or took more than ${run.timeoutMs} ms; try again, or raise repoIndexTimeoutMs or gitTimeoutMs`,
+    );
+  if (error.failure === 'output_too_large')
+    return tooManyRefs(address.host, run.outputSizeMax ?? 0);
+  if (error.failure !== 'exit') return error;
+  const messages = withoutSecret(written, credential);
+  if (/No space left on device|Disk quota exceeded/.test(messages))
+    return new MirrorError(
+      'DISK_FULL',
+      `${run.cwd}: ${lineOf(messages)}; select fewer repositories, or ${ROOM_REMEDY}`,
+    );
+  return (
+    remoteFailure(messages, address) ??
+    new MirrorError('GIT_FAILED', `${address.host}: git ${error.command}: ${lineOf(messages)}`)
+  );
+}
+
+/** Hosts may repeat what they were sent. */
+function withoutSecret(text: string, credential: GitCredential | undefined): string {
+  const secret = credential?.password.reveal() ?? '';
+  if (secret === '') return text;
+  const encoded = Buffer.from(`${credential!.user}:${secret}`).toString('base64');
+  return [secret, encodeURIComponent(secret), encoded].reduce(
+    (safe, form) => safe.replaceAll(form, '(hidden)'),
+    text,
+  );
+}

@@ -1,0 +1,89 @@
+// The branches and tags of a repository, as its host tells them and as a mirror holds them, in one form, so that the two can
+// be compared without git.
+
+import { hash } from 'node:crypto';
+import { isObjectId } from '../../sources/git/names.ts';
+
+/**
+ * Bytes of an answer that lists refs, some 200,000 of them. Why less than other answers: a host decides how many there are, the
+ * list is held as a whole for as long as a fetch takes, and many are fetched at a time.
+ */
+export const REMOTE_REFS_SIZE_MAX = 16 << 20;
+
+const BRANCHES = 'refs/heads/';
+const KEPT = /^refs\/(?:heads|tags)\/./;
+const PEELED = '^{}';
+
+export interface RemoteRefs {
+  /** `name id` of each branch and tag, full names. Bytes of names as latin1. */
+  readonly lines: readonly string[];
+  /** Full name of the branch that HEAD is, where it is there; undefined: HEAD names none. */
+  readonly defaultBranch: string | undefined;
+}
+
+/** Gathers what a host tells of refs, in any order. */
+export class RefsTold {
+  readonly #lines: string[] = [];
+  #headId: string | undefined;
+  #headTarget: string | undefined;
+
+  /** Takes a ref; passes over what a mirror does not hold: pull requests, notes, objects that tags name. Errors: no id. */
+  add(id: string, name: string): void {
+    if (!isObjectId(id)) throw new Error('no object id');
+    if (name === 'HEAD') this.#headId = id;
+    else if (KEPT.test(name) && !name.endsWith(PEELED)) this.#lines.push(`${name} ${id}`);
+  }
+
+  /** HEAD is this ref. */
+  setHeadTarget(name: string): void {
+    this.#headTarget = name;
+  }
+
+  take(): RemoteRefs {
+    return { lines: this.#lines, defaultBranch: this.#defaultBranch() };
+  }
+
+  /** That which HEAD names; where it is an id or not told, a branch of the same id, as git clone guesses. */
+  #defaultBranch(): string | undefined {
+    const target = this.#headTarget;
+    if (target !== undefined)
+      return target.startsWith(BRANCHES) &&
+        this.#lines.some((line) => line.startsWith(`${target} `))
+        ? target
+        : undefined;
+    const id = this.#headId;
+    if (id === undefined) return undefined;
+    const same = this.#lines.filter((line) => line.startsWith(BRANCHES) && line.endsWith(` ${id}`));
+    const names = same.map((line) => line.slice(0, -id.length - 1));
+    return (
+      ['main', 'master'].map((name) => BRANCHES + name).find((name) => names.includes(name)) ??
+      names[0]
+    );
+  }
+}
+
+/** A text that is another one for other branches, tags or ids. */
+export function digestOf({ lines }: Pick<RemoteRefs, 'lines'>): string {
+  return hash('sha256', lines.toSorted().join('\n'));
+}
+
+/** What `git ls-remote --symref` writes. Errors: it is something else. */
+export function parseListed(text: string): RemoteRefs {
+  const told = new RefsTold();
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const [value = '', name = ''] = line.split('\t');
+    if (value.startsWith('ref: ')) {
+      if (name === 'HEAD') told.setHeadTarget(value.slice('ref: '.length));
+    } else told.add(value, name);
+  }
+  return told.take();
+}
+
+/** The lines of a `packed-refs` file. Source: gitrepository-layout(5), refs/packed-backend.c of git. */
+export function parsePacked(text: string): string[] {
+  return text.split('\n').flatMap((line) => {
+    const [, id, name = ''] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
+    return id !== undefined && KEPT.test(name) ? [`${name} ${id}`] : [];
+  });
+}

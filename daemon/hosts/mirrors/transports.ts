@@ -1,0 +1,42 @@
+// The transports by which mirrors ask hosts (hosts/transport.ts): one for each host and set of certificates, kept, so that
+// connections are used again.
+
+import type { Log } from '../../base/log.ts';
+import { HostTransport } from '../transport.ts';
+import { passedVariables } from '../../sources/git/git.ts';
+import { REMOTE_REFS_SIZE_MAX } from './remote-refs.ts';
+
+/** Guess: hosts that are asked in turn. */
+const TRANSPORTS_MAX = 32;
+
+/** The one that was asked for last at the end. */
+const open = new Map<string, HostTransport>();
+
+/** Errors: ConfigError. */
+export function transportOf(url: string, caFile: string | undefined, log: Log): HostTransport {
+  const { origin } = new URL(url);
+  const key = `${origin} ${caFile ?? ''}`;
+  const transport =
+    open.get(key) ??
+    new HostTransport({
+      url: origin,
+      caFile,
+      log,
+      env: passedVariables(),
+      limits: { bytes: REMOTE_REFS_SIZE_MAX },
+    });
+  open.delete(key);
+  open.set(key, transport);
+  if (open.size > TRANSPORTS_MAX) close([...open.keys()][0]!);
+  return transport;
+}
+
+function close(key: string): void {
+  void open.get(key)?.close();
+  open.delete(key);
+}
+
+/** Ends what still waits for hosts. */
+export function closeTransports(): void {
+  for (const key of open.keys()) close(key);
+}

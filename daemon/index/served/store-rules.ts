@@ -1,0 +1,87 @@
+// What the store says of repos, who may see them above all, taken over: into what searches see, and into the catalog for
+// who opens that alone.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Actor } from '../../store/audit.ts';
+import type { Log } from '../../base/log.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { CatalogRepo } from '../catalog/catalog-records.ts';
+import type { RepoChange } from '../register/change-repo.ts';
+import type { RepoRegister } from '../register/register.ts';
+import type { Served } from './served.ts';
+
+export interface StoreRulesOptions {
+  readonly catalog: Catalog;
+  readonly register: RepoRegister;
+  readonly served: Served;
+  readonly log: Log;
+}
+
+/** Guess: between two attempts to ask a store that does not answer. */
+const ASKING_PAUSE_MS = 1_000;
+
+export class StoreRules {
+  readonly #options: StoreRulesOptions;
+  #nextAsking: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: StoreRulesOptions) {
+    this.#options = options;
+  }
+
+  /** Changes the repos that are served, or the one of this name, as flags tell. Errors: NOT_READY. */
+  async changeServed(change: RepoChange, repoName?: string): Promise<void> {
+    if (Object.keys(change).length === 0) return;
+    const changed = this.#options.served.records.filter(
+      ({ name }) => repoName === undefined || name === repoName,
+    );
+    const repoIds = new Set(changed.map(({ repoId }) => repoId));
+    await this.#options.register.changeAsTold(repoIds, change);
+    await this.#copyRules();
+  }
+
+  /** Changes who may see repos; holds once it is done. Errors: NOT_READY. */
+  async change(repoIds: ReadonlySet<number>, change: RepoChange, actor?: Actor): Promise<void> {
+    await this.#options.register.change(repoIds, change, actor);
+    this.#options.served.publish();
+    await this.#copyRules();
+  }
+
+  /**
+   * Obeys what the store says now of repos. Where it cannot be asked they are for owners alone, and it is asked again
+   * until it can.
+   */
+  async obey(): Promise<void> {
+    clearTimeout(this.#nextAsking);
+    const isRead = await this.#options.register.reload();
+    if (this.#isClosed) return;
+    this.#options.served.publish();
+    if (isRead) await this.#copyRules();
+    else this.#askStoreAgain();
+  }
+
+  #askStoreAgain(): void {
+    const ask = (): void => {
+      this.obey().catch((error: unknown) =>
+        this.#options.log.error('rules of repos were not taken over', { error }),
+      );
+    };
+    this.#nextAsking = setTimeout(ask, ASKING_PAUSE_MS).unref();
+  }
+
+  /** Writes what the store says of repos into the catalog, for who opens that alone. */
+  async #copyRules(): Promise<void> {
+    const { catalog, register } = this.#options;
+    await catalog.commit(() => ({
+      put: catalog.repos.flatMap((repo): CatalogRepo[] => {
+        const record = register.ruled(repo.record);
+        return isDeepStrictEqual(record, repo.record) ? [] : [{ ...repo, record }];
+      }),
+    }));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#nextAsking);
+  }
+}

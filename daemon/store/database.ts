@@ -1,0 +1,278 @@
+// How the files of this folder reach the database: reads, and writes as one transaction each, with the
+// errors of either engine made into those of the store, with retries where nothing was changed, and with
+// word of changes to whoever holds caches. Statements themselves are in the files of their tables.
+
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Log } from '../base/log.ts';
+import type { Change, Engine, Fault, Snapshot } from './engine.ts';
+import { StoreError, isRefusal, UnwritableError } from './error.ts';
+import { retried } from './retry.ts';
+import type { Schema, StoreKind } from './schema.ts';
+import { Trouble } from './trouble.ts';
+
+/** One transaction that writes. */
+export interface Writing {
+  readonly db: Transaction<Schema>;
+  /** Notes what is told, here and to other daemons, once the transaction is committed. */
+  readonly changed: (change: Change) => void;
+  /** From here on no other transaction that calls this goes on before this one has ended. */
+  readonly lockMembership: () => Promise<void>;
+  /**
+   * Keeps the user as it is until the transaction ends, so that what is made for it cannot outlive it.
+   * False: there is no such user, or it is suspended.
+   */
+  readonly holdActiveUser: (userId: string) => Promise<boolean>;
+}
+
+export interface DatabaseOptions {
+  readonly engine: Engine;
+  readonly log: Log;
+  /** Milliseconds for which work is tried again that found the database locked. */
+  readonly busyTimeoutMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Name of the counter of attempts to write, when writing had failed. */
+const TRY_COUNTER = 'attempts to write';
+
+export class Database {
+  readonly kind: StoreKind;
+  readonly now: () => number;
+  readonly #engine: Engine;
+  readonly #log: Log;
+  readonly #busyTimeoutMs: number;
+  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #snapshots = new Set<Snapshot>();
+  #ordinal = 0;
+  #isClosed = false;
+  #answerMsMax = Infinity;
+  #isAway = false;
+  #trouble: Trouble | undefined;
+
+  constructor({ engine, log, busyTimeoutMs, now }: DatabaseOptions) {
+    this.kind = engine.kind;
+    this.now = now;
+    this.#engine = engine;
+    this.#log = log;
+    this.#busyTimeoutMs = busyTimeoutMs;
+  }
+
+  get isInformed(): boolean {
+    return this.#engine.isInformed;
+  }
+
+  get uninformedMs(): number {
+    return this.#engine.uninformedMs;
+  }
+
+  /** What was kept and is lost, in words for the operator; undefined: nothing is known to be. */
+  get loss(): string | undefined {
+    return this.#engine.loss;
+  }
+
+  /** The last answer that was waited for did not come, or said that there is none. Known once answers are limited. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  /** What operations fail with, until something was written again; undefined: nothing, or nobody watches. */
+  get trouble(): string | undefined {
+    return this.#trouble?.reason;
+  }
+
+  /** From now on trouble is known, and logged. */
+  watchTrouble(): void {
+    this.#trouble = new Trouble(this.#log, () =>
+      this.write(async ({ db }) => {
+        await db
+          .insertInto('counters')
+          .values({ name: TRY_COUNTER, value: 1 })
+          .onConflict((conflict) =>
+            conflict.column('name').doUpdateSet({ value: sql`counters.value + 1` }),
+          )
+          .execute();
+      }),
+    );
+  }
+
+  /** From now on what takes longer fails with NOT_READY, and may be done all the same. */
+  limitAnswers(answerMsMax: number): void {
+    this.#answerMsMax = answerMsMax;
+  }
+
+  /**
+   * Runs statements that only read, each for itself.
+   *
+   * Errors: NOT_READY.
+   */
+  async read<Result>(run: (db: Kysely<Schema>) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#inTime(this.#track(() => this.#retried(() => run(this.#engine.db))));
+    } catch (error) {
+      this.#trouble?.failed(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Runs `run` as one transaction: all of it is kept, or nothing. It may run more than once.
+   *
+   * @param isLong  it may take longer than whoever asks for an answer waits: nobody does
+   *
+   * Errors: those that `run` throws; NOT_READY, after which the transaction may have been committed if the
+   * connection was lost on the way.
+   */
+  async write<Result>(
+    run: (writing: Writing) => Promise<Result>,
+    { isLong = false } = {},
+  ): Promise<Result> {
+    try {
+      const outcome = this.#track(() => this.#retried(() => this.#writeOnce(run)));
+      const result = await (isLong ? outcome : this.#inTime(outcome));
+      this.#trouble?.wrote();
+      return result;
+    } catch (error) {
+      this.#trouble?.failed(error);
+      throw error;
+    }
+  }
+
+  async #writeOnce<Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> {
+    const changes: Change[] = [];
+    let result: Result;
+    try {
+      result = await this.#engine.db.transaction().execute(async (trx) => {
+        const result = await run({
+          db: trx,
+          changed: (change) => void changes.push(change),
+          lockMembership: () => this.#engine.lockMembership(trx),
+          holdActiveUser: (userId) => this.#holdActiveUser(trx, userId),
+        });
+        if (changes.length > 0) await this.#engine.announce(trx, changes);
+        return result;
+      });
+    } catch (error) {
+      // The connection may have been lost after the commit.
+      if (!isRefusal(error)) for (const change of changes) this.#tell(change);
+      throw error;
+    }
+    for (const change of changes) this.#tell(change);
+    return result;
+  }
+
+  async #holdActiveUser(trx: Transaction<Schema>, userId: string): Promise<boolean> {
+    const query = trx
+      .selectFrom('users')
+      .select('id')
+      .where('id', '=', userId)
+      .where('suspendedAt', 'is', null);
+    // The embedded store has one writer at a time.
+    const rows = await (this.kind === 'postgres' ? query.forShare() : query).execute();
+    return rows.length > 0;
+  }
+
+  /**
+   * Yields what `read` reads from one state of the store, while writes go on.
+   *
+   * Errors: those of `read`; NOT_READY, also when the store is closed meanwhile.
+   */
+  async *readSnapshot<Item>(
+    read: (db: Kysely<Schema>) => AsyncIterable<Item>,
+  ): AsyncGenerator<Item> {
+    const snapshot = await this.#track(() => this.#retried(() => this.#engine.openSnapshot()));
+    this.#snapshots.add(snapshot);
+    try {
+      yield* read(snapshot.db);
+    } catch (error) {
+      if (this.#isClosed) throw closedError();
+      throw this.#engine.faultOf(error)?.error ?? error;
+    } finally {
+      if (this.#snapshots.delete(snapshot)) {
+        // One whose connection was lost has said so already.
+        await snapshot.close().catch(() => {});
+      }
+    }
+  }
+
+  /** From now on listeners hear of changes that others make too. */
+  async listen(): Promise<void> {
+    await this.#engine.listen((change) => this.#tell(change));
+  }
+
+  /** Adds a listener; returns what takes it away. A change may be told more than once. */
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Ascends with every call, from one start of the daemon to the next too unless the clock is set back. */
+  nextOrdinal(): number {
+    this.#ordinal = Math.max(this.#ordinal + 1, this.now() * 1000);
+    return this.#ordinal;
+  }
+
+  /** Waits for what is running, refuses what comes later. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#trouble?.close();
+    await Promise.allSettled(this.#running);
+    const snapshots = [...this.#snapshots];
+    this.#snapshots.clear();
+    await Promise.allSettled(snapshots.map((snapshot) => snapshot.close()));
+    await this.#engine.close();
+  }
+
+  async #track<Result>(run: () => Promise<Result>): Promise<Result> {
+    if (this.#isClosed) throw closedError();
+    const running = run();
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  /** The outcome, if it comes in time. */
+  async #inTime<Result>(outcome: Promise<Result>): Promise<Result> {
+    if (this.#answerMsMax === Infinity) return outcome;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new StoreError('NOT_READY', 'the store does not answer');
+      timer = setTimeout(() => reject(error), this.#answerMsMax);
+    });
+    try {
+      const result = await Promise.race([outcome, late]);
+      this.#isAway = false;
+      return result;
+    } catch (error) {
+      const isUnanswered = error instanceof StoreError && error.errorCode === 'NOT_READY';
+      this.#isAway = isUnanswered && !(error instanceof UnwritableError);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #retried<Result>(run: () => Promise<Result>): Promise<Result> {
+    const faultOf = (error: unknown): Fault | undefined => this.#engine.faultOf(error);
+    return retried(run, { faultOf, timeoutMs: this.#busyTimeoutMs });
+  }
+
+  #tell(change: Change): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        this.#log.error('a listener of store changes failed', { error });
+      }
+    }
+  }
+}
+
+function closedError(): StoreError {
+  return new StoreError('NOT_READY', 'the store is closed');
+}

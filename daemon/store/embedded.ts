@@ -1,0 +1,324 @@
+// The embedded engine: one SQLite file in the data directory through libsql, which answers synchronously.
+//
+// Cost: a call keeps the event loop: a point read takes 5 us in libsql, a commit the time of a sync to disk
+// (0.5 ms where this was measured). So transactions are small, and long work goes in batches with turns of
+// the event loop between them (batches.ts). Waiting for a lock is never left to SQLite, which would sleep
+// in the call: the busy timeout is 0, and database.ts tries again later.
+// Safety: libsql ends the process when it is handed a boolean, so values are checked here.
+
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CompiledQuery, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
+import type {
+  DatabaseConnection,
+  SqliteDatabase,
+  SqliteStatement,
+  TransactionSettings,
+} from 'kysely';
+import Libsql from 'libsql';
+import { LRUCache } from 'lru-cache';
+import { deferred } from '../base/deferred.ts';
+import { isThere, NoFileError } from '../base/own-file.ts';
+import { messageOf, ROOM_REMEDY, systemCodeOf } from '../base/caught.ts';
+import { checkFile, DamageError } from './embedded-check.ts';
+import { breakSeal, seal } from './embedded-seal.ts';
+import { keepLostLog, lossTold } from './embedded-wal.ts';
+import { type Engine, type Fault, PLUGINS, type Snapshot } from './engine.ts';
+import { StoreError } from './error.ts';
+import { retried } from './retry.ts';
+import type { Schema } from './schema.ts';
+
+const STORE_FILE = 'store.db';
+/** Of the index: there is one only beside a store that has been written. */
+const CATALOG_FILE = 'catalog.json';
+const FILE_MODE = 0o600;
+
+/** Prepared statements that are kept; preparing one costs more than running it. */
+const STATEMENT_COUNT_MAX = 200;
+
+/** Milliseconds for which calls may follow each other without a turn of the event loop. */
+const READING_MS = 4;
+
+/**
+ * The engine on `<dataDir>/store.db`, which is made if missing.
+ *
+ * Errors: NOT_READY, naming the file with its path, if it cannot be opened, is no database, or is locked
+ * for longer than `busyTimeoutMs`.
+ */
+export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Promise<Engine> {
+  const file = path.join(dataDir, STORE_FILE);
+  const connection = await retried(async () => openChecked(file), {
+    faultOf: (error) => openingFault(file, error),
+    timeoutMs: busyTimeoutMs,
+  });
+  const db = kyselyOn(connection);
+  return {
+    kind: 'embedded',
+    db,
+    isInformed: true,
+    uninformedMs: 0,
+    get loss() {
+      return lossTold(file);
+    },
+    faultOf,
+    // Transactions that write exclude each other from their beginning on.
+    lockMembership: () => Promise.resolve(),
+    announce: () => Promise.resolve(),
+    listen: () => Promise.resolve(),
+    openSnapshot: () => openSnapshot(openFile(file)),
+    close: async () => {
+      // What was written goes into the file itself, so that a copy of it alone is whole.
+      if (connection.open) tryCheckpoint(connection);
+      await db.destroy();
+      // kysely leaves alone what it has never used.
+      if (connection.open) connection.close();
+      seal(file, true);
+    },
+  };
+}
+
+function openFile(file: string): Libsql.Database {
+  for (const ending of ['-wal', '-shm', '-journal']) isThere(`${file}${ending}`);
+  // SQLite gives its other two files the mode of this one.
+  // Safety: closing the file once it is open would end the locks that SQLite has on it.
+  if (!isThere(file)) closeSync(openSync(file, 'wx', FILE_MODE));
+  chmodSync(file, FILE_MODE);
+  const connection = new Libsql(file, { timeout: 0 });
+  try {
+    connection.exec('PRAGMA journal_mode = WAL');
+    connection.exec('PRAGMA synchronous = FULL');
+    connection.exec('PRAGMA foreign_keys = ON');
+    connection.exec('PRAGMA trusted_schema = OFF');
+    connection.exec('PRAGMA cell_size_check = ON');
+    connection.exec('PRAGMA journal_size_limit = 67108864');
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return connection;
+}
+
+/**
+ * SQLite takes an empty file for a new one, and rules on who may see what would be gone without a word. A first start that
+ * was killed leaves such a file too, but no index beside it.
+ */
+function checkNotEmptied(file: string): void {
+  const isEmpty = isThere(file) && statSync(file).size === 0;
+  if (isEmpty && existsSync(path.join(path.dirname(file), CATALOG_FILE)))
+    throw new DamageError('it is empty');
+}
+
+/** Why once: what is opened later is the same file. */
+function openChecked(file: string): Libsql.Database {
+  checkNotEmptied(file);
+  const state = breakSeal(file);
+  try {
+    if (state === 'unsealed') keepLostLog(file);
+    return openSound(file, state === 'sealed');
+  } catch (error) {
+    seal(file, false);
+    throw error;
+  }
+}
+
+function openSound(file: string, isSealed: boolean): Libsql.Database {
+  const connection = openFile(file);
+  try {
+    if (!isSealed) checkFile(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return connection;
+}
+
+function tryCheckpoint(connection: Libsql.Database): void {
+  try {
+    connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // The next one to open the file reads the rest from its log.
+  }
+}
+
+async function openSnapshot(connection: Libsql.Database): Promise<Snapshot> {
+  connection.exec('PRAGMA query_only = ON');
+  const db = kyselyOn(connection);
+  const trx = await db.startTransaction().setAccessMode('read only').execute();
+  return {
+    db: trx,
+    close: async () => {
+      await trx.rollback().execute();
+      await db.destroy();
+    },
+  };
+}
+
+function kyselyOn(connection: Libsql.Database): Kysely<Schema> {
+  return new Kysely<Schema>({ dialect: new EmbeddedDialect(connection), plugins: PLUGINS });
+}
+
+class EmbeddedDialect extends SqliteDialect {
+  readonly #connection: Libsql.Database;
+
+  constructor(connection: Libsql.Database) {
+    super({ database: cached(connection) });
+    this.#connection = connection;
+  }
+
+  override createDriver(): SqliteDriver {
+    return new EmbeddedDriver(this.#connection);
+  }
+
+  override createAdapter(): SqliteAdapter {
+    return new EmbeddedAdapter();
+  }
+}
+
+/** SQLite can take back changes of tables too: migrations run whole or not at all. */
+class EmbeddedAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+/** Gives the one connection to its users in turn, and gives the event loop its turns in between. */
+class EmbeddedDriver extends SqliteDriver {
+  readonly #connection: Libsql.Database;
+  #lastUse: Promise<void> = Promise.resolve();
+  #endUse: () => void = () => {};
+  /** When the first use in this turn of the event loop began; undefined: there was none. */
+  #turnStartMs: number | undefined;
+
+  constructor(connection: Libsql.Database) {
+    super({ database: cached(connection) });
+    this.#connection = connection;
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    const before = this.#lastUse;
+    const use = deferred();
+    this.#lastUse = use.promise;
+    await before;
+    // Why: calls that follow each other without pause are one turn, however long they take together.
+    if (performance.now() - this.#startOfTurn() > READING_MS) await nextTurn();
+    this.#endUse = use.resolve;
+    return super.acquireConnection();
+  }
+
+  #startOfTurn(): number {
+    if (this.#turnStartMs === undefined) {
+      this.#turnStartMs = performance.now();
+      setImmediate(() => {
+        this.#turnStartMs = undefined;
+      });
+    }
+    return this.#turnStartMs;
+  }
+
+  override async releaseConnection(): Promise<void> {
+    await super.releaseConnection();
+    this.#endUse();
+  }
+
+  override async beginTransaction(
+    connection: DatabaseConnection,
+    settings?: TransactionSettings,
+  ): Promise<void> {
+    // Why: one that began by reading could not write after another process has.
+    const mode = settings?.accessMode === 'read only' ? 'deferred' : 'immediate';
+    // One whose end failed would be in the way of all others.
+    await this.rollbackTransaction(connection);
+    await connection.executeQuery(CompiledQuery.raw(`begin ${mode}`));
+  }
+
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // A full disk has ended it already; saying so would hide the reason.
+    if (this.#connection.inTransaction) await super.rollbackTransaction(connection);
+  }
+}
+
+/** The connection as kysely uses it, keeping prepared statements. */
+function cached(connection: Libsql.Database): SqliteDatabase {
+  const statements = new LRUCache<string, SqliteStatement>({ max: STATEMENT_COUNT_MAX });
+  return {
+    close: () => void connection.close(),
+    prepare: (sql) => {
+      const known = statements.get(sql);
+      if (known !== undefined) return known;
+      const statement = checked(connection.prepare(sql));
+      statements.set(sql, statement);
+      return statement;
+    },
+  };
+}
+
+function checked(statement: Libsql.Statement): SqliteStatement {
+  return {
+    reader: statement.reader,
+    all: (values) => statement.all(bindable(values)),
+    run: (values) => statement.run(bindable(values)),
+    iterate: (values) => statement.iterate(bindable(values)),
+  };
+}
+
+function bindable(values: readonly unknown[]): readonly unknown[] {
+  for (const value of values) {
+    const isKnown = value === null || typeof value === 'string' || typeof value === 'number';
+    if (!isKnown) throw new TypeError(`a value of type ${typeof value} cannot be bound`);
+  }
+  return values;
+}
+
+const LOCKED = 'is locked by another process';
+const DAMAGED = 'is damaged';
+const REMEDY =
+  'put a backup in its place ("trawl restore"), or move it away to begin without accounts and permissions';
+
+/** What a code of SQLite means; the file is the subject. */
+const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
+  ['SQLITE_BUSY', LOCKED],
+  ['SQLITE_LOCKED', LOCKED],
+  ['SQLITE_FULL', `cannot grow: the disk is full; ${ROOM_REMEDY}`],
+  ['SQLITE_IOERR_SHMSIZE', `cannot be opened: the disk is full; ${ROOM_REMEDY}`],
+  ['SQLITE_IOERR', 'cannot be read or written: the system reports an input or output error'],
+  ['SQLITE_CANTOPEN', 'cannot be opened, or the file beside it that ends with -wal or -shm'],
+  ['SQLITE_READONLY', 'cannot be written'],
+  ['SQLITE_CORRUPT', DAMAGED],
+  ['SQLITE_NOTADB', `${DAMAGED}: it is no database`],
+  ['SQLITE_PROTOCOL', LOCKED],
+  ['SQLITE_NOMEM', 'cannot be read: memory is short'],
+];
+
+function reasonOf(error: unknown): string | undefined {
+  const code = systemCodeOf(error) ?? '';
+  return REASONS.find(([prefix]) => code.startsWith(prefix))?.[1];
+}
+
+function faultOf(error: unknown): Fault | undefined {
+  if (systemCodeOf(error) === 'SQLITE_CONSTRAINT_FOREIGNKEY') {
+    const message = 'the user, key or repository does not exist';
+    return { error: new StoreError('NOT_FOUND', message, error), isTransient: false };
+  }
+  return reasonOf(error) === undefined ? undefined : faultAt(STORE_FILE, error);
+}
+
+/** Of opening: with what to do about damage. */
+function openingFault(file: string, error: unknown): Fault {
+  const isDamage = error instanceof DamageError;
+  const reason = isDamage ? `${DAMAGED}: ${error.message}` : reasonOf(error);
+  if (reason?.startsWith(DAMAGED) !== true) return faultAt(file, error);
+  const message = `${file} ${reason}; ${REMEDY}`;
+  return { error: new StoreError('NOT_READY', message, error), isTransient: false };
+}
+
+/** @param file  as people are told of it */
+function faultAt(file: string, error: unknown): Fault {
+  if (error instanceof NoFileError)
+    return { error: new StoreError('NOT_READY', error.message, error), isTransient: false };
+  const reason = reasonOf(error) ?? `cannot be opened: ${messageOf(error)}`;
+  return {
+    error: new StoreError('NOT_READY', `${file} ${reason}`, error),
+    isTransient: reason === LOCKED,
+  };
+}

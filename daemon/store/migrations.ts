@@ -1,0 +1,116 @@
+// Brings a store to the form that this version knows, by kysely's Migrator: all steps that are missing, in
+// one transaction, one daemon at a time. A store that a newer version has brought further is refused.
+
+import { given } from '../base/given.ts';
+import { type Kysely, type Migration, Migrator, sql, type TableMetadata } from 'kysely';
+import { StoreError } from './error.ts';
+import { migration0001 } from './migration-0001.ts';
+import { migration0002 } from './migration-0002.ts';
+import { migration0003 } from './migration-0003.ts';
+import { migration0004 } from './migration-0004.ts';
+import { migration0005 } from './migration-0005.ts';
+import { migration0006 } from './migration-0006.ts';
+import { migration0007 } from './migration-0007.ts';
+import { migration0008 } from './migration-0008.ts';
+import { migration0009 } from './migration-0009.ts';
+import type { Schema, StoreKind } from './schema.ts';
+
+/** Name of the form of the tables that this version reads and writes. */
+export const STORE_VERSION = '0009';
+
+/** Table in which the Migrator notes what has run. */
+const MIGRATION_TABLE = 'trawl_migrations';
+
+/** By name; the names ascend in the order of release. */
+function migrations(kind: StoreKind): Record<string, Migration> {
+  return {
+    '0001': migration0001(kind),
+    '0002': migration0002(kind),
+    '0003': migration0003,
+    '0004': migration0004(kind),
+    '0005': migration0005(kind),
+    '0006': migration0006(kind),
+    '0007': migration0007(kind),
+    '0008': migration0008(kind),
+    '0009': migration0009(kind),
+  };
+}
+
+/**
+ * Runs the migrations that the store lacks.
+ *
+ * Errors: NOT_READY for a store of a newer version; what the database says otherwise, and nothing is changed.
+ */
+export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void> {
+  const known = migrations(kind);
+  const schema = await schemaOf(db, kind);
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve(known) },
+    migrationTableName: MIGRATION_TABLE,
+    migrationLockTableName: `${MIGRATION_TABLE}_lock`,
+    ...given({ migrationTableSchema: schema }),
+  });
+  // Why: a store that has its form is opened by reading alone, which no writer is in the way of.
+  if ((await checkedVersion(db, schema, Object.keys(known))) === STORE_VERSION) return;
+  const { error } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  // Another daemon may have brought it further since.
+  await checkedVersion(db, schema, Object.keys(known));
+  throw error;
+}
+
+/** The schema that tables are made in; several instances may share a PostgreSQL database, each with its own. */
+async function schemaOf(db: Kysely<Schema>, kind: StoreKind): Promise<string | undefined> {
+  if (kind === 'embedded') return undefined;
+  const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db);
+  const name = rows[0]?.name;
+  if (name === undefined || name === null) {
+    throw new StoreError('NOT_READY', 'the search_path of the PostgreSQL role names no schema');
+  }
+  return name;
+}
+
+/** Tables of this instance. @param schema  undefined: there is but one */
+async function tablesHere(
+  db: Kysely<Schema>,
+  schema: string | undefined,
+): Promise<readonly TableMetadata[]> {
+  const tables = await db.introspection.getTables();
+  return tables.filter((table) => schema === undefined || table.schema === schema);
+}
+
+/** Names of the columns of each table, in any order. */
+export async function columnsByTable(
+  db: Kysely<Schema>,
+  kind: StoreKind,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const tables = await tablesHere(db, await schemaOf(db, kind));
+  return new Map(tables.map(({ name, columns }) => [name, columns.map(({ name }) => name)]));
+}
+
+/** The last migration that has run; undefined: none has. Errors: NOT_READY if this version does not know it. */
+async function checkedVersion(
+  db: Kysely<Schema>,
+  schema: string | undefined,
+  known: readonly string[],
+): Promise<string | undefined> {
+  const tables = await tablesHere(db, schema);
+  if (!tables.some(({ name }) => name === MIGRATION_TABLE)) return undefined;
+  const rows = await db
+    .withTables<{ [MIGRATION_TABLE]: { name: string } }>()
+    .selectFrom(MIGRATION_TABLE)
+    .select('name')
+    .execute();
+  const newest = rows
+    .map(({ name }) => name)
+    .sort()
+    .at(-1);
+  if (newest === undefined || known.includes(newest)) return newest;
+  throw new StoreError(
+    'NOT_READY',
+    'the store was made by a newer version of Trawl: ' +
+      `it has form ${newest}, this version knows ${STORE_VERSION}; nothing was changed: install the newer version ` +
+      'again, or restore a backup that was made before the upgrade ("trawl restore FILE --force")',
+  );
+}

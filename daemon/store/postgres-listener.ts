@@ -1,0 +1,137 @@
+// Hears of changes that other daemons make on the same PostgreSQL: one connection that LISTENs. When it is
+// lost, changes may be missed; so `isInformed` is false until it is there again, and then everything counts
+// as changed. Leaves to the caller what to do meanwhile.
+
+import { setTimeout } from 'node:timers/promises';
+import { Client, type ClientConfig } from 'pg';
+import { messageOf } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
+import type { Change } from './engine.ts';
+
+export const CHANNEL = 'trawl_changes';
+
+/** Milliseconds before the first attempt to connect again; later ones take twice as long, up to the second. */
+const RETRY_MS = 100;
+const RETRY_MS_MAX = 5_000;
+
+/** Milliseconds between two signs of life, and for which one may take. */
+const HEARTBEAT_MS = 5_000;
+
+const END_MS_MAX = 1_000;
+
+export class PostgresListener {
+  readonly #config: ClientConfig;
+  readonly #log: Log;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #isInformed = false;
+  #lostAtMs = performance.now();
+
+  constructor(config: ClientConfig, log: Log) {
+    this.#config = { ...config, query_timeout: HEARTBEAT_MS };
+    this.#log = log;
+  }
+
+  /** False while changes may be missed; a connection that dies silently is noticed within 10 s. */
+  get isInformed(): boolean {
+    return this.#isInformed;
+  }
+
+  /** Milliseconds for which changes may have been missed, 0 while none is; a silent death counts 10 s too few. */
+  get uninformedMs(): number {
+    return this.#isInformed ? 0 : performance.now() - this.#lostAtMs;
+  }
+
+  /** Listens until `stop`; done with the first attempt. `onChange` must not throw. */
+  async start(onChange: (change: Change) => void): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#running = this.#run(onChange, resolve);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(onChange: (change: Change) => void, onAttempt: () => void): Promise<void> {
+    let pauseMs = RETRY_MS;
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#listenOnce(onChange, () => {
+          pauseMs = RETRY_MS;
+          onAttempt();
+        });
+      } catch (error) {
+        const message = `changes of other daemons are not heard: ${messageOf(error)}`;
+        this.#log.warn(message, { retryInMs: pauseMs });
+      }
+      onAttempt();
+      await this.#pause(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, RETRY_MS_MAX);
+    }
+  }
+
+  /** Connects and listens; returns when it is to stop, throws when the connection is lost. */
+  async #listenOnce(onChange: (change: Change) => void, onInformed: () => void): Promise<void> {
+    const client = new Client(this.#config);
+    const lost = new Promise<never>((_, reject) => {
+      client.once('error', reject);
+      client.once('end', () => reject(new Error('the connection has ended')));
+    });
+    // It may be rejected while nobody waits for it.
+    lost.catch(() => {});
+    client.on('error', () => {});
+    client.on('notification', ({ payload }) => onChange(decodeChange(payload ?? '')));
+    try {
+      await Promise.race([client.connect(), lost]);
+      await Promise.race([client.query(`LISTEN ${CHANNEL}`), lost]);
+      onChange({ topic: 'all' });
+      this.#isInformed = true;
+      onInformed();
+      while (!this.#stopping.signal.aborted) {
+        await Promise.race([this.#pause(HEARTBEAT_MS), lost]);
+        await Promise.race([client.query('SELECT 1'), lost]);
+      }
+    } finally {
+      if (this.#isInformed) this.#lostAtMs = performance.now();
+      this.#isInformed = false;
+      // A connection that died silently does not end.
+      const ended = client.end().catch(() => {});
+      await Promise.race([ended, setTimeout(END_MS_MAX, undefined, { ref: false })]);
+    }
+  }
+
+  /** Waits; ends early when it is to stop. */
+  async #pause(ms: number): Promise<void> {
+    await setTimeout(ms, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => {});
+  }
+}
+
+/** A change as the text that travels: `user:<id>`, `topic:<name>` or `list:<repoId>:<takenAt or ->:<connection>`. */
+export function encodeChange(change: Change): string {
+  if ('userId' in change) return `user:${change.userId}`;
+  if ('topic' in change) return `topic:${change.topic}`;
+  const { repoId, takenAt, connection } = change.list;
+  return `list:${repoId}:${takenAt ?? '-'}:${connection}`;
+}
+
+/** A text that this version does not know may be any change. */
+function decodeChange(text: string): Change {
+  if (text.startsWith('user:')) return { userId: text.slice(5) };
+  const list = /^list:(\d+):(-|\d+):(.+)$/s.exec(text);
+  if (list !== null) {
+    const [, repoId, takenAt, connection = ''] = list;
+    return {
+      list: {
+        repoId: Number(repoId),
+        takenAt: takenAt === '-' ? null : Number(takenAt),
+        connection,
+      },
+    };
+  }
+  const topic = (['settings', 'repos', 'readers'] as const).find(
+    (name) => text === `topic:${name}`,
+  );
+  return { topic: topic ?? 'all' };
+}

@@ -1,0 +1,237 @@
+// The PostgreSQL engine: a pool of connections through pg, and what its errors mean. Changes travel between
+// daemons by NOTIFY (postgres-listener.ts has the receiving end), which the server sends when the
+// transaction that made them is committed.
+//
+// Cost: a call is a round trip; a transaction has at least three.
+
+import { CompiledQuery, Kysely, PostgresDialect, PostgresDriver, sql } from 'kysely';
+import type {
+  DatabaseConnection,
+  PostgresCursor,
+  PostgresPool,
+  PostgresPoolClient,
+  PostgresQueryResult,
+} from 'kysely';
+import { Client, type ClientConfig, DatabaseError, Pool, type PoolClient, types } from 'pg';
+import { messageOf, systemCodeOf } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
+import { type Engine, type Fault, PLUGINS } from './engine.ts';
+import { StoreError, UnwritableError } from './error.ts';
+import { CHANNEL, PostgresListener, encodeChange } from './postgres-listener.ts';
+import type { Schema } from './schema.ts';
+
+const CONNECTION_COUNT_MAX = 10;
+const CONNECT_MS_MAX = 5_000;
+
+/** Milliseconds after which the server, and if that does not answer the daemon, gives a statement up. */
+const STATEMENT_MS_MAX = 20_000;
+const ANSWER_MS_MAX = 25_000;
+
+/** Milliseconds that a transaction may wait for its daemon: whoever reads a dump may be slow. */
+const IDLE_MS_MAX = 300_000;
+
+/** Names the lock of the membership among the advisory locks of the database; any constant would do. */
+const MEMBERSHIP_LOCK = 7_243_951_802_116;
+
+const INT8_OID = 20;
+
+/**
+ * The engine on the database at `databaseUrl`. Nothing is connected yet.
+ *
+ * Errors: NOT_READY for an address that cannot be read.
+ */
+export function openPostgres(databaseUrl: string, log: Log): Engine {
+  const config = configOf(databaseUrl);
+  warnOfPlainText(config, log);
+  const pool = openPool(config, log);
+  const db = new Kysely<Schema>({ dialect: new ServerDialect({ pool }), plugins: PLUGINS });
+  const listener = new PostgresListener(config, log);
+  return {
+    kind: 'postgres',
+    db,
+    get isInformed() {
+      return listener.isInformed;
+    },
+    get uninformedMs() {
+      return listener.uninformedMs;
+    },
+    faultOf,
+    lockMembership: async (trx) => {
+      await sql`select pg_advisory_xact_lock(${sql.lit(MEMBERSHIP_LOCK)})`.execute(trx);
+    },
+    announce: async (trx, changes) => {
+      for (const text of new Set(changes.map(encodeChange))) {
+        await sql`select pg_notify(${CHANNEL}, ${text})`.execute(trx);
+      }
+    },
+    listen: (onChange) => listener.start(onChange),
+    openSnapshot: async () => {
+      const trx = await db
+        .startTransaction()
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute();
+      return { db: trx, close: () => trx.rollback().execute() };
+    },
+    close: async () => {
+      await listener.stop();
+      await db.destroy();
+    },
+  };
+}
+
+function configOf(databaseUrl: string): ClientConfig {
+  const config: ClientConfig = {
+    connectionString: databaseUrl,
+    fallback_application_name: 'trawl',
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    statement_timeout: STATEMENT_MS_MAX,
+    query_timeout: ANSWER_MS_MAX,
+    idle_in_transaction_session_timeout: IDLE_MS_MAX,
+    types: {
+      // Counts and times: both stay below 2^53.
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === INT8_OID ? Number : types.getTypeParser(oid, format),
+    },
+  };
+  if (!isAddress(databaseUrl, config)) {
+    throw new StoreError('NOT_READY', 'the database address is no PostgreSQL address');
+  }
+  return config;
+}
+
+/** Names of this machine; a path is that of a socket. */
+const LOCAL_HOST = /^(?:localhost|127\.[\d.]+|::1|\/.*|)$/;
+
+function warnOfPlainText(config: ClientConfig, log: Log): void {
+  const { host, ssl } = new Client(config);
+  if (ssl || LOCAL_HOST.test(host)) return;
+  log.warn(
+    'PostgreSQL on another host is used without TLS: accounts and password hashes cross the network in plain text; ' +
+      'add sslmode=verify-full to the database address',
+  );
+}
+
+function isAddress(databaseUrl: string, config: ClientConfig): boolean {
+  if (!/^postgres(?:ql)?:\/\//.test(databaseUrl)) return false;
+  try {
+    // Reads the address. Its error would show it, so it is not passed on.
+    void new Client(config);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Adds to pg's pool that connections which fail are closed, whoever uses them then. */
+function openPool(config: ClientConfig, log: Log): PostgresPool {
+  const pool = new Pool({ ...config, max: CONNECTION_COUNT_MAX });
+  // Why only the message: the error holds the client, and that the address with its password.
+  pool.on('error', (error) => log.warn(`a PostgreSQL connection was lost: ${messageOf(error)}`));
+  pool.on('connect', (client) => {
+    // The query under way, or the next one, fails with the same; without a listener the process would end.
+    client.on('error', () => {});
+  });
+  return {
+    connect: async () => watched(await pool.connect()),
+    end: () => pool.end(),
+  };
+}
+
+/** The client as kysely uses it; one that had an error which was not the server's answer is not used again. */
+function watched(client: PoolClient): PostgresPoolClient {
+  let isBroken = false;
+  const run = async (text: string, values: readonly unknown[]): Promise<unknown> => {
+    try {
+      return await client.query(text, [...values]);
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || isLost(error)) isBroken = true;
+      throw error;
+    }
+  };
+  function query<Row>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
+  function query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
+  function query(text: unknown, values: readonly unknown[] = []): unknown {
+    if (typeof text !== 'string') throw new TypeError('no cursors here');
+    return run(text, values);
+  }
+  return { query, release: () => client.release(isBroken) };
+}
+
+class ServerDialect extends PostgresDialect {
+  readonly #config: { readonly pool: PostgresPool };
+
+  constructor(config: { readonly pool: PostgresPool }) {
+    super(config);
+    this.#config = config;
+  }
+
+  override createDriver(): PostgresDriver {
+    return new ServerDriver(this.#config);
+  }
+}
+
+class ServerDriver extends PostgresDriver {
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    try {
+      await connection.executeQuery(CompiledQuery.raw('rollback'));
+    } catch {
+      // The connection is gone, and the transaction with it; its own error says why.
+    }
+  }
+}
+
+/** What codes of the server mean, by their beginnings; the first that fits. */
+const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
+  ['08', 'PostgreSQL cannot be reached'],
+  ['57P', 'PostgreSQL is stopping or starting'],
+  ['53100', 'PostgreSQL has no room left on its disk'],
+  ['53', 'PostgreSQL has no connection or memory left'],
+  ['57014', 'PostgreSQL took too long'],
+  ['55P03', 'PostgreSQL took too long'],
+  ['25P0', 'PostgreSQL took too long'],
+  ['40', 'PostgreSQL has too many writers at once'],
+  ['25006', 'PostgreSQL is read-only'],
+  ['28', 'PostgreSQL refuses the role of the database address'],
+  ['3D000', 'the PostgreSQL database does not exist'],
+  ['42501', 'the PostgreSQL role lacks rights'],
+  ['58', 'PostgreSQL reports an error of its system'],
+  ['XX', 'PostgreSQL reports damage or an error of its own'],
+];
+
+/** Those of a server that can be read. */
+const UNWRITABLE: ReadonlySet<string> = new Set(['53100', '25006']);
+
+/** Errors of pg and of the system that are not answers of the server. */
+const UNREACHABLE =
+  /^E[A-Z]+$|connection|terminated|timeout|not queryable|calling end on the pool|destroyed/i;
+
+/** Does the server end the connection with this error? */
+function isLost(error: DatabaseError): boolean {
+  return error.severity === 'FATAL' || error.severity === 'PANIC';
+}
+
+function faultOf(error: unknown): Fault | undefined {
+  if (!(error instanceof DatabaseError)) {
+    const isUnreachable =
+      UNREACHABLE.test(systemCodeOf(error) ?? '') || UNREACHABLE.test(messageOf(error));
+    if (!isUnreachable) return undefined;
+    return {
+      error: new StoreError('NOT_READY', 'PostgreSQL cannot be reached'),
+      isTransient: false,
+    };
+  }
+  const code = error.code ?? '';
+  if (code === '23503') {
+    return {
+      error: new StoreError('NOT_FOUND', 'the user, key or repository does not exist', error),
+      isTransient: false,
+    };
+  }
+  const reason = REASONS.find(([prefix]) => code.startsWith(prefix))?.[1];
+  if (reason === undefined) return undefined;
+  const NotReady = UNWRITABLE.has(code) ? UnwritableError : StoreError;
+  return { error: new NotReady('NOT_READY', reason, error), isTransient: code.startsWith('40') };
+}

@@ -1,0 +1,342 @@
+// What of repos must not be lost with the index: id, name, who may see them, how a source is known again, and which connections
+// list them. The caller decides which repo a source is. It gets all repos for that, and what it says is kept in the same
+// transaction, so that daemons that share a store cannot give one id to two repos.
+
+import { DAY_MS } from '../base/durations.ts';
+import { given } from '../base/given.ts';
+import type { Kysely, Transaction } from 'kysely';
+import type { CodeHostType, RepoFacts, RepoSource, SourceKind } from '../repos/records.ts';
+import { appendAudit, type NewAuditRecord } from './audit.ts';
+import { inBatches, selectBatches } from './batches.ts';
+import {
+  nextConnectionId,
+  putConnections,
+  putLinks,
+  readConnections,
+  readLinks,
+  removeConnections,
+  type StoredConnection,
+  type StoredLink,
+} from './connections.ts';
+import type { Database } from './database.ts';
+import type { RepoTable, Schema } from './schema.ts';
+import { storable, storableOrNull } from './text.ts';
+
+/** Where the source of a repo was seen last. */
+export interface RepoPlace {
+  readonly kind: SourceKind;
+  /** Absolute, as it was given. */
+  readonly path: string;
+  /** Without symbolic links; absent: never seen. */
+  readonly realPath?: string;
+  /** Of the folder, as the file system knows it; absent: never seen. */
+  readonly fileId?: string;
+}
+
+/** What a host says of a repo that it has. */
+export interface HostFacts extends RepoFacts {
+  readonly codeHostType: CodeHostType;
+  /** Below the address of the host: `owner/name`. */
+  readonly path: string;
+  /** Without credentials. */
+  readonly cloneUrl: string;
+  /** The whole name that it is to have; absent: host and path. */
+  readonly name?: string;
+  /** Where it is read in place; absent: a clone of it is. */
+  readonly source?: RepoSource;
+  /**
+   * It is a submodule: the commit that is pinned, and the repoIds of whom it is in, the outermost first, and at the end of
+   * the repo that it is.
+   */
+  readonly submodule?: { readonly commit: string; readonly chain: readonly number[] };
+}
+
+/** The code host of a repo: its address, and the id that it gave the repo, which stays when that is renamed. */
+export interface RepoHost {
+  readonly address: string;
+  readonly hostId: string;
+  readonly facts: HostFacts;
+}
+
+export interface StoredRepo {
+  readonly repoId: number;
+  readonly name: string;
+  readonly visibility: RepoTable['visibility'];
+  readonly enforcement: RepoTable['enforcement'];
+  /** Absent: another repo is there now. */
+  readonly place?: RepoPlace;
+  readonly remote?: string;
+  /** Absent: no connection lists it; it was named as a source of this machine. */
+  readonly host?: RepoHost;
+  readonly selection?: { readonly branches: readonly string[]; readonly tags: readonly string[] };
+  /** Which files of its source are docs; absent: as files of rules say. */
+  readonly rules?: {
+    readonly noIgnore?: true;
+    readonly ignore?: readonly string[];
+    readonly reposApart?: true;
+  };
+}
+
+/** A repo of a host that was removed, and gets its id and grants back where it is put again under this id. */
+export type RemovedRepo = Pick<RepoHost, 'address' | 'hostId'> & { readonly repoId: number };
+
+export interface RepoBook {
+  /** By repoId. */
+  readonly repos: readonly StoredRepo[];
+  /** By repoId. */
+  readonly removed: readonly RemovedRepo[];
+  /** The lowest id that no repo had and no grant named, ever. */
+  readonly nextRepoId: number;
+  /** Those of all instances, by id. */
+  readonly connections: readonly StoredConnection[];
+  readonly links: readonly StoredLink[];
+  /** The lowest id that no connection had, ever. */
+  readonly nextConnectionId: number;
+}
+
+export interface RepoDecision<Result> {
+  /** New repos, and old ones as they are to be. An id from `nextRepoId` on is used up with this. */
+  readonly changed: readonly StoredRepo[];
+  /** Repos that go, with their links; their grants are kept aside for RETURN_MS where a host may have them again. */
+  readonly removed?: readonly number[];
+  /** New connections, and old ones as they are to be; those that go, with their links. */
+  readonly connections?: readonly StoredConnection[];
+  readonly removedConnections?: readonly number[];
+  /** Of the repos and connections that are left. */
+  readonly links?: readonly StoredLink[];
+  /** What the audit says of it, kept with it; default: nothing. */
+  readonly records?: readonly NewAuditRecord[];
+  readonly result: Result;
+}
+
+const COUNTER = 'repo';
+
+/** For how long a repo that was removed gets its id and its grants back. */
+export const RETURN_MS = 30 * DAY_MS;
+
+export type Repos = ReturnType<typeof reposIn>;
+
+export function reposIn(database: Database) {
+  const readNow = (db: Kysely<Schema>): Promise<RepoBook> => readBook(db, database.now());
+  return {
+    read: (): Promise<RepoBook> => database.read(readNow),
+    /** Decides on the repos as they are, and keeps what was decided; nobody else changes them meanwhile. */
+    change: <Result>(decide: (book: RepoBook) => RepoDecision<Result>): Promise<Result> =>
+      database.write(async ({ db, changed }) => {
+        await holdCounter(db);
+        const book = await readNow(db);
+        const decision = decide(book);
+        const returned = returnedOf(book, decision);
+        if (!(await keep(db, book, decision, database.now()))) return decision.result;
+        await giveBack(db, returned);
+        await appendAudit(db, decision.records ?? [], () => database.nextOrdinal());
+        const isOfGrants = (decision.removed ?? []).length + returned.length > 0;
+        changed({ topic: isOfGrants ? 'all' : 'repos' });
+        return decision.result;
+      }),
+  };
+}
+
+/** Returns whether there was anything to keep. */
+async function keep(
+  db: Transaction<Schema>,
+  { repos, nextRepoId }: RepoBook,
+  { changed, ...decision }: RepoDecision<unknown>,
+  now: number,
+): Promise<boolean> {
+  const { removed = [], connections = [], removedConnections = [], links = [] } = decision;
+  const all = [changed, removed, connections, removedConnections, links];
+  if (all.every(({ length }) => length === 0)) return false;
+  await remove(db, removed, now);
+  const names = new Map(repos.map(({ repoId, name }) => [repoId, name]));
+  const renamed = changed.filter(({ repoId, name }) => (names.get(repoId) ?? name) !== name);
+  // Why aside: names that repos exchange are free in between.
+  for (const { repoId } of renamed)
+    await db
+      .updateTable('repos')
+      .set({ name: `#${repoId}` })
+      .where('id', '=', repoId)
+      .execute();
+  for (const repo of changed) await put(db, repo);
+  const used = changed.reduce((last, { repoId }) => Math.max(last, repoId), nextRepoId - 1);
+  // Why with those that go: the last id is known by its repo alone.
+  if (used >= nextRepoId || removed.length > 0) await setCounter(db, used + 1);
+  await putConnections(db, connections);
+  await removeConnections(db, removedConnections);
+  await putLinks(db, links);
+  return true;
+}
+
+async function remove(
+  db: Transaction<Schema>,
+  repoIds: readonly number[],
+  now: number,
+): Promise<void> {
+  if (repoIds.length === 0) return;
+  await db
+    .deleteFrom('removed_repos')
+    .where('removedAt', '<=', now - RETURN_MS)
+    .execute();
+  for await (const batch of inBatches(repoIds)) {
+    await keepAside(db, batch, now);
+    await db.deleteFrom('grants').where('repoId', 'in', batch).execute();
+    await db.deleteFrom('repos').where('id', 'in', batch).execute();
+  }
+}
+
+/** Keeps which repos of hosts these are, and their grants. */
+async function keepAside(
+  db: Transaction<Schema>,
+  repoIds: readonly number[],
+  now: number,
+): Promise<void> {
+  const hosts = await db
+    .selectFrom('repo_hosts')
+    .select(['repoId', 'address', 'hostId'])
+    .where('repoId', 'in', repoIds)
+    .execute();
+  if (hosts.length === 0) return;
+  const rows = hosts.map((host) => ({ ...host, removedAt: now }));
+  await db.insertInto('removed_repos').values(rows).execute();
+  const ids = hosts.map(({ repoId }) => repoId);
+  const grants = db.selectFrom('grants').select(['repoId', 'userId']).where('repoId', 'in', ids);
+  await db.insertInto('removed_grants').columns(['repoId', 'userId']).expression(grants).execute();
+}
+
+/** Ids of the repos that a decision puts again after they were removed. */
+function returnedOf({ removed }: RepoBook, { changed }: RepoDecision<unknown>): number[] {
+  const gone = new Set(removed.map(({ repoId }) => repoId));
+  return changed.map(({ repoId }) => repoId).filter((repoId) => gone.has(repoId));
+}
+
+/** Repos have again the grants that were kept aside. */
+async function giveBack(db: Transaction<Schema>, repoIds: readonly number[]): Promise<void> {
+  for await (const batch of inBatches(repoIds)) {
+    const grants = db.selectFrom('removed_grants').select(['repoId', 'userId']);
+    await db
+      .insertInto('grants')
+      .columns(['repoId', 'userId'])
+      .expression(grants.where('repoId', 'in', batch))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await db.deleteFrom('removed_repos').where('repoId', 'in', batch).execute();
+  }
+}
+
+async function readBook(db: Kysely<Schema>, now: number): Promise<RepoBook> {
+  const hosts = await readHosts(db);
+  const repos: StoredRepo[] = [];
+  for await (const rows of selectBatches(db.selectFrom('repos').selectAll(), ['id']))
+    repos.push(...rows.map((row) => repoOf(row, hosts.get(row.id))));
+  const query = db.selectFrom('counters').select('value').where('name', '=', COUNTER);
+  const { value } = (await query.executeTakeFirst()) ?? { value: 1 };
+  const last = repos.at(-1)?.repoId ?? 0;
+  return {
+    repos,
+    removed: await readRemoved(db, now),
+    nextRepoId: Math.max(value, last + 1, (await lastGranted(db)) + 1),
+    connections: await readConnections(db),
+    links: await readLinks(db),
+    nextConnectionId: await nextConnectionId(db),
+  };
+}
+
+async function readRemoved(db: Kysely<Schema>, now: number): Promise<RemovedRepo[]> {
+  const removed: RemovedRepo[] = [];
+  const columns = ['repoId', 'address', 'hostId'] as const;
+  const query = db.selectFrom('removed_repos').select(columns);
+  const recent = query.where('removedAt', '>', now - RETURN_MS);
+  for await (const rows of selectBatches(recent, ['repoId'])) removed.push(...rows);
+  return removed;
+}
+
+async function readHosts(db: Kysely<Schema>): Promise<ReadonlyMap<number, RepoHost>> {
+  const hosts = new Map<number, RepoHost>();
+  for await (const rows of selectBatches(db.selectFrom('repo_hosts').selectAll(), ['repoId']))
+    for (const { repoId, address, hostId, facts } of rows)
+      hosts.set(repoId, { address, hostId, facts: JSON.parse(facts) });
+  return hosts;
+}
+
+/** A store from before it held repos has grants that name some. */
+async function lastGranted(db: Kysely<Schema>): Promise<number> {
+  const query = db.selectFrom('grants').select((select) => select.fn.max('repoId').as('last'));
+  return (await query.executeTakeFirst())?.last ?? 0;
+}
+
+/** Holds up whoever else wants to change repos, until the transaction ends. */
+async function holdCounter(db: Transaction<Schema>): Promise<void> {
+  await db
+    .insertInto('counters')
+    .values({ name: COUNTER, value: 1 })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute();
+  await db
+    .updateTable('counters')
+    .set((set) => ({ value: set.ref('value') }))
+    .where('name', '=', COUNTER)
+    .execute();
+}
+
+async function setCounter(db: Transaction<Schema>, value: number): Promise<void> {
+  await db.updateTable('counters').set({ value }).where('name', '=', COUNTER).execute();
+}
+
+async function put(db: Transaction<Schema>, repo: StoredRepo): Promise<void> {
+  const row = rowOf(repo);
+  const { id: _, ...rest } = row;
+  await db
+    .insertInto('repos')
+    .values(row)
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(rest))
+    .execute();
+  if (repo.host === undefined) return;
+  const { address, hostId, facts } = repo.host;
+  const host = {
+    address: storable(address),
+    hostId: storable(hostId),
+    facts: storable(JSON.stringify(facts)),
+  };
+  await db
+    .insertInto('repo_hosts')
+    .values({ ...host, repoId: row.id })
+    .onConflict((conflict) => conflict.column('repoId').doUpdateSet(host))
+    .execute();
+}
+
+function rowOf(repo: StoredRepo): RepoTable {
+  const { repoId, name, visibility, enforcement, place, remote, selection, rules } = repo;
+  // Why one column: both say what of the source is indexed.
+  const indexed = selection === undefined && rules === undefined ? null : { ...selection, rules };
+  return {
+    id: repoId,
+    name: storable(name),
+    visibility,
+    enforcement,
+    place: place === undefined ? null : storable(JSON.stringify(place)),
+    remote: storableOrNull(remote ?? null),
+    selection: indexed === null ? null : storable(JSON.stringify(indexed)),
+  };
+}
+
+function repoOf(
+  { id, name, visibility, enforcement, ...row }: RepoTable,
+  host: RepoHost | undefined,
+): StoredRepo {
+  // Safety: written by rowOf alone.
+  /* oxlint-disable typescript/no-unsafe-type-assertion */
+  const place = row.place === null ? undefined : (JSON.parse(row.place) as RepoPlace);
+  const { branches, tags, rules } = JSON.parse(row.selection ?? '{}') as Indexed;
+  /* oxlint-enable typescript/no-unsafe-type-assertion */
+  return {
+    repoId: id,
+    name,
+    visibility,
+    enforcement,
+    ...(branches === undefined || tags === undefined ? {} : { selection: { branches, tags } }),
+    ...given({ place, remote: row.remote ?? undefined, host, rules }),
+  };
+}
+
+/** What the column `selection` holds. */
+type Indexed = Partial<NonNullable<StoredRepo['selection']>> & Pick<StoredRepo, 'rules'>;

@@ -1,0 +1,160 @@
+// The store: users, credentials, repos, grants, lists of readers, counts, audit records, jobs and settings in one database,
+// embedded or PostgreSQL, with the same behaviour on both. This file opens it and joins the groups of operations, one
+// file each. The only place of SQL is this folder.
+
+import { sql } from 'kysely';
+import type { Log } from '../base/log.ts';
+import { apiKeysIn } from './api-keys.ts';
+import { auditIn } from './audit.ts';
+import { connectionsIn } from './connections.ts';
+import { Database } from './database.ts';
+import { openEmbedded } from './embedded.ts';
+import { dump, type DumpPart, load, type LoadOptions } from './dump.ts';
+import type { Change, Engine } from './engine.ts';
+import { grantsIn } from './grants.ts';
+import { hostReadersIn } from './host-readers.ts';
+import { jobsIn } from './jobs.ts';
+import { migrate } from './migrations.ts';
+import { oauthClientsIn } from './oauth-clients.ts';
+import { oauthConsentsIn } from './oauth-consents.ts';
+import { reposIn } from './repos.ts';
+import type { StoreKind } from './schema.ts';
+import { scopedTokensIn } from './scoped-tokens.ts';
+import { sessionsIn } from './sessions.ts';
+import { settingsIn } from './settings.ts';
+import { signOnAccountsIn } from './sign-on-accounts.ts';
+import { setupLinksIn } from './setup-links.ts';
+import { usageIn } from './usage.ts';
+import { usersIn } from './users.ts';
+
+export interface StoreOptions {
+  /** Absolute path of a folder that is there; holds the file of the embedded store. */
+  readonly dataDir: string;
+  /** `postgres://...`; undefined: the embedded store. */
+  readonly databaseUrl?: string | undefined;
+  readonly log: Log;
+  /** Milliseconds for which work is tried again that finds the database locked; 5,000. */
+  readonly busyTimeoutMs?: number;
+  /** Milliseconds since the epoch; the clock of the machine. */
+  readonly now?: () => number;
+  /** Milliseconds after which PostgreSQL counts as away; none. Opening takes what it takes. */
+  readonly answerMsMax?: number;
+}
+
+type Groups = Readonly<ReturnType<typeof groupsIn>>;
+
+/** All operations may fail with NOT_READY: the database cannot be reached, is locked, full or damaged. */
+export interface Store extends Groups {
+  readonly kind: StoreKind;
+  /**
+   * Calls `listener` for every change that caches may hold, before the operation that made it here is done,
+   * or when another daemon on the same PostgreSQL made it; perhaps more than once. Returns what ends it.
+   */
+  onChange(listener: (change: Change) => void): () => void;
+  /** False: changes of other daemons may be missed. Once it is true again, `all` has been told. */
+  readonly isInformed: boolean;
+  /** Milliseconds since changes may have been missed; 0: they may not. */
+  readonly uninformedMs: number;
+  /** The last operation found that the database does not answer; known where `answerMsMax` is given. */
+  readonly isAway: boolean;
+  /** What operations fail with, until something could be written again; known where `answerMsMax` is given. */
+  readonly trouble: string | undefined;
+  /** What was kept and is lost, in words for the operator, until it is seen to; undefined: nothing is known to be. */
+  readonly loss: string | undefined;
+  /** All rows as of one moment, while writes go on; ends early without harm. */
+  dump(): AsyncIterable<DumpPart>;
+  /**
+   * Fills this store, which must be empty or is emptied first, with the rows of a dump: all or none. Others wait
+   * meanwhile.
+   *
+   * Errors: DumpError if the parts are no dump, of another version, or the store is not empty.
+   */
+  load(parts: AsyncIterable<DumpPart>, options?: LoadOptions): Promise<void>;
+  /** Asks the database for an answer. */
+  ping(): Promise<void>;
+  /** Waits for operations under way; later ones fail with NOT_READY. */
+  close(): Promise<void>;
+}
+
+const BUSY_TIMEOUT_MS = 5_000;
+/** For a daemon: whoever needs an answer of the store hears within 2 s that there is none (API.md 2.9). */
+export const ANSWER_MS_MAX = 1_800;
+
+/** Why not with the rest: it takes a start some 45 ms, and most have the embedded one. */
+const loadPostgres = () => import('./postgres.ts');
+
+/**
+ * Opens the store, made if missing, and brings its tables to the form of this version.
+ *
+ * Errors: NOT_READY if it cannot be opened or reached, is locked, or was made by a newer version.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { dataDir, databaseUrl, log, busyTimeoutMs = BUSY_TIMEOUT_MS, now = Date.now } = options;
+  const { answerMsMax } = options;
+  const label = log.labelled('store');
+  const engine: Engine =
+    databaseUrl === undefined
+      ? await openEmbedded(dataDir, busyTimeoutMs)
+      : (await loadPostgres()).openPostgres(databaseUrl, label);
+  const database = new Database({ engine, log: label, busyTimeoutMs, now });
+  try {
+    await database.read((db) => migrate(db, engine.kind));
+    await database.listen();
+    if (database.loss !== undefined) label.error(database.loss);
+    if (answerMsMax !== undefined) database.watchTrouble();
+    if (engine.kind === 'postgres' && answerMsMax !== undefined) database.limitAnswers(answerMsMax);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return joined(database);
+}
+
+/** The groups of operations. */
+function groupsIn(database: Database) {
+  return {
+    users: usersIn(database),
+    sessions: sessionsIn(database),
+    setupLinks: setupLinksIn(database),
+    signOnAccounts: signOnAccountsIn(database),
+    apiKeys: apiKeysIn(database),
+    scopedTokens: scopedTokensIn(database),
+    oauthClients: oauthClientsIn(database),
+    oauthConsents: oauthConsentsIn(database),
+    grants: grantsIn(database),
+    hostReaders: hostReadersIn(database),
+    audit: auditIn(database),
+    settings: settingsIn(database),
+    usage: usageIn(database),
+    repos: reposIn(database),
+    connections: connectionsIn(database),
+    jobs: jobsIn(database),
+  };
+}
+
+function joined(database: Database): Store {
+  return {
+    kind: database.kind,
+    ...groupsIn(database),
+    onChange: (listener) => database.onChange(listener),
+    get isInformed() {
+      return database.isInformed;
+    },
+    get uninformedMs() {
+      return database.uninformedMs;
+    },
+    get isAway() {
+      return database.isAway;
+    },
+    get trouble() {
+      return database.trouble;
+    },
+    get loss() {
+      return database.loss;
+    },
+    dump: () => dump(database),
+    load: (parts, options = {}) => load(database, parts, options),
+    ping: () => database.read(async (db) => void (await sql`select 1`.execute(db))),
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,275 @@
+// Users: who they are, their role and state. Two rules hold here whatever several daemons do at once: there
+// is always an active owner once there was one, and no more active members than seats.
+
+import { given } from '../base/given.ts';
+import { randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { selectBatches } from './batches.ts';
+import type { Database, Writing } from './database.ts';
+import { StoreError } from './error.ts';
+import { removeGrantsOf } from './grants.ts';
+import type { Schema, UserTable } from './schema.ts';
+import { storable, storableOrNull } from './text.ts';
+
+export type Role = UserTable['role'];
+
+export interface User extends Omit<UserTable, 'requestsPerDay' | 'ordinal'> {
+  /** Null: the default of the instance. */
+  readonly requestsPerDay: number | 'unlimited' | null;
+}
+
+export type NewUser = Pick<User, 'email' | 'role'> & Partial<Pick<User, 'name' | 'passwordHash'>>;
+
+/**
+ * What is left out stays.
+ *
+ * Invariant: the address is not among it. It was given by an owner, the operator or an identity provider that has verified
+ * it when the user was made. So it counts as verified where a host's lists of readers are matched by it
+ * (accounts/host-lists.ts); whatever lets users change it must end that.
+ */
+export type UserChanges = Partial<
+  Pick<User, 'name' | 'role' | 'suspendedAt' | 'passwordHash' | 'requestsPerDay'>
+>;
+
+export interface SeatOptions {
+  /** Active users that the licence allows; undefined: any number. */
+  readonly seatMax?: number | undefined;
+}
+
+/** How the table holds 'unlimited'. */
+const UNLIMITED = -1;
+
+export function usersIn(database: Database) {
+  return {
+    /** Errors: USER_ALREADY_EXISTS, ORG_SEAT_COUNT_REACHED. */
+    create: (user: NewUser, options: SeatOptions = {}): Promise<User> =>
+      database.write((writing) => create(database, writing, user, options)),
+    get: (id: string): Promise<User | undefined> =>
+      database.read(async (db) => userOf(await find(db, 'id', id))),
+    /** Without regard to case and to blanks around. */
+    byEmail: (email: string): Promise<User | undefined> =>
+      database.read(async (db) => userOf(await find(db, 'email', normalizedEmail(email)))),
+    /** All, in the order they were made. */
+    list: (): Promise<User[]> => database.read(list),
+    /**
+     * Undefined: there is no such user. To suspend a user ends its sessions and scoped tokens.
+     *
+     * Errors: LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended),
+     * ORG_SEAT_COUNT_REACHED (restored).
+     */
+    update: (
+      id: string,
+      changes: UserChanges,
+      options: SeatOptions = {},
+    ): Promise<User | undefined> =>
+      database.write((writing) => update(database, writing, id, changes, options)),
+    /**
+     * Removes the user with all that is the user's, except for audit records. False: there is no such user.
+     *
+     * Errors: LAST_OWNER_CANNOT_BE_REMOVED.
+     */
+    remove: (id: string): Promise<boolean> => database.write((writing) => remove(writing, id)),
+    /** Notes activity; an older time than the one noted is ignored. */
+    touch: (id: string, at: number): Promise<void> => database.write(({ db }) => touch(db, id, at)),
+    count: (): Promise<number> => database.read((db) => count(db)),
+    /** Those who are not suspended. */
+    countActive: (): Promise<number> => database.read(countActive),
+  };
+}
+
+function normalizedEmail(email: string): string {
+  return storable(email).trim().toLowerCase();
+}
+
+async function find(
+  db: Kysely<Schema>,
+  column: 'id' | 'email',
+  value: string,
+): Promise<UserTable | undefined> {
+  return await db.selectFrom('users').selectAll().where(column, '=', value).executeTakeFirst();
+}
+
+async function create(
+  database: Database,
+  writing: Writing,
+  { email, name = null, role, passwordHash = null }: NewUser,
+  { seatMax }: SeatOptions,
+): Promise<User> {
+  const { db } = writing;
+  await writing.lockMembership();
+  const normalized = normalizedEmail(email);
+  if ((await find(db, 'email', normalized)) !== undefined) {
+    throw new StoreError('USER_ALREADY_EXISTS', `there is a user ${normalized} already`);
+  }
+  await takeSeat(db, seatMax);
+  const now = database.now();
+  const row: UserTable = {
+    id: randomUUID(),
+    email: normalized,
+    name: storableOrNull(name),
+    role,
+    passwordHash,
+    suspendedAt: null,
+    createdAt: now,
+    updatedAt: now,
+    lastActivityAt: null,
+    requestsPerDay: null,
+    ordinal: database.nextOrdinal(),
+  };
+  await db.insertInto('users').values(row).execute();
+  writing.changed({ userId: row.id });
+  return userFrom(row);
+}
+
+/** Reads batch by batch: users that come or go meanwhile may be in it or not. */
+async function list(db: Kysely<Schema>): Promise<User[]> {
+  const users: User[] = [];
+  const query = db.selectFrom('users').selectAll();
+  for await (const rows of selectBatches(query, ['createdAt', 'ordinal', 'id'])) {
+    for (const row of rows) users.push(userFrom(row));
+  }
+  return users;
+}
+
+async function update(
+  database: Database,
+  writing: Writing,
+  id: string,
+  changes: UserChanges,
+  { seatMax }: SeatOptions,
+): Promise<User | undefined> {
+  const { db } = writing;
+  await writing.lockMembership();
+  const before = await find(db, 'id', id);
+  if (before === undefined) return undefined;
+  const columns = { ...columnsOf(changes), updatedAt: database.now() };
+  const after: UserTable = { ...before, ...columns };
+  await checkOwners(db, before, after);
+  const isSuspended = before.suspendedAt === null && after.suspendedAt !== null;
+  if (before.suspendedAt !== null && after.suspendedAt === null) await takeSeat(db, seatMax);
+  await db.updateTable('users').set(columns).where('id', '=', id).execute();
+  if (isSuspended) {
+    await db.deleteFrom('sessions').where('userId', '=', id).execute();
+    await db.deleteFrom('scoped_tokens').where('userId', '=', id).execute();
+    await db.deleteFrom('oauth_requests').where('userId', '=', id).execute();
+    await db.deleteFrom('oauth_consents').where('userId', '=', id).execute();
+  }
+  writing.changed({ userId: id });
+  return userFrom(after);
+}
+
+function columnsOf(changes: UserChanges): Partial<UserTable> {
+  const { name, role, suspendedAt, passwordHash, requestsPerDay: requests } = changes;
+  return given({
+    name: name === undefined ? undefined : storableOrNull(name),
+    role,
+    suspendedAt,
+    passwordHash,
+    requestsPerDay: requests === 'unlimited' ? UNLIMITED : requests,
+  });
+}
+
+async function remove(writing: Writing, id: string): Promise<boolean> {
+  const { db } = writing;
+  await writing.lockMembership();
+  const user = await find(db, 'id', id);
+  if (user === undefined) return false;
+  await checkOwners(db, user, undefined);
+  // Why: a user may have very many grants; the rest goes with the user's row.
+  await removeGrantsOf(db, id);
+  await db.deleteFrom('usage').where('userId', '=', id).execute();
+  await db.deleteFrom('users').where('id', '=', id).execute();
+  writing.changed({ userId: id });
+  return true;
+}
+
+async function touch(db: Kysely<Schema>, id: string, at: number): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ lastActivityAt: at })
+    .where('id', '=', id)
+    .where((where) =>
+      where.or([where('lastActivityAt', 'is', null), where('lastActivityAt', '<', at)]),
+    )
+    .execute();
+}
+
+/**
+ * Refuses what would leave no active owner; `after` undefined: the user is removed.
+ *
+ * Where this one can sign in, another one must be able to: an owner who was only invited may never come.
+ */
+async function checkOwners(
+  db: Kysely<Schema>,
+  before: UserTable,
+  after: UserTable | undefined,
+): Promise<void> {
+  if (!isActiveOwner(before) || (after !== undefined && isActiveOwner(after))) return;
+  const owners = db
+    .selectFrom('users')
+    .select('id')
+    .where('role', '=', 'OWNER')
+    .where('suspendedAt', 'is', null)
+    .limit(1);
+  const entered = owners.where((where) =>
+    where.or([
+      where('passwordHash', 'is not', null),
+      where('lastActivityAt', 'is not', null),
+      where('id', 'in', db.selectFrom('api_keys').select('userId')),
+    ]),
+  );
+  const hasEntered = (await entered.where('id', '=', before.id).execute()).length > 0;
+  const others = await (hasEntered ? entered : owners).where('id', '!=', before.id).execute();
+  if (others.length > 0) return;
+  const isDemoted = after !== undefined && after.role !== 'OWNER';
+  const deed = isDemoted ? 'demoted' : after === undefined ? 'removed' : 'suspended';
+  throw new StoreError(
+    isDemoted ? 'LAST_OWNER_CANNOT_BE_DEMOTED' : 'LAST_OWNER_CANNOT_BE_REMOVED',
+    `the last active owner cannot be ${deed}; an owner who was invited counts after the first sign-in`,
+  );
+}
+
+function isActiveOwner({ role, suspendedAt }: UserTable): boolean {
+  return role === 'OWNER' && suspendedAt === null;
+}
+
+async function takeSeat(db: Kysely<Schema>, seatMax: number | undefined): Promise<void> {
+  if (seatMax === undefined) return;
+  const used = await countActive(db);
+  if (used < seatMax) return;
+  throw new StoreError('ORG_SEAT_COUNT_REACHED', `all ${seatMax} seats of the licence are taken`);
+}
+
+async function count(db: Kysely<Schema>): Promise<number> {
+  const query = db.selectFrom('users').select((select) => select.fn.countAll<number>().as('count'));
+  return (await query.executeTakeFirstOrThrow()).count;
+}
+
+async function countActive(db: Kysely<Schema>): Promise<number> {
+  const query = db
+    .selectFrom('users')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('suspendedAt', 'is', null);
+  return (await query.executeTakeFirstOrThrow()).count;
+}
+
+function userOf(row: UserTable | undefined): User | undefined {
+  return row === undefined ? undefined : userFrom(row);
+}
+
+function userFrom(row: UserTable): User {
+  const { requestsPerDay: requests } = row;
+  // Why one by one: there may be 100,000, and to copy what is left over of a row takes longer.
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    passwordHash: row.passwordHash,
+    suspendedAt: row.suspendedAt,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    lastActivityAt: row.lastActivityAt,
+    requestsPerDay: requests === UNLIMITED ? 'unlimited' : requests,
+  };
+}

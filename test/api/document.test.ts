@@ -1,0 +1,198 @@
+// The API description: a valid document, that says what the contract demands, and agrees with endpoints, error codes
+// and the listing that was agreed on.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
+import { ERROR_MEANINGS, ERROR_STATUS } from '../../daemon/api/shapes/api-error.ts';
+import type { ErrorCode } from '../../daemon/api/shapes/api-error.ts';
+import { Router } from '../../daemon/http/router.ts';
+import { headerOf, operationsOf, publicDocument, wholeDocument } from './document.ts';
+import { GOLDEN_FILE, listingOf } from './golden.ts';
+
+const document = publicDocument();
+const operations = operationsOf(document);
+
+/** Counted and limited, by the contract. */
+const COUNTED = [
+  'POST /api/search',
+  'POST /api/stream_search',
+  'POST /api/find_definitions',
+  'POST /api/find_references',
+  'GET /api/source',
+  'GET /api/raw',
+  'POST /api/files',
+  'POST /api/tree',
+  'GET /api/folder_contents',
+  'GET /api/blame',
+  'GET /api/diff',
+  'GET /api/commit',
+  'GET /api/commits',
+  'GET /api/commits/authors',
+  'GET /api/repos',
+  'GET /api/connections',
+];
+
+/** Operation ids by the contract (API.md 18.4), in its order. */
+const AGREED_IDS = [
+  ['search', 'streamSearch', 'findDefinitions', 'findReferences'],
+  ['getFileSource', 'listFiles', 'getFileTree', 'getFolderContents', 'listRefs'],
+  ['getFileBlame', 'getDiff', 'getCommit', 'listCommits', 'listCommitAuthors'],
+  ['listRepositories', 'listConnections'],
+  ['getUser', 'listUsers', 'deleteUser', 'listAuditRecords'],
+  ['createScopedAccessToken', 'revokeScopedAccessToken', 'createUser', 'updateUser'],
+  ['getRepoIndexStatus', 'getConnectionSyncStatus', 'getRepositorySyncCounts'],
+  ['getConnectionSyncCounts', 'getJobLogs', 'triggerRepoIndex', 'triggerConnectionSync'],
+  ['receiveWebhook', 'explainSearch', 'getHealth', 'getHealthSeries', 'getReady', 'getVersion'],
+].flat();
+
+/** Endpoints of the contract that it names no id for. */
+const OWN_IDS = [
+  'getApiDescription',
+  'getRawFile',
+  'listJobs',
+  'listSkippedFiles',
+  'listSuggestions',
+];
+
+const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+
+test('the documents are valid OpenAPI 3.1', async () => {
+  for (const one of [document, wholeDocument()]) {
+    const result = await new Validator().validate(structuredClone(one) as never);
+    assert.deepEqual(result, { valid: true });
+  }
+  const broken = { ...document, paths: { '/x': { get: { responses: 'none' } } } };
+  assert.equal((await new Validator().validate(broken as never)).valid, false);
+});
+
+test('label, product version, address and the ways to show who is calling', () => {
+  assert.equal(document.openapi, '3.1.0');
+  assert.equal(document.info['version'], 'v5.1.6');
+  assert.equal(document.info['x-product-version'], '0.0.0');
+  assert.deepEqual(document.servers, [{ url: 'http://localhost:3000' }]);
+  const { bearer, serviceApiKey } = document.components.securitySchemes as Record<string, object>;
+  assert.deepEqual(Object.keys(document.components.securitySchemes), ['bearer', 'serviceApiKey']);
+  assert.deepEqual(
+    { ...bearer, description: 0 },
+    { type: 'http', scheme: 'bearer', description: 0 },
+  );
+  assert.deepEqual(
+    { ...serviceApiKey, description: 0 },
+    { type: 'apiKey', in: 'header', name: 'X-Service-Api-Key', description: 0 },
+  );
+});
+
+test('every endpoint that is described is in the document, and nothing else', () => {
+  const described = ENDPOINTS.filter(({ isDescribed }) => isDescribed);
+  assert.deepEqual(
+    operations.map(({ method, path }) => `${method} ${path}`).sort(),
+    described.map(({ method, path }) => `${method} ${path}`).sort(),
+  );
+  const router = new Router(ENDPOINTS, 'http://localhost');
+  for (const { method, path, operation } of operations) {
+    const route = router.find(path.replaceAll(/\{\w+\}/g, 'x'))?.route;
+    assert.equal(route?.get(method)?.operationId, operation.operationId, path);
+  }
+  const ids = ENDPOINTS.map(({ operationId }) => operationId);
+  assert.equal(new Set(ids).size, ids.length, 'an operation id is used twice');
+});
+
+test('operation ids are those of the contract', () => {
+  const expected = [...AGREED_IDS, ...OWN_IDS];
+  assert.deepEqual(
+    operations.map(({ operation }) => operation.operationId).sort(),
+    expected.sort(),
+  );
+});
+
+test('parameters of a path are those of its template', () => {
+  for (const { path, operation } of operationsOf(wholeDocument())) {
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const parameters = (operation.parameters ?? []).filter(({ in: place }) => place === 'path');
+    assert.deepEqual(
+      parameters.map(({ name }) => name),
+      named,
+    );
+    assert.ok(parameters.every(({ required }) => required === true));
+  }
+});
+
+test('tags are listed, operations have one, and credentials follow from who may call', () => {
+  const tags = document.tags.map(({ name }) => name);
+  const credentials = { bearer: 'bearer', serviceApiKey: 'serviceApiKey', none: '' };
+  const all = [{ [credentials.bearer]: [] }, { [credentials.serviceApiKey]: [] }];
+  for (const { operation } of operations) {
+    const endpoint = ENDPOINTS.find(({ operationId }) => operationId === operation.operationId)!;
+    assert.equal(operation.tags.length, 1);
+    assert.ok(tags.includes(operation.tags[0]!));
+    const wanted = { none: [{}], opt: [...all, {}] }[endpoint.access as string] ?? all;
+    assert.deepEqual(operation.security, wanted, operation.operationId);
+  }
+});
+
+test('counted endpoints are those of the contract and have the headers of the limit', () => {
+  for (const { method, path, operation } of operations) {
+    const isCounted = COUNTED.includes(`${method} ${path}`);
+    const endpoint = ENDPOINTS.find(({ operationId }) => operationId === operation.operationId)!;
+    assert.equal(endpoint.isCounted, isCounted, path);
+    assert.equal('429' in operation.responses, isCounted, path);
+    for (const [status, { headers }] of Object.entries(operation.responses)) {
+      const has = RATE_HEADERS.map((name) => name in headers);
+      const wanted = isCounted && status !== '401';
+      assert.deepEqual(has, [wanted, wanted, wanted], `${path} ${status}`);
+      assert.ok(headerOf(document, headers['X-Request-Id']!).required);
+    }
+  }
+});
+
+test('error codes: registry and document are equal, statuses and meanings too', () => {
+  const { ErrorCode: component } = document.components.schemas;
+  const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
+  assert.deepEqual(component?.enum, codes);
+  const rows = [...(component?.description ?? '').matchAll(/^\| ([A-Z_]+) \| (\d+) \| (.+) \|$/gm)];
+  assert.deepEqual(
+    rows.map(([, code, status, meaning]) => [code, Number(status), meaning]),
+    codes.map((code) => [code, ERROR_STATUS[code], ERROR_MEANINGS[code]]),
+  );
+});
+
+test('each response that is an error object lists codes of its status, any other none', () => {
+  for (const { path, operation } of operations) {
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const codes = response['x-error-codes'] ?? [];
+      const isError = Number(status) >= 400 && response.content !== undefined;
+      assert.equal(codes.length > 0, isError, `${path} ${status}`);
+      for (const code of codes) {
+        assert.equal(ERROR_STATUS[code as ErrorCode], Number(status), code);
+        assert.ok(response.description.includes(`\`${code}\``));
+      }
+    }
+  }
+});
+
+test('integers have bounds of ours, never those of the library', () => {
+  const text = JSON.stringify(wholeDocument());
+  assert.ok(!text.includes('-9007199254740991'));
+  const integers = [...text.matchAll(/\{[^{}]*"type":"integer"[^{}]*\}/g)];
+  assert.ok(integers.length > 20);
+  for (const [integer] of integers)
+    assert.match(integer, /"minimum":(?:[01]|32|1024)\b|"minimum":400/);
+});
+
+test('answers may get further members: no schema of one forbids them', () => {
+  const closed = '"additionalProperties":false';
+  assert.ok(!JSON.stringify(document.components.schemas).includes(closed));
+  for (const { path, operation } of operations)
+    assert.ok(!JSON.stringify(operation.responses).includes(closed), path);
+});
+
+test('names, types and required members are those that were agreed on', () => {
+  assert.equal(
+    listingOf(document),
+    readFileSync(GOLDEN_FILE, 'utf8'),
+    'the API description has changed; if that is meant, run `npm run golden` and look at the difference',
+  );
+});

@@ -1,0 +1,105 @@
+// Trees as JSON: the same as JSON.stringify makes of them, and as deep as folders are.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { folderJson, treeJson } from '../../../daemon/api/sources/folder-json.ts';
+import { withFoldersAbove } from '../../../daemon/sources/git/tree-paths.ts';
+import type { FolderChild, Folders } from '../../../daemon/sources/git/tree-paths.ts';
+
+const { signal } = new AbortController();
+
+interface Node {
+  readonly type: string;
+  readonly path: string;
+  readonly name: string;
+  readonly children: readonly Node[];
+}
+
+/** The slow twin. */
+function nodeOf(folders: Folders, open: ReadonlySet<string>, path: string, child: object): object {
+  const children = open.has(path) ? (folders.get(path) ?? []) : [];
+  return {
+    ...child,
+    children: children.map(({ name, type }) => {
+      const inner = path === '' ? name : `${path}/${name}`;
+      return nodeOf(folders, open, type === 'tree' ? inner : '-', { type, path: inner, name });
+    }),
+  };
+}
+
+test('open and closed folders, files and submodules, names that JSON escapes', async () => {
+  const tree = (name: string): FolderChild => ({ name, type: 'tree' });
+  const folders: Folders = new Map<string, readonly FolderChild[]>([
+    ['', [tree('a"b'), tree('c'), { name: 'x', type: 'blob' }]],
+    ['a"b', [tree('d'), { name: 'm', type: 'commit' }, { name: 'é\n', type: 'blob' }]],
+    ['a"b/d', []],
+    ['c', [{ name: 'y', type: 'blob' }]],
+  ]);
+  for (const asked of [[], ['a"b'], ['c'], ['a"b/d', 'c'], ['a"b/d']]) {
+    const open = withFoldersAbove(asked);
+    const json = await treeJson(folders, open, { signal, holder: '' });
+    const root = { type: 'tree', path: '', name: 'root' };
+    assert.deepEqual(JSON.parse(json), nodeOf(folders, open, '', root), asked.join());
+  }
+});
+
+test('folders of any depth', async () => {
+  const depth = 3000;
+  const folders = new Map<string, readonly FolderChild[]>();
+  let path = '';
+  for (let level = 0; level < depth; level++) {
+    folders.set(path, [{ name: 'd', type: 'tree' }]);
+    path = path === '' ? 'd' : `${path}/d`;
+  }
+  folders.set(path, [{ name: 'file', type: 'blob' }]);
+  const json = await treeJson(folders, withFoldersAbove([path]), { signal, holder: '' });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own output
+  let node = JSON.parse(json) as Node;
+  for (let level = 0; level <= depth; level++) node = node.children[0]!;
+  assert.deepEqual(node, { type: 'blob', path: `${path}/file`, name: 'file', children: [] });
+});
+
+test('many children are written in turns, and not for somebody who has gone', async () => {
+  const children = Array.from({ length: 20 }, (_, i): FolderChild => ({
+    name: `d${i}`,
+    type: 'tree',
+  }));
+  const folders = new Map<string, readonly FolderChild[]>([['', children]]);
+  for (const { name } of children)
+    folders.set(
+      name,
+      Array.from({ length: 1000 }, (_, i) => ({ name: `f${i}`, type: 'blob' })),
+    );
+  const open = withFoldersAbove(children.map(({ name }) => name));
+  let turnCount = 0;
+  const count = (): void => {
+    turnCount++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  await treeJson(folders, open, { signal, holder: '' });
+  clearImmediate(next);
+  assert.ok(turnCount >= 4, `${turnCount} turns`);
+  await assert.rejects(treeJson(folders, open, { signal: AbortSignal.abort(), holder: '' }), {
+    name: 'AbortError',
+  });
+});
+
+test('one folder of many children is written in turns, once for all who ask', async () => {
+  const children = Array.from({ length: 100_000 }, (_, i): FolderChild => ({
+    name: `f${i}`,
+    type: 'blob',
+  }));
+  let turnCount = 0;
+  const count = (): void => {
+    turnCount++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const texts = await Promise.all(['a', 'b', 'c'].map((one) => folderJson('x', children, one)));
+  clearImmediate(next);
+  assert.ok(turnCount >= 20 && turnCount < 40, `${turnCount} turns`);
+  assert.equal(new Set(texts).size, 1);
+  const expected = children.map(({ name, type }) => ({ type, path: `x/${name}`, name }));
+  assert.equal(texts[0], JSON.stringify(expected));
+});

@@ -1,0 +1,108 @@
+// Tests of long texts that are escaped while they are sent, against JSON.stringify of the whole.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
+import { longTextJson } from '../../../daemon/api/sources/long-text.ts';
+import { utf8Text } from '../../../daemon/base/utf8-text.ts';
+
+const WINDOW_SIZE = 64 * 1024;
+const FOR_ONE = { signal: new AbortController().signal, holder: '' };
+
+async function check(bytes: Buffer): Promise<void> {
+  const lazy = await longTextJson('source', bytes, { language: '"', size: 1 }, FOR_ONE);
+  const whole = { source: utf8Text(bytes), language: '"', size: 1 };
+  const expected = Buffer.from(JSON.stringify(whole));
+  assert.equal(lazy.byteLength, expected.length);
+  assert.ok(Buffer.from(allBytes(lazy)).equals(expected));
+  for (const offset of [0, 5, lazy.byteLength - 1, lazy.byteLength >>> 1]) {
+    const piece = Buffer.from(lazy.from(offset));
+    assert.ok(piece.length > 0 && piece.equals(expected.subarray(offset, offset + piece.length)));
+  }
+}
+
+test('sizes around the windows', async () => {
+  for (const size of [0, 1, WINDOW_SIZE - 1, WINDOW_SIZE, WINDOW_SIZE + 1, 3 * WINDOW_SIZE])
+    await check(Buffer.alloc(size, 'a\n'));
+});
+
+test('characters and bad bytes around the end of a window', async () => {
+  const pieces = ['é', '日', '\u{1F600}', '\uFEFF', '"\\\0\u2028'].map((text) => Buffer.from(text));
+  const bad = [
+    '\xff',
+    '\xc3',
+    '\xf0\x9f',
+    '\xf0\x9f\x98',
+    '\x80',
+    '\x80\x80\x80\x80\x80',
+    '\xed\xa0\x80',
+    '\xe6\xbc',
+    '\xf0\x9f\x98\xe6\xbc',
+  ];
+  pieces.push(...bad.map((text) => Buffer.from(text, 'latin1')));
+  for (const piece of pieces) {
+    for (let before = WINDOW_SIZE - 6; before <= WINDOW_SIZE + 1; before++)
+      await check(Buffer.concat([Buffer.alloc(before, 'x'), piece, Buffer.from('tail')]));
+  }
+});
+
+test('random bytes around the end of a window', async () => {
+  const byte = fc.constantFrom(0x41, 0x80, 0xbf, 0xc3, 0xe2, 0xed, 0xf0, 0xf4, 0xff, 0x9f, 0x22);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(byte, { maxLength: 16 }),
+      fc.integer({ min: 0, max: 8 }),
+      (bytes, shift) =>
+        check(Buffer.concat([Buffer.alloc(WINDOW_SIZE - shift, 'x'), Buffer.from(bytes)])),
+    ),
+    { numRuns: 200 },
+  );
+});
+
+/** Turns of the event loop until `promise` has settled. */
+async function turnsOf(promise: Promise<unknown>): Promise<number> {
+  let count = 0;
+  const tick = async (): Promise<'tick'> => {
+    await setImmediate();
+    return 'tick';
+  };
+  const ended = promise.then(
+    () => 'end',
+    () => 'end',
+  );
+  while ((await Promise.race([tick(), ended])) === 'tick') count++;
+  return count;
+}
+
+test('a text is measured once for all who are sent it, one window a turn', async () => {
+  const windowCount = 40;
+  const bytes = Buffer.alloc(windowCount * WINDOW_SIZE, 'a\n');
+  // Each request has a signal of its own.
+  const all = Array.from({ length: 20 }, () =>
+    longTextJson(
+      'source',
+      bytes,
+      { size: 1 },
+      { ...FOR_ONE, signal: new AbortController().signal },
+    ),
+  );
+  const turnCount = await turnsOf(Promise.all(all));
+  assert.ok(turnCount >= windowCount, `${turnCount} turns`);
+  assert.ok(turnCount < 2 * windowCount, `${turnCount} turns`);
+  assert.ok((await turnsOf(longTextJson('source', bytes, {}, FOR_ONE))) < 3);
+});
+
+test('it is measured no further when nobody waits any more', async () => {
+  const windowCount = 40;
+  const bytes = Buffer.alloc(windowCount * WINDOW_SIZE, 'a\n');
+  const leaving = new AbortController();
+  const asked = longTextJson('source', bytes, { size: 1 }, { ...FOR_ONE, signal: leaving.signal });
+  await setImmediate();
+  leaving.abort(new Error('gone'));
+  assert.ok((await turnsOf(assert.rejects(asked, /gone/))) < 3);
+  for (let i = 0; i < 2 * windowCount; i++) await setImmediate();
+  const turnCount = await turnsOf(longTextJson('source', bytes, { size: 1 }, FOR_ONE));
+  assert.ok(turnCount >= windowCount, `measured anew in ${turnCount} turns`);
+});

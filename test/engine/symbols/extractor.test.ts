@@ -1,0 +1,141 @@
+// What is found in a sample of each language, by each engine.
+// tier: ci
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { ENGINE_NAMES } from '../../../daemon/engine/symbols/extractor.ts';
+import { type FoundSymbol, mergeSymbols } from '../../../daemon/engine/symbols/found.ts';
+import { CTAGS_VERSION, NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
+import { expectedSymbols, SAMPLES, sampleContent, shownSymbols } from './samples.ts';
+
+const extractors = {
+  ctags: await openTestExtractor('ctags'),
+  'tree-sitter': await openTestExtractor('tree-sitter'),
+  patterns: await openTestExtractor('patterns'),
+};
+after(() => Promise.all(Object.values(extractors).map((extractor) => extractor.close())));
+
+for (const [name, language, engines] of SAMPLES) {
+  for (const engine of engines) {
+    const skip = engine === 'ctags' && NO_CTAGS;
+    test(`${language} by ${engine}`, { skip }, async () => {
+      const content = sampleContent(name);
+      assert.equal(extractors[engine].engineOf(language), engine);
+      const found = shownSymbols(content, await symbolsIn(extractors[engine], language, content));
+      // Other versions of ctags find more, but not less.
+      if (engine !== 'ctags' || CTAGS_VERSION.startsWith('Universal Ctags 5.9')) {
+        assert.deepEqual(found, expectedSymbols(name, engine));
+      } else {
+        const missing = expectedSymbols(name, 'both').filter((line) => !found.includes(line));
+        assert.deepEqual(missing, []);
+      }
+    });
+  }
+}
+
+test('a language without an engine has no symbols', async () => {
+  for (const extractor of Object.values(extractors)) {
+    assert.equal(extractor.engineOf('JSON'), undefined);
+    assert.equal(extractor.engineOf(''), undefined);
+    assert.deepEqual(await symbolsIn(extractor, 'JSON', Buffer.from('{"class": 1}')), []);
+    assert.deepEqual(await symbolsIn(extractor, 'C', new Uint8Array()), []);
+  }
+});
+
+test('a blank identifier declares nothing; elsewhere it is a name', async () => {
+  const cases = [
+    [
+      'Go',
+      'package a\n\nvar _ Shape = plum{}\n\nfunc _() {}\n\nvar pear, _ = two()\n',
+      ['a', 'pear'],
+    ],
+    ['Rust', 'const _: () = assert!(true);\nfn plum() {}\n', ['plum']],
+    ['Python', 'def _(text):\n    return text\n', ['_']],
+  ] as const;
+  for (const [language, text, names] of cases) {
+    const content = Buffer.from(text);
+    const found = await symbolsIn(extractors['tree-sitter'], language, content);
+    const named = found.map(({ start, size }) => content.toString('utf8', start, start + size));
+    assert.deepEqual(named, names, language);
+  }
+});
+
+test('with all engines each language has the better one', { skip: NO_CTAGS }, async (t) => {
+  const both = await openTestExtractor(ENGINE_NAMES);
+  t.after(() => both.close());
+  assert.deepEqual(both.engines, ENGINE_NAMES);
+  const languages = ['C', 'Perl', 'Makefile', 'Swift', 'TypeScript', 'Go', 'Vue', 'GraphQL', 'SQL'];
+  assert.equal(
+    languages.map((language) => both.engineOf(language)).join(' '),
+    'ctags ctags ctags tree-sitter tree-sitter tree-sitter tree-sitter patterns patterns',
+  );
+  for (const [name, language] of SAMPLES) {
+    const content = sampleContent(name);
+    const engine = both.engineOf(language) ?? 'both';
+    const found = shownSymbols(content, await symbolsIn(both, language, content));
+    if (engine !== 'ctags') assert.deepEqual(found, expectedSymbols(name, engine));
+    else assert.ok(found.length > 0);
+  }
+  // Too large for tree-sitter.
+  const large = Buffer.concat([
+    Buffer.alloc(17 << 20, '// nothing\n'),
+    Buffer.from('\nfunction f() {}\n'),
+  ]);
+  assert.equal((await symbolsIn(both, 'JavaScript', large)).length, 1);
+});
+
+test('TypeScript: a call signature after one without a semicolon ends no file', async () => {
+  const signatures =
+    '  <A>(a: A): Effect\n  (b: string): Effect // why\n\n  /** Doc. */\n  <B>(b: B): B\n';
+  const content = Buffer.from(
+    `export const é: {\n${signatures}  [key: string]: any\n} = f\n` +
+      `export interface Call {\r\n  (a: A): void\r\n  <T>(a: T): T\r\n}\r\n` +
+      'type Told = `no \\`class ${Usage}<Self>(...)\\``\n' +
+      'export const after = 1\nexport class Last<in out A> {}\n',
+  );
+  for (const language of ['TypeScript', 'TSX']) {
+    const found = await symbolsIn(extractors['tree-sitter'], language, content);
+    assert.deepEqual(shownSymbols(content, found), [
+      '1 constant é',
+      '9 interface Call',
+      '13 type Told',
+      '14 constant after',
+      '15 class Last',
+    ]);
+  }
+});
+
+test('large parts that tree-sitter cannot read are named', async () => {
+  const unknown = '@@ '.repeat(160);
+  const content = Buffer.from(`function é() {}\n${unknown}\nfunction b() {}\n`);
+  const extraction = await extractors['tree-sitter'].extract('JavaScript', content);
+  assert.ok('symbols' in extraction);
+  assert.deepEqual(shownSymbols(content, extraction.symbols), ['1 function é', '3 function b']);
+  assert.equal(extraction.unread?.length, 1);
+  const { start = 0, end = 0 } = extraction.unread[0] ?? {};
+  assert.ok(start >= 17 && start < 40 && end > 480 && end <= 497, `${start} to ${end}`);
+});
+
+test(
+  'what ctags loses behind a brace that nothing closes, tree-sitter finds',
+  { skip: NO_CTAGS },
+  async () => {
+    const extractor = await openTestExtractor(['ctags', 'tree-sitter']);
+    const content = Buffer.from(
+      'int a(void) { return 1; }\nint b(int x)\n{\n  if (x) {\n    return 1;\n\n}\n\nvoid c(void)\n{\n}\n',
+    );
+    const extraction = await extractor.extract('C', content);
+    await extractor.close();
+    assert.ok('symbols' in extraction);
+    const found = ['1 function a', '2 function b', '9 function c in function b'];
+    assert.deepEqual(shownSymbols(content, extraction.symbols), found);
+    assert.deepEqual(extraction.unread, [{ start: 26, end: content.length }]);
+  },
+);
+
+test('symbols of another engine count in unread parts alone', () => {
+  const at = (start: number, size: number): FoundSymbol => ({ start, size, kind: 0 });
+  const found = { symbols: [at(0, 5), at(50, 5)], unread: [{ start: 10, end: 60 }] };
+  const others = [at(0, 5), at(8, 4), at(10, 2), at(48, 4), at(52, 2), at(55, 5), at(61, 3)];
+  assert.deepEqual(mergeSymbols(found, others), [at(0, 5), at(10, 2), at(50, 5), at(55, 5)]);
+});

@@ -1,0 +1,158 @@
+// Engines that hang, die, talk nonsense or eat memory: the content that did it fails with the reason, the next
+// one has its symbols, and nothing is left running.
+// tier: ci
+
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { openCtagsEngine } from '../../../daemon/engine/symbols/ctags.ts';
+import type { Engine } from '../../../daemon/engine/symbols/engine.ts';
+import { failureOf, NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
+import { childrenOf, until, untilGone } from './processes.ts';
+
+const FAKE = path.resolve('test/engine/symbols/fake-ctags.sh');
+const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
+const GOOD = Buffer.from('good');
+const isLinux = process.platform === 'linux';
+
+describe('a ctags that misbehaves', { skip: process.platform === 'win32' }, () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-ctags-'));
+  const mark = path.join(folder, 'mark');
+  const program = { command: ['sh', FAKE, mark], version: '', parsers: ['C'] };
+  const limits = { concurrency: 1, timeoutMs: 1000, memoryMax: 1 << 30 };
+  const engine = openCtagsEngine(program, limits);
+  const patient = openCtagsEngine(program, { ...limits, timeoutMs: 60_000 });
+  after(async () => {
+    await Promise.all([engine.close(), patient.close()]);
+    rmSync(folder, { recursive: true });
+  });
+
+  const failure = async (engine: Engine, content: string): Promise<string> => {
+    const outcome = await engine.extract('C', Buffer.from(content));
+    const next = await engine.extract('C', GOOD);
+    assert.ok('symbols' in next && next.symbols.length === 1, 'the next one');
+    return 'failure' in outcome ? outcome.failure : `${outcome.symbols.length} symbols`;
+  };
+
+  test('one that hangs', async () => {
+    assert.equal(await failure(engine, 'hang'), 'timeout');
+    if (isLinux) await until(() => (childrenOf(process.pid, FAKE).length <= 1 ? true : undefined));
+  });
+
+  test('one that waits for a processor has time', { skip: !isLinux }, async () => {
+    assert.equal(await failure(engine, 'nap good'), '1 symbols');
+  });
+
+  test('one that dies', async () => {
+    assert.equal(await failure(patient, 'crash'), 'crash');
+    assert.equal(await failure(patient, 'leave'), 'crash');
+    assert.equal(await failure(patient, 'memory'), 'memory');
+  });
+
+  test('one that dies once is asked again', async () => {
+    writeFileSync(mark, '');
+    assert.equal(await failure(patient, 'once good'), '1 symbols');
+  });
+
+  test('one that never stops talking', async () => {
+    assert.equal(await failure(patient, 'flood'), 'output');
+    assert.equal(await failure(patient, 'long'), 'output');
+  });
+
+  test('one that talks nonsense', async () => {
+    assert.equal(await failure(patient, 'garbage good'), '1 symbols');
+  });
+
+  test('one that does not exist', async () => {
+    const none = openCtagsEngine(
+      { command: ['/nowhere/ctags'], version: '', parsers: ['C'] },
+      limits,
+    );
+    const outcome = await none.extract('C', GOOD);
+    assert.ok('failure' in outcome && outcome.failure === 'crash');
+    await none.close();
+  });
+});
+
+describe('ctags', { skip: NO_CTAGS }, () => {
+  test('a content that does not fit its memory', async () => {
+    const extractor = await openTestExtractor('ctags', { fileMemoryMax: 48 << 20 });
+    const large = Buffer.alloc(64 << 20, 'int a;\n');
+    assert.match((await failureOf(extractor, 'C', large)).failure, /^(?:memory|crash)$/);
+    assert.equal((await symbolsIn(extractor, 'C', Buffer.from('int a;\n'))).length, 1);
+    await extractor.close();
+  });
+});
+
+/** What the command line of an engine's process holds. */
+const MARKS = { ctags: '--_interactive=sandbox', 'tree-sitter': 'tree-program' } as const;
+
+for (const engine of ['ctags', 'tree-sitter'] as const) {
+  const mark = MARKS[engine];
+  const skip = !isLinux || (engine === 'ctags' && NO_CTAGS);
+
+  test(`${engine}: processes end with a killed parent, busy or not`, { skip }, async () => {
+    const child = fork(CHILD, [engine], { stdio: 'ignore' });
+    const pid = child.pid ?? 0;
+    const running = await until(() => {
+      const found = childrenOf(pid, mark);
+      return found.length === 2 ? found : undefined;
+    });
+    child.kill('SIGKILL');
+    await untilGone(running);
+  });
+
+  test(`${engine}: processes end with a terminated thread`, { skip }, async () => {
+    const before = childrenOf(process.pid, mark);
+    const worker = new Worker(CHILD, { argv: [engine] });
+    const running = await until(() => {
+      const found = childrenOf(process.pid, mark);
+      return found.length === before.length + 2 ? found : undefined;
+    });
+    await worker.terminate();
+    await untilGone(running.filter((pid) => !before.includes(pid)));
+  });
+
+  test(`${engine}: a killed process is replaced`, { skip }, async () => {
+    const extractor = await openTestExtractor(engine, { concurrency: 1 });
+    const before = childrenOf(process.pid, mark);
+    await symbolsIn(extractor, 'C', Buffer.from('int a;\n'));
+    const [pid] = childrenOf(process.pid, mark).filter((pid) => !before.includes(pid));
+    assert.ok(pid !== undefined);
+    process.kill(pid, 'SIGKILL');
+    assert.equal((await symbolsIn(extractor, 'C', Buffer.from('int a;\n'))).length, 1);
+    await extractor.close();
+    assert.deepEqual(childrenOf(process.pid, mark), before);
+  });
+}
+
+describe('tree-sitter', () => {
+  test('a content that takes too long', async () => {
+    const extractor = await openTestExtractor('tree-sitter', {
+      fileTimeoutMs: 5000,
+      concurrency: 1,
+    });
+    const line =
+      'auto f = [](int a, int b) -> decltype(a) { return a < b ? f<a>(b) : x<y>(z); };\n';
+    const large = Buffer.alloc(15 << 20, line);
+    const outcome = await extractor.extract('C++', large);
+    assert.ok('failure' in outcome && /^(?:timeout|memory)$/.test(outcome.failure));
+    assert.equal((await symbolsIn(extractor, 'C', Buffer.from('int a;\n'))).length, 1);
+    await extractor.close();
+  });
+
+  test('a content that does not fit its memory', async () => {
+    const extractor = await openTestExtractor('tree-sitter', { fileMemoryMax: 64 << 20 });
+    const large = Buffer.alloc(4 << 20, 'int a; ');
+    assert.equal((await failureOf(extractor, 'C', large)).failure, 'memory');
+    const huge = Buffer.alloc(32 << 20, 'int a;\n');
+    assert.equal((await failureOf(extractor, 'C', huge)).failure, 'memory');
+    assert.equal((await symbolsIn(extractor, 'C', Buffer.from('int a;\n'))).length, 1);
+    await extractor.close();
+  });
+});

@@ -1,0 +1,419 @@
+// The engine over patterns: generated files whose symbols are known, what is hidden beside a slow twin, places in bytes,
+// and contents made to make it slow.
+// tier: ci
+
+import assert from 'node:assert/strict';
+import { cpuUsage } from 'node:process';
+import { after, describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { hide } from '../../../daemon/engine/symbols/pattern-hiding.ts';
+import { PATTERN_LANGUAGES } from '../../../daemon/engine/symbols/pattern-tables.ts';
+import { openTestExtractor, symbolsIn } from './harness.ts';
+import { SAMPLES, sampleContent, shownSymbols } from './samples.ts';
+
+const extractor = await openTestExtractor('patterns');
+after(() => extractor.close());
+
+const found = async (language: string, content: string | Buffer): Promise<string[]> => {
+  const bytes = Buffer.from(content);
+  return shownSymbols(bytes, await symbolsIn(extractor, language, bytes));
+};
+
+/** A piece of a file, and the lines of its symbols without their numbers. */
+interface Piece {
+  readonly text: string;
+  readonly symbols: readonly string[];
+}
+
+const word = fc
+  .tuple(fc.constantFrom('a', 'B', '_c', 'type', 'Map', 'x9', 'message'), fc.nat({ max: 99 }))
+  .map(([stem, number]) => `${stem}${number}`);
+
+const joined = (pieces: readonly Piece[]): Piece => ({
+  text: pieces.map(({ text }) => text).join(''),
+  symbols: pieces.flatMap(({ symbols }) => symbols),
+});
+
+/** Pieces with anything between them that is no code. */
+function among(piece: fc.Arbitrary<Piece>, noise: readonly string[]): fc.Arbitrary<Piece> {
+  const some = fc.array(fc.constantFrom('\n', '\r\n', ' ', '\t', ...noise), { maxLength: 3 });
+  return fc
+    .array(fc.tuple(some, piece), { maxLength: 6 })
+    .map((list) =>
+      joined(list.flatMap(([before, one]) => [{ text: before.join(''), symbols: [] }, one])),
+    );
+}
+
+function block(
+  opening: string,
+  kind: string,
+  name: string,
+  members: Piece,
+  closing = '}\n',
+  inner = members.symbols.map((line) => `${line} in ${kind} ${name}`),
+): Piece {
+  return { text: `${opening}${members.text}\n${closing}`, symbols: [`${kind} ${name}`, ...inner] };
+}
+
+const GRAPHQL_NOISE = [
+  '# type No { no: Int\n',
+  '"type No {"\n',
+  '"""\ntype No { "no" \\""" {\n"""\n',
+  ',',
+];
+const graphqlField = fc
+  .tuple(
+    word,
+    fc.constantFrom(': Int', ': [a!]! @b(c: "}")', '(\n a: b = {c: 1}, "{" d: [e] = [1]): f'),
+  )
+  .map(([name, rest]): Piece => ({ text: `${name}${rest}\n`, symbols: [`field ${name}`] }));
+const graphqlValue = word.map((name): Piece => ({
+  text: ` ${name} @a(b: c)\n`,
+  symbols: [`enumMember ${name}`],
+}));
+const graphql = among(
+  fc.oneof(
+    fc
+      .tuple(
+        fc.constantFrom(['type', 'class'], ['interface', 'interface'], ['input', 'struct']),
+        word,
+        among(graphqlField, GRAPHQL_NOISE),
+      )
+      .map(([[keyword, kind], name, members]) =>
+        block(`${keyword}\n${name} @a(b: {c: "{"}) {`, kind, name, members),
+      ),
+    fc
+      .tuple(word, among(graphqlValue, GRAPHQL_NOISE))
+      .map(([name, members]) => block(`enum ${name}{`, 'enum', name, members)),
+    word.map((name): Piece => ({ text: `union ${name} = | a | b\n`, symbols: [`union ${name}`] })),
+    word.map((name): Piece => ({
+      text: `query ${name}($a: b = {c: 1}) { type { enum(input: 1) } }\n`,
+      symbols: [`function ${name}`],
+    })),
+    word.map((name): Piece => ({
+      text: `directive @${name}(a: b) on FIELD\n`,
+      symbols: [`macro ${name}`],
+    })),
+  ),
+  GRAPHQL_NOISE,
+);
+
+const PROTO_NOISE = ['// message No {\n', '/* enum No { */', 'option a = "message {";\n', ';'];
+const protoField = fc
+  .tuple(
+    fc.constantFrom('string', 'map<a, b.c>', 'repeated .a.b', 'message'),
+    word,
+    fc.constantFrom('', ' [a = 1, (b).c = {d: 1}]'),
+  )
+  .map(([type, name, rest]): Piece => ({
+    text: `${type} ${name} = 1${rest};`,
+    symbols: [`field ${name}`],
+  }));
+const protoValue = word.map((name): Piece => ({
+  text: `${name} = -1 [a = 2];\n`,
+  symbols: [`enumMember ${name}`],
+}));
+const protoEnum = fc
+  .tuple(word, among(protoValue, PROTO_NOISE))
+  .map(([name, members]) => block(`enum ${name} {`, 'enum', name, members));
+const { message } = fc.letrec<{ message: Piece }>((tie) => ({
+  message: fc
+    .tuple(
+      word,
+      among(fc.oneof({ depthSize: 'small' }, protoField, protoEnum, tie('message')), PROTO_NOISE),
+    )
+    .map(([name, members]) =>
+      block(
+        `message ${name}{`,
+        'struct',
+        name,
+        members,
+        '}\n',
+        members.symbols.map((line) => (line.includes(' in ') ? line : `${line} in struct ${name}`)),
+      ),
+    ),
+}));
+const protobuf = among(fc.oneof(message, protoEnum), PROTO_NOISE);
+
+const SQL_NOISE = [
+  '-- create table no (no int)\n',
+  '/* create view no */',
+  "select 'create table no (';\n",
+  '$a$ create type no $a$;',
+];
+const sqlName = fc
+  .tuple(word, fc.constantFrom('', '"', '`'))
+  .map(([name, quote]) => ({ name, text: quote + name + quote }));
+const sqlColumn = fc.tuple(
+  sqlName,
+  fc.constantFrom('int', "varchar(20) default 'a, b c'", 'numeric(1, 2) check (x > 0)'),
+);
+const sql = among(
+  fc.oneof(
+    fc
+      .tuple(
+        fc.constantFrom('create table', 'CREATE TEMP TABLE IF NOT EXISTS a.'),
+        sqlName,
+        fc.array(sqlColumn, { minLength: 1, maxLength: 4 }),
+      )
+      .map(([words, { name, text }, columns]) => {
+        const rows = columns.map(([column, type]) => `${column.text} ${type}`).join(',\n ');
+        const members = { text: rows, symbols: columns.map(([column]) => `field ${column.name}`) };
+        return block(`${words} ${text}(`, 'struct', name, members, ', primary key (a, b));\n');
+      }),
+    sqlName.map(({ name, text }): Piece => ({
+      text: `create or replace view ${text} as select (select b c);\n`,
+      symbols: [`struct ${name}`],
+    })),
+    sqlName.map(({ name, text }): Piece => ({
+      text: `create function ${text}(a int) returns int as $$ create table no (a int) $$;\n`,
+      symbols: [`function ${name}`],
+    })),
+  ),
+  SQL_NOISE,
+);
+
+for (const [language, files] of [
+  ['GraphQL', graphql],
+  ['Protocol Buffer', protobuf],
+  ['SQL', sql],
+] as const) {
+  test(`${language}: the symbols of generated files`, async () => {
+    await fc.assert(
+      fc.asyncProperty(files, async ({ text, symbols }) => {
+        const lines = await found(language, text);
+        assert.deepEqual(
+          lines.map((line) => line.replace(/^\d+ /, '')),
+          symbols,
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+}
+
+/** Comments and texts of Protobuf as spaces, one character after the other. */
+function slowlyHidden(text: string): string {
+  let end = '';
+  let shown = '';
+  for (let i = 0; i < text.length; i++) {
+    const two = text.slice(i, i + 2);
+    const isEnd = end !== '' && text.startsWith(end, i);
+    const isTextsEnd = text[i] === '\n' && end.length === 1;
+    if (end === '' && (two === '//' || two === '/*' || text[i] === '"' || text[i] === "'")) {
+      end = two === '//' ? '\n' : two === '/*' ? '*/' : text[i]!;
+      shown += end === '*/' || end === '\n' ? '  ' : ' ';
+      i += end === '*/' || end === '\n' ? 1 : 0;
+    } else if (isEnd || isTextsEnd) {
+      shown += text[i] === '\n' ? '\n' : ' '.repeat(end.length);
+      i += isTextsEnd ? 0 : end.length - 1;
+      end = '';
+    } else if (
+      end.length === 1 &&
+      end !== '\n' &&
+      two.length === 2 &&
+      text[i] === '\\' &&
+      two[1] !== '\n'
+    ) {
+      shown += '  ';
+      i++;
+    } else shown += end === '' || text[i] === '\n' ? text[i]! : ' ';
+  }
+  return shown;
+}
+
+test('what is hidden is what a slow twin hides', () => {
+  const text = fc.string({
+    unit: fc.constantFrom('/', '*', '"', "'", '\\', '\n', 'a', ' '),
+    maxLength: 30,
+  });
+  fc.assert(
+    fc.property(text, (content) =>
+      assert.equal(hide('Protocol Buffer', content), slowlyHidden(content)),
+    ),
+    { numRuns: 5000 },
+  );
+});
+
+test('nothing moves when it is hidden', () => {
+  const pieces = [...PATTERN_LANGUAGES.values()].flatMap(({ hidden }) =>
+    hidden.flatMap(({ opens }) => [opens.replaceAll('\\', ''), opens.at(-1)!]),
+  );
+  const text = fc
+    .array(
+      fc.constantFrom(...pieces, '\n', '\r\n', '\\', 'a', "'", '"', '$$', '<<A\n', '\nA', '\ufeff'),
+    )
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(fc.constantFrom(...PATTERN_LANGUAGES.keys()), text, (language, content) => {
+      assert.equal(hide(language, content).length, content.length);
+    }),
+  );
+});
+
+test('places are bytes, after marks, line ends and letters of all sorts', async () => {
+  assert.deepEqual(
+    await found('GraphQL', '\ufeff# é\r\n"""\r\nü 𝒜"""\r\ntype A {\r\n  # 名\r\n  b: C\r\n}\r\n'),
+    ['4 class A', '6 field b in class A'],
+  );
+  assert.deepEqual(await found('Dockerfile', '\ufeffFROM a AS b\r\nENV c=é \\\r\n d=1\r\n'), [
+    '1 label b',
+    '2 variable c',
+    '3 variable d',
+  ]);
+  assert.deepEqual(await found('SQL', "create table größe (länge int, n text default 'é');"), [
+    '1 struct größe',
+    '1 field länge in struct größe',
+    '1 field n in struct größe',
+  ]);
+  const latin1 = Buffer.from(
+    "-- \xfc\ncreate table gr\xf6\xdfe (a int default '\xe9', b int);",
+    'latin1',
+  );
+  const symbols = await symbolsIn(extractor, 'SQL', latin1);
+  assert.deepEqual(
+    symbols.map(({ start, size }) => latin1.toString('latin1', start, start + size)),
+    ['größe', 'a', 'b'],
+  );
+});
+
+test('what is not closed', async () => {
+  assert.deepEqual(await found('GraphQL', 'type A { b: C'), ['1 class A', '1 field b in class A']);
+  assert.deepEqual(
+    await found('Protocol Buffer', '} message A { string b = 1; ) enum C { D = 1;'),
+    ['1 struct A', '1 field b in struct A', '1 enum C in struct A', '1 enumMember D in enum C'],
+  );
+  assert.deepEqual(await found('SQL', 'create table a (b int, c int\ncreate view d as select 1'), [
+    '1 struct a',
+    '1 field b in struct a',
+    '1 field c in struct a',
+    '2 struct d',
+  ]);
+  assert.deepEqual(await found('SQL', "create table a (b int default 'c int, d int)"), [
+    '1 struct a',
+    '1 field b in struct a',
+  ]);
+});
+
+test('depth is bounded', async () => {
+  const lines = await found('Protocol Buffer', 'message A { '.repeat(100_000));
+  assert.equal(lines.length, 256);
+});
+
+test('names of any length, and those that are too long', async () => {
+  const long = 'a'.repeat(1024);
+  assert.deepEqual(await found('GraphQL', `scalar ${long} scalar ${long}b scalar C`), [
+    `1 type ${long}`,
+    '1 type C',
+  ]);
+});
+
+describe('time grows with the size alone', () => {
+  const SIZE = 1 << 17;
+  const CPU_MS_MAX = 5000;
+  const PIECES =
+    '\n|\t|"|\'|`|[|(|{|{(|}|)|\\|\\\n|#|--|/*|$$|$a$|<<A |~r/|"""|a.|a b |a:|a=|@a |type |type A {|extend type A @b(|' +
+    'a(b: |message A{|oneof a{|option |extend a.b.|enum A{a=|create |create table |create table a(|create or replace |' +
+    'create temp |create definer = |create table a.|create table a(b c,|, a b|, key a |FROM |FROM --a |FROM a AS\n|' +
+    'ENV A=1 |ENV A=1 "|ARG a |define x\n|endef\n|a b: c\n|override |defmodule A do\n| defmodule A do\n|def a|  @a |' +
+    "x\\\"|\\'|'\\|\ufeff|é|( | (|create table é|a \\|(def |(def ^|(def ^{|(defprotocol A (|(ns |^{a} |data A = |data A = A => |" +
+    'data A = forall a |data A where\n |\n a,|class |class A where |a, |a,|{-|{- |module A.|= :+ |create package a as |create package a as procedure b |\nprocedure b is |a :: |\n a |a = |=|forall ';
+  for (const language of [
+    'Clojure',
+    'Dockerfile',
+    'Elixir',
+    'GraphQL',
+    'Haskell',
+    'Makefile',
+    'Protocol Buffer',
+    'SQL',
+  ]) {
+    test(language, async () => {
+      for (const piece of [' ', 'a', ...PIECES.split('|')]) {
+        const content = Buffer.from(piece.repeat(SIZE / piece.length));
+        const before = cpuUsage();
+        await symbolsIn(extractor, language, content);
+        const ms = cpuUsage(before).user / 1000;
+        assert.ok(ms < CPU_MS_MAX, `${JSON.stringify(piece)}: ${ms} ms`);
+      }
+    });
+  }
+
+  const CASES: readonly (readonly [string, string, string])[] = [
+    ['Protocol Buffer', 'a field of many parts', `message A{${'a.'.repeat(SIZE / 2)}`],
+    ['Protocol Buffer', 'a value of many parts', `enum A{${'a.'.repeat(SIZE / 2)}`],
+    ['Protocol Buffer', 'an extended one of many parts', `extend ${'a.'.repeat(SIZE / 2)}`],
+    [
+      'Elixir',
+      'modules that no line ends, each as far to the right as no other',
+      Array.from({ length: SIZE / 4 }, (_, index) => {
+        const bits = index.toString(2).padStart(15, '0');
+        return `${bits.replaceAll('0', ' ').replaceAll('1', '\t')}defmodule A do\n`;
+      }).join(''),
+    ],
+  ];
+  for (const [language, title, content] of CASES) {
+    test(`${language}: ${title}`, async () => {
+      const before = cpuUsage();
+      await symbolsIn(extractor, language, Buffer.from(content));
+      const ms = cpuUsage(before).user / 1000;
+      assert.ok(ms < CPU_MS_MAX, `${ms} ms`);
+    });
+  }
+
+  test('a line of 5 MB', async () => {
+    const one = 'type A{a:B} message A{string b=1;} create table a(b int); ENV a=b ';
+    const content = Buffer.from(one.repeat((5 << 20) / one.length));
+    for (const language of PATTERN_LANGUAGES.keys()) await symbolsIn(extractor, language, content);
+  });
+
+  test('what is too large is left out', async () => {
+    const extraction = await extractor.extract('SQL', Buffer.alloc((16 << 20) + 1, ' '));
+    assert.ok('failure' in extraction);
+  });
+});
+
+test('of too many symbols, or brackets that are open, there are none', async () => {
+  for (const content of [`type A{${'a:'.repeat(1 << 20)}`, '{'.repeat(1 << 20)]) {
+    const extraction = await extractor.extract('GraphQL', Buffer.from(content));
+    assert.equal('failure' in extraction && extraction.failure, 'output');
+  }
+});
+
+test('a word that only begins like an end ends no module', async () => {
+  const lines = [
+    'defmodule A do',
+    '  def b, do: 1',
+    'endpoint :c',
+    '  def d, do: 1',
+    'end',
+    'def e',
+  ];
+  assert.deepEqual(await found('Elixir', `${lines.join('\n')}\n`), [
+    '1 module A',
+    '2 function b in module A',
+    '4 function d in module A',
+    '6 function e',
+  ]);
+});
+
+test('random pieces of every sample', async () => {
+  const samples = SAMPLES.filter(([, , engines]) => engines.includes('patterns'));
+  const pieces = fc
+    .tuple(fc.constantFrom(...samples), fc.nat(), fc.nat(), fc.uint8Array({ maxLength: 4 }))
+    .map(([[name], a, b, noise]) => {
+      const content = sampleContent(name);
+      const [start, end] = [a % content.length, b % content.length].sort((x, y) => x - y);
+      return Buffer.concat([content.subarray(0, start), noise, content.subarray(end)]);
+    });
+  await fc.assert(
+    fc.asyncProperty(
+      pieces,
+      fc.constantFrom(...PATTERN_LANGUAGES.keys()),
+      async (content, language) => {
+        await symbolsIn(extractor, language, content);
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});

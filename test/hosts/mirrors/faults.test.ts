@@ -1,0 +1,444 @@
+// What goes wrong while a mirror is fetched: hosts that are down, slow or cut their answers, full disks, damaged files, and
+// `kill -9` at any moment (TRAWL_KILLS: how many). The mirror of before stays, or a whole one takes its place.
+// tier: ci
+
+import assert from 'node:assert/strict';
+import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { before, describe, test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { boundGit } from '../../../daemon/sources/git/git-watch.ts';
+import { REMOTE_REFS_SIZE_MAX } from '../../../daemon/hosts/mirrors/remote-refs.ts';
+import { startServer } from '../servers.ts';
+import { SEED } from '../../seed.ts';
+import { SmallDisk } from '../../sync/small-disk.ts';
+import {
+  commitAll,
+  git,
+  makeRepo,
+  temporaryFolder,
+  writeFiles,
+} from '../../sources/git/fixture.ts';
+import { assertMirrors, failureOf, fetchInto, logLines, mirrorPlace, refsOf } from './fetched.ts';
+import { freePort, GitServer } from './git-server.ts';
+
+interface Origin {
+  readonly repo: string;
+  readonly tree: string;
+  readonly server: GitServer;
+  readonly url: string;
+}
+
+async function startOrigin(t: TestContext, size = 300_000): Promise<Origin> {
+  const root = temporaryFolder();
+  const tree = makeRepo({ 'a.bin': noise(size, SEED) });
+  const repo = path.join(root, 'one.git');
+  git(root, 'clone', '-q', '--bare', tree, repo);
+  const server = await GitServer.start(t, { root });
+  return { repo, tree, server, url: `${server.url}/one.git` };
+}
+
+/** Bytes that do not pack. */
+function noise(size: number, seed: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  let state = seed + 1;
+  for (let i = 0; i < size; i++) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    bytes[i] = state >>> 24;
+  }
+  return bytes;
+}
+
+let pushCount = 0;
+
+function pushMore({ tree, repo }: Origin, size = 50_000): void {
+  const name = `more-${++pushCount}.bin`;
+  writeFiles(tree, { [name]: noise(size, SEED + pushCount) });
+  commitAll(tree);
+  git(tree, 'push', '-q', repo, 'main', `main:refs/heads/branch-${pushCount}`);
+}
+
+test('a host that is down, and one that does not exist', async () => {
+  const url = `http://127.0.0.1:${await freePort()}/one.git`;
+  const error = await failureOf(fetchInto(mirrorPlace(), url), 'HOST_UNAVAILABLE');
+  assert.match(error.message, /ECONNREFUSED/);
+  const protocols = ['git'] as const;
+  await failureOf(
+    fetchInto(mirrorPlace(), url.replace('http', 'git'), { protocols }),
+    'HOST_UNAVAILABLE',
+  );
+  const unknown = 'git://no-such-host.invalid/one.git';
+  await failureOf(fetchInto(mirrorPlace(), unknown, { protocols }), 'HOST_UNAVAILABLE');
+});
+
+test('a repository that is not there, or is closed to all', async (t) => {
+  const { server, url } = await startOrigin(t);
+  const error = await failureOf(fetchInto(mirrorPlace(), `${server.url}/none.git`), 'NOT_FOUND');
+  assert.match(error.message, /none\.git/);
+  server.answer = (_, response) => Boolean(response.writeHead(403).end());
+  await failureOf(fetchInto(mirrorPlace(), url), 'NOT_ALLOWED');
+});
+
+test('a list of refs without an end is refused, and names the limit', async (t) => {
+  const type = 'application/x-git-upload-pack-advertisement';
+  const body = '0032'.repeat((REMOTE_REFS_SIZE_MAX >> 2) + 1);
+  const server = await startServer(t, () => ({ body, headers: { 'content-type': type } }));
+  const error = await failureOf(
+    fetchInto(mirrorPlace(), `${server.url}/acme/one.git`),
+    'TOO_MANY_REFS',
+  );
+  assert.match(error.message, /more than 16777216 bytes; .*exclude it/);
+});
+
+test('a page for people is no repository without refs, whenever it comes', async (t) => {
+  const origin = await startOrigin(t);
+  const { repo, server, url } = origin;
+  const folder = mirrorPlace();
+  await fetchInto(folder, url);
+  pushMore(origin);
+  let count = 0;
+  for (const [askedCount, page] of [0, 1, 2].flatMap(
+    (i) =>
+      [
+        [i, '<html>\nsign in\n</html>'],
+        [i, '<html>'],
+      ] as const,
+  )) {
+    let code = '';
+    server.answer = ({ method, headers }, response) => {
+      if (count++ % (askedCount + 1) < askedCount) return false;
+      // Git says of a page in place of refs what it says of a list that is cut.
+      const isOurs = headers['user-agent'] === 'git/trawl';
+      code = method === 'POST' && !isOurs ? 'HOST_UNAVAILABLE' : 'HOST_ANSWER_INVALID';
+      response.setHeader('content-type', 'text/html').end(page);
+      return true;
+    };
+    for (const place of [folder, mirrorPlace()]) {
+      count = 0;
+      const error = await failureOf(fetchInto(place, url));
+      assert.equal(error.code, code);
+    }
+  }
+  server.answer = undefined;
+  assert.equal((await fetchInto(folder, url)).isNew, false);
+  assertMirrors(folder, repo);
+});
+
+test('answers that are cut: nothing is taken for gone, and the next fetch is whole', async (t) => {
+  const origin = await startOrigin(t);
+  const { repo, server, url } = origin;
+  const folder = mirrorPlace();
+  for (const size of [5000, 100_000, 250_000]) {
+    server.cutAt = size;
+    await failureOf(fetchInto(folder, url), 'HOST_UNAVAILABLE');
+    assert.deepEqual(readdirSync(path.dirname(folder)), []);
+  }
+  server.cutAt = undefined;
+  await fetchInto(folder, url);
+  pushMore(origin);
+  for (const size of [5000, 20_000]) {
+    server.cutAt = size;
+    await failureOf(fetchInto(folder, url), 'HOST_UNAVAILABLE');
+    git(folder, 'fsck', '--full', '--no-dangling');
+  }
+  // Also of the list of refs: a part of it looks like branches that are gone.
+  let isPassed = false;
+  server.answer = (request, response) => {
+    if (request.method !== 'POST') return false;
+    isPassed = true;
+    const listed =
+      git(repo, 'for-each-ref', '--count=1', '--format=%(objectname) %(refname)') + '\n';
+    response.setHeader('content-type', 'application/x-git-upload-pack-result');
+    response.end((listed.length + 4).toString(16).padStart(4, '0') + listed);
+    return true;
+  };
+  await assert.rejects(fetchInto(folder, url));
+  assert.ok(isPassed);
+  server.answer = undefined;
+  server.cutAt = undefined;
+  assert.equal((await fetchInto(folder, url)).isNew, false);
+  assertMirrors(folder, repo);
+});
+
+test('a server that ends in the middle of a pack, of which a part is kept by then', async (t) => {
+  const { server, url } = await startOrigin(t);
+  const folder = mirrorPlace();
+  let size = 0;
+  server.holdAt = {
+    size: 100_000,
+    until: async () => {
+      while ((size = receivedSize(path.dirname(folder))) === 0 && !t.signal.aborted) await sleep(5);
+      await server.close();
+    },
+  };
+  await failureOf(fetchInto(folder, url), 'HOST_UNAVAILABLE');
+  assert.ok(size > 0 && size <= 100_000, `${size}`);
+  assert.deepEqual(readdirSync(path.dirname(folder)), []);
+});
+
+/** Bytes of packs that git has written so far, and that are not whole. */
+function receivedSize(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => path.basename(file).startsWith('tmp_pack_'))
+    .reduce(
+      (sum, file) =>
+        sum + (statSync(path.join(folder, file), { throwIfNoEntry: false })?.size ?? 0),
+      0,
+    );
+}
+
+test('a host that sends nothing more: the fetch ends, and one that sends slowly goes on', async (t) => {
+  boundGit(() => 100);
+  t.after(() => boundGit(() => 30_000));
+  const { repo, server, url } = await startOrigin(t);
+  const folder = mirrorPlace();
+  server.holdAt = { size: 4096, until: () => new Promise(() => {}) };
+  const error = await failureOf(fetchInto(folder, url), 'TIMEOUT');
+  assert.match(error.message, /127\.0\.0\.1/);
+  assert.deepEqual(readdirSync(path.dirname(folder)), []);
+  server.holdAt = undefined;
+  server.delayMs = 500;
+  await fetchInto(folder, url);
+  assertMirrors(folder, repo);
+});
+
+test('a fetch that nobody wants any more, and one that takes too long in all', async (t) => {
+  const { server, url } = await startOrigin(t);
+  const folder = mirrorPlace();
+  server.holdAt = { size: 4096, until: () => new Promise(() => {}) };
+  const abort = new AbortController();
+  const fetching = fetchInto(folder, url, { signal: abort.signal });
+  while (!server.requests.some(({ method }) => method === 'POST')) await sleep(5);
+  abort.abort(new Error('no longer'));
+  await assert.rejects(fetching, /no longer/);
+  await failureOf(fetchInto(folder, url, { timeoutMs: 1500 }), 'TIMEOUT');
+  server.answer = (_, response) =>
+    Boolean(response.writeHead(429, { 'retry-after': '3000' }).end());
+  await failureOf(fetchInto(folder, url, { timeoutMs: 300 }), 'TIMEOUT');
+  assert.deepEqual(readdirSync(path.dirname(folder)), []);
+});
+
+describe('a disk that is too small', () => {
+  let disk: SmallDisk | string;
+  before(() => {
+    disk = SmallDisk.mount('24m');
+  });
+
+  test('the fetch ends before the disk is full, and what came is removed', async (t) => {
+    if (typeof disk === 'string') return t.skip(disk);
+    const folder = path.join(disk.folder, 'clones', '7.git');
+    const large = await startOrigin(t, 28_000_000);
+    const error = await failureOf(fetchInto(folder, large.url), 'DISK_FULL');
+    assert.match(error.message, /clones.*select fewer repositories, or free space/);
+    assert.deepEqual(readdirSync(path.dirname(folder)), []);
+    const small = await startOrigin(t);
+    await fetchInto(folder, small.url);
+    assertMirrors(folder, small.repo);
+    disk.fill(20);
+    pushMore(small);
+    await failureOf(fetchInto(folder, small.url), 'DISK_FULL');
+    disk.clear();
+    assert.equal((await fetchInto(folder, small.url)).isNew, false);
+    assertMirrors(folder, small.repo);
+    disk.fill(20);
+    assert.equal((await fetchInto(folder, small.url)).isChanged, false);
+    disk.clear();
+  });
+});
+
+/** Ways to damage a mirror that the fetch itself notices. */
+const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
+  'packed-refs is something else': (folder) =>
+    writeFileSync(path.join(folder, 'packed-refs'), 'x\0y'),
+  'HEAD is empty': (folder) => writeFileSync(path.join(folder, 'HEAD'), ''),
+  'HEAD is no text': (folder) => writeFileSync(path.join(folder, 'HEAD'), Buffer.alloc(20, 0xff)),
+  'HEAD leads elsewhere': (folder) => {
+    rmSync(path.join(folder, 'HEAD'));
+    symlinkSync(import.meta.filename, path.join(folder, 'HEAD'));
+  },
+  'there are no objects': (folder) => rmSync(path.join(folder, 'objects'), { recursive: true }),
+  'there are no packs': (folder) => rmSync(path.join(folder, 'objects/pack'), { recursive: true }),
+  'the configuration is gone': (folder) => rmSync(path.join(folder, 'config')),
+  'the configuration is empty': (folder) => writeFileSync(path.join(folder, 'config'), ''),
+  'the configuration is cut': (folder) => writeFileSync(path.join(folder, 'config'), '[core'),
+  'what it held is a pipe': (folder) => {
+    rmSync(path.join(folder, 'trawl-mirror.json'));
+    execFileSync('mkfifo', [path.join(folder, 'trawl-mirror.json')]);
+  },
+  'what it held is not known': (folder) => rmSync(path.join(folder, 'trawl-mirror.json')),
+};
+
+for (const [what, damage] of Object.entries(DAMAGES))
+  test(`a damaged mirror is made anew: ${what}`, async (t) => {
+    const origin = await startOrigin(t);
+    const folder = mirrorPlace();
+    await fetchInto(folder, origin.url);
+    damage(folder);
+    pushMore(origin);
+    assert.equal((await fetchInto(folder, origin.url)).isNew, true);
+    assertMirrors(folder, origin.repo);
+  });
+
+test('bytes of packs that were changed, or are missing, are found where the mirror is doubted', async (t) => {
+  const origin = await startOrigin(t);
+  const folder = mirrorPlace();
+  await fetchInto(folder, origin.url);
+  pushMore(origin);
+  await fetchInto(folder, origin.url);
+  assert.equal((await fetchInto(folder, origin.url, { isDoubted: true })).isNew, false);
+  const packs = (): string[] =>
+    readdirSync(path.join(folder, 'objects/pack')).map((name) =>
+      path.join(folder, 'objects/pack', name),
+    );
+  for (const [ending, change] of [
+    ['.pack', flip],
+    ['.idx', flip],
+    ['.pack', (file: string) => truncateSync(file, statSync(file).size - 30)],
+    ['.pack', (file: string) => rmSync(file)],
+    ['.pack', (file: string) => appendFileSync(file, 'x')],
+  ] as const) {
+    const file = packs().find((name) => name.endsWith(ending))!;
+    chmodSync(file, 0o600);
+    change(file);
+    const lines = logLines.length;
+    assert.equal((await fetchInto(folder, origin.url, { isDoubted: true })).isNew, true);
+    assert.match(logLines.slice(lines).join(), /made anew/);
+    assertMirrors(folder, origin.repo);
+  }
+});
+
+function flip(file: string): void {
+  const bytes = readFileSync(file);
+  const offset = bytes.length >> 1;
+  bytes[offset] = bytes[offset]! ^ 0x10;
+  writeFileSync(file, bytes);
+}
+
+test('a mirror that cannot be made anew stays', async (t) => {
+  const origin = await startOrigin(t);
+  const folder = mirrorPlace();
+  await fetchInto(folder, origin.url);
+  flip(
+    path.join(
+      folder,
+      'objects/pack',
+      readdirSync(path.join(folder, 'objects/pack')).find((name) => name.endsWith('.pack'))!,
+    ),
+  );
+  origin.server.cutAt = 5000;
+  await failureOf(fetchInto(folder, origin.url, { isDoubted: true }), 'HOST_UNAVAILABLE');
+  assert.equal(git(folder, 'rev-parse', 'main'), git(origin.repo, 'rev-parse', 'main'));
+});
+
+test('what is not confirmed is never there, in no ref and in no object, and is asked about again', async (t) => {
+  const origin = await startOrigin(t);
+  const folder = mirrorPlace();
+  let asked = 0;
+  const confirm = (): Promise<void> => {
+    asked++;
+    return Promise.reject(new Error('not so'));
+  };
+  await assert.rejects(fetchInto(folder, origin.url, { confirm }), /not so/);
+  assert.deepEqual(readdirSync(path.dirname(folder)), []);
+  await fetchInto(folder, origin.url);
+  const before = refsOf(folder);
+  pushMore(origin);
+  for (const _ of [1, 2])
+    await assert.rejects(fetchInto(folder, origin.url, { confirm }), /not so/);
+  assert.equal(asked, 3);
+  assert.equal(refsOf(folder), before);
+  const commit = git(origin.repo, 'rev-parse', 'HEAD');
+  assert.throws(() => git(folder, 'cat-file', '-e', commit));
+  assert.deepEqual(readdirSync(path.dirname(folder)), [path.basename(folder)]);
+  const agreed = (): Promise<void> => {
+    assert.throws(() => git(folder, 'cat-file', '-e', commit), 'it is asked before');
+    return Promise.resolve();
+  };
+  assert.equal((await fetchInto(folder, origin.url, { confirm: agreed })).isNew, false);
+  assertMirrors(folder, origin.repo);
+  await fetchInto(folder, origin.url, { confirm });
+  assert.equal(asked, 3, 'nothing changed');
+});
+
+test('locks and parts that a killed git left are removed', async (t) => {
+  const origin = await startOrigin(t);
+  const folder = mirrorPlace();
+  await fetchInto(folder, origin.url);
+  const left = [
+    'packed-refs.lock',
+    'HEAD.lock',
+    'config.lock',
+    'refs/heads/main.lock',
+    'refs/heads/a/b.lock',
+    'objects/pack/tmp_pack_x',
+    'objects/pack/pack-x.keep',
+    'objects/tmp_objdir-x/y',
+    'HEAD.tmp',
+  ];
+  writeFiles(folder, Object.fromEntries(left.map((name) => [name, 'x'])));
+  mkdirSync(`${folder}.new-1-2-3`);
+  pushMore(origin);
+  await fetchInto(folder, origin.url);
+  for (const name of left) assert.throws(() => statSync(path.join(folder, name)), name);
+});
+
+test('a mirror that was whole, and about to take its place, does', async (t) => {
+  const origin = await startOrigin(t);
+  const folder = mirrorPlace();
+  await fetchInto(folder, origin.url);
+  renameSync(folder, `${folder}.new-1-2-3`);
+  mkdirSync(`${folder}.old-1-2-3`);
+  assert.equal((await fetchInto(folder, origin.url)).isNew, false);
+  assertMirrors(folder, origin.repo);
+});
+
+const KILLS = Number(process.env['TRAWL_KILLS'] ?? 30);
+
+test(`kill -9 at ${KILLS} random moments of first and later fetches: then the mirror is whole`, async (t) => {
+  const origin = await startOrigin(t);
+  const folder = mirrorPlace();
+  const file = fileURLToPath(new URL('./killed-child.js', import.meta.url));
+  let random = SEED + 1;
+  let midway = 0;
+  for (let i = 0; i < KILLS; i++) {
+    if (i % 10 === 0) rmSync(folder, { recursive: true, force: true });
+    pushMore(origin, 20_000);
+    const child = fork(file, [folder, origin.url], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    let fetchedCount = 0;
+    child.stdout!.on('data', () => void fetchedCount++);
+    const asked = origin.server.requests.length;
+    while (origin.server.requests.length === asked) await sleep(1);
+    random = (Math.imul(random, 1_103_515_245) + 12_345) >>> 0;
+    await sleep(random % 120);
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    if (fetchedCount === 0) midway++;
+    // Whatever it was doing, all that the refs of the mirror name is there.
+    if (existsSync(folder)) git(folder, 'rev-list', '--objects', '--quiet', '--all');
+    if (i % 5 !== 4) continue;
+    // Another process, as behind a daemon that was killed.
+    const next = fork(file, [folder, origin.url, 'once'], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    assert.deepEqual(await once(next, 'close'), [0, null]);
+    assertMirrors(folder, origin.repo);
+  }
+  assert.ok(midway > KILLS / 4, `only ${midway} of ${KILLS} were killed midway`);
+});

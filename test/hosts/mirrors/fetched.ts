@@ -1,0 +1,81 @@
+// Mirrors in temporary places, and what they are compared with.
+
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { SecretText } from '../../../daemon/base/config/secret-text.ts';
+import type { GitCredential } from '../../../daemon/hosts/host.ts';
+import {
+  type FetchedMirror,
+  fetchMirror,
+  type MirrorOptions,
+} from '../../../daemon/hosts/mirrors/fetch-mirror.ts';
+import { recordingLog } from '../servers.ts';
+import { git, temporaryFolder } from '../../sources/git/fixture.ts';
+
+/** What is written to logs by all mirrors of a test file. */
+export const { log, lines: logLines } = recordingLog();
+
+export function credentialOf(user: string, password: string): GitCredential {
+  return { user, password: new SecretText(password) };
+}
+
+/** A place for a mirror in a folder of its own. */
+export function mirrorPlace(): string {
+  return path.join(temporaryFolder(), '7.git');
+}
+
+export function fetchInto(
+  folder: string,
+  url: string,
+  more: Partial<MirrorOptions> = {},
+): Promise<FetchedMirror> {
+  const signal = new AbortController().signal;
+  return fetchMirror({ folder, url, log, signal, timeoutMs: 60_000, ...more });
+}
+
+/** `id name` of branches and tags. */
+export function refsOf(repo: string): string {
+  return git(repo, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/heads', 'refs/tags');
+}
+
+/** The branch that HEAD names. */
+export function headOf(repo: string): string {
+  return git(repo, 'symbolic-ref', 'HEAD');
+}
+
+/** The mirror holds just the branches and tags of the other one, is sound, and nothing lies beside it. */
+export function assertMirrors(folder: string, origin: string, head = headOf(origin)): void {
+  assert.equal(refsOf(folder), refsOf(origin));
+  assert.equal(headOf(folder), head);
+  assert.equal(
+    git(folder, 'for-each-ref')
+      .split('\n')
+      .filter((line) => !/refs\/(?:heads|tags)\//.test(line))
+      .join(''),
+    '',
+  );
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => ['logs', 'hooks', 'FETCH_HEAD'].includes(name)),
+    [],
+  );
+  git(folder, 'fsck', '--full', '--no-dangling');
+  assert.deepEqual(
+    readdirSync(path.dirname(folder)).filter((name) => name.includes('.git')),
+    [path.basename(folder)],
+  );
+}
+
+/** Rejection of a promise that must reject with an error of this code. */
+export async function failureOf(
+  promise: Promise<unknown>,
+  code?: string,
+): Promise<Error & { readonly code: unknown }> {
+  const error: unknown = await promise.then(
+    (value) => `resolved with ${JSON.stringify(value)}`,
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof Error && 'code' in error, String(error));
+  if (code !== undefined) assert.equal(error.code, code, error.message);
+  return error;
+}

@@ -1,0 +1,233 @@
+// Real git servers on loopback for the tests of mirrors: `git http-backend` behind a small HTTP server with Basic
+// authentication, which can be slow, cut answers, redirect and end; and `git daemon`.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import https from 'node:https';
+import net, { type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestContext } from 'node:test';
+import type { Certificates } from '../servers.ts';
+
+export interface GitServerOptions {
+  /** Where the repositories are. */
+  readonly root: string;
+  /** `user:password`; without it everybody may read. */
+  readonly login?: string;
+  readonly tls?: Certificates;
+}
+
+export interface GitRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly version: string | undefined;
+}
+
+export class GitServer {
+  readonly #options: GitServerOptions;
+  readonly #server: Server;
+  readonly #backends = new Set<ChildProcess>();
+  readonly requests: GitRequest[] = [];
+  /** Of `user:password` now. */
+  login: string | undefined;
+  /** Where a path is instead; a whole address leads to another host. */
+  redirect: ((path: string) => string | undefined) | undefined;
+  /** Unit: ms. Before each answer. */
+  delayMs = 0;
+  /** Answers of objects end after so many bytes; undefined: they do not. */
+  cutAt: number | undefined;
+  /** An answer of objects stops once, after so many bytes, calls this, and goes on when what it gives is resolved. */
+  holdAt: { readonly size: number; readonly until: () => Promise<unknown> } | undefined;
+  /** Whether the protocol is that of before version 2. */
+  isOld = false;
+  /** Answers in place of git's. */
+  answer: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
+  port = 0;
+
+  private constructor(options: GitServerOptions) {
+    this.#options = options;
+    this.login = options.login;
+    const serve = (request: IncomingMessage, response: ServerResponse): void => {
+      void this.#serve(request, response);
+    };
+    this.#server =
+      options.tls === undefined ? http.createServer(serve) : https.createServer(options.tls, serve);
+  }
+
+  static async start(t: Pick<TestContext, 'after'>, options: GitServerOptions): Promise<GitServer> {
+    const server = new GitServer(options);
+    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve));
+    server.port = (server.#server.address() as AddressInfo).port;
+    t.after(() => server.close());
+    return server;
+  }
+
+  get url(): string {
+    return `${this.#options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${this.port}`;
+  }
+
+  async close(): Promise<void> {
+    for (const backend of this.#backends) backend.kill('SIGKILL');
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '', this.url);
+    const { authorization } = request.headers;
+    const version = request.headers['git-protocol'];
+    this.requests.push({
+      method: request.method ?? '',
+      path: url.pathname,
+      authorization,
+      version: typeof version === 'string' ? version : undefined,
+    });
+    if (this.delayMs > 0) await sleep(this.delayMs);
+    if (this.answer?.(request, response) === true) return;
+    const target = this.redirect?.(url.pathname);
+    if (target !== undefined) {
+      response.writeHead(301, { location: target + url.search }).end();
+      return;
+    }
+    if (this.login !== undefined && authorization !== basic(this.login)) {
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('no');
+      return;
+    }
+    this.#runBackend(request, response, url);
+  }
+
+  #runBackend(request: IncomingMessage, response: ServerResponse, url: URL): void {
+    const { headers, method = '' } = request;
+    const backend = spawn('git', ['-c', 'safe.directory=*', 'http-backend'], {
+      env: {
+        PATH: process.env['PATH'],
+        GIT_PROJECT_ROOT: this.#options.root,
+        GIT_HTTP_EXPORT_ALL: '1',
+        GIT_CONFIG_NOSYSTEM: '1',
+        REQUEST_METHOD: method,
+        PATH_INFO: decodeURIComponent(url.pathname),
+        QUERY_STRING: url.search.slice(1),
+        CONTENT_TYPE: headers['content-type'] ?? '',
+        HTTP_CONTENT_ENCODING: headers['content-encoding'] ?? '',
+        ...(headers['content-length'] === undefined
+          ? {}
+          : { CONTENT_LENGTH: headers['content-length'] }),
+        ...(this.isOld ? {} : { GIT_PROTOCOL: String(headers['git-protocol'] ?? '') }),
+      },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    this.#backends.add(backend);
+    backend.once('close', () => this.#backends.delete(backend));
+    backend.stdin.on('error', () => {});
+    request.pipe(backend.stdin);
+    response.on('close', () => backend.kill('SIGKILL'));
+    void this.#pass(backend, response, url.pathname);
+  }
+
+  async #pass(backend: ChildProcess, response: ServerResponse, path: string): Promise<void> {
+    let head: Buffer | undefined = Buffer.alloc(0);
+    let size = 0;
+    let hold = this.holdAt;
+    for await (const chunk of backend.stdout!) {
+      let bytes = chunk as Buffer;
+      if (head !== undefined) {
+        head = Buffer.concat([head, bytes]);
+        const end = head.indexOf('\r\n\r\n');
+        if (end < 0) continue;
+        writeHead(response, head.toString('latin1', 0, end));
+        bytes = head.subarray(end + 4);
+        head = undefined;
+      }
+      size += bytes.length;
+      const isPack = path.endsWith('/git-upload-pack') && size > 4096;
+      if (isPack && this.cutAt !== undefined && size > this.cutAt) {
+        response.write(bytes.subarray(0, bytes.length - (size - this.cutAt)), () =>
+          response.socket?.destroy(),
+        );
+        return;
+      }
+      if (isPack && hold !== undefined && size > hold.size) {
+        // A part is held back whatever comes at once: git must not have all that it waits for.
+        const early = Math.max(0, bytes.length - (size - hold.size));
+        response.write(bytes.subarray(0, early));
+        bytes = bytes.subarray(early);
+        const { until } = hold;
+        hold = undefined;
+        await until();
+      }
+      if (response.destroyed) return;
+      if (!response.write(bytes)) await drained(response);
+      if (response.destroyed) return;
+    }
+    response.end();
+  }
+}
+
+/** Resolves when more may be written, or nobody reads it any more. */
+async function drained(response: ServerResponse): Promise<void> {
+  const done = new AbortController();
+  const { signal } = done;
+  const events = ['drain', 'close'].map((event) =>
+    once(response, event, { signal }).catch(() => {}),
+  );
+  await Promise.race(events);
+  done.abort();
+}
+
+function writeHead(response: ServerResponse, text: string): void {
+  const headers = text.split('\r\n').map((line): [string, string] => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+  });
+  const status = headers.find(([name]) => name === 'status')?.[1].slice(0, 3) ?? '200';
+  response.writeHead(
+    Number(status),
+    Object.fromEntries(headers.filter(([name]) => name !== 'status')),
+  );
+}
+
+export function basic(login: string): string {
+  return `Basic ${Buffer.from(login).toString('base64')}`;
+}
+
+/** `git daemon` of all repositories below a folder. Returns its port. */
+export async function startGitDaemon(t: Pick<TestContext, 'after'>, root: string): Promise<number> {
+  const port = await freePort();
+  const args = [
+    'daemon',
+    '--export-all',
+    `--base-path=${root}`,
+    '--listen=127.0.0.1',
+    `--port=${port}`,
+  ];
+  const child = spawn('git', ['-c', 'safe.directory=*', ...args], {
+    stdio: 'ignore',
+    detached: true,
+  });
+  t.after(() => process.kill(-child.pid!, 'SIGKILL'));
+  await untilListening(port);
+  return port;
+}
+
+export async function freePort(): Promise<number> {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Waits until somebody answers at the port; for ever, so that the time limit of the test decides. */
+export async function untilListening(port: number): Promise<void> {
+  for (;;) {
+    const socket = net.connect(port, '127.0.0.1');
+    const isOpen = await new Promise((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (isOpen) return;
+    await sleep(20);
+  }
+}

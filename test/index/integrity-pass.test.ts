@@ -1,0 +1,137 @@
+// The slow check in the background: finds damage wherever it is, rests while something is searched, goes on where it was
+// after a restart, and begins again when it is time.
+
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
+import {
+  IntegrityPass,
+  type IntegrityPassOptions,
+} from '../../daemon/index/upkeep/integrity-pass.ts';
+import { buildShard, coreModule, REPO, temporaryFolder } from '../engine/host/harness.ts';
+import { eventually } from '../e2e/daemon.ts';
+import { createLog } from '../../daemon/base/log.ts';
+
+function makeShards(module: WebAssembly.Module, count: number): LiveShard[] {
+  const folder = temporaryFolder();
+  return Array.from({ length: count }, (_, shard) => {
+    const symbols = [{ start: 0, size: 4, kind: 8 }];
+    const bytes = Buffer.from(`name of shard ${shard}\n`.repeat(3000));
+    return buildShard(module, folder, REPO, [{ path: `s${shard}`, bytes, symbols }]);
+  });
+}
+
+interface World {
+  readonly pass: IntegrityPass;
+  readonly damage: string[];
+}
+
+async function openPass(
+  shards: readonly LiveShard[],
+  options: Partial<IntegrityPassOptions> & { stateFile: string },
+): Promise<World> {
+  const damage: string[] = [];
+  const pass = new IntegrityPass({
+    module: await coreModule('release'),
+    shards: () => shards,
+    isBusy: () => false,
+    onDamage: (shardId, reason, fault) => damage.push(`${shardId} ${fault}: ${reason}`),
+    log: createLog({ level: 'error', format: 'text', write: () => {} }),
+    rate: 1e9,
+    ...options,
+  });
+  return { pass, damage };
+}
+
+function changeByte(file: string, offset: number): void {
+  const bytes = readFileSync(file);
+  bytes[offset]! ^= 0x10;
+  writeFileSync(file, bytes);
+}
+
+void test('damage is found in contents and symbols', async () => {
+  const shards = makeShards(await coreModule('release'), 4);
+  changeByte(shards[1]!.path, 4096 + 30_000);
+  changeByte(shards[2]!.symbols!.path, 400);
+  const stateFile = path.join(temporaryFolder(), 'state');
+  const { pass, damage } = await openPass(shards, { stateFile });
+  pass.run();
+  await eventually(async () => pass.checkedCount === 4);
+  await pass.close();
+  assert.deepEqual(damage, [
+    `${shards[1]!.shardId} damaged: page 8 is damaged`,
+    `${shards[2]!.shardId} symbols: page 0 is damaged`,
+  ]);
+  assert.deepEqual(await pass.checkNow(shards.slice(2, 4)), [
+    { shardId: shards[2]!.shardId, reason: 'page 0 is damaged', fault: 'symbols' },
+  ]);
+});
+
+void test('a pass goes on where it was, and rests when it is through', async () => {
+  const shards = makeShards(await coreModule('release'), 5);
+  const stateFile = path.join(temporaryFolder(), 'state');
+  let isBusy = false;
+  // Busy from the third shard on.
+  const first = await openPass(shards, {
+    stateFile,
+    isBusy: () => isBusy || first.pass.checkedCount === 2,
+  });
+  first.pass.run();
+  await eventually(async () => first.pass.checkedCount === 2);
+  isBusy = true;
+  await first.pass.close();
+  assert.equal(first.pass.checkedCount, 2);
+  const second = await openPass(shards, { stateFile });
+  second.pass.run();
+  await eventually(async () => second.pass.checkedCount >= 3);
+  await second.pass.close();
+  assert.equal(second.pass.checkedCount, 3);
+  // Through, and the next one is not due.
+  const third = await openPass(shards, { stateFile });
+  third.pass.run();
+  await third.pass.close();
+  assert.equal(third.pass.checkedCount, 0);
+  // Due again at once.
+  const fourth = await openPass(shards, { stateFile, intervalMs: 0 });
+  fourth.pass.run();
+  await eventually(async () => fourth.pass.checkedCount >= 6);
+  await fourth.pass.close();
+  assert.deepEqual(fourth.damage, []);
+});
+
+void test('a pass of a time to come is of a clock that was wrong: the next one begins at once', async () => {
+  const shards = makeShards(await coreModule('release'), 2);
+  const stateFile = path.join(temporaryFolder(), 'state');
+  const startedAt = Date.now() + 365 * 24 * 3600 * 1000;
+  const checkedAfter = async (state: object): Promise<number> => {
+    writeFileSync(stateFile, JSON.stringify({ startedAt, ...state }));
+    const { pass } = await openPass(shards, { stateFile });
+    pass.run();
+    // What is kept at the end is of this clock.
+    const isThrough = (): boolean => {
+      const kept = JSON.parse(readFileSync(stateFile, 'utf8')) as {
+        startedAt: number;
+        isDone: boolean;
+      };
+      return kept.isDone && kept.startedAt <= Date.now();
+    };
+    await eventually(async () => isThrough());
+    await pass.close();
+    return pass.checkedCount;
+  };
+  assert.equal(await checkedAfter({ shardId: '', isDone: true }), 2);
+  const [first] = shards.map(({ shardId }) => shardId).sort();
+  assert.equal(await checkedAfter({ shardId: first, isDone: false }), 1);
+});
+
+void test('a state that cannot be read costs a pass, no more', async () => {
+  const shards = makeShards(await coreModule('release'), 2);
+  const stateFile = path.join(temporaryFolder(), 'state');
+  writeFileSync(stateFile, '{"startedAt": "never"}');
+  const { pass } = await openPass(shards, { stateFile });
+  pass.run();
+  await eventually(async () => pass.checkedCount === 2);
+  await pass.close();
+});

@@ -1,0 +1,125 @@
+// Files in the shard folder that two repos name, as they have the names of their content: they stay as long as one repo
+// names them, and go when none does; and files that have come and are not named yet.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { Catalog } from '../../daemon/index/catalog/catalog.ts';
+import { RevisionWriter } from '../../daemon/engine/shards/revisions.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { repoRecord } from '../repos/record.ts';
+import { filesOf, openIndexOf, shown } from '../sync/index-of.ts';
+
+const TIMEOUT = { timeout: 120_000 };
+const ALL = { branches: ['**'], tags: [] };
+
+/** A repo of two branches that hold the same docs. */
+function makeTwin(word: string): string {
+  const repo = makeRepo({ 'a.c': `int ${word}(void) { return 0; }\n`, 'b.txt': 'plum\n' });
+  git(repo, 'branch', 'x');
+  return repo;
+}
+
+void test('a revision file that another repo names too stays', TIMEOUT, async () => {
+  const [first, second] = [makeTwin('one'), makeTwin('two')];
+  const dataDir = temporaryFolder();
+  const index = await openIndexOf(dataDir);
+  await index.index([first, second], ALL, 'commits');
+  const shared = filesOf(dataDir).revisions;
+  assert.equal(shared.length, 1);
+  writeFiles(first, { 'c.txt': 'pear\n' });
+  commitAll(first);
+  await index.index([first, second], ALL, 'commits');
+  assert.ok(filesOf(dataDir).revisions.includes(shared[0]!));
+  assert.equal(filesOf(dataDir).revisions.length, 2);
+  await index.close();
+
+  const again = await openIndexOf(dataDir);
+  assert.deepEqual(shown(await again.search('two rev:x')), ['a.c heads/x']);
+  assert.deepEqual(again.warnings, []);
+  writeFiles(second, { 'c.txt': 'pear\n' });
+  commitAll(second);
+  await again.index([first, second], ALL, 'commits');
+  assert.equal(filesOf(dataDir).revisions.includes(shared[0]!), false);
+  await again.close();
+});
+
+void test('a file that has come stays until it is named or given up', async () => {
+  const dataDir = temporaryFolder();
+  const catalog = new Catalog(dataDir);
+  mkdirSync(catalog.shardFolder);
+  await catalog.load();
+  const revisionFile = await catalog.writeRevisions(new RevisionWriter([]).bytes());
+  const file = path.join(catalog.shardFolder, `${revisionFile}.revisions`);
+  const before = [{ ...REPO, revisionFile }];
+  await catalog.removeFilesOf(before);
+  await catalog.sweep();
+  assert.ok(existsSync(file));
+  await catalog.commit(() => ({ put: before }));
+  await catalog.disown([file]);
+  assert.ok(existsSync(file));
+  assert.deepEqual(await catalog.commit(() => ({ put: [REPO] })), before);
+  await catalog.removeFilesOf(before);
+  assert.equal(existsSync(file), false);
+});
+
+void test('a file that two have put there stays until both are done with it', async () => {
+  const dataDir = temporaryFolder();
+  const catalog = new Catalog(dataDir);
+  mkdirSync(catalog.shardFolder);
+  await catalog.load();
+  const bytes = new RevisionWriter([]).bytes();
+  const revisionFile = await catalog.writeRevisions(bytes);
+  const file = catalog.revisionPath(revisionFile);
+  const other = { ...REPO, record: { ...REPO.record, repoId: 2 }, revisionFile };
+  // One fails while the other is about to name it.
+  await catalog.writeRevisions(bytes);
+  await catalog.disown([file]);
+  assert.ok(existsSync(file));
+  // One names it, and then another file, meanwhile.
+  await catalog.writeRevisions(bytes);
+  const before = [{ ...REPO, revisionFile }];
+  await catalog.commit(() => ({ put: before }));
+  await catalog.disown([file]);
+  await catalog.commit(() => ({ put: [REPO] }));
+  await catalog.removeFilesOf(before);
+  assert.ok(existsSync(file));
+  await catalog.commit(() => ({ put: [other] }));
+  await catalog.disown([file]);
+  assert.ok(existsSync(file));
+  await catalog.commit(() => ({ removed: [2] }));
+  await catalog.removeFilesOf([other]);
+  assert.equal(existsSync(file), false);
+});
+
+void test('a folder that has the name of a file of ours gives way', async () => {
+  const dataDir = temporaryFolder();
+  const catalog = new Catalog(dataDir);
+  const bytes = new RevisionWriter([]).bytes();
+  const name = `${await writeName(bytes)}.revisions`;
+  for (const folder of [name, '0123456789abcdef.tags', 'lost+found']) {
+    mkdirSync(path.join(catalog.shardFolder, folder), { recursive: true });
+    writeFileSync(path.join(catalog.shardFolder, folder, 'x'), '');
+  }
+  await catalog.writeRevisions(bytes);
+  await catalog.sweep();
+  assert.deepEqual(readdirSync(catalog.shardFolder).sort(), [name, 'lost+found']);
+});
+
+/** The name that a revision file gets. */
+async function writeName(bytes: Buffer): Promise<string> {
+  const catalog = new Catalog(temporaryFolder());
+  mkdirSync(catalog.shardFolder);
+  return catalog.writeRevisions(bytes);
+}
+
+const REPO = {
+  record: {
+    ...repoRecord(1, 'local/a'),
+    source: { kind: 'commits' as const, path: '/a' },
+    defaultRevision: 'refs/heads/main',
+  },
+  shards: [],
+  skipped: {},
+};

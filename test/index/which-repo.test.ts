@@ -1,0 +1,71 @@
+// Which repo a source is: the rules by which a known one keeps its id, and those by which it must not get one.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { StoredRepo } from '../../daemon/store/repos.ts';
+import {
+  displaced,
+  possibleRepos,
+  type SeenSource,
+} from '../../daemon/index/register/which-repo.ts';
+
+function repo(repoId: number, more: Partial<StoredRepo> = {}): StoredRepo {
+  return { repoId, name: `r${repoId}`, visibility: 'private', enforcement: 'none', ...more };
+}
+
+function placeOf(path: string, fileId?: string) {
+  return { kind: 'commits', path, realPath: path, ...(fileId && { fileId }) } as const;
+}
+
+function seen(path: string, fileId: string, remote?: string): SeenSource {
+  return { kind: 'worktree', path, realPath: path, fileId, remote };
+}
+
+const A = repo(1, { place: placeOf('/a', 'A') });
+const B = repo(2, { place: placeOf('/b', 'B'), remote: 'host/b' });
+const TWIN = repo(3, { place: placeOf('/twin', 'T'), remote: 'host/b' });
+
+const cases: readonly [string, SeenSource, readonly StoredRepo[], readonly string[], number[]][] = [
+  ['the same place, in another mode', seen('/a', 'A'), [A, B], [], [1]],
+  ['moved', seen('/else/x', 'A'), [A, B], ['/a'], [1]],
+  ['the same folder under two paths', seen('/mount/a', 'A'), [A, B], [], [1]],
+  ['made anew at its path', seen('/b', 'new', 'host/b'), [A, B], [], [2]],
+  ['made anew without git', seen('/a', 'new'), [A, B], [], [1]],
+  ['its remote renamed', seen('/b', 'B', 'host/other'), [A, B], [], [2]],
+  ['cloned elsewhere, the old one gone', seen('/c', 'new', 'host/b'), [A, B], ['/b'], [2]],
+  ['a second clone', seen('/c', 'new', 'host/b'), [A, B], [], []],
+  ['another repository at its path', seen('/b', 'new', 'host/evil'), [A, B], [], []],
+  ['a repository where a folder was', seen('/a', 'new', 'host/b'), [A, B], [], []],
+  ['a copy without remote', seen('/c', 'new'), [A, B], ['/a', '/b'], []],
+  ['moved onto the path of another', seen('/a', 'B'), [A, B], ['/b'], [1, 2]],
+  ['two that are gone', seen('/c', 'new', 'host/b'), [B, TWIN], ['/b', '/twin'], [2, 3]],
+  ['never looked at', seen('/z', 'Z', 'host/z'), [repo(9, { place: placeOf('/z') })], [], [9]],
+  ['another is in its place', seen('/q', 'Q', 'host/b'), [repo(2, { remote: 'host/b' })], [], [2]],
+];
+
+for (const [name, source, repos, gone, expected] of cases)
+  void test(name, () => {
+    const found = possibleRepos(repos, source, (path) => gone.includes(path));
+    assert.deepEqual(
+      found.map(({ repoId }) => repoId),
+      expected,
+    );
+  });
+
+void test('a symbolic link that leads elsewhere now is still the path that was given', () => {
+  const place = { kind: 'commits', path: '/current', realPath: '/v1', fileId: 'V1' } as const;
+  const known = repo(5, { place });
+  const now = { ...seen('/current', 'V2'), realPath: '/v2' };
+  assert.deepEqual(
+    possibleRepos([known], now, () => false),
+    [known],
+  );
+});
+
+void test('what lies at the place of another is not at that of both', () => {
+  const made = repo(7);
+  const [lost, ...others] = displaced([A, B, made], made, seen('/a', 'new'));
+  assert.equal(lost?.repoId, 1);
+  assert.equal(lost.place, undefined);
+  assert.deepEqual(others, []);
+});

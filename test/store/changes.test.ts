@@ -1,0 +1,220 @@
+// Word of changes: told by every operation that caches must know of, before it is done, and to other daemons
+// on the same PostgreSQL; what happens while they cannot hear.
+// tier: ci
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import type { Store } from '../../daemon/store/store.ts';
+import { newHash, newToken, newUser, onBothEngines, onPostgres } from './harness.ts';
+
+type Told = (string | undefined)[];
+
+/** Gathers changes as `user:<id>`, `list:<repoId>` or their topic. */
+function tell(store: Store): Told {
+  const told: Told = [];
+  store.onChange((change) =>
+    told.push(
+      'userId' in change
+        ? `user:${change.userId}`
+        : 'list' in change
+          ? `list:${change.list.repoId}`
+          : change.topic,
+    ),
+  );
+  return told;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let attempt = 0; !isSo(); attempt++) {
+    assert.ok(attempt < 6_000, 'it never came about');
+    await setTimeout(10);
+  }
+}
+
+/** Every operation that must be told, with what it needs first. */
+const OPERATIONS: Readonly<
+  Record<string, (store: Store, userId: string) => Promise<() => Promise<unknown>>>
+> = {
+  'users.update': async (store, id) => () => store.users.update(id, { name: 'x' }),
+  'users.remove': async (store, id) => () => store.users.remove(id),
+  'sessions.renew': async (store, userId) => {
+    const hash = newHash();
+    await store.sessions.create({ hash, userId, createdAt: 1, expiresAt: 2 });
+    return () => store.sessions.renew(hash, 3);
+  },
+  'sessions.remove': async (store, userId) => {
+    const hash = newHash();
+    await store.sessions.create({ hash, userId, createdAt: 1, expiresAt: 2 });
+    return () => store.sessions.remove(hash);
+  },
+  'sessions.removeAllOf': async (store, userId) => {
+    await store.sessions.create({ hash: newHash(), userId, createdAt: 1, expiresAt: 2 });
+    return () => store.sessions.removeAllOf(userId);
+  },
+  'apiKeys.create': async (store, userId) => () =>
+    store.apiKeys.create({ userId, name: 'k', hash: newHash() }),
+  'apiKeys.remove': async (store, userId) => {
+    const { keyId } = await newToken(store, userId);
+    return () => store.apiKeys.remove(keyId);
+  },
+  'apiKeys.replaceBootstrap': async (store, userId) => () =>
+    store.apiKeys.replaceBootstrap(userId, newHash()),
+  'scopedTokens.revoke': async (store, userId) => {
+    const { id } = await newToken(store, userId);
+    return () => store.scopedTokens.revoke(id, userId, 1);
+  },
+  'grants.add': async (store, userId) => () => store.grants.add(userId, [1]),
+  'grants.remove': async (store, userId) => {
+    await store.grants.add(userId, [1]);
+    return () => store.grants.remove(userId, [1]);
+  },
+};
+
+onBothEngines('changes', ({ within, withStore }) => {
+  for (const [name, prepare] of Object.entries(OPERATIONS)) {
+    test(`${name} is told before it is done`, () =>
+      within(async (place) => {
+        const store = await place.open();
+        await newUser(store, 'OWNER');
+        const { id } = await newUser(store);
+        const run = await prepare(store, id);
+        const told = tell(store);
+        told.length = 0;
+        const done = run().then(() => told.push('done'));
+        await done;
+        assert.ok(told.indexOf(`user:${id}`) >= 0, String(told));
+        assert.ok(told.indexOf(`user:${id}`) < told.indexOf('done'), String(told));
+      }));
+  }
+
+  test('settings have a topic of their own; a new user is told too', () =>
+    withStore(async (store) => {
+      const told = tell(store);
+      await store.settings.set('a', 'b');
+      assert.equal(told.at(-1), 'settings');
+      const { id } = await newUser(store);
+      assert.ok(told.includes(`user:${id}`));
+      told.length = 0;
+      assert.equal(await store.settings.remove('a'), true);
+      assert.ok(told.includes('settings'));
+    }));
+
+  test('what is refused or changes nothing is not told', () =>
+    within(async (place) => {
+      const store = await place.open();
+      const { id } = await newUser(store, 'OWNER');
+      const key = await store.apiKeys.replaceBootstrap(id, newHash());
+      await store.grants.add(id, [1]);
+      const other = place.kind === 'postgres' ? await place.open() : undefined;
+      const told = tell(store);
+      /** What was told. Own changes may come back from the server, in the order of commits: before that of another. */
+      const toldByNow = async (): Promise<Told> => {
+        if (other === undefined) return told.splice(0);
+        const mark = `user:${(await newUser(other)).id}`;
+        await until(() => told.includes(mark));
+        const all = told.splice(0);
+        return all.slice(0, all.indexOf(mark));
+      };
+      await toldByNow();
+      await store.users.remove(id).catch(() => {});
+      await store.users.update('none', { name: 'x' });
+      await store.sessions.removeAllOf(id);
+      await store.apiKeys.remove('none');
+      await store.apiKeys.replaceBootstrap(id, key.hash);
+      await store.grants.add(id, [1]);
+      await store.grants.remove(id, [2]);
+      await store.settings.remove('none');
+      await store.users.touch(id, 5);
+      assert.deepEqual(await toldByNow(), []);
+    }));
+
+  test('a listener can be taken away, and one that fails harms nobody', () =>
+    withStore(async (store, place) => {
+      const end = store.onChange(() => {
+        throw new Error('listener of a test');
+      });
+      const told = tell(store);
+      await store.settings.set('a', 'b');
+      assert.ok(told.includes('settings'));
+      assert.match(place.logged.join(''), /listener of a test/);
+      end();
+      place.logged.length = 0;
+      await store.settings.set('a', 'c');
+      assert.doesNotMatch(place.logged.join(''), /listener of a test/);
+    }));
+
+  test('the store is informed from its opening on', () =>
+    withStore(async (store) => {
+      assert.equal(store.isInformed, true);
+    }));
+});
+
+onPostgres('changes between daemons', (world) => {
+  const { within } = world;
+
+  test('another daemon hears every change, and what it reads then is new', () =>
+    within(async (place) => {
+      const [here, there] = [await place.open(), await place.open()];
+      const told = tell(there);
+      const { id } = await newUser(here);
+      await until(() => told.includes(`user:${id}`));
+      assert.equal((await there.users.get(id))?.id, id);
+      await here.settings.set('name', 'value');
+      await until(() => told.includes('settings'));
+      assert.equal(await there.settings.get('name'), 'value');
+      told.length = 0;
+      await here.grants.add(id, [1, 2, 3]);
+      await until(() => told.includes(`user:${id}`));
+      assert.deepEqual(await there.grants.repoIdsOf(id), [1, 2, 3]);
+    }));
+
+  test('a transaction that is rolled back is not told to others', () =>
+    within(async (place) => {
+      const [here, there] = [await place.open(), await place.open()];
+      const told = tell(there);
+      const { id } = await newUser(here, 'OWNER');
+      await here.users.remove(id).catch(() => {});
+      await here.grants.add('none', [1]).catch(() => {});
+      // Told in the order of commits: what came before this one has been told.
+      await here.settings.set('a', 'b');
+      await until(() => told.includes('settings'));
+      assert.deepEqual(told, [`user:${id}`, 'settings']);
+    }));
+
+  test('a lost connection: not informed until it is back, then everything counts as changed', () =>
+    within(async (place) => {
+      const { server } = world;
+      assert.ok(server !== undefined && place.databaseUrl !== undefined);
+      const [here, there] = [await place.open(), await place.open()];
+      const told = tell(there);
+      await server.run(
+        place.databaseUrl,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND query = 'LISTEN trawl_changes'`,
+      );
+      await until(() => !there.isInformed);
+      await until(() => there.isInformed);
+      assert.ok(told.includes('all'));
+      assert.match(place.logged.join(''), /changes of other daemons are not heard/);
+      told.length = 0;
+      const { id } = await newUser(here);
+      await until(() => told.includes(`user:${id}`));
+    }));
+
+  test('a server that is away for long is tried again and again', () =>
+    within(async (place) => {
+      const { server } = world;
+      assert.ok(server !== undefined);
+      const store = await place.open();
+      const told = tell(store);
+      await server.stop('immediate');
+      await until(() => !store.isInformed);
+      await setTimeout(500);
+      assert.equal(store.isInformed, false);
+      await server.start();
+      await until(() => store.isInformed);
+      assert.ok(told.includes('all'));
+      assert.equal(typeof (await newUser(store)).id, 'string');
+    }));
+});

@@ -1,0 +1,51 @@
+// Clients, requests, consents and tokens of OAuth for tests of the store.
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { NextTokens } from '../../daemon/store/oauth-consents.ts';
+import type { Store } from '../../daemon/store/store.ts';
+import { newHash, newRecord } from './harness.ts';
+
+/** Id of a client with one address. */
+export async function newClient(store: Store, createdAt = 1, unusedMax = 100): Promise<string> {
+  const id = randomUUID();
+  const client = { id, name: 'Tool', redirectUris: ['https://c.example/'], createdAt };
+  await store.oauthClients.create(client, unusedMax, []);
+  return id;
+}
+
+/** What a client asks a user for. */
+export function requestFor(userId: string, clientId: string, expiresAt = 1000) {
+  return {
+    hash: newHash(),
+    userId,
+    clientId,
+    redirectUri: 'https://c.example/',
+    codeChallenge: 'x',
+    state: null,
+    resource: 'https://t.example',
+    expiresAt,
+  };
+}
+
+/** A consent whose code was not used. */
+export async function newConsent(store: Store, userId: string, clientId: string, usedAt = 1) {
+  const request = requestFor(userId, clientId);
+  await store.oauthConsents.ask(request, 100);
+  const { hash, state: _, ...asked } = request;
+  const consent = { ...asked, id: randomUUID(), codeHash: newHash(), createdAt: 1, usedAt };
+  assert.equal(await store.oauthConsents.allow(hash, consent, 100), true);
+  return consent;
+}
+
+/** What a consent gives next. */
+export function nextTokens(createdAt = 2, records = [newRecord(createdAt)]): NextTokens {
+  const token = {
+    hash: newHash(),
+    resource: 'https://t.example',
+    keyHash: null,
+    createdAt,
+    expiresAt: createdAt + 100,
+  };
+  return { refreshHash: newHash(), keyHash: null, token, expiresAt: createdAt + 1000, records };
+}

@@ -1,0 +1,164 @@
+// What users let clients of OAuth do, on both engines: who comes first when two daemons try at once, what goes with what, how
+// much stays of what anybody may make.
+// tier: ci
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import type { Change } from '../../daemon/store/engine.ts';
+import type { Store } from '../../daemon/store/store.ts';
+import { newHash, newRecord, newUser, onBothEngines, refuses } from './harness.ts';
+import { newClient, newConsent, nextTokens, requestFor } from './oauth-rows.ts';
+
+const ROUNDS = 12;
+
+async function auditCount(store: Store): Promise<number> {
+  return (await store.audit.list({ offset: 0, limit: 1 })).total;
+}
+
+onBothEngines('OAuth', ({ within, withStore }) => {
+  const withTwo = (run: (one: Store, two: Store) => Promise<void>) =>
+    within(async (place) => run(await place.open(), await place.open()));
+
+  test('of several who use a code, a refresh token, a request at once, one does', () =>
+    withTwo(async (one, two) => {
+      const { id: userId } = await newUser(one);
+      const clientId = await newClient(one);
+      const stores = [one, two, one, two];
+      const succeeded = async (run: (store: Store) => Promise<boolean>) =>
+        (await Promise.all(stores.map(run))).filter(Boolean).length;
+      for (let round = 0; round < ROUNDS; round++) {
+        const request = requestFor(userId, clientId);
+        await one.oauthConsents.ask(request, 100);
+        const { hash, state: _, ...asked } = request;
+        const made = () => ({
+          ...asked,
+          id: randomUUID(),
+          codeHash: newHash(),
+          createdAt: round,
+          usedAt: round,
+        });
+        const allowed = await succeeded(({ oauthConsents }) =>
+          oauthConsents.allow(hash, made(), 100),
+        );
+        assert.equal(allowed, 1);
+        const { id } = await newConsent(one, userId, clientId);
+        const before = await auditCount(one);
+        const family = newHash();
+        const given = stores.map(() => nextTokens());
+        const redeemed = await Promise.all(
+          stores.map((store, i) => store.oauthConsents.redeem(id, family, given[i]!)),
+        );
+        assert.equal(redeemed.filter(Boolean).length, 1);
+        assert.equal(await auditCount(one), before + 1);
+        const first = given[redeemed.indexOf(true)]!;
+        const consent = await two.oauthConsents.byFamily(family);
+        assert.equal(consent?.refreshHash, first.refreshHash);
+        const rotated = await succeeded(({ oauthConsents }) =>
+          oauthConsents.rotate(id, first.refreshHash, nextTokens()),
+        );
+        assert.equal(rotated, 1);
+        const ended = await succeeded(({ oauthConsents }) =>
+          oauthConsents.remove(id, userId, [newRecord(1)]),
+        );
+        assert.equal(ended, 1);
+        assert.equal(await one.oauthConsents.token(first.token.hash), undefined);
+      }
+    }));
+
+  test('nothing is given to a user who is suspended meanwhile', () =>
+    withTwo(async (one, two) => {
+      const clientId = await newClient(one);
+      for (let round = 0; round < ROUNDS; round++) {
+        const { id: userId } = await newUser(one);
+        const waiting = requestFor(userId, clientId);
+        await one.oauthConsents.ask(waiting, 100);
+        const { id, ...consent } = await newConsent(one, userId, clientId);
+        const next = nextTokens();
+        await Promise.all([
+          one.oauthConsents.redeem(id, newHash(), next),
+          one.oauthConsents.allow(
+            waiting.hash,
+            { ...consent, id: randomUUID(), codeHash: newHash() },
+            100,
+          ),
+          two.users.update(userId, { suspendedAt: 1 }),
+        ]);
+        assert.equal(await two.oauthConsents.token(next.token.hash), undefined);
+        await two.users.update(userId, { suspendedAt: null });
+        assert.deepEqual(await one.oauthConsents.list(userId, 0), []);
+        const late = { ...consent, id: randomUUID(), codeHash: newHash() };
+        assert.equal(await one.oauthConsents.allow(waiting.hash, late, 100), false);
+      }
+    }));
+
+  test('a change of tokens is told, to the user whom it concerns', () =>
+    withStore(async (store) => {
+      const { id: userId } = await newUser(store);
+      const clientId = await newClient(store);
+      const told: Change[] = [];
+      store.onChange((change) => told.push(change));
+      // On PostgreSQL a change may be told more than once.
+      const tells = async (run: () => Promise<boolean>): Promise<boolean> => {
+        told.length = 0;
+        assert.equal(await run(), true);
+        return told.some((change) => 'userId' in change && change.userId === userId);
+      };
+      const { id } = await newConsent(store, userId, clientId);
+      const next = nextTokens();
+      await store.oauthConsents.redeem(id, newHash(), next);
+      const { hash } = next.token;
+      assert.ok(await tells(() => store.oauthConsents.removeToken(hash, [])));
+      assert.equal(await store.oauthConsents.removeToken(hash, []), false);
+      assert.equal(await store.oauthConsents.remove(id, randomUUID(), []), false);
+      assert.ok(await tells(() => store.oauthConsents.remove(id, userId, [])));
+    }));
+
+  test('only so much stays of what anybody may make: the newest, and what is used', () =>
+    withStore(async (store) => {
+      const { id: userId } = await newUser(store);
+      const used = await newClient(store, 1, 3);
+      await newConsent(store, userId, used);
+      const ids: string[] = [];
+      for (let at = 2; at < 8; at++) ids.push(await newClient(store, at, 3));
+      const kept = await Promise.all(ids.map((id) => store.oauthClients.get(id)));
+      assert.deepEqual(
+        kept.map((client) => client?.createdAt),
+        [undefined, undefined, undefined, 5, 6, 7],
+      );
+      assert.ok((await store.oauthClients.get(used)) !== undefined);
+      const requests = Array.from({ length: 5 }, (_, i) => requestFor(userId, used, 100 + i));
+      for (const request of requests) await store.oauthConsents.ask(request, 2);
+      const found = await Promise.all(
+        requests.map(({ hash }) => store.oauthConsents.request(hash, userId, 0)),
+      );
+      assert.deepEqual(
+        found.map((request) => request?.expiresAt),
+        [undefined, undefined, undefined, 103, 104],
+      );
+      const last = requests.at(-1)!;
+      const { hash, state: _, ...asked } = last;
+      const consent = { ...asked, id: randomUUID(), codeHash: newHash(), createdAt: 9, usedAt: 9 };
+      assert.equal(await store.oauthConsents.allow(hash, consent, 1), true);
+      assert.ok((await store.oauthConsents.byCode(consent.codeHash)) !== undefined);
+      await refuses(store.oauthConsents.ask(requestFor(userId, 'nobody'), 9), 'NOT_FOUND');
+      await refuses(store.oauthConsents.ask(requestFor('nobody', used), 9), 'NOT_FOUND');
+    }));
+
+  test('what has expired is removed; a client that may do nothing, long after its last use', () =>
+    withStore(async (store) => {
+      const { id: userId } = await newUser(store);
+      const clientId = await newClient(store, 5);
+      const { id } = await newConsent(store, userId, clientId, 10);
+      const next = nextTokens(20);
+      await store.oauthConsents.redeem(id, newHash(), next);
+      assert.equal(await store.oauthConsents.prune(119), 0);
+      assert.equal(await store.oauthConsents.prune(120), 1);
+      assert.equal(await store.oauthConsents.token(next.token.hash), undefined);
+      assert.equal(await store.oauthClients.prune(5000), 0);
+      assert.equal(await store.oauthConsents.prune(1020), 1);
+      assert.equal(await store.oauthClients.prune(19), 0);
+      assert.equal(await store.oauthClients.prune(20), 1);
+      assert.equal(await store.oauthClients.get(clientId), undefined);
+    }));
+});

@@ -1,0 +1,437 @@
+// Opening the store: what is made, what is refused and in which words, on both engines.
+// tier: ci
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import Libsql from 'libsql';
+import { openStore, type Store } from '../../daemon/store/store.ts';
+import { messageOf } from '../../daemon/base/caught.ts';
+import { hashFile } from '../../daemon/base/file-hash.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { SmallDisk } from '../sync/small-disk.ts';
+import { SECOND_FORM } from './former-form.ts';
+import type { Place } from './harness.ts';
+import { newUser, onBothEngines, onEmbedded, onPostgres, refuses } from './harness.ts';
+
+const PASSWORD = 'correct-horse';
+
+function fileOf(place: Place): string {
+  return path.join(place.dataDir, 'store.db');
+}
+
+onBothEngines('opening', (world) => {
+  const { within } = world;
+
+  async function runSql(place: Place, text: string): Promise<void> {
+    if (place.databaseUrl === undefined) {
+      const file = new Libsql(fileOf(place));
+      file.exec(text);
+      file.close();
+    } else await world.server?.run(place.databaseUrl, text);
+  }
+
+  test('a store of the second form keeps its counts', () =>
+    within(async (place) => {
+      await (await place.open()).close();
+      for (const text of SECOND_FORM) await runSql(place, text);
+      const store = await place.open();
+      assert.equal(await store.usage.read('u', '2026-06-01'), 7);
+      const request = { userId: 'u', owed: 0, atLeast: 0, need: 5, limit: 10 };
+      assert.deepEqual(await store.usage.count('2026-06-01', [request]), [
+        { used: 10, admitted: 3 },
+      ]);
+    }));
+
+  test('a store of a newer version is refused and left alone', () =>
+    within(async (place) => {
+      const store = await place.open();
+      const { id } = await newUser(store);
+      await store.close();
+      const run = (text: string): Promise<void> => runSql(place, text);
+      await run(`INSERT INTO trawl_migrations VALUES ('9999', '2026-01-01T00:00:00.000Z')`);
+      const error = await refuses(place.open(), 'NOT_READY');
+      assert.match(
+        error.message,
+        /newer version of Trawl: .* 9999.* 0009; .*install the newer.*trawl restore/,
+      );
+      await run(`DELETE FROM trawl_migrations WHERE name = '9999'`);
+      assert.notEqual(await (await place.open()).users.get(id), undefined);
+    }));
+
+  test('a closed store refuses, and may be closed again', () =>
+    within(async (place) => {
+      const store = await place.open();
+      const running = newUser(store);
+      const closing = store.close();
+      await refuses(store.users.list(), 'NOT_READY');
+      await closing;
+      await store.close();
+      assert.equal((await running).role, 'MEMBER');
+      await refuses(store.ping(), 'NOT_READY');
+      const again = await place.open();
+      await again.ping();
+      assert.equal(await again.users.count(), 1);
+    }));
+});
+
+test('an earlier form on a full disk: refused, nothing is lost, taken over once there is room', async (t) => {
+  const disk = SmallDisk.mount('8m');
+  if (typeof disk === 'string') {
+    t.skip(disk);
+    return;
+  }
+  const log = createLog({ level: 'error', format: 'text', write: () => {} });
+  const open = (): Promise<Store> => openStore({ dataDir: disk.folder, log });
+  const first = await open();
+  const { id } = await newUser(first);
+  await first.close();
+  const inFile = (run: (file: Libsql.Database) => unknown): unknown => {
+    const file = new Libsql(path.join(disk.folder, 'store.db'));
+    try {
+      return run(file);
+    } finally {
+      file.close();
+    }
+  };
+  for (const text of SECOND_FORM) inFile((file) => file.exec(text));
+  const formOf = (): unknown =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of this statement
+    inFile(
+      (file) =>
+        (file.prepare(`SELECT max(name) AS form FROM trawl_migrations`).get() as { form: string })
+          .form,
+    );
+  const before = formOf();
+  let refused = 0;
+  for (let pagesLeft = 0; ; pagesLeft++) {
+    disk.fill(pagesLeft);
+    const opened = await open().catch((error: unknown) => messageOf(error));
+    disk.clear();
+    if (typeof opened !== 'string') {
+      await opened.close();
+      break;
+    }
+    assert.match(opened, /the disk is full/);
+    assert.deepEqual(formOf(), before);
+    refused++;
+  }
+  assert.ok(refused > 10, String(refused));
+  assert.notDeepEqual(formOf(), before);
+  const store = await open();
+  assert.equal(await store.usage.read('u', '2026-06-01'), 7);
+  assert.notEqual(await store.users.get(id), undefined);
+  await store.close();
+});
+
+onEmbedded('opening the file', ({ within }) => {
+  test('the file and those beside it are for the owner alone', () =>
+    within(async (place) => {
+      const file = fileOf(place);
+      const modes = () => ['', '-wal', '-shm'].map((end) => statSync(file + end).mode & 0o777);
+      const mask = process.umask(0);
+      try {
+        const store = await place.open();
+        await newUser(store);
+        assert.deepEqual(modes(), [0o600, 0o600, 0o600]);
+        await store.close();
+        chmodSync(file, 0o644);
+        await newUser(await place.open());
+        assert.deepEqual(modes(), [0o600, 0o600, 0o600]);
+      } finally {
+        process.umask(mask);
+      }
+    }));
+
+  test('after closing, the file alone holds everything', () =>
+    within(async (place) => {
+      const content = await filledWith(place, 50);
+      await within(async (copy) => {
+        writeFileSync(fileOf(copy), content);
+        assert.equal(await (await copy.open()).users.count(), 50);
+      });
+    }));
+
+  test('a damaged file is refused by its name', () =>
+    within(async (place) => {
+      const whole = await filledWith(place, 500);
+      const damages: [string, () => void][] = [
+        ['other content', () => writeFileSync(fileOf(place), 'x'.repeat(20_000))],
+        ['a broken header', () => writeFileSync(fileOf(place), damaged(whole, 0, 100))],
+        ['a broken schema', () => writeFileSync(fileOf(place), damaged(whole, 100, 4_000))],
+        [
+          'a name in the schema that is no text',
+          () => {
+            const text = whole.toString('latin1').replaceAll('CREATE TABLE ', 'CREATE TABLE\u00ff');
+            writeFileSync(fileOf(place), text, 'latin1');
+          },
+        ],
+        [
+          'an e-mail address that is no text',
+          () => {
+            const text = whole.toString('latin1').replaceAll(/u(?=\d+@example)/g, '\u00ff');
+            assert.notEqual(text, whole.toString('latin1'));
+            writeFileSync(fileOf(place), text, 'latin1');
+          },
+        ],
+        [
+          'a folder',
+          () => mkdirSync(path.join(place.dataDir, 'folder', 'store.db'), { recursive: true }),
+        ],
+      ];
+      for (const [what, damage] of damages) {
+        damage();
+        const dataDir = what === 'a folder' ? path.join(place.dataDir, 'folder') : place.dataDir;
+        const error = await refuses(place.open({ dataDir }), 'NOT_READY');
+        assert.ok(
+          error.message.includes(path.join(dataDir, 'store.db')),
+          `${what}: ${error.message}`,
+        );
+        if (what !== 'a folder') assert.match(error.message, / is damaged.*"trawl restore"/, what);
+        if (what.includes('e-mail'))
+          assert.match(error.message, /table users holds text in column email that is not UTF-8/);
+      }
+      writeFileSync(fileOf(place), whole);
+      assert.equal(await (await place.open()).users.count(), 500);
+    }));
+
+  test('a file that is as it was closed is not looked at, and one whose seal is broken or not its own is', () =>
+    within(async (place) => {
+      const whole = await filledWith(place, 5);
+      const seal = `${fileOf(place)}.sealed`;
+      const sealed = readFileSync(seal, 'utf8');
+      assert.equal(sealed, hashFile(fileOf(place)));
+      // Sealed by hand, it opens: the first look of all would end with an error.
+      const text = whole.toString('latin1').replaceAll(/u(?=\d+@example)/g, '\u00ff');
+      writeFileSync(fileOf(place), text, 'latin1');
+      for (const wrong of [sealed, '', 'x'.repeat(64)]) {
+        writeFileSync(seal, wrong);
+        await refuses(place.open(), 'NOT_READY');
+        assert.equal(existsSync(seal), false);
+      }
+      writeFileSync(seal, hashFile(fileOf(place)));
+      const store = await place.open();
+      assert.equal(existsSync(seal), false);
+      // A second one finds it open, and looks.
+      await refuses(place.open(), 'NOT_READY');
+      assert.equal(existsSync(seal), false);
+      await store.close();
+      rmSync(seal);
+      await refuses(place.open(), 'NOT_READY');
+      writeFileSync(fileOf(place), whole);
+      mkdirSync(seal);
+      assert.equal(await (await place.open()).users.count(), 5);
+    }));
+
+  test('an empty file is refused beside an index, and is a new one without', () =>
+    within(async (place) => {
+      const index = path.join(place.dataDir, 'catalog.json');
+      writeFileSync(fileOf(place), '');
+      writeFileSync(index, '{}');
+      const error = await refuses(place.open(), 'NOT_READY');
+      assert.match(error.message, /store\.db is damaged: it is empty; .*"trawl restore"/);
+      rmSync(index);
+      assert.equal(await (await place.open()).users.count(), 0);
+    }));
+
+  test('text that is to be JSON and is not is damage, named by its column', () =>
+    within(async (place) => {
+      await filledWith(place, 1);
+      const change = (text: string): void => {
+        const file = new Libsql(fileOf(place));
+        file.exec(text);
+        file.close();
+      };
+      change(
+        "insert into repos (id, name, visibility, enforcement, place) values (1, 'a', 'private', 'all', '{\"kind\"#1}')",
+      );
+      const error = await refuses(place.open(), 'NOT_READY');
+      assert.ok(error.message.startsWith(fileOf(place)), error.message);
+      assert.match(
+        error.message,
+        / is damaged: table repos holds text in column place that is no JSON; .*"trawl restore"/,
+      );
+      change(`update repos set place = '{"kind":"folder","path":"/a"}'`);
+      assert.equal((await (await place.open()).repos.read()).repos.length, 1);
+    }));
+
+  test('each column that the schema says is JSON is looked at', () =>
+    within(async (place) => {
+      const columns = jsonColumns();
+      assert.ok(columns.includes('jobs.lines'));
+      const whole = await filledWith(place, 1);
+      for (const name of columns) {
+        // Elsewhere each time: what was refused is held for a while.
+        const dataDir = path.join(place.dataDir, name);
+        mkdirSync(dataDir);
+        writeFileSync(path.join(dataDir, 'store.db'), whole);
+        const file = new Libsql(path.join(dataDir, 'store.db'));
+        file.exec(`PRAGMA foreign_keys = OFF; ${insertionOf(file, name, '{"kind"#1}')}`);
+        file.close();
+        const [table, column] = name.split('.');
+        const error = await refuses(place.open({ dataDir }), 'NOT_READY');
+        assert.ok(
+          error.message.includes(`table ${table} holds text in column ${column} that is no JSON`),
+          `${name}: ${error.message}`,
+        );
+      }
+    }));
+
+  test('a pipe in place of the store is not waited for, and files beside it that cannot be opened are named', () =>
+    within(async (place) => {
+      const whole = await filledWith(place, 1);
+      writeFileSync(path.join(place.dataDir, 'catalog.json'), '{}');
+      rmSync(fileOf(place));
+      assert.equal(spawnSync('mkfifo', [fileOf(place)]).status, 0);
+      const ofPipe = await refuses(place.open(), 'NOT_READY');
+      assert.match(ofPipe.message, /store\.db is a pipe and no file; move it away/);
+      rmSync(fileOf(place));
+      writeFileSync(fileOf(place), whole);
+      rmSync(`${fileOf(place)}-wal`, { force: true });
+      symlinkSync('/nowhere', `${fileOf(place)}-wal`);
+      const ofLog = await refuses(place.open(), 'NOT_READY');
+      assert.match(ofLog.message, /store\.db cannot be opened, or .* -wal or -shm$/);
+      rmSync(`${fileOf(place)}-wal`);
+      assert.equal(await (await place.open()).users.count(), 1);
+    }));
+
+  test('damage found while running is NOT_READY, without a path', () =>
+    within(async (place) => {
+      const whole = await filledWith(place, 500);
+      // More than is kept in memory of what opening reads.
+      const file = new Libsql(fileOf(place));
+      file.exec(
+        'with recursive n(i) as (select 1 union all select i + 1 from n where i < 8000) ' +
+          "insert into settings select 'filler ' || i, hex(zeroblob(500)) from n",
+      );
+      file.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      file.close();
+      const store = await place.open();
+      const now = readFileSync(fileOf(place));
+      writeFileSync(fileOf(place), damaged(now, whole.length - 40_960, whole.length));
+      const error = await refuses(store.users.list(), 'NOT_READY');
+      assert.match(error.message, /^store\.db is damaged/);
+    }));
+});
+
+const SCHEMA = new URL('../../../../daemon/store/schema.ts', import.meta.url);
+
+/** `table.column` of all columns whose comments in the schema begin with JSON. */
+function jsonColumns(): string[] {
+  const text = readFileSync(SCHEMA, 'utf8');
+  const tables = new Map(
+    [...text.matchAll(/^ {2}(\w+): (\w+Table);$/gm)].map(([, table, type]) => [type, table]),
+  );
+  const interfaces = [
+    ...text.matchAll(/^export interface (\w+Table)(?: extends [^{]+)? \{\n([^]*?)^\}/gm),
+  ];
+  assert.equal(interfaces.length, tables.size);
+  return interfaces.flatMap(([, type, members = '']) =>
+    [...members.matchAll(/\/\*\* JSON\b.*\n {2}readonly (\w+):/g)].map(
+      ([, column = '']) =>
+        `${tables.get(type)}.${column.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+    ),
+  );
+}
+
+/** What columns must hold that hold only some words. */
+const WORDS: Readonly<Record<string, string>> = {
+  visibility: 'private',
+  enforcement: 'all',
+  state: 'FAILED',
+  type: 'gitea',
+};
+
+/** A statement that adds a row with this text in a column. */
+function insertionOf(file: Libsql.Database, name: string, value: string): string {
+  const [table, column] = name.split('.');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of this statement
+  const columns = file.prepare(`SELECT * FROM pragma_table_info('${table}')`).all() as {
+    name: string;
+    type: string;
+    notnull: number;
+  }[];
+  const set = columns.filter((one) => one.notnull === 1 || one.name === column);
+  const values = set.map((one) => {
+    if (one.name === column) return `'${value}'`;
+    return /int/i.test(one.type) ? '1' : `'${WORDS[one.name] ?? '{}'}'`;
+  });
+  const names = set.map((one) => one.name);
+  return `INSERT INTO ${table} (${names.join()}) VALUES (${values.join()})`;
+}
+
+/** The content of the file once a store with so many users was closed. */
+async function filledWith(place: Place, userCount: number): Promise<Buffer> {
+  const store = await place.open();
+  for (let i = 0; i < userCount; i++) await newUser(store);
+  await store.close();
+  return readFileSync(fileOf(place));
+}
+
+function damaged(content: Buffer, start: number, end: number): Buffer {
+  const copy = Buffer.from(content);
+  copy.fill(0xa5, start, end);
+  return copy;
+}
+
+onPostgres('opening PostgreSQL', (world) => {
+  const { within } = world;
+
+  test('what is wrong with the address is said without it', () =>
+    within(async (place) => {
+      assert.ok(place.databaseUrl !== undefined);
+      const withPassword = place.databaseUrl.replace('trawl@', `trawl:${PASSWORD}@`);
+      const folder = place.databaseUrl.split('host=')[1]!;
+      const cases: [string, RegExp][] = [
+        [`postgres://trawl:${PASSWORD}@[bad`, /no PostgreSQL address/],
+        [`http://trawl:${PASSWORD}@localhost/x`, /no PostgreSQL address/],
+        [PASSWORD, /no PostgreSQL address/],
+        ['', /no PostgreSQL address/],
+        [`postgres://trawl:${PASSWORD}@127.0.0.1:1/x`, /cannot be reached/],
+        [`postgres://trawl:${PASSWORD}@no-such-host.invalid/x`, /cannot be reached/],
+        [withPassword.replace(folder, '%2Fnonexistent'), /cannot be reached/],
+        [withPassword.replace(/trawl_\d+/, 'nothing'), /database does not exist/],
+        [withPassword.replace('trawl:', 'nobody:'), /refuses the role/],
+      ];
+      for (const [databaseUrl, message] of cases) {
+        const error = await refuses(place.open({ databaseUrl }), 'NOT_READY');
+        assert.match(error.message, message);
+        assert.doesNotMatch(textOf(error), new RegExp(PASSWORD));
+      }
+      assert.doesNotMatch(place.logged.join(''), new RegExp(PASSWORD));
+    }));
+
+  test('two instances share a database, each in its schema', () =>
+    within(async (place) => {
+      const { server } = world;
+      assert.ok(server !== undefined && place.databaseUrl !== undefined);
+      await server.run(place.databaseUrl, 'CREATE SCHEMA a; CREATE SCHEMA b');
+      const within = (schema: string) =>
+        `${place.databaseUrl}&options=${encodeURIComponent(`-c search_path=${schema}`)}`;
+      const a = await place.open({ databaseUrl: within('a') });
+      const b = await place.open({ databaseUrl: within('b') });
+      await newUser(a);
+      assert.deepEqual([await a.users.count(), await b.users.count()], [1, 0]);
+      await b.load(a.dump());
+      assert.equal(await b.users.count(), 1);
+      const error = await refuses(place.open({ databaseUrl: within('c') }), 'NOT_READY');
+      assert.match(error.message, /names no schema/);
+    }));
+});
+
+/** All that a log would show of an error. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return JSON.stringify(error) ?? '';
+  return `${error.stack} ${JSON.stringify(error)} ${textOf(error.cause)}`;
+}

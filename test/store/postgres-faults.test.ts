@@ -1,0 +1,188 @@
+// What can happen to PostgreSQL while daemons work on it: it restarts, ends connections, falls silent, is
+// locked or read-only. Operations succeed or fail with NOT_READY, never by half, and work again without help.
+// tier: ci
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import type { Store } from '../../daemon/store/store.ts';
+import type { Place } from './harness.ts';
+import { newUser, onPostgres, refuses } from './harness.ts';
+import type { PostgresServer } from './postgres-server.ts';
+
+const GRANT_COUNT = 600;
+const WORKER_COUNT = 8;
+
+interface Load {
+  readonly acknowledged: Map<string, string>;
+  readonly errors: Error[];
+  /** Done when that many more users have been acknowledged. */
+  progress(count: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Writes without end; notes what was acknowledged and every error. */
+function startLoad(store: Store): Load {
+  const acknowledged = new Map<string, string>();
+  const errors: Error[] = [];
+  const stopping = new AbortController();
+  let count = 0;
+  const work = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const email = `load-${count++}@example.com`;
+      try {
+        const { id } = await store.users.create({ email, role: 'MEMBER' });
+        await store.grants.add(
+          id,
+          Array.from({ length: GRANT_COUNT }, (_, i) => i),
+        );
+        assert.equal((await store.users.byEmail(email))?.id, id);
+        acknowledged.set(email, id);
+      } catch (error) {
+        assert.ok(error instanceof Error);
+        errors.push(error);
+        await setTimeout(5);
+      }
+    }
+  };
+  const workers = Array.from({ length: WORKER_COUNT }, work);
+  return {
+    acknowledged,
+    errors,
+    progress: async (more) => {
+      const wanted = acknowledged.size + more;
+      for (let attempt = 0; acknowledged.size < wanted; attempt++) {
+        assert.ok(attempt < 6_000, String(errors.at(-1)));
+        await setTimeout(10);
+      }
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(workers);
+    },
+  };
+}
+
+async function checkLoad(store: Store, { acknowledged, errors }: Load): Promise<void> {
+  for (const error of errors) {
+    assert.equal((error as Error & { errorCode?: string }).errorCode, 'NOT_READY', error.stack);
+  }
+  const users = await store.users.list();
+  const ids = new Map(users.map(({ id, email }) => [email, id]));
+  for (const [email, id] of acknowledged) assert.equal(ids.get(email), id);
+  for (const { id, email } of users) {
+    const { length } = await store.grants.repoIdsOf(id);
+    const isSound = length === GRANT_COUNT || (length === 0 && !acknowledged.has(email));
+    assert.ok(isSound, `${email} has ${length} grants`);
+  }
+}
+
+async function informed(store: Store): Promise<void> {
+  for (let attempt = 0; !store.isInformed && attempt < 6_000; attempt++) await setTimeout(10);
+  assert.equal(store.isInformed, true);
+}
+
+onPostgres('faults', (world) => {
+  const withLoad = (
+    run: (server: PostgresServer, load: Load, place: Place) => Promise<void>,
+  ): Promise<void> =>
+    world.withStore(async (store, place) => {
+      const { server } = world;
+      assert.ok(server !== undefined);
+      const load = startLoad(store);
+      try {
+        await load.progress(10);
+        await run(server, load, place);
+        await load.progress(10);
+      } finally {
+        await load.stop();
+      }
+      assert.ok(load.errors.length > 0, 'nothing failed');
+      await checkLoad(store, load);
+      await informed(store);
+    });
+
+  for (const mode of ['fast', 'immediate'] as const) {
+    test(`restarts under load, ${mode}`, () =>
+      withLoad(async (server, load) => {
+        for (let round = 0; round < 3; round++) {
+          await server.stop(mode);
+          await setTimeout(100);
+          await server.start();
+          await load.progress(10);
+        }
+        for (let attempt = 0; attempt < 20; attempt++) await load.progress(1);
+      }));
+  }
+
+  test('connections that are ended under load', () =>
+    withLoad(async (server, load, place) => {
+      for (let round = 0; round < 10; round++) {
+        await server.run(
+          place.databaseUrl ?? '',
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+        );
+        await load.progress(5);
+      }
+    }));
+
+  test('connections that fall silent are given up, others go on', () =>
+    world.within(async (place) => {
+      const { server } = world;
+      assert.ok(server !== undefined && place.databaseUrl !== undefined);
+      const store = await place.open({ databaseUrl: `${place.databaseUrl}&query_timeout=2000` });
+      const { id } = await newUser(store);
+      const backends = await server.run(
+        place.databaseUrl,
+        'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+      );
+      const pids = backends.map(({ pid }) => Number(pid));
+      assert.ok(pids.length >= 2);
+      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      try {
+        const error = await refuses(store.users.get(id), 'NOT_READY');
+        assert.equal(error.message, 'PostgreSQL cannot be reached');
+        assert.equal((await store.users.get(id))?.id, id);
+        await newUser(store);
+        for (let attempt = 0; store.isInformed && attempt < 6_000; attempt++) await setTimeout(10);
+        await informed(store);
+        assert.match(place.logged.join(''), /changes of other daemons are not heard/);
+      } finally {
+        for (const pid of pids) process.kill(pid, 'SIGCONT');
+      }
+    }));
+
+  test('a lock that does not end, and a server that only reads, are NOT_READY', () =>
+    world.within(async (place) => {
+      const { server } = world;
+      const { databaseUrl } = place;
+      assert.ok(server !== undefined && databaseUrl !== undefined);
+      const store = await place.open({ databaseUrl: `${databaseUrl}&statement_timeout=1000` });
+      await newUser(store);
+      const locked = "FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted";
+      const holding = assert.rejects(
+        server.run(databaseUrl, 'BEGIN; LOCK users; SELECT pg_sleep(600); COMMIT'),
+      );
+      while ((await server.run(databaseUrl, `SELECT 1 ${locked}`)).length === 0);
+      assert.equal(
+        (await refuses(newUser(store), 'NOT_READY')).message,
+        'PostgreSQL took too long',
+      );
+      await server.run(databaseUrl, `SELECT pg_cancel_backend(pid) ${locked}`);
+      await holding;
+      await newUser(store);
+      const name = /\/(trawl_\d+)/.exec(databaseUrl)?.[1];
+      await server.run(
+        databaseUrl,
+        `ALTER DATABASE ${name} SET default_transaction_read_only = on`,
+      );
+      const reader = await place.open({ answerMsMax: 60_000 });
+      assert.equal(
+        (await refuses(newUser(reader), 'NOT_READY')).message,
+        'PostgreSQL is read-only',
+      );
+      assert.deepEqual([reader.isAway, reader.trouble], [false, 'PostgreSQL is read-only']);
+      assert.equal(await reader.users.count(), 2);
+    }));
+});

@@ -1,0 +1,88 @@
+// Accounts of identity providers and their users, on both engines: one of each issuer, of one user, whatever comes at once.
+// tier: ci
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Change } from '../../daemon/store/engine.ts';
+import { ReaderSet } from '../../daemon/store/host-readers.ts';
+import { newUser, onBothEngines } from './harness.ts';
+
+const ONE = { issuer: 'https://one', subject: '1' };
+
+onBothEngines('accounts of identity providers', ({ within, withStore }) => {
+  test('an account is of one user, and a user has one of an issuer', () =>
+    withStore(async (store) => {
+      const { signOnAccounts } = store;
+      const ann = (await newUser(store)).id;
+      const bob = (await newUser(store)).id;
+      assert.equal(await signOnAccounts.userOf(ONE), undefined);
+      assert.equal(await signOnAccounts.link(ann, ONE, 5), true);
+      assert.equal(await signOnAccounts.link(ann, ONE, 6), true);
+      assert.equal(await signOnAccounts.link(bob, ONE, 7), false);
+      assert.equal(await signOnAccounts.link(ann, { ...ONE, subject: '2' }, 8), false);
+      const two = { issuer: 'https://two', subject: '1' };
+      assert.equal(await signOnAccounts.link(bob, two, 9), true);
+      assert.equal(await signOnAccounts.userOf(ONE), ann);
+      assert.equal(await signOnAccounts.userOf(two), bob);
+      assert.deepEqual(await signOnAccounts.of(ann), [ONE]);
+      assert.deepEqual((await signOnAccounts.issuers()).toSorted(), [ONE.issuer, two.issuer]);
+      assert.deepEqual(await signOnAccounts.ofIssuer(ONE.issuer), [{ userId: ann, subject: '1' }]);
+    }));
+
+  test('links end when they are ended, and with the user; suspended users get none', () =>
+    withStore(async (store) => {
+      const { signOnAccounts, users } = store;
+      const ann = (await newUser(store)).id;
+      const bob = (await newUser(store)).id;
+      await signOnAccounts.link(ann, ONE, 5);
+      const changes: Change[] = [];
+      store.onChange((change) => changes.push(change));
+      assert.equal(await signOnAccounts.unlink(ann), 1);
+      // Perhaps more than once, and of the link too.
+      assert.deepEqual(changes.at(-1), { userId: ann });
+      assert.equal(await signOnAccounts.unlink(ann), 0);
+      assert.equal(await signOnAccounts.link(bob, ONE, 6), true);
+      await users.remove(bob);
+      assert.equal(await signOnAccounts.userOf(ONE), undefined);
+      assert.equal(await signOnAccounts.link(bob, ONE, 7), false);
+      await users.update(ann, { suspendedAt: 8 });
+      assert.equal(await signOnAccounts.link(ann, ONE, 9), false);
+    }));
+
+  test('of many who come at once with one account one gets it', () =>
+    within(async (place) => {
+      const stores = await Promise.all([place.open(), place.open()]);
+      const [first] = stores;
+      const ids: string[] = [];
+      for (let i = 0; i < 6; i++) ids.push((await newUser(first)).id);
+      const links = ids.map((id, i) => stores[i % 2]!.signOnAccounts.link(id, ONE, i));
+      const won = (await Promise.all(links)).filter(Boolean);
+      assert.equal(won.length, 1);
+      for (const store of stores) await store.close();
+    }));
+
+  test('whom a list of readers concerns by an account is told of', () =>
+    withStore(async (store) => {
+      const ann = (await newUser(store)).id;
+      await store.signOnAccounts.link(ann, ONE, 5);
+      await store.repos.change(() => ({
+        changed: [{ repoId: 1, name: 'r', visibility: 'private', enforcement: 'restricted' }],
+        result: undefined,
+      }));
+      const changes: Change[] = [];
+      store.onChange((change) => changes.push(change));
+      const toldOf = async (...accounts: string[]): Promise<boolean> => {
+        const readers = new ReaderSet();
+        for (const account of accounts) readers.add(account, []);
+        await store.hostReaders.replace({ repoId: 1, connection: 'lab' }, readers, 10);
+        return changes.splice(0).some((change) => 'userId' in change && change.userId === ann);
+      };
+      assert.equal(await toldOf('9', '1'), true);
+      const lab = [{ connection: 'lab', accountId: '1' }];
+      const hosted = [{ connection: 'lab', repoIds: [1] }];
+      assert.deepEqual(await store.hostReaders.reposOf('nobody@x.org', lab), hosted);
+      assert.deepEqual(await store.hostReaders.reposOf('nobody@x.org'), []);
+      assert.deepEqual(await store.hostReaders.accountsAmong(1, 'lab', ['1', '2']), ['1']);
+      assert.equal(await toldOf('9'), true);
+    }));
+});

@@ -1,0 +1,157 @@
+// Counts of requests in the store: limits, what is said twice, rows of many users in one transaction, daemons beside each
+// other, old days, on both engines.
+// tier: ci
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Store } from '../../daemon/store/store.ts';
+import type { UsageAnswer, UsageRequest } from '../../daemon/store/usage.ts';
+import { newUser, onBothEngines, onPostgres } from './harness.ts';
+
+const DAY = '2026-06-01';
+
+/** A request that asks for and reports nothing, with what is given. */
+function request(given: Partial<UsageRequest>): UsageRequest {
+  return { userId: 'u', owed: 0, atLeast: 0, need: 0, limit: 100, ...given };
+}
+
+async function ask(store: Store, given: Partial<UsageRequest>, day = DAY): Promise<UsageAnswer> {
+  const [answer] = await store.usage.count(day, [request(given)]);
+  assert.ok(answer !== undefined);
+  return answer;
+}
+
+onBothEngines('usage', (world) => {
+  test('what is admitted and owed counts, by user and day', () =>
+    world.withStore(async (store) => {
+      assert.equal(await store.usage.read('u', DAY), 0);
+      assert.deepEqual(await ask(store, { need: 3 }), { used: 3, admitted: 3 });
+      assert.deepEqual(await ask(store, { owed: 5 }), { used: 8, admitted: 0 });
+      assert.equal((await ask(store, { userId: 'v', need: 1 })).used, 1);
+      assert.equal((await ask(store, { need: 1 }, '2026-06-02')).used, 1);
+      assert.equal(await store.usage.read('u', DAY), 8);
+      assert.equal(await store.usage.read('v', DAY), 1);
+      assert.equal(await store.usage.read('u', '2026-06-02'), 1);
+    }));
+
+  test('what is said as a whole counts once, however often it is said', () =>
+    world.withStore(async (store) => {
+      for (const atLeast of [7, 7, 5]) assert.equal((await ask(store, { atLeast })).used, 7);
+      assert.equal((await ask(store, { atLeast: 9 })).used, 9);
+    }));
+
+  test('no more than the limit is admitted, what is owed counts beyond it', () =>
+    world.withStore(async (store) => {
+      assert.deepEqual(await ask(store, { need: 70 }), { used: 70, admitted: 70 });
+      assert.deepEqual(await ask(store, { need: 70 }), { used: 100, admitted: 30 });
+      assert.deepEqual(await ask(store, { need: 1 }), { used: 100, admitted: 0 });
+      assert.deepEqual(await ask(store, { need: 3, limit: 101 }), { used: 101, admitted: 1 });
+      assert.deepEqual(await ask(store, { owed: 4, need: 1 }), { used: 105, admitted: 0 });
+      assert.deepEqual(await ask(store, { need: 1, limit: 3 }), { used: 105, admitted: 0 });
+    }));
+
+  test('many users in one transaction, answers in their order', () =>
+    world.withStore(async (store) => {
+      const requests = Array.from({ length: 300 }, (_, i) =>
+        request({ userId: `u${(i * 7) % 300}`, need: (i % 5) + 1 }),
+      );
+      const answers = await store.usage.count(DAY, requests);
+      assert.deepEqual(
+        answers.map(({ admitted }) => admitted),
+        requests.map(({ need }) => need),
+      );
+      for (const { userId, need } of requests.slice(0, 20)) {
+        assert.equal(await store.usage.read(userId, DAY), need);
+      }
+    }));
+
+  test('numbers without a limit stay exact', () =>
+    world.withStore(async (store) => {
+      const limit = Number.MAX_SAFE_INTEGER;
+      assert.deepEqual(await ask(store, { need: 1, limit }), { used: 1, admitted: 1 });
+      assert.deepEqual(await ask(store, { atLeast: limit - 1, need: 5, limit }), {
+        used: limit,
+        admitted: 1,
+      });
+    }));
+
+  test('the last eight days that have counts stay', () =>
+    world.withStore(async (store) => {
+      const days = Array.from(
+        { length: 20 },
+        (_, i) => `2026-05-${String(i + 1).padStart(2, '0')}`,
+      );
+      // A clock that was wrong for a day does not push out the others.
+      for (const day of [...days, '2099-01-01']) {
+        for (const userId of ['u', 'v']) await ask(store, { userId, need: 1 }, day);
+      }
+      await store.usage.prune();
+      const kept: string[] = [];
+      for (const day of [...days, '2099-01-01']) {
+        if ((await store.usage.read('v', day)) > 0) kept.push(day);
+      }
+      assert.deepEqual(kept, [...days.slice(-7), '2099-01-01']);
+      await store.usage.prune();
+      assert.equal(await store.usage.read('u', '2099-01-01'), 1);
+    }));
+
+  test('pruning takes all old rows, however many', () =>
+    world.withStore(async (store) => {
+      const requests = Array.from({ length: 600 }, (_, i) => request({ userId: `u${i}`, need: 1 }));
+      await store.usage.count('2026-01-01', requests);
+      await store.usage.count('2026-01-02', requests);
+      for (let i = 1; i <= 8; i++) await ask(store, { need: 1 }, `2026-02-0${i}`);
+      await store.usage.prune();
+      for (const userId of ['u0', 'u300', 'u599']) {
+        assert.equal(await store.usage.read(userId, '2026-01-01'), 0);
+        assert.equal(await store.usage.read(userId, '2026-01-02'), 0);
+      }
+      assert.equal(await store.usage.read('u', '2026-02-01'), 1);
+    }));
+
+  test('a user takes its counts along', () =>
+    world.withStore(async (store) => {
+      await newUser(store, 'OWNER');
+      const { id } = await newUser(store);
+      await ask(store, { userId: id, need: 4 });
+      assert.equal(await store.users.remove(id), true);
+      assert.equal(await store.usage.read(id, DAY), 0);
+    }));
+
+  test('a closed store is not ready', () =>
+    world.within(async (place) => {
+      const store = await place.open();
+      await store.close();
+      await assert.rejects(ask(store, { need: 1 }), { errorCode: 'NOT_READY' });
+    }));
+
+  test('only PostgreSQL is shared by several daemons', () =>
+    world.withStore((store, { kind }) => {
+      assert.equal(store.usage.isShared, kind === 'postgres');
+      return Promise.resolve();
+    }));
+});
+
+onPostgres('usage', (world) => {
+  test('daemons that ask for the same users at once admit the limit together', () =>
+    world.within(async (place) => {
+      const stores = [await place.open(), await place.open(), await place.open()];
+      const userIds = Array.from({ length: 40 }, (_, i) => `u${i}`);
+      const ask = async (store: Store, rounds: number): Promise<number> => {
+        let admitted = 0;
+        for (let round = 0; round < rounds; round++) {
+          const order = round % 2 === 0 ? userIds : userIds.toReversed();
+          const requests = order
+            .slice(0, 30)
+            .map((userId) => request({ userId, need: 2, limit: 21 }));
+          for (const answer of await store.usage.count(DAY, requests)) admitted += answer.admitted;
+        }
+        return admitted;
+      };
+      const counts = await Promise.all(stores.map((store) => ask(store, 12)));
+      assert.equal(
+        counts.reduce((sum, count) => sum + count, 0),
+        40 * 21,
+      );
+    }));
+});
