@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { openTestExtractor, symbolsIn } from './harness.ts';
 import { shownSymbols } from './samples.ts';
 
-const FOLDER = path.join('test', 'symbols', 'marked');
+const FOLDER = path.join('test', 'engine', 'symbols', 'marked');
 
 const LANGUAGES: ReadonlyMap<string, string> = new Map([
   ['clojure', 'Clojure'],
