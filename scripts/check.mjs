@@ -13,7 +13,7 @@ const STEPS = [
   ['lint', 'node_modules/oxlint/bin/oxlint', '--type-aware'],
   ['dead code', 'node_modules/knip/bin/knip.js', '--no-progress'],
   ['build', 'scripts/build.mjs', '--force'],
-  ['test', 'scripts/test.mjs'],
+  ['test', 'scripts/test.mjs', '--all'],
 ];
 
 ensureInstalled(root);

@@ -1,32 +1,58 @@
-// `npm test`: installs what is missing, builds what is stale, runs every test (or the files named as
-// arguments, by their path below test/). `--fast` leaves out what takes long: daemons, databases, random searches.
+// Installs what is missing, builds what is stale, runs tests: all of them, or the files named as arguments, by their path
+// below test/. `npm test` runs what needs nothing but Node and git, in minutes; `npm run test:all` everything. A test file
+// of the second tier says so in its head, with the reason: `// tier: ci (browser)`.
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from './install.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const folder = path.join(root, 'build', 'test');
+const SLOWEST_MAX = 10;
 
-/** The compiled test files below build/test, sorted by path. */
-function testFiles(folder) {
+/** The compiled test files, sorted by path. */
+function testFiles() {
   return readdirSync(folder, { recursive: true })
     .filter((name) => name.endsWith('.test.js'))
     .sort((a, b) => (a < b ? -1 : 1))
     .map((name) => path.join(folder, name));
 }
 
-function node(args) {
-  const result = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
-  if (result.status !== 0) process.exit(result.status ?? 1);
+/** Why a file is of the second tier; undefined: it is of the first. */
+function ciReasonOf(file) {
+  const source = path.join(root, 'test', path.relative(folder, file).replace(/\.js$/, '.ts'));
+  const head = readFileSync(source, 'utf8').split('\n', 16);
+  return head.map((line) => /^\/\/ tier: ci \((.+)\)$/.exec(line)?.[1]).find(Boolean);
 }
 
-/** Whether a test is left out by `--fast`: its head has the line `// tier: ci`. */
-function isOfCi(file) {
-  const source = path.join(root, 'test', path.relative(folder, file).replace(/\.js$/, '.ts'));
-  return readFileSync(source, 'utf8').split('\n', 12).includes('// tier: ci');
+function node(args, env = process.env) {
+  return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env }).status ?? 1;
+}
+
+/** The files that took longest, of lines "processor seconds, seconds, path" (test-setup.mjs). */
+function slowest(costs) {
+  const lines = readFileSync(costs, 'utf8').trim().split('\n');
+  return lines
+    .map((line) => line.split(' '))
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, SLOWEST_MAX)
+    .map(
+      ([cpu, seconds, file]) =>
+        `  ${seconds} s (${cpu} s of processor)  ${path.relative(folder, file)}`,
+    );
+}
+
+/** Counts of files by their reason. */
+function byReason(files) {
+  const counts = new Map();
+  for (const file of files) {
+    const reason = ciReasonOf(file);
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  return [...counts].map(([reason, count]) => `${count} ${reason}`).join(', ');
 }
 
 if (process.env['TRAWL_TEST_SEED'] === 'random') {
@@ -34,24 +60,43 @@ if (process.env['TRAWL_TEST_SEED'] === 'random') {
   console.log(`seed ${process.env['TRAWL_TEST_SEED']}`);
 }
 ensureInstalled(root);
-node(['scripts/build.mjs']);
-const isFast = process.argv.includes('--fast');
-const wanted = process.argv.slice(2).filter((word) => word !== '--fast');
-const folder = path.join(root, 'build', 'test');
-const files = testFiles(folder)
-  .filter((file) => !isFast || !isOfCi(file))
-  .filter(
-    (file) =>
-      wanted.length === 0 ||
-      wanted.some((name) => path.relative(folder, file).includes(name.replace(/\.ts$/, ''))),
-  );
-if (files.length === 0) {
-  console.error(`no test file has ${wanted.join(' or ')} in its path below test/`);
+const buildStart = performance.now();
+if (node(['scripts/build.mjs']) !== 0) process.exit(1);
+console.log(`Built in ${((performance.now() - buildStart) / 1000).toFixed(0)} s`);
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const isAll = process.argv.includes('--all');
+const isCiOnly = process.argv.includes('--ci');
+const named = testFiles().filter(
+  (file) =>
+    words.length === 0 ||
+    words.some((name) => path.relative(folder, file).includes(name.replace(/\.ts$/, ''))),
+);
+if (named.length === 0) {
+  console.error(`no test file has ${words.join(' or ')} in its path below test/`);
   process.exit(1);
 }
+// Files that are named are run, whatever their tier.
+const isRun = (file) => {
+  const isOfCi = ciReasonOf(file) !== undefined;
+  return isCiOnly ? isOfCi : isAll || words.length > 0 || !isOfCi;
+};
+const files = named.filter(isRun);
 const setup = new URL('test-setup.mjs', import.meta.url).href;
 // Of a file as a whole: the longest takes 80 s, and four times as long beside other runs.
 const flags = ['--import', setup, '--test-timeout=900000', '--test-reporter=spec'];
 // Why not Node's default, one less than the cores: a file waits, for a daemon or a command, a quarter of its time.
 const concurrency = availableParallelism() + 1;
-node(['--test', `--test-concurrency=${concurrency}`, ...flags, ...files]);
+const scratch = mkdtempSync(path.join(tmpdir(), 'trawl-costs-'));
+const costs = process.env['TRAWL_TEST_COSTS'] ?? path.join(scratch, 'costs');
+const status = node(['--test', `--test-concurrency=${concurrency}`, ...flags, ...files], {
+  ...process.env,
+  TRAWL_TEST_COSTS: costs,
+});
+console.log(`\nSlowest of ${files.length} files:\n${slowest(costs).join('\n')}`);
+rmSync(scratch, { recursive: true });
+const leftOut = named.filter((file) => !isRun(file) && !isCiOnly);
+if (leftOut.length > 0)
+  console.log(
+    `Not run: ${leftOut.length} files (${byReason(leftOut)}); npm run test:all runs them.`,
+  );
+process.exit(status);

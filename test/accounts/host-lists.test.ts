@@ -1,6 +1,6 @@
 // What lists of readers let callers see, against a twin that is too simple to be wrong: random users, lists, clocks, licences,
 // configurations and restarts on a real store, and each caller found by a key as a request's is.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

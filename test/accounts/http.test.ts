@@ -1,6 +1,6 @@
 // Accounts through HTTP, on both adapters: signing in and out, keys, scoped tokens, members, licence, settings, audit;
 // who may do what, in the order of the checks.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

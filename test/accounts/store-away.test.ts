@@ -1,7 +1,7 @@
 // A store on another machine that freezes, or is gone, and comes back: who is known keeps its rights for a while, what
 // must be written or looked up is refused with word of when to come again, and owners are told. Between daemon and
 // PostgreSQL there is a relay of bytes that stands still, or cuts all connections, when it is told to.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

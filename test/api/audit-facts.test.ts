@@ -1,5 +1,5 @@
 // Facts of an audit record in a line: long lists are cut, with how many there are.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

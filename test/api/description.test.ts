@@ -1,5 +1,5 @@
 // What the daemon serves about itself: the document, the page that shows it, how clients keep both.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
 // Files of a folder, over real sockets: what is listed is served, cached and compressed, and nothing else.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 // The attacks in small, against a real daemon: every answer is right or a proper refusal, the daemon lives, and whoever
 // asks beside them is served. Nothing is said of times.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

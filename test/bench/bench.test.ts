@@ -1,6 +1,6 @@
 // The benchmark's own code: statistics, tables, case data, reference counts, and measuring against a server
 // that scans. No times are asserted.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

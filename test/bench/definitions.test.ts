@@ -1,6 +1,6 @@
 // The names whose definitions are looked for: what counts as one, the same names each time, and places that are right, with a
 // real daemon.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Regular expressions said in ripgrep's and JavaScript's syntax, and those made for the differential test.
 // What the translations mean is tried on real text with ripgrep itself.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

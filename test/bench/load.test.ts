@@ -1,5 +1,5 @@
 // The load generator: answers in any pieces, faults that end a run, and a run against a real server.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

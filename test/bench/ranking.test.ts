@@ -1,6 +1,6 @@
 // What the measure of ranking rests on: rules of queries that leave out what is ambiguous, the same queries each time, and
 // figures that are right. No figure of a search engine is asserted.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 // What the harder sets of queries rest on: rules that ask what people type and leave out what is ambiguous. No figure of a
 // search engine is asserted.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

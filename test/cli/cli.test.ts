@@ -1,6 +1,6 @@
 // The command line as a real child process: exit codes, what goes to which stream, help, unknown
 // options, the environment, a closed pipe, signals, and searches through a real HTTP server.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

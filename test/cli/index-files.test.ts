@@ -1,5 +1,5 @@
 // Checks of the files of an index that its owner changes meanwhile.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 // `trawl license` as a child process: key pairs, issuing, checking; what goes to which stream, exit codes,
 // modes of files, and that no private key is shown.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

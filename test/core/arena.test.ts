@@ -1,5 +1,5 @@
 // Arenas: what they hand out is aligned, inside and disjoint; resets give it back; debug builds poison it.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,6 +1,6 @@
 // The searcher for sets of literals against its scalar twin and plain JavaScript: small worlds, random sets,
 // vector borders, ends, many literals.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

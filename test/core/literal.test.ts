@@ -1,5 +1,5 @@
 // The literal searcher against plain JavaScript: small worlds, random texts, vector borders, engines.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

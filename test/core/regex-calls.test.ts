@@ -1,7 +1,7 @@
 // Sets that stand at many places of an expression, whose states are listed once and called: the engine against the
 // expressions of JavaScript and the slow twin, over texts of many scripts and of bad bytes, with caches of any size.
 // TRAWL_TEST_SEED: the seed, always the same if absent.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

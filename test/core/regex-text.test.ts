@@ -1,6 +1,6 @@
 // The engine of regular expressions over texts: windows of a text, needles, bad bytes, caches that are of no use,
 // and many matches in linear time. TRAWL_TEST_SEED: the seed, always the same if absent.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

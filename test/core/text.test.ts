@@ -1,5 +1,5 @@
 // UTF-8 and case folding against JavaScript: all code points, all short byte strings, vector borders.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,6 +1,6 @@
 // Finding bytes that are not well-formed UTF-8, against the decoder of JavaScript: every kind of sequence at
 // every place of a step.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

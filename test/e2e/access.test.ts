@@ -1,5 +1,5 @@
 // Who may ask: no key on loopback, an owner key, anonymous access, other machines, foreign Host headers.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // Backups: made while somebody writes, restored on either engine, refused when damaged, and killed at bad moments.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import {

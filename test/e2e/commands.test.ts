@@ -1,6 +1,6 @@
 // The command line as people use it: the same answer from the daemon and from the local index, exit codes,
 // and the ways to start a checkout.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 // `trawl config`, the schema that a daemon serves, and starts with a configuration file: a wrong one, a late one, one that is
 // at an address.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Connections of a real daemon, over HTTP to a code host and git: what it lists is cloned and found, a push is found when its
 // webhook comes, what left the host goes, and what turned private is hidden.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

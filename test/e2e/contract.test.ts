@@ -1,6 +1,6 @@
 // POST /api/search with the real engine: every field of the answer on awkward text, limits, refusals, and
 // the same answer as MessagePack.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 // Damage under a running daemon, as a child process: a changed byte, a cut file. It is never served as a complete answer,
 // the shard goes out of service and is built again, and the daemon stays up; and where the system ends it all the same, the
 // next start checks what was being searched before it maps that.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import {

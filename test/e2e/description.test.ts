@@ -1,6 +1,6 @@
 // Answers of a real daemon with as many of their optional members as it can give, in both encodings: each is what
 // the API description says, and the members that nothing else brings out are there.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';

@@ -1,5 +1,5 @@
 // First contact: every kind of source a user may point the daemon at, and the mistakes they may make.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import {

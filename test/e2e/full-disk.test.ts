@@ -1,6 +1,6 @@
 // A disk that gets full while the daemon runs: searches go on, what has to be kept is refused, and readiness tells owners
 // why for as long as it lasts.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // The endpoints about history with a real daemon and real repositories of every kind: their shapes, pages and links,
 // the order of their checks, every input that must be refused, and what becomes of git when its client has left.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // A daemon whose connection syncs permissions: GitLab says who may read a private project, and requests follow it.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // A repository whose own configuration names a program wherever git can be told of one, served and asked about in
 // every way: none of them may run. What is configured is what somebody who made an archive can write.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 // Repositories that git accepts and that hold what should not be: dates beyond every calendar, names that lead out,
 // refs that name nothing. Each is served as far as it goes, and others beside it are not touched.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

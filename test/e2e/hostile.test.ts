@@ -1,6 +1,6 @@
 // A real daemon under requests made from its own description, on both HTTP servers: each is answered as the
 // description says, never with a fault of the daemon, and the daemon goes on.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';

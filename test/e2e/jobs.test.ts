@@ -1,6 +1,6 @@
 // Jobs of a real daemon over HTTP: asked for, seen, their log read; one that a kill interrupts goes on after a restart, and
 // why one failed is known then.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

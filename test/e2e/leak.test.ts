@@ -1,7 +1,7 @@
 // Nothing leaks: two daemons that differ in one hidden repository alone give the same answers, in every byte but times
 // and random values, on every endpoint there is, to guests, members, holders of scoped tokens and local callers. An
 // endpoint that is new fails here until somebody has said what to ask it.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

@@ -1,5 +1,5 @@
 // Many clients at once, clients that leave, deadlines, and a stop while searches run.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';

@@ -1,5 +1,5 @@
 // The metrics of a whole daemon: what was asked is counted, what is held is read, and no label tells of what was asked.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

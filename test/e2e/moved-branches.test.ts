@@ -1,5 +1,5 @@
 // A running daemon sees that branches move: what is committed is searchable soon, whichever way refs are kept.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

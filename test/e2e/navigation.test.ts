@@ -1,6 +1,6 @@
 // Going to definitions and references over HTTP, with a real daemon: what is found, filters, positions, bad bodies; and
 // symbols in searches and on the command line.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';

@@ -1,7 +1,7 @@
 // The whole of OAuth against a real daemon by clients that others wrote: the official client of the tool protocol, which finds
 // the server by itself, and a general one that checks what it is told by the standards, with DPoP. The user is a browser
 // without a screen that says yes.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

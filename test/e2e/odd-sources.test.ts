@@ -1,6 +1,6 @@
 // Sources that hold less than somebody expects, or cannot be read: the others are served, and the daemon says what is
 // wrong and what can be done.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { cpSync, renameSync, rmSync, symlinkSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Revisions on demand over HTTP, with a real daemon: the endpoints that search, the error beyond a limit, and what the
 // command line shows of it.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';

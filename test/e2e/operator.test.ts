@@ -1,7 +1,7 @@
 // The commands of the operator: users, keys, grants, licence and audit records, once on a data directory that nobody
 // uses and once through the socket of a daemon that does. Both run the same operations, and what they do must hold at
 // once; refusals beyond the first, and forms of input, are asked for through the daemon, where a command takes half as long.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // What survives: kill -9 at any moment of a build and while serving, shard files that are damaged or gone.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import {

@@ -1,6 +1,6 @@
 // Searches while the index is being built, what a second start does with a finished one, and what makes it
 // build again.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { indexerOf } from '../../daemon/app/instance.ts';

@@ -1,6 +1,6 @@
 // The configuration file read again at SIGHUP (API.md 19.1, 21.3): what it says counts without a restart, and one that
 // is refused changes nothing.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';

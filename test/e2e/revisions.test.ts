@@ -1,6 +1,6 @@
 // Branches and tags from the command line on: options and their errors, kill -9 while revisions are published, what the
 // next start does.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';

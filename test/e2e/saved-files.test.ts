@@ -1,5 +1,5 @@
 // A running daemon sees that files are saved, without a commit: they are searchable soon.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Who may see what survives the index: a hidden repository stays hidden, and keeps its grants, whatever is done to the
 // catalog and however its source is named; a source that nobody knows is hidden where there is anything to hide.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { cpSync, renameSync, rmSync } from 'node:fs';

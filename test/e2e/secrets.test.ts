@@ -1,7 +1,7 @@
 // A session of all commands that make, take or keep secrets: afterwards none of them is in any log, in any output but
 // the one meant, in a backup, in the files of the data directory that must not have it, or, at any time, in the
 // arguments or the environment of a process.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

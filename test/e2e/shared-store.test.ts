@@ -1,6 +1,6 @@
 // Two real daemons on one PostgreSQL: one count of requests, credentials that end everywhere, and a database that goes
 // away under load and comes back.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

@@ -1,6 +1,6 @@
 // What is searched by name only, and what is not: the list of skipped files against the disk, text in UTF-16, files
 // with very many trigrams, and who may see the list.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

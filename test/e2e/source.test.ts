@@ -1,6 +1,6 @@
 // GET /api/source and /api/repos with real repositories: every kind of source, refs, what is no file, and
 // every way out of the repository that a client may try.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';

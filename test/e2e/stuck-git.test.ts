@@ -1,7 +1,7 @@
 // A git that waits for ever, as a pipe is among the ignore files of a work tree: the job fails and those after it run,
 // and a daemon that is told to stop does, and leaves no git behind. One that takes long while a source is looked at
 // does not keep the daemon from listening.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 // The tool server of a real daemon, asked by clients that nobody here wrote, besides the official one: the official inspector by
 // its command line, over HTTP and over pipes; the protocol's conformance suite; and a client that shares no code with either.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
 // `trawl mcp`: the official client over standard input and output, on a folder that nobody has indexed. The first use indexes it,
 // changes are seen, a second process reads what the first one writes and takes over from it.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

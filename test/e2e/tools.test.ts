@@ -1,6 +1,6 @@
 // The tool server of a real daemon, asked by the official client: what each tool says, who sees what, what is counted, and what
 // becomes of hostile arguments.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

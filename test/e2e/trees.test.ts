@@ -1,6 +1,6 @@
 // POST /api/files, POST /api/tree, GET /api/folder_contents and GET /api/refs of a real daemon: shapes, order of the
 // checks, refusals, pages, and repositories that go away.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 // All targets of fuzzing, for a short time each; `npm run fuzz` does it for long. TRAWL_FUZZ_RUNS: cases of each;
 // TRAWL_TEST_SEED: the seed, which is printed.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

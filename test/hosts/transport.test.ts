@@ -1,6 +1,6 @@
 // The transport against real servers on loopback: what a host says of its limits, what goes wrong on the way, where credentials
 // go.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';

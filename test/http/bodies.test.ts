@@ -1,5 +1,5 @@
 // Bodies on their way in: how much of one is held for whom, out of which budget, and for how long.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

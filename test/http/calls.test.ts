@@ -1,6 +1,6 @@
 // A handler that makes several calls for one request, as a batch of tools does: each is counted, admitted and held to
 // its rights alone, and the answer stays that of the handler.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 // Connections over HTTP: those with a repository that the caller sees, how their listings stand, what of that only owners are
 // told, and asking for one.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

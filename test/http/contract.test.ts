@@ -1,6 +1,6 @@
 // The contract of the HTTP adapters, over real sockets: connections, methods, body caps, large responses,
 // clients that leave, orderly shutdown.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

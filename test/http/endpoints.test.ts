@@ -1,6 +1,6 @@
 // The endpoints as callers see them: every field, every 400, pages, links. The fakes of the harness stand
 // in for the engine and the git reader.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

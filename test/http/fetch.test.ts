@@ -1,6 +1,6 @@
 // The bridge to handlers that speak Request and Response of the Fetch standard, over real sockets: what they get, what
 // comes of what they answer, and what ends when the client leaves.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';

@@ -1,6 +1,6 @@
 // A request that waits for its turn while many others are begun, and whose client leaves meanwhile, is not begun; one
 // whose client stays is.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // How the daemon did lately: points of an hour and of a day, with gaps where it slept; for owners alone.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

@@ -1,6 +1,6 @@
 // Answers that wait for slow readers: counted against the share of their caller, given back when the reader has gone,
 // and not kept for a reader who takes nothing.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // The status of repositories over HTTP: what a caller does not see is left out, and never asked for; how jobs are shown.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

@@ -1,6 +1,6 @@
 // Callers at the machine of the daemon before anybody has an account: what they may read, what they may not, and that
 // it ends with the first account.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // Which HTTP library is taken.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

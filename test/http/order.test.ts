@@ -1,6 +1,6 @@
 // The order of the checks, by requests with two faults each, and the checks themselves: Host header,
 // credentials, roles, admission.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,5 +1,5 @@
 // MessagePack of large bodies: the same bytes as those made in one go, made while the event loop turns.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -2,7 +2,7 @@
 // answered, whatever their form, and everything else is refused at once with the error object and all headers that
 // every response has. One table for both adapters. What uWebSockets.js cannot do is named beside the case; it is why
 // node:http is the default.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';

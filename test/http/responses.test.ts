@@ -1,6 +1,6 @@
 // What every response carries, and the forms it may take: request id, safety headers, compression,
 // MessagePack.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

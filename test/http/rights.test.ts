@@ -1,6 +1,6 @@
 // The rights of a request are those of the moment when it is answered: what was revoked or became secret while its
 // body was under way counts.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

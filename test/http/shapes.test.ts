@@ -1,6 +1,6 @@
 // Endpoints of every shape over real sockets: parameters in the path and in the query of any method, bodies on all
 // methods that have them, answers without a body or with a status of their own.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';

@@ -1,7 +1,7 @@
 // Streams of real searches over real sockets, on both adapters: they give what the blocking search gives, stay
 // within their limit, and stop, pause and fail as they should. What the engine did is read from its control
 // words, not from clocks.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

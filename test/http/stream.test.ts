@@ -1,7 +1,7 @@
 // Streamed responses over real sockets, on both adapters: framing byte for byte, what happens when the
 // source fails, when the client reads slowly, not at all, or leaves. The events are made up here; those of
 // real searches are in stream-search.test.ts.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import diagnostics from 'node:diagnostics_channel';

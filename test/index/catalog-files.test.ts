@@ -1,6 +1,6 @@
 // The files of a catalog against a map in memory: what was kept is read again, whatever is cut, damaged or left behind by
 // a process that was killed, and a change writes what it changes.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import {

@@ -1,6 +1,6 @@
 // What changes of a few repos costs what changes, however many there are: what searches see, and what is merged next, is kept
 // as the catalog changes, and is always what it would be if it were worked out anew.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // One owner of a data directory, whatever its processes do: many that start at once over what a killed one left, many
 // that take it and give it back in turn, one that is killed, and one whose git lives on.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork, spawn } from 'node:child_process';

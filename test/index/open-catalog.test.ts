@@ -1,5 +1,5 @@
 // The catalog damaged, lost, exchanged or from an earlier version: repos keep their ids, and nobody sees more.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

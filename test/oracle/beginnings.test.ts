@@ -2,7 +2,7 @@
 // borders of blocks, and blocks in which none can begin are not read. Lines longer than a block are blocks of their
 // own. The oracle is the regular expressions of JavaScript, which agree on these patterns.
 // TRAWL_FUZZ_RUNS: number of corpora; TRAWL_TEST_SEED: the seed, which is printed.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,7 +1,7 @@
 // The engine against the slow search (brute-force.ts): random corpora in several repos and shards, random
 // queries, both builds of the core; every text of a small world; the worked example of API.md 7.4.
 // TRAWL_FUZZ_RUNS: number of corpora; TRAWL_TEST_SEED: the seed, which is printed.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,7 +1,7 @@
 // Searches real source text with literals drawn from it and with expressions made of it, by the daemon and by
 // ripgrep: same files, same byte offsets, in both case modes. That the comparison itself can fail is shown with a plain scan:
 // no difference between two exact searches, and every planted one is found.
-// tier: ci
+// tier: ci (ripgrep)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -2,7 +2,7 @@
 // literals, alternations and classes, both case modes, on one thread and several, blocking and streamed. Each range
 // shown must be one that JavaScript finds in that file, at its line and column; totals add up; a limited answer
 // shows nothing else than the unlimited one; asked again, the answer is the same.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

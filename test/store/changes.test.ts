@@ -1,6 +1,6 @@
 // Word of changes: told by every operation that caches must know of, before it is done, and to other daemons
 // on the same PostgreSQL; what happens while they cannot hear.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 // Rules that hold whatever happens at once: two stores on one place stand for two daemons, each with many
 // operations under way. Every test repeats its race, as one round may go well by chance.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 // A daemon that is killed in the midst of its writing: what it had acknowledged is there, and no transaction
 // by half. On both engines.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 // Sessions, set-up links, API keys and scoped tokens on both engines.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

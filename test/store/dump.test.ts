@@ -1,6 +1,6 @@
 // Dumps: the same rows whichever engine they come from and go to, one moment of the store while writes go
 // on, all or nothing when they are loaded.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

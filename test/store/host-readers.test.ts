@@ -1,5 +1,5 @@
 // Lists of who may read a repo by its host, on both engines: replaced as a whole, with word to whom it concerns.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';

@@ -1,5 +1,5 @@
 // Jobs in the store: written as they go on, of one daemon each, the last of each repo, pages, and their end.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

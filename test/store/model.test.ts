@@ -1,6 +1,6 @@
 // Random sequences of operations on the store and on a plain model of it: every result and every refusal is
 // the same, on both engines.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

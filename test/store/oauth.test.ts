@@ -1,6 +1,6 @@
 // What users let clients of OAuth do, on both engines: who comes first when two daemons try at once, what goes with what, how
 // much stays of what anybody may make.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

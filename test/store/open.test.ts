@@ -1,5 +1,5 @@
 // Opening the store: what is made, what is refused and in which words, on both engines.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

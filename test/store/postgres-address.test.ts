@@ -1,5 +1,5 @@
 // A database address that sends accounts over a network in plain text is warned of, others are not.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

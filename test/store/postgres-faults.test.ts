@@ -1,6 +1,6 @@
 // What can happen to PostgreSQL while daemons work on it: it restarts, ends connections, falls silent, is
 // locked or read-only. Operations succeed or fail with NOT_READY, never by half, and work again without help.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

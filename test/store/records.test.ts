@@ -1,5 +1,5 @@
 // Grants, audit records and settings on both engines.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // Repos in the store: ids that are never given twice, whatever is deleted and however many decide at once.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // Accounts of identity providers and their users, on both engines: one of each issuer, of one user, whatever comes at once.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

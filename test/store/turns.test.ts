@@ -1,5 +1,5 @@
 // The event loop gets its turns while the embedded store, which answers synchronously, does long work.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

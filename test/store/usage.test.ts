@@ -1,6 +1,6 @@
 // Counts of requests in the store: limits, what is said twice, rows of many users in one transaction, daemons beside each
 // other, old days, on both engines.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // Users: what is kept, what is refused, what goes with a user, on both engines.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

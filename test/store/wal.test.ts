@@ -1,6 +1,6 @@
 // The log beside the embedded store, as a process that was killed leaves it, damaged in every way: what had been kept and
 // cannot be read any more is never lost without a word, and what nobody was told is kept is no loss.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import {

@@ -1,6 +1,6 @@
 // What a test leaves open fails its file and is named, after the whole report; a file that closes all ends as it should
 // (scripts/test-setup.mjs). Temporary folders stay as long as their process (sources/git/fixture.ts).
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

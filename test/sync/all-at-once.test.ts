@@ -3,7 +3,7 @@
 // process starts again in the midst of it. Each answer meanwhile is of one commit for each revision; what is there when all
 // is quiet is what a build shows, in sound files.
 // TRAWL_FUZZ_RUNS: rounds in all; TRAWL_TEST_SEED.
-// tier: ci
+// tier: ci (long)
 
 import assert, { AssertionError } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';

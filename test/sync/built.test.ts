@@ -1,5 +1,5 @@
 // A job tells whether it built what changed or everything, and why everything; and of docs that no revision holds any more.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';

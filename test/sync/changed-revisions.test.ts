@@ -1,6 +1,6 @@
 // What a change of branches, tags, or of the selection does to an index: what is built again, what only gets other sets
 // of docs, and what searches see afterwards.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Files of the index damaged before a start, as whole files: cut, emptied, replaced by a folder or a pipe. What can be
 // served is served, only what is damaged is made again, and nothing is made for ever.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { shardErrorOf } from '../../daemon/engine/host/space.ts';

@@ -1,7 +1,7 @@
 // Files on disk that are edited in every way, indexed edit by edit, against an index that is built anew each time: answers,
 // numbers and what is left out must be the same. TRAWL_FUZZ_RUNS sets how many edits, of each kind of source and of each set
 // of rules.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Folders of repositories: each is a repo of its own, once, whatever it is; what lies beside them is one more; what comes later
 // is found, what goes is not missed, and what was one folder stays that until a mode is given.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

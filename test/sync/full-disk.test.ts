@@ -1,6 +1,6 @@
 // A disk that gets full at any point of what is written into the index: what was published stays, searches go on, no file
 // is left behind, and the same work is done once there is room again.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Jobs over both stores, with an indexer that does as it is told: how many run at a time and in which order, one a repo,
 // attempts, what is kept of them and what not, what a start takes up again, and a store that cannot be written.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

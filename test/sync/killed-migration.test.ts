@@ -1,7 +1,7 @@
 // A process that brings an index of an earlier version up to date is killed: at random moments, and between its changes of
 // files and of the store. Whoever opens it next finds the repositories under their ids and rules, the accounts, and files that
 // are sound, and shows what it did before. TRAWL_KILLS: how many of each; TRAWL_TEST_SEED.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

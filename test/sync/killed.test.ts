@@ -1,7 +1,7 @@
 // A process that indexes and merges is killed at random moments while branches move: what the next one finds is a published
 // state, sound and without a file too many, and becomes what a build of the same commits shows.
 // TRAWL_KILLS: how many; TRAWL_TEST_SEED.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

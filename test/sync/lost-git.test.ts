@@ -1,6 +1,6 @@
 // What was a repository stays one: where its git is damaged, gone or still being copied, its index stays as it was, and
 // nothing of what git keeps or ignores is searched. A folder that becomes a repository is one from its next job on.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { cpSync, renameSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // What may happen while shards are merged: one of them is damaged, a repo is built again or goes, the index is closed.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import {

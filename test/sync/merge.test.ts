@@ -1,7 +1,7 @@
 // An index whose shards are merged all the time, of several repositories with random histories, against one that is built
 // anew and never merged: the same answers in the same order, counts and symbols; and what lies in the data directory.
 // TRAWL_FUZZ_RUNS: changes in all; TRAWL_TEST_SEED.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Revisions on demand: random histories against an index that is configured with what is asked for; limits, budget, who
 // may ask, how often is built, and what happens to what was built when the index changes.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';

@@ -1,6 +1,6 @@
 // Jobs that were asked for before something changed: they find what is there when they begin, and keep what others change
 // while they run.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

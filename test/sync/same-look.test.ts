@@ -1,6 +1,6 @@
 // A job of a repository whose refs and settings look as they did asks no git: it ends well although the objects are out of
 // reach. Whatever else may have changed has git asked, which says so.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';

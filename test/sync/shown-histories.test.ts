@@ -2,7 +2,7 @@
 // hidden, removed and named anew, shards and revision files that are damaged, restarts. After each step searches see, and the
 // merger knows, what they would if it were worked out anew from the catalog; search threads find what the main thread finds.
 // TRAWL_FUZZ_RUNS: steps in all; TRAWL_TEST_SEED.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { truncateSync } from 'node:fs';

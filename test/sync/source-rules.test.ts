@@ -1,7 +1,7 @@
 // Which files of a source are docs beside what files of rules say: --no-ignore, the globs of a connection, folders beside
 // whose repositories they lie. Told once, they stay; an index that follows them is that of a build; and what is no doc is not
 // read for anybody either.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

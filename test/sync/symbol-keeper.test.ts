@@ -1,6 +1,6 @@
 // The symbols of an index of real repositories: found behind the index, kept with their shards, out of service when
 // damaged, found again; what searches say meanwhile.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import {

@@ -1,5 +1,5 @@
 // Files on disk of one repo: jobs that notices of the file system bring about, and those without any.
-// tier: ci
+// tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
 import fs, { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';

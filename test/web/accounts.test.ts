@@ -1,6 +1,6 @@
 // Settings of people and of the instance in a real browser: passwords, roles, who is let in, scoped tokens, themes, what a
 // browser keeps of those who use it in turn, and what agents take to connect.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // What the pages say above or in place of what they show, where no other test comes by: the daemon that comes back, jobs that
 // left something, addresses that lead nowhere, who may not, a page that fails.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // The page of an instance whose base URL has a path, in a real browser: everything that it asks for and leads to is below it,
 // from its workers too.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 // A file in a real browser: what it is shown as, hostile documents, names and where they lead, the finder, steps through
 // matches, panels, links that last.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // What a browser loads before the search page can be used, and what each part that comes later weighs: compressed bytes, each
 // with a bound. What grows past its bound is loaded later, or the bound is raised with a reason.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';

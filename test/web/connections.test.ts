@@ -1,6 +1,6 @@
 // Connections and the licence in a real browser: a listing that goes well and one that does not, listed again at the press of a
 // button, with its log; and what needs a licence before there is one.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // The page on which a user lets an application in: what it shows, what its buttons do, where the browser goes; that it is shown
 // in no frame, and that a name does not become markup. And the list of what was let in.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';

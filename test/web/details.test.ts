@@ -1,6 +1,6 @@
 // Details of the page in a real browser: kinds of files, contexts, a selection as a link, the tree's filter and width, marks in
 // the preview, and a new key that is not left behind unseen.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // Links that open a file in the editor of its reader.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,7 +1,7 @@
 // What a page says when the daemon could not do all: a deadline, no room, a damaged part of the index that fails under a search
 // and stays out of service. All of it happens for real: small limits by the configuration file, a changed byte, a source
 // that is away.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import {

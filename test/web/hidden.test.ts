@@ -1,7 +1,7 @@
 // A hidden repository and those who may not see it: a guest, a member without a grant, the holder of a scoped token. On no page
 // stands its name, a file, a word or a count of it, and none of the answers that the pages fetched holds them; an address in it
 // is as one that never was. An owner goes the same way and sees it: the pages show what is there to see.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';

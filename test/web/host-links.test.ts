@@ -1,6 +1,6 @@
 // Links to the code host in a real browser: beside a result, above a file, beside a repository. What a host says of its own
 // address becomes a link where it is one of the web, and nothing otherwise.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // What searches do not find in a file, or find in another text than the one that is shown, is said where one looks at it: in
 // results, in the preview, in the file, in what is known of its repository.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // Large files: a line of 5 MB and 50,000 lines. Of either so much stands in the page as is seen, and there is a way to all of it.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

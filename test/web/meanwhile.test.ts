@@ -1,6 +1,6 @@
 // What happens to an open page meanwhile: it is loaded again in the midst of a stream, left and come back to, opened twice, its
 // person signs out elsewhere or another one signs in, and the daemon is restarted as another build.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import {

@@ -1,6 +1,6 @@
 // Names that are made to deceive: of files, folders, branches, people, keys, in messages of commits. Wherever a page shows one,
 // characters that cannot be seen stand as codes, nothing of it runs, and the page is no wider than its window.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';

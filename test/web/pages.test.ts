@@ -1,6 +1,6 @@
 // The pages in a real browser, against a real daemon: from the first address to a file, set-up and signing in, settings, and
 // hostile names and contents, which are shown and never run.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 // What the pages say where something is refused or cannot be had: in the place where it was asked for, with the words of the
 // daemon, and only until something else is done. What was there stays.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // The page of results in a real browser: what streams in stands still, more of a file is shown in place, the keys, the way
 // back, files to keep, a look into a file; and what somebody may not see is nowhere.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // The first account: the link of the start leads to the page, the page to an owner, the owner to keys; signing out and in.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';

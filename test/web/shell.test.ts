@@ -1,5 +1,5 @@
 // What is around every page: keys and dialogs, a daemon that goes and comes back, a session that ends, two tabs.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

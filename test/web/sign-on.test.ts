@@ -1,6 +1,6 @@
 // Signing in by an identity provider in a browser: from the page to a real OpenID Connect server and back, and what the page
 // says where it came to nothing.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

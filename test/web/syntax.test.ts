@@ -1,5 +1,5 @@
 // The guide to the syntax of queries has every filter that there is.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Keys and what is said of what they do: nothing that is typed is lost, whatever the page does meanwhile, the browser keeps its
 // keys, and who cannot see the page hears a count once.
-// tier: ci
+// tier: ci (browser)
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

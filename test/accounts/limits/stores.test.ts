@@ -1,7 +1,7 @@
 // The ledger on real stores: random histories against the model on both engines, and on PostgreSQL several
 // daemons at once, each with its own connections, whose requests really run beside each other.
 // On PostgreSQL time passes by itself, for the ledgers ten times as fast.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // What is tried against single sign-on, one test each, with an issuer that says anything; and the issuer's own troubles.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

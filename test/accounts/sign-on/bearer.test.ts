@@ -1,5 +1,5 @@
 // Access tokens of an issuer as Bearer: who may come in with one, and the tokens that are none.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';

@@ -1,5 +1,5 @@
 // Single sign-on by a real OpenID Connect server: there and back, who is signed in, made and refused, and what is recorded.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

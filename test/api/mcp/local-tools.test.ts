@@ -1,6 +1,6 @@
 // The tools on a local index while it is being made: files are looked through instead, as the index would have them. And an
 // index that cannot be opened now may be opened later.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

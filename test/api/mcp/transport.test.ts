@@ -1,6 +1,6 @@
 // The tool server over both adapters, without the official client: sessions and whose they are, versions, batches, what is
 // counted and admitted, progress, cancellation, and clients that leave.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

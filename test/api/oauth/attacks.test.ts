@@ -1,7 +1,7 @@
 // What attackers of OAuth try, each with what must come of it (RFC 9700, RFC 9449): codes injected and used again, mixed-up
 // servers, open redirects, loopback taken for what it is not, PKCE left out, tokens for another resource, refresh tokens used
 // again in a race, proofs used again and clocks that are off, consent that is framed or forged, registration without end.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

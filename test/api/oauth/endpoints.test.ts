@@ -1,6 +1,6 @@
 // OAuth over both adapters as API.md 16 has it: documents, registration, consent, tokens and their lives, resources,
 // revocation, the entitlement, what ends with a user, what the audit and the log say.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 // Two daemons on one PostgreSQL under one address: what one gives, the other knows, and what both are shown at once
 // counts once.
-// tier: ci
+// tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,7 +1,7 @@
 // Damaged shard files: each byte of header and tables, and a sample of the rest, is changed in turn. Opening
 // must refuse the file, or every answer is refused or stays the same, and the checks report the damage (but padding); a
 // search on it never traps. Cut files are refused.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { closeSync, linkSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';

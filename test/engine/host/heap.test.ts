@@ -1,5 +1,5 @@
 // Memory goes back to the system after large answers, and only after those: of the C heap, and what is to be collected.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,6 +1,6 @@
 // All threads of the pool are in a core call that lasts until its search is stopped: the searches of others are
 // answered meanwhile, on the second searchers of the threads, with what threads that are free would have found.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,7 +1,7 @@
 // How many mappings shards take: one a file and no gap between files; shares of what the system allows; shards beyond
 // the share of a search thread are mapped in turns and found all the same, beyond that of the main thread refused; and
 // a mapping that fails is an error, never a copy in private memory.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

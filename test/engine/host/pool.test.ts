@@ -1,6 +1,6 @@
 // Searches on the threads of the pool: they give what one thread gives, the same with any number of threads
 // and any race, also when a thread dies or a shard makes the core trap; they end on abort and deadline.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

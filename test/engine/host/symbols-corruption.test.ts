@@ -1,7 +1,7 @@
 // Damaged files of symbols: each byte of header and tables is changed in turn, also behind a checksum that fits.
 // Opening must refuse the file, or the full check must report it, or every answer stays the same; a search on it never
 // traps. The builder leaves out what cannot be a symbol.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

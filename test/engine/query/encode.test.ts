@@ -1,6 +1,6 @@
 // The plan of an expression as the core reads it: where its head says what, and that nothing of it is trusted: each
 // word of a plan in turn is another one, and the core refuses the plan or answers, and never traps.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

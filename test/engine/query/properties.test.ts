@@ -1,6 +1,6 @@
 // Properties of the query parser over random texts and random trees: every text parses or is refused with
 // a position inside it, every tree survives being written as a query, and size alone breaks nothing.
-// tier: ci
+// tier: ci (long)
 
 import test from 'node:test';
 import assert from 'node:assert/strict';

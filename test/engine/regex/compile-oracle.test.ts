@@ -1,7 +1,7 @@
 // Programs, run by their slow twin, against the regular expressions of JavaScript: random patterns of the
 // syntax that both share, in four modes, on random texts. Repeats of what may be empty mean something else
 // there and are left out; program.test.ts has them.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

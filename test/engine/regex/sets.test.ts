@@ -1,6 +1,6 @@
 // Sets of code points: folding as in the core, properties as in JavaScript, and the automata of sets, which
 // accept the UTF-8 of their members and nothing else.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

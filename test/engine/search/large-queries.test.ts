@@ -1,5 +1,5 @@
 // Queries of very many atoms: they are answered, or refused with the limit that they exceed.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

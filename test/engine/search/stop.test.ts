@@ -1,6 +1,6 @@
 // Units that take long, since an expression of many states is simulated: they end with the search, what the main
 // thread has no time for is left to the pool, and neither changes an answer that is said to be complete.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

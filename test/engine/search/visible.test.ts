@@ -1,6 +1,6 @@
 // What a caller does not see does not exist: the answer to a search with a sight is, number by number, that of an
 // index which holds the repos of the sight alone. Random repos, sights and queries; streams as well.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

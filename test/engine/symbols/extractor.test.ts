@@ -1,5 +1,5 @@
 // What is found in a sample of each language, by each engine.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

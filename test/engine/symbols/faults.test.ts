@@ -1,6 +1,6 @@
 // Engines that hang, die, talk nonsense or eat memory: the content that did it fails with the reason, the next
 // one has its symbols, and nothing is left running.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';

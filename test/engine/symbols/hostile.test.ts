@@ -1,5 +1,5 @@
 // Contents made to harm the engines: each costs itself its symbols and nothing else.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

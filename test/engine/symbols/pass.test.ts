@@ -1,5 +1,5 @@
 // The symbol pass: what reaches the sink, in which order, what is counted, what is left when it ends early.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import {

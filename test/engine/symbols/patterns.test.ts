@@ -1,6 +1,6 @@
 // The engine over patterns: generated files whose symbols are known, what is hidden beside a slow twin, places in bytes,
 // and contents made to make it slow.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { cpuUsage } from 'node:process';

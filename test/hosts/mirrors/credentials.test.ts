@@ -1,5 +1,5 @@
 // What lets git in: where it must be seen by nobody, where it goes, and what is said where it is refused.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

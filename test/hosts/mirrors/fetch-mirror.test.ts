@@ -1,6 +1,6 @@
 // Mirrors of real repositories over real git servers: all branches and tags and nothing else, HEAD as the host says, whatever
 // has happened to the repository meanwhile.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 // What git writes while it fetches, taken apart: numbers on one side, messages on the other, however the text is cut.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
 // Upkeep of mirrors: few packs, a commit graph, everything that was there still there; nothing where nothing has to be done.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';

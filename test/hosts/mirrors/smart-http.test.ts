@@ -1,5 +1,5 @@
 // Answers of hosts that are damaged or hostile: an error that says so, or the refs that they name; never a part of them.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 // Mirrors over ssh, from a real sshd on loopback: keys of files and agents, hosts that are known, not known, or not the same
 // any more. Needs sshd (Debian: openssh-server, openssh-client).
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';

@@ -1,6 +1,6 @@
 // What rules leave out (API.md 19.4): of plain folders, with ripgrep as the oracle, of work trees and of commits, each
 // revision by its own rules; and how it is counted.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 // Tests listings of trees and work trees with names that are hard to parse, and bulk reading of blobs.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';

@@ -1,5 +1,5 @@
 // Of a repository only what its refs reach is served, whatever else it holds; refs that move and go are heeded.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 // Whether refs may have changed, told by the files that hold them.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 // History as the daemon reads it equals what git itself says, on a history with everything in it that histories hold:
 // renames, merges of two and more, a submodule, links, modes, binary files, missing line ends, CRLF, names and messages
 // in other encodings, who is who, empty commits, a second root, equal times.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 // What goes wrong around git: hostile settings of a repository, damage, time limits, clients that leave, many who ask
 // the same. A git of the test's own, first in PATH, notes what is asked of it, and hangs when it is told to.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 // The commit graphs of ours: they make nothing wrong, whatever state they are in, they grow with the history, and the
 // repositories that they are of are never written to.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 // The parts of reading history that are plain functions: names in quotes, patches, dates that people write, bounds of
 // expressions, and the cache of answers.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,6 +1,6 @@
 // Random small histories: branches that split and meet, files that change, move, go and come back, equal times. What
 // the daemon reads equals what git itself says, without and with a graph, and after each new part of the history.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 // Connections of a daemon to hosts of this machine, with real git and the real index: what a listing means for repos, for who
 // sees them and for their clones; and what a listing that says less than the host has never means.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

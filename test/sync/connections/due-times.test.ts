@@ -1,6 +1,6 @@
 // When things are due, by a clock that a test sets: neither a jump ahead nor one back makes anything due early, or hold it up
 // for longer than its interval.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

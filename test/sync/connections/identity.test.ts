@@ -2,7 +2,7 @@
 // names, connections move to another host and back, listings have gaps. A twin that knows each repository by what it is says
 // what must hold; what is decided is kept in a book as the store keeps it. Each connection has two targets, the owners of the
 // paths: what one of them cannot say keeps its own repos, and no others.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -2,7 +2,7 @@
 // finds, with the host down, is of the host as it was then; nothing that stayed is lost, nothing that was private all the time
 // is shown, and no file is found in another repository. With the host up again it becomes what the host has.
 // TRAWL_KILLS: how many; TRAWL_TEST_SEED.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

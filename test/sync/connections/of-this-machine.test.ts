@@ -1,6 +1,6 @@
 // Connections to folders of this machine (`file://`), with real git and the real index: what an address means is read in place,
 // under the rules of its connection; what goes goes after the grace period, and a disk that is not there takes nothing along.
-// tier: ci
+// tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';

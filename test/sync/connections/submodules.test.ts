@@ -1,6 +1,6 @@
 // Submodules of what connections list, with real git over HTTP: each is a repo of its own below its outer one, at the pinned
 // commit, for those alone who see both; what `.gitmodules` says leads nowhere but to repositories that a connection has.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 // What a page of a listing says of its target.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

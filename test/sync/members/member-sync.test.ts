@@ -1,6 +1,6 @@
 // Lists of readers as they are fetched from hosts: GitHub as it is spoken to, and a host that tells addresses, both over HTTP;
 // what they fail with, what is kept then, and what callers see of it.
-// tier: ci
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
