@@ -2,6 +2,7 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { AdapterOptions } from '../../daemon/http/adapters/adapter.ts';
 import { openAdapter } from '../../daemon/http/adapters/open-adapter.ts';
@@ -20,4 +21,12 @@ test('a binary that does not load means node:http, with a line that says why', a
   assert.match(lines[0] ?? '', /"reason":"no binary for this platform"/);
   assert.equal((await openAdapter('node', options, log, fail)).kind, 'node');
   assert.equal(lines.length, 1);
+  // Production installs leave it out: the line says how to add the version that the tests have.
+  const missing = () => import(`uWebSockets.js/${'missing'}.js`) as Promise<never>;
+  assert.equal((await openAdapter('uws', options, log, missing)).kind, 'node');
+  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    readonly devDependencies: Readonly<Record<string, string>>;
+  };
+  const wanted = `npm install uWebSockets.js@${devDependencies['uWebSockets.js']}`;
+  assert.ok(lines[1]?.includes(`is not installed (${wanted})`), lines[1]);
 });
