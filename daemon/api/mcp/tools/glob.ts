@@ -47,7 +47,7 @@ export const glob = tool(
     const matches = rest.path === undefined ? most : 2 * most;
     const answer = await searchFor([node, ...scope.values()], { matches }, context);
     if (answer.files.length > 0) return listOf(answer, limit, limitMax);
-    const reasons = await whyNothing({ globs: { pattern }, conditions }, answer, context);
+    const reasons = await whyNothing({ globs: { pattern }, conditions }, context);
     return ['Found 0 files', ...reasons, ...gapsOf(answer)].join('\n');
   },
 );

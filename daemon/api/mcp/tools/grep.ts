@@ -119,7 +119,7 @@ async function nothing(
   context: ToolContext,
 ): Promise<string> {
   const globs = include === undefined ? {} : { include };
-  const reasons = await whyNothing({ pattern, globs, conditions }, answer, context);
+  const reasons = await whyNothing({ pattern, globs, conditions }, context);
   return ['No matches found', ...reasons, ...gapsOf(answer)].join('\n');
 }
 

@@ -102,8 +102,8 @@ export async function searchFor(
   return parsedAnswer(json);
 }
 
-/** The reason of an answer for which files were looked through, as no index has them yet (app/local-tools.ts). */
-export const SCANNED = 'scanned';
+/** The reason of an answer that lacks repositories which no index has yet (app/local-tools.ts). */
+export const UNINDEXED = 'unindexed';
 
 /** The answer of a search, with a reason that tools alone have. */
 export interface ToolAnswer extends Omit<SearchResponse, 'incompleteReasons'> {
@@ -133,12 +133,12 @@ export function environmentOf(context: ToolContext): SearchEnvironment {
 export function gapsOf({ incompleteReasons = [] }: ToolAnswer): string[] {
   const gaps = incompleteReasons.filter((reason) => !TOLD_APART.includes(reason));
   return [
-    ...(incompleteReasons.includes(SCANNED) ? [SCAN_TEXT] : []),
+    ...(incompleteReasons.includes(UNINDEXED) ? [UNINDEXED_TEXT] : []),
     ...(gaps.length === 0 ? [] : [`(not everything was searched: ${gaps.join(', ')})`]),
   ];
 }
 
-const TOLD_APART: readonly string[] = ['match_limit', 'size_limit', SCANNED];
+const TOLD_APART: readonly string[] = ['match_limit', 'size_limit', UNINDEXED];
 
-const SCAN_TEXT =
-  '(not all is indexed yet: files were looked through instead, in the order of paths, each line by itself)';
+const UNINDEXED_TEXT =
+  '(some repositories are not indexed yet and were not searched; list_repos shows which: try again in a while)';

@@ -8,7 +8,7 @@ import { withCarriageReturns } from '../../../engine/regex/line-ends.ts';
 import { QueryError } from '../../../engine/regex/query-error.ts';
 import { quotePattern } from '../../../engine/regex/quote.ts';
 import { globPattern } from './glob-pattern.ts';
-import { SCANNED, searchFor, type ToolAnswer } from './search-scope.ts';
+import { searchFor, type ToolAnswer } from './search-scope.ts';
 import { shownName } from './shown-name.ts';
 import type { ToolContext } from './tool.ts';
 
@@ -25,13 +25,7 @@ interface Asked {
 }
 
 /** Lines for the result, the likeliest reason first. Errors: those of a search. */
-export async function whyNothing(
-  asked: Asked,
-  { incompleteReasons = [] }: ToolAnswer,
-  context: ToolContext,
-): Promise<string[]> {
-  // Looking through all files once more for each reason would take too long.
-  if (incompleteReasons.includes(SCANNED)) return [];
+export async function whyNothing(asked: Asked, context: ToolContext): Promise<string[]> {
   const { pattern, conditions } = asked;
   const unindexed = whatIsUnindexed(context);
   const filters = await emptyFilters(asked, context);
