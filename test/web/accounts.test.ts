@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { licenceEnvironment } from '../accounts/licences.ts';
 import { serveIndexed } from '../e2e/daemon.ts';
 import type { Served } from '../e2e/daemon.ts';
@@ -83,6 +83,26 @@ void test('in a narrow window all that can be done is in sight', { skip: NO_BROW
     assert.deepEqual(await findingsOf(page), []);
   }
 });
+
+void test(
+  'a long address fits into its dialog and the audit log',
+  { skip: NO_BROWSER },
+  async () => {
+    const address = 'a.person.with.an.address.that.has.no.end@a.long.subdomain.example.com';
+    await addMember(address);
+    const { page } = await visit({ url: served.url, width: 1920 });
+    assert.equal(await signInStatus(page, OWNER, PASSWORD), 200);
+    const overhangOf = async (found: Locator) =>
+      await found.evaluate((one) => one.scrollWidth - one.clientWidth);
+    await page.goto('/settings/members');
+    const row = page.getByRole('row').filter({ hasText: address });
+    await row.getByRole('button', { name: 'Remove' }).click();
+    assert.equal(await overhangOf(page.getByRole('dialog')), 0);
+    await page.goto('/settings/audit');
+    await page.getByRole('cell', { name: address, exact: true }).first().waitFor();
+    assert.equal(await overhangOf(page.getByRole('region', { name: 'Audit records' })), 0);
+  },
+);
 
 void test('a password is changed', { skip: NO_BROWSER }, async () => {
   await addMember('pass@example.com');

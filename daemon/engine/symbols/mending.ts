@@ -6,7 +6,8 @@
 // letters.
 //
 // Kotlin: the grammar knows no `fun interface`, so `fun` becomes spaces; and it wants a line end or a semicolon between a
-// class and the `}` after it, so a space before `}` becomes a semicolon.
+// class and the `}` after it, so a space before `}` becomes a semicolon. In `class A : B by b { … }` it takes the body for an
+// argument of `b`, so `by` becomes a comma: `b` is then one more type.
 
 /** Ends at the text's end where nothing closes it, so that time grows with the size alone. */
 const TOKEN = new RegExp(
@@ -29,6 +30,8 @@ interface Token {
   readonly last: string;
   /** The innermost bracket around it. */
   readonly around: string | undefined;
+  /** The last of `DECLARING` before it in the same bracket; '': none. */
+  readonly declaring: string;
 }
 
 /** What stands at a place instead of as many characters. */
@@ -60,15 +63,22 @@ export function mendedText(grammar: string, text: string): string | undefined {
   return parts.length === 0 ? undefined : parts.join('') + text.slice(end);
 }
 
+const DECLARING = /^(?:class|fun|interface|object|val|var)$/;
+
 function* tokensOf(text: string): Generator<Token> {
-  const open: string[] = [];
+  const open: { bracket: string; declaring: string }[] = [];
+  let declaring = '';
   let last = '';
   let end = 0;
   for (const { 0: token, index, groups } of text.matchAll(TOKEN)) {
     if (groups?.['gap'] !== undefined) continue;
-    yield { text: token, start: index, gap: text.slice(end, index), last, around: open.at(-1) };
-    if ('{(['.includes(token)) open.push(token);
-    else if ('})]'.includes(token)) open.pop();
+    const gap = text.slice(end, index);
+    yield { text: token, start: index, gap, last, around: open.at(-1)?.bracket, declaring };
+    if (DECLARING.test(token)) declaring = token;
+    if ('{(['.includes(token)) {
+      open.push({ bracket: token, declaring });
+      declaring = '';
+    } else if ('})]'.includes(token)) declaring = open.pop()?.declaring ?? '';
     last = token;
     end = index + token.length;
   }
@@ -88,9 +98,10 @@ function mendTypeScript({ text, start, gap, last, around }: Token): Edit | undef
   return { at: start - gap.length, put: ';' };
 }
 
-function mendKotlin({ text, start, gap, last }: Token): Edit | undefined {
+function mendKotlin({ text, start, gap, last, declaring }: Token): Edit | undefined {
   if (text === 'interface' && last === 'fun')
     return { at: start - gap.length - last.length, put: ' '.repeat(last.length) };
+  if (text === 'by' && /^(?:class|object)$/.test(declaring)) return { at: start, put: ', ' };
   const isClosed = text === '}' && last !== '{' && /^[ \t]/.test(gap) && !gap.includes('\n');
   return isClosed ? { at: start - gap.length, put: ';' } : undefined;
 }

@@ -3,13 +3,12 @@
 //
 //   @declarator  in place of @name: the name is found by going down the declarators of C
 //   @parent      names the parent, where that is not what stands around
-//   @scope       on the whole: a parent by its @name, but no definition (an implementation); without a @name what is in it
-//                is not local
+//   @scope       on the whole: a parent by its @name, but no definition (an implementation)
 //   @local       on the whole: variables in it are local, and no symbols
 //   @body        the whole goes on to its end
 //   @rest        anywhere: what follows in the file is in it
 //
-// Of patterns that give the same name, or the same scope or local, the first counts. Parents, locals, and kinds that follow from the place
+// Of patterns that give the same name the first counts. Parents, locals, and kinds that follow from the place
 // are found by tree-symbols.ts; functions make their variables local without a capture.
 
 const C_COMMON = `
@@ -312,10 +311,7 @@ const QUERIES: Readonly<Record<string, string>> = {
 (property_declaration (variable_declaration (simple_identifier) @name)) @variable
 (property_declaration (multi_variable_declaration
   (variable_declaration (simple_identifier) @name))) @constant
-; In Kotlin, the braces behind "by" in the head of a class are its body; the grammar reads an argument of a call.
-(explicit_delegation (call_expression (call_suffix (annotated_lambda (lambda_literal) @scope))))
-(lambda_literal) @local
-(anonymous_initializer) @local
+[(lambda_literal) (anonymous_initializer) (secondary_constructor) (getter) (setter)] @local
 `,
   scala: `
 (package_clause name: (package_identifier) @name !body) @package @rest

@@ -76,15 +76,21 @@ async function read({ language, grammar: name, content }: TreeRequest): Promise<
   }
 }
 
-/** The tree of a text, or of the mended one where the grammar reads more of that. */
+/** The tree of a text, or of the mended one where that may be misread and the grammar reads no less of the mended one. */
 function parseMended(name: string, text: string): Tree {
   const tree = parse(text);
-  const mended = tree.rootNode.hasError ? mendedText(name, text) : undefined;
+  const mended = isMisread(name, tree) ? mendedText(name, text) : undefined;
   if (mended === undefined) return tree;
   const other = parse(mended);
-  const [better, worse] = unreadSize(other) < unreadSize(tree) ? [other, tree] : [tree, other];
+  const [better, worse] = unreadSize(other) <= unreadSize(tree) ? [other, tree] : [tree, other];
   worse.delete();
   return better;
+}
+
+/** Why Kotlin: its grammar misreads a class that delegates without an error. */
+function isMisread(name: string, { rootNode }: Tree): boolean {
+  if (rootNode.hasError) return true;
+  return name === 'kotlin' && rootNode.descendantsOfType('explicit_delegation').length > 0;
 }
 
 function parse(text: string): Tree {

@@ -22,11 +22,7 @@ export function definitionsOf(text: string, matches: readonly QueryMatch[]): Def
     }
   }
   return [...others, ...byName.values()].sort(
-    (a, b) =>
-      a.start - b.start ||
-      b.end - a.end ||
-      a.nameStart - b.nameStart ||
-      b.patternIndex - a.patternIndex,
+    (a, b) => a.start - b.start || b.end - a.end || a.nameStart - b.nameStart,
   );
 }
 
@@ -51,7 +47,7 @@ function definitionOf(text: string, match: QueryMatch): Match | undefined {
   }
   if (whole === undefined || role === undefined) return undefined;
   if (declarator !== undefined) name = declaredName(declarator, whole, role);
-  else if (!isKind(role)) name ??= { start: whole.startIndex, end: whole.startIndex };
+  else if (role === 'local') name = { start: whole.startIndex, end: whole.startIndex };
   if (name === undefined) return undefined;
   // A symbol of Ruby stands for its name; a private name of JavaScript is another one than that without `#`.
   const start = text[name.start] === ':' ? name.start + 1 : name.start;

@@ -7,7 +7,7 @@ import type { EngineName } from '../../../daemon/engine/symbols/extractor.ts';
 import type { FoundSymbol } from '../../../daemon/engine/symbols/found.ts';
 import { SYMBOL_KINDS } from '../../../daemon/engine/symbols/kinds.ts';
 
-const FOLDER = path.join('test', 'symbols', 'samples');
+const FOLDER = path.join('test', 'engine', 'symbols', 'samples');
 
 const BOTH = ['ctags', 'tree-sitter'] as const;
 
