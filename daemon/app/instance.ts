@@ -34,7 +34,6 @@ import { Served } from '../index/served/served.ts';
 import { OnDemandRevisions } from '../index/on-demand/on-demand.ts';
 import type { OnDemandLimits } from '../index/on-demand/on-demand-limits.ts';
 import { IntegrityPass } from '../index/upkeep/integrity-pass.ts';
-import { ShardWatch } from '../index/upkeep/shard-watch.ts';
 import { SymbolKeeper } from '../sync/symbol-keeper.ts';
 import { messageOf } from '../base/caught.ts';
 import { readSettings } from '../base/config/settings.ts';
@@ -95,8 +94,6 @@ export interface Instance {
   readonly onDemand: OnDemandRevisions | undefined;
   /** Checks shards in the background once it runs; absent where nothing is built. */
   readonly integrity: IntegrityPass | undefined;
-  /** What is wrong with files of shards, in words for the owner; empty: nothing. */
-  readonly shardDegradations: () => readonly string[];
   readonly parts: EngineParts;
   /** To be told of memory that is free again. */
   readonly heap: HeapTrimmer;
@@ -280,10 +277,6 @@ async function joined(
     log,
   });
   await served.quarantineNoted(host.notedIds, (noted) => integrity.checkNow(noted));
-  const check = (shard: LiveShard): Promise<void> => integrity.checkSoon(shard);
-  const watch = isOwner
-    ? new ShardWatch({ folder: catalog.shardFolder, shards, check, onDamage, log })
-    : undefined;
   const parts = enginePartsOf(options, catalog, host, upkeep, onDamage);
   return {
     catalog,
@@ -293,13 +286,11 @@ async function joined(
     symbols,
     onDemand,
     integrity: isOwner ? integrity : undefined,
-    shardDegradations: () => watch?.degradations ?? [],
     parts,
     heap,
     async close() {
       await symbols?.close();
       await integrity.close();
-      await watch?.close();
       served.close();
       await indexer?.close();
       await onDemand?.close();

@@ -590,7 +590,6 @@ function servicesOf(
           ...control.degraded(),
           ...indexerOf(instance).degradations,
           ...members.degradations,
-          ...instance.shardDegradations(),
           ...reread.degradations,
           ...(log.trouble === undefined ? [] : [`the log cannot be written: ${log.trouble}`]),
         ],

@@ -135,7 +135,7 @@ class World {
 
   async #checkShard({ parts, integrity }: IndexOf['instance']): Promise<void> {
     const shard = this.#pick(parts.snapshots.current.shards);
-    if (shard !== undefined) await integrity!.checkSoon(shard);
+    if (shard !== undefined) await integrity!.checkNow([shard]);
   }
 
   async #restart(): Promise<void> {

@@ -82,15 +82,6 @@ export class IntegrityPass {
     return found;
   }
 
-  /** Checks a shard before its turn, at the rate of the pass. */
-  async checkSoon(shard: LiveShard): Promise<void> {
-    try {
-      await this.#checkOne(shard);
-    } catch (error) {
-      if (!this.#stop.signal.aborted) throw error;
-    }
-  }
-
   #checker(): PageCheck {
     return (this.#check ??= new PageCheck(this.#options.module));
   }
