@@ -1,7 +1,6 @@
-// What can be said of a caught value, which may be anything: its message, its system code, itself as an
-// Error. Used wherever a failure is logged, reported or passed on.
+// Reads message, system code and kind from a caught value, which may be anything. Used to log, report and rethrow failures.
 
-/** An error with its code of the API (api/shapes/api-error.ts); the message is for the caller. */
+/** An API error: code (api/shapes/api-error.ts) and a message for the caller. */
 export class CodedError<Code extends string> extends Error {
   readonly errorCode: Code;
 
@@ -11,11 +10,11 @@ export class CodedError<Code extends string> extends Error {
   }
 }
 
-/** What to do where there is no room. */
+/** The remedy for a full disk. */
 export const ROOM_REMEDY =
   'free space there, or move the data directory to a larger disk and name it with --data-dir: it is used as it is';
 
-/** Message of an error, with what to do where it is that of a full disk; any other value as text. */
+/** The error's message, with a remedy if the disk is full; any other value as text. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message } = error;
@@ -26,9 +25,9 @@ export function messageOf(error: unknown): string {
 
 const FULL = ['ENOSPC', 'EDQUOT'];
 
-/** Whether there is no room for what is to be written. */
+/** Whether the disk is full. */
 export function isDiskFull(error: unknown): boolean {
-  // Of watches, of which there are too many, the system says so too.
+  // ENOSPC of a watch means too many watches.
   const isWatch = error instanceof Error && 'syscall' in error && error.syscall === 'watch';
   return FULL.includes(systemCodeOf(error) ?? '') && !isWatch;
 }
@@ -38,7 +37,7 @@ export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** The value; an error of the system that does not say of which file it is, as that of a full disk, says so from now on. */
+/** Returns the error; adds the file's name to a system error that lacks it, such as that of a full disk. */
 export function named(error: unknown, file: string): unknown {
   if (systemCodeOf(error) === undefined || !(error instanceof Error) || 'path' in error)
     return error;
@@ -48,18 +47,18 @@ export function named(error: unknown, file: string): unknown {
 const SHORTAGES = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EAGAIN', 'EINTR'];
 const REFUSALS = ['EACCES', 'EPERM'];
 
-/** Whether the machine had no more files, processes or memory: in a moment it may have. */
+/** Whether the machine lacked files, processes or memory; a retry may succeed. */
 export function isShortage(error: unknown): boolean {
   if (error instanceof RangeError) return /allocat|memory/i.test(error.message);
   return SHORTAGES.includes(systemCodeOf(error) ?? '');
 }
 
-/** Whether the machine had not what it takes, or no right to read: that tells nothing of what was to be read. */
+/** Whether the cause is the machine or missing read access. It says nothing about the file's content. */
 export function isMachineFault(error: unknown): boolean {
   return isShortage(error) || REFUSALS.includes(systemCodeOf(error) ?? '');
 }
 
-/** The value itself if it is an Error, else one around it. */
+/** The value itself if it is an Error, else an Error that wraps it. */
 export function errorOf(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error), { cause: error });
 }

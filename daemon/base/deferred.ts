@@ -1,4 +1,4 @@
-// A promise that whoever made it resolves; Promise.withResolvers, which Node.js 20 has not, without values and errors.
+// A promise resolved from outside: Promise.withResolvers, which Node.js 20 lacks, without values and errors.
 
 export interface Deferred {
   readonly promise: Promise<void>;
@@ -13,7 +13,7 @@ export function deferred(): Deferred {
   return { promise, resolve: () => settle?.() };
 }
 
-/** As `deferred`; it resolves by itself after so long. */
+/** As `deferred`, but resolves by itself after `timeMs`. */
 export function deferredFor(timeMs: number): Deferred {
   const { promise, resolve } = deferred();
   const timer = setTimeout(resolve, timeMs);

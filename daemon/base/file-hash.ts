@@ -1,21 +1,21 @@
-// Files that are named by what is in them: the SHA-256 of their bytes, as `sha256sum` prints it.
+// Names files by the SHA-256 of their content, as `sha256sum` prints it.
 
 import { createHash } from 'node:crypto';
 import { closeSync, readSync } from 'node:fs';
 import { openOwn } from './own-file.ts';
 
-/** Such a name. One of 16 digits was given until 2026-11-23, and stays valid: the beginning of a checksum inside the file. */
+/** A file id. Ids of 16 digits were given until 2026-11-23 and stay valid: the prefix of a checksum inside the file. */
 export const FILE_ID = /[0-9a-f]{16}(?:[0-9a-f]{48})?/;
 
-/** Digits that tell files of an index apart for people, and where room for a name is short. */
+/** Digits of a shortened file id, for people and where space is short. */
 export const SHORT_ID_SIZE = 16;
 
 const PIECE_SIZE = 1 << 20;
 
 /**
- * The SHA-256 of a file, as 64 hexadecimal digits.
+ * The SHA-256 of a file as 64 hexadecimal digits.
  *
- * Errors: NoFileError; the file system's. Cost: reads all of it on the thread that calls, 0.8 s for a gigabyte in memory.
+ * Errors: NoFileError; the file system's. Cost: reads the whole file on the calling thread, 0.8 s for a gigabyte in memory.
  */
 export function hashFile(path: string): string {
   const hash = createHash('sha256');

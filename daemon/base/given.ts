@@ -1,6 +1,6 @@
-// Members that may be missing: an object that is made of them has those alone that there are.
+// Drops undefined members of an object.
 
-/** Optional where they may be undefined. */
+/** Members that may be undefined become optional. */
 type Given<Members> = {
   readonly [Key in keyof Members as undefined extends Members[Key] ? never : Key]: Members[Key];
 } & {
@@ -10,10 +10,9 @@ type Given<Members> = {
   >;
 };
 
-/** The members that are not undefined. */
 export function given<Members extends object>(members: Members): Given<Members> {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
-  // Safety: what is left out is what the type calls optional.
+  // Safety: the dropped members are optional in the type.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return Object.fromEntries(entries) as Given<Members>;
 }

@@ -1,17 +1,17 @@
-// Bytes of a large answer that are put together while they are sent, a window at a time: the parts lie in several
-// buffers, and a copy of them all would cost as much memory again.
+// A large answer assembled in windows while it is sent: its parts are in several buffers, and one copy would double the
+// memory.
 
 export interface LazyBytes {
   readonly byteLength: number;
-  /** Bytes of memory that it keeps for itself, roughly. */
+  /** Bytes of memory that it holds, approximately. */
   readonly heldSize: number;
-  /** The bytes from `offset` < byteLength on, at least one, as many as are at hand; valid until the next call. */
+  /** At least one byte from `offset` < byteLength on, as many as are available; valid until the next call. */
   from(offset: number): Uint8Array;
-  /** Frees what it keeps; it is not asked for bytes any more. */
+  /** Frees its memory; no calls may follow. */
   release?(): void;
 }
 
-/** All of the bytes in one piece. */
+/** All bytes in one buffer. */
 export function allBytes(bytes: Uint8Array | LazyBytes): Uint8Array {
   if (bytes instanceof Uint8Array) return bytes;
   const all = Buffer.allocUnsafe(bytes.byteLength);

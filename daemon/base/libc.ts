@@ -1,5 +1,4 @@
-// The C library of the system, loaded once for each thread. Who calls a function of it declares it, and decides what
-// happens where it is not there.
+// The system's C library, loaded once per thread. Callers declare the functions they need and handle a missing one.
 
 import { createRequire } from 'node:module';
 
@@ -7,15 +6,15 @@ type Koffi = typeof import('koffi');
 
 export interface Libc {
   readonly functions: import('koffi').LibraryHandle;
-  /** Of the last call that failed. */
+  /** Of the last failed call. */
   readonly errno: () => number;
-  /** Numbers of errors by their names. */
+  /** Error numbers by name. */
   readonly codes: Koffi['os']['errno'];
 }
 
 let libc: Libc | undefined;
 
-/** Errors: foreign functions cannot be called on this system. */
+/** Errors: the system does not support foreign functions. */
 export function loadLibc(): Libc {
   if (libc !== undefined) return libc;
   const koffi: Koffi = createRequire(import.meta.url)('koffi');

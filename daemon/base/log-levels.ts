@@ -1,4 +1,4 @@
-// What lines of the log are called by: levels, the least severe first, and forms.
+// Names of log levels, the least severe first, and of log formats.
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

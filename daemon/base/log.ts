@@ -1,6 +1,6 @@
-// Log lines, as text or JSON: level, message, label, timestamp, requestId and further fields. Built on
-// pino; what this file adds is the text form, the removal of secrets, and the file, which it writes itself: a full disk
-// ends nothing. Callers decide what to say, and log queries at debug only.
+// Log lines as text or JSON: level, message, label, timestamp, requestId and further fields. Built on pino; this file adds
+// the text format, removes secrets, and writes the file itself, so that a full disk does not stop the daemon. Queries are
+// logged at debug only.
 
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import type { LogFormat, LogLevel } from './log-levels.ts';
 
 const RANKS = { debug: 0, info: 1, warn: 2, error: 3 } as const satisfies Record<LogLevel, number>;
 
-/** Further members of a line; `requestId` ties it to a request, `progress` holds counts of a job. */
+/** Fields of a line; `requestId` ties it to a request, `progress` has the counts of a job. */
 export interface LogFields {
   readonly requestId?: string;
   readonly error?: unknown;
@@ -22,13 +22,16 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** Would a line of this level be written? For fields that cost something to make. */
+  /** Whether lines of this level are written. For fields that are expensive to compute. */
   isEnabled(level: LogLevel): boolean;
-  /** The same log under the name of a part of the daemon. */
+  /** The same log with the label of a part of the daemon. */
   labelled(label: string): Log;
-  /** Goes on in a new file of the same name where the old one was moved away. Errors: none: it goes on in the old one. */
+  /**
+   * Continues in a new file of the same name, after the old one was moved away. Errors: none: on failure it continues in
+   * the old one.
+   */
   reopen(): void;
-  /** From now on all that came of the same log are written so. */
+  /** Applies level and format to this log and all that share its root. */
   obey(form: Pick<LogOptions, 'level' | 'format'>): void;
   /** Why lines cannot be written now; undefined: they can. */
   readonly trouble: string | undefined;
@@ -39,23 +42,25 @@ export interface LogOptions {
   readonly format: LogFormat;
   /** Absolute path, appended to; undefined: standard error. */
   readonly file?: string | undefined;
-  /** Takes whole lines with their newline instead of a file; for tests. */
+  /** Receives whole lines with newline instead of a file; for tests. */
   readonly write?: (line: string) => void;
 }
 
-/** Members that never show their value, wherever they occur. */
+/** Fields whose values are never written, wherever they occur. */
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'apiKey', 'token'];
 const REDACTED = '[redacted]';
 const SECRET_VALUE = /\b(svk|svst|svoa)_[0-9a-f]{64}/g;
 
-/** A log whose lines are written in order, warnings and errors at once, so that none is lost when the process ends. */
+/**
+ * Creates a log. Lines are written in order, warnings and errors immediately, so that none is lost when the process exits.
+ */
 export function createLog(options: LogOptions): Log {
   const file = options.write === undefined ? new LogFile(options.file) : undefined;
   const write = options.write ?? inTurns((text) => file?.write(text));
   const form: Form = { level: options.level, format: options.format };
   const root = pino(
     {
-      // What is less than `form.level` does not come here.
+      // Lines below `form.level` never get here.
       level: 'debug',
       base: null,
       messageKey: 'message',
@@ -84,16 +89,16 @@ function openForLines(file: string): number {
   return openSync(file, 'a');
 }
 
-/** Guess: bytes that wait for room; a full disk is noticed sooner than that many are written. */
+/** Guess: bytes of buffered lines; a full disk is noticed earlier. */
 const UNWRITTEN_MAX = 1 << 20;
 
-/** Guess: how often, and how long, a pipe that is full is waited for, as long as nothing else is wrong. */
+/** Guess: number and length of waits for a full pipe, if there is no other error. */
 const PIPE_TRIES_MAX = 100;
 const PIPE_PAUSE_MS = 10;
 
 /**
- * The file that lines go to. Where it cannot be written (a full disk, a terminal that is gone) lines wait, those beyond
- * UNWRITTEN_MAX are dropped and counted, and it is tried again with the next line.
+ * The file that lines are written to. If writing fails (a full disk, a closed terminal), lines are buffered and written
+ * with the next line; lines beyond UNWRITTEN_MAX are dropped and counted.
  */
 class LogFile {
   readonly #path: string | undefined;
@@ -120,7 +125,7 @@ class LogFile {
     return this.#trouble;
   }
 
-  /** @param tell  called when all that waited is written, once each time */
+  /** @param tell  called each time when all buffered lines are written */
   onRecovery(tell: (fields: LogFields) => void): void {
     this.#tell = tell;
   }
@@ -134,7 +139,7 @@ class LogFile {
     if (!isLost) this.#tryWaiting();
   }
 
-  /** True: nothing waits any more. */
+  /** True: nothing is buffered. */
   #tryWaiting(): boolean {
     for (let tries = 0; this.#unwritten.length > 0;) {
       try {
@@ -157,15 +162,15 @@ class LogFile {
   }
 }
 
-/** Characters of waiting lines that are written without waiting any longer. */
+/** Buffered characters that are written without further delay. */
 const WAITING_MAX = 65_536;
 
-/** How long a line waits for others at most; what a killed process loses of them. */
+/** Longest delay of a line; a killed process loses as much. */
 const WAIT_MS = 5;
 
 /**
- * Gathers the lines of a moment into one write; a line above info is written at once, with those before it, and so
- * is whatever waits when the process ends.
+ * Batches lines into one write. A line above info is written immediately with those before it; buffered lines are written
+ * when the process exits.
  * Measured: 2026-11-21: with a write for each request, 64 clients get a tenth fewer answers a second.
  */
 function inTurns(write: (text: string) => void): (line: string, isUrgent: boolean) => void {
@@ -183,12 +188,12 @@ function inTurns(write: (text: string) => void): (line: string, isUrgent: boolea
   };
 }
 
-/** Whether a line of JSON, which begins with its level, is above info. */
+/** Whether a JSON line, which begins with its level, is above info. */
 function isUrgent(line: string): boolean {
   return !/^\{"level":"(?:info|debug)"/.test(line);
 }
 
-/** How lines are written now. */
+/** Current level and format. */
 type Form = { -readonly [Name in 'level' | 'format']: LogOptions[Name] };
 
 function wrap(root: pino.Logger, label: string, file: LogFile | undefined, form: Form): Log {
@@ -221,8 +226,8 @@ function wrap(root: pino.Logger, label: string, file: LogFile | undefined, form:
 }
 
 /**
- * Whether no member can be one whose value must not be shown.
- * Measured: 2026-11-22: looking for such members takes half of the time of the line that each request has.
+ * Whether no field can be a secret one.
+ * Measured: 2026-11-22: the search for such fields takes half of the time of a request's log line.
  */
 function isBare(fields: LogFields): boolean {
   for (const name in fields) {
@@ -232,8 +237,7 @@ function isBare(fields: LogFields): boolean {
 }
 
 /**
- * `{timestamp} {LEVEL} [{label}] {message} {name}={value} ...`; a stack follows on lines of its own, a text that says what went
- * wrong is a member.
+ * `{timestamp} {LEVEL} [{label}] {message} {name}={value} ...`; a stack follows on lines of its own, a reason is a field.
  */
 function textLine(line: string): string {
   const parsed: Record<string, unknown> = JSON.parse(line);
@@ -246,7 +250,7 @@ function textLine(line: string): string {
 function errorText(error: unknown): string {
   if (error === undefined || error === null) return '';
   const stack = typeof error === 'object' && 'stack' in error ? error.stack : undefined;
-  // Why on the line: who looks for ERROR in a log reads the reason beside it.
+  // Why on the line: a search for ERROR in a log then finds the reason too.
   if (typeof stack !== 'string') return ` error=${text(error)}`;
   return stack
     .split('\n')
@@ -259,7 +263,7 @@ function text(value: unknown): string {
   return withoutControls(JSON.stringify(value));
 }
 
-/** Characters that a terminal obeys or hides become escapes: names of files may hold any. */
+/** Escapes control and invisible characters, as file names may contain any. */
 function withoutControls(shown: string): string {
   return shown.replace(
     /[\p{Cc}\p{Cf}]/gu,
@@ -267,7 +271,7 @@ function withoutControls(shown: string): string {
   );
 }
 
-/** Undoes the quotes of `text` for the message, keeping control characters escaped. */
+/** Removes the quotes of `text` for the message; control characters stay escaped. */
 function oneLine(quoted: string): string {
   return quoted.startsWith('"') ? quoted.slice(1, -1).replaceAll(String.raw`\"`, '"') : quoted;
 }

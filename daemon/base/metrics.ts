@@ -1,23 +1,21 @@
-// Numbers that say how the daemon does, as text in the format that Prometheus reads (0.0.4). What happens is observed by
-// counters and histograms; what can be looked at is read when it is asked for. Who measures what is for the callers
-// (daemon/app/metrics.ts); pools and caches that a process has once are named where they are made.
+// Metrics in the Prometheus text format (0.0.4). Counters and histograms record events; gauges are read on request. Callers
+// define what is measured (daemon/app/metrics.ts); process-wide pools and caches register here where they are created.
 
-/** Name, meaning and names of labels. Bound: values of labels come from small sets, never from what clients send. */
+/** Name, help and label names. Bound: label values come from small sets, never from clients. */
 export interface MetricHead {
   readonly name: string;
-  /** One line. */
   readonly help: string;
   readonly labels?: readonly string[];
 }
 
-/** Values of the labels, in their order, and the number. */
+/** Label values in order, and the number. */
 export type Sample = readonly [labels: readonly string[], value: number];
 
-/** Bound: a label that turns out to have many values costs so many rows, and what comes then is not told apart. */
+/** Bound: rows of a metric; label values beyond it are merged. */
 const ROWS_MAX = 5_000;
 const OTHERS = 'other';
 
-/** A state for each choice of labels. */
+/** A state per combination of label values. */
 class Rows<State> {
   readonly #rows = new Map<string, { readonly labels: readonly string[]; readonly state: State }>();
   readonly #make: () => State;
@@ -68,13 +66,13 @@ export class Histogram {
   observe(labels: readonly string[], value: number): void {
     const row = this.#rows.of(labels);
     let bucket = 0;
-    // NaN, which is no more than anything, is not among the least.
+    // NaN falls into no bucket but the last.
     while (bucket < this.#bounds.length && !(value <= this.#bounds[bucket]!)) bucket++;
     row.counts[bucket]!++;
     row.sum += value;
   }
 
-  /** The lines of one name; `le` comes behind the other labels. */
+  /** The lines of one metric; `le` follows the other labels. */
   lines({ name, labels: names = [] }: MetricHead): string[] {
     return [...this.#rows.values()].flatMap(({ labels, state: { counts, sum } }) => {
       let count = 0;
@@ -94,7 +92,7 @@ export class Metrics {
 
   counter(head: MetricHead): Counter {
     const counter = new Counter();
-    // Why: the first event is an increase only if there was a 0 before.
+    // Why: the first event counts as an increase only after a 0.
     if (head.labels === undefined) counter.add([], 0);
     this.read('counter', head, () => counter.samples());
     return counter;
@@ -120,7 +118,6 @@ export class Metrics {
     this.#parts.push(() => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines()]);
   }
 
-  /** All metrics, a line each. */
   text(): string {
     return `${this.#parts.flatMap((part) => part()).join('\n')}\n`;
   }
@@ -140,7 +137,7 @@ function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }
 
-/** So many of each kind, such as running and waiting. */
+/** Counts by state, such as running and waiting. */
 interface Counted {
   readonly counts: Readonly<Record<string, number>>;
 }
@@ -148,13 +145,13 @@ interface Counted {
 const pools = new Map<string, Counted>();
 const caches = new Map<string, { readonly size: number }>();
 
-/** A pool that the process has once, with a name by which it is measured. */
+/** Registers a process-wide pool under its metric name. */
 export function namedPool<Pool extends Counted>(name: string, pool: Pool): Pool {
   pools.set(name, pool);
   return pool;
 }
 
-/** A cache that the process has once, with a name by which it is measured. */
+/** Registers a process-wide cache under its metric name. */
 export function namedCache<Cache extends { readonly size: number }>(
   name: string,
   cache: Cache,
@@ -163,14 +160,14 @@ export function namedCache<Cache extends { readonly size: number }>(
   return cache;
 }
 
-/** Name and kind of all named pools, and how many. */
+/** Name, state and count of all registered pools. */
 export function poolSamples(): Sample[] {
   return [...pools].flatMap(([name, { counts }]) =>
     Object.entries(counts).map(([kind, count]): Sample => [[name, kind], count]),
   );
 }
 
-/** The names of all named caches, and how many entries they have. */
+/** Name and entry count of all registered caches. */
 export function cacheSamples(): Sample[] {
   return [...caches].map(([name, { size }]) => [[name], size]);
 }

@@ -1,10 +1,10 @@
-// The known word that somebody may have meant.
+// Finds the known word that a misspelt one may mean.
 
-/** Guess: words that differ in more than a third of their characters have nothing to do with each other. */
+/** Guess: words that differ in more than a third of their characters are unrelated. */
 const DISTANCE_SHARE = 3;
 const WORD_SIZE_MAX = 100;
 
-/** The word nearest to `word`, which is none of them; undefined: none is near. Case does not count. */
+/** The word nearest to `word`, which is not in `words`; undefined: none is near. Ignores case. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   if (word.length > WORD_SIZE_MAX) return undefined;
   const distances = words.map(
@@ -16,7 +16,7 @@ export function nearest(word: string, words: readonly string[]): string | undefi
   return best[1] <= limit ? best[0] : undefined;
 }
 
-/** Characters to be put in, taken away, exchanged, or swapped with their neighbour. */
+/** Number of insertions, deletions, replacements and swaps of neighbours. */
 function distance(from: string, to: string): number {
   let [before, last]: [number[], number[]] = [
     [],

@@ -1,5 +1,5 @@
-// Has Node.js load its own fetch before the package undici is loaded, which would else become what the global fetch sends with:
-// of version 7 that ends the process where a server closes while a body waits for its reader (nodejs/undici#5360; mended in 8,
-// for Node.js 22). Imported before undici, for that alone.
+// Makes Node.js load its own fetch before the package undici, which would otherwise replace the dispatcher of the global
+// fetch. Version 7 then crashes the process when a server closes while a body waits for its reader (nodejs/undici#5360;
+// fixed in 8, for Node.js 22). Import this before undici, for its side effect.
 
 void globalThis.Headers;

@@ -1,6 +1,5 @@
-// How files of the data directory are opened to be read, and small ones written or replaced: what lies at the name of one
-// may be a folder, a pipe or a device, by a mistake or a failed copy. A pipe would be waited for without end, and the errors
-// of the others do not name the file.
+// Opens, writes and replaces small files of the data directory. By mistake or a failed copy, the path may be a folder, a
+// pipe or a device. A pipe would block forever, and system errors of the others do not name the path.
 
 import {
   closeSync,
@@ -18,7 +17,7 @@ import {
 import { type FileHandle, open } from 'node:fs/promises';
 import { named } from './caught.ts';
 
-/** What lies at the name of a file is no file. The message names it, and says what to do. */
+/** The path is not a regular file. The message names it and the remedy. */
 export class NoFileError extends Error {
   override readonly name = 'NoFileError';
 
@@ -27,7 +26,7 @@ export class NoFileError extends Error {
   }
 }
 
-/** Reading from what has no end yet does not wait. */
+/** Reading a pipe then does not block. */
 const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** Errors: NoFileError; the file system's. */
@@ -41,9 +40,9 @@ function kindOf(found: Stats): string {
 }
 
 /**
- * Opens a file to be read; the handle is the caller's.
+ * Opens a file for reading; the caller closes the handle.
  *
- * @param flags  more than reading, as for open(2)
+ * @param flags  in addition to reading, as for open(2)
  *
  * Errors: NoFileError; the file system's.
  */
@@ -62,20 +61,20 @@ function opened(file: string, flags: number): number {
   try {
     return openSync(file, READ | flags, 0o600);
   } catch (error) {
-    // What is opened to be written is refused at once where it is none.
+    // Opening for writing fails at once if it is not a regular file.
     isThere(file);
     throw error;
   }
 }
 
-/** Whether there is such a file, without opening it. Errors: NoFileError; the file system's. */
+/** Whether the file exists, without opening it. Errors: NoFileError; the file system's. */
 export function isThere(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found !== undefined) check(file, found);
   return found !== undefined;
 }
 
-/** As openOwn, without holding up others. */
+/** As openOwn, without blocking. */
 export async function openOwnSoon(file: string): Promise<FileHandle> {
   const handle = await open(file, READ);
   try {
@@ -97,7 +96,7 @@ export function readOwn(file: string): Buffer {
   }
 }
 
-/** As readOwn, without holding up others. */
+/** As readOwn, without blocking. */
 export async function readOwnSoon(file: string): Promise<Buffer> {
   const handle = await openOwnSoon(file);
   try {
@@ -120,7 +119,7 @@ export function writeOwn(
   }
 }
 
-/** Puts a text in the place of a file, as a whole. It may not outlive a power loss. Errors: as writeOwn. */
+/** Replaces a file atomically. The new text may not survive a power loss. Errors: as writeOwn. */
 export function replaceOwn(file: string, text: string): void {
   const next = `${file}.next`;
   try {

@@ -1,11 +1,10 @@
-// Paths as git and the file system give them: bytes, nearly always UTF-8. A path is a string in the
-// whole daemon; where its bytes are not UTF-8 the string has U+FFFD in their place, and the bytes
-// travel beside it so that the doc can still be opened. Two such paths may give the same string;
-// both are docs then.
+// Paths from git and the file system: bytes, nearly always UTF-8. The daemon uses strings. If the bytes are not UTF-8, the
+// string has U+FFFD in their place, and the bytes are kept beside it so that the doc can be opened. Two such paths may give
+// the same string; both are docs.
 
 import { isUtf8 } from 'node:buffer';
 
-/** What a text has in place of bytes that are not UTF-8. */
+/** Stands for bytes that are not UTF-8. */
 export const REPLACEMENT = '\uFFFD';
 const SLASH = 0x2f;
 
@@ -16,17 +15,16 @@ export interface NamedPath {
   readonly rawPath?: Uint8Array;
 }
 
-/** Path of one name or path in bytes. */
+/** The path of a name or path in bytes. */
 export function decodePath(bytes: Buffer): NamedPath {
   const text = bytes.toString('utf8');
   return isUtf8(bytes) ? { path: text } : { path: text, rawPath: Uint8Array.from(bytes) };
 }
 
 /**
- * The records of a NUL-terminated listing, each as text, and as bytes where it is not UTF-8.
+ * Records of a NUL-terminated listing as text, and as bytes if not UTF-8.
  *
- * Cost: the whole listing is decoded at once if it is UTF-8, which is 5 times faster than record by
- * record.
+ * Cost: a UTF-8 listing is decoded as a whole, 5 times faster than record by record.
  */
 export function* splitRecords(
   listing: Buffer,
@@ -50,12 +48,12 @@ export function* splitRecords(
   }
 }
 
-/** As `splitRecords`, of a listing that comes in pieces. */
+/** As `splitRecords`, for a listing that arrives in chunks. */
 export class RecordSplitter {
-  /** The beginning of the record to come. */
+  /** Start of an incomplete record. */
   #rest: Buffer = Buffer.alloc(0);
 
-  /** The records that a piece completes. */
+  /** Records completed by a chunk. */
   push(piece: Buffer): Iterable<[text: string, bytes: Buffer | undefined]> {
     const all = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
     const end = all.lastIndexOf(0) + 1;
@@ -64,12 +62,12 @@ export class RecordSplitter {
   }
 }
 
-/** One text for each path, whatever its bytes. */
+/** A unique key per path, whatever its bytes. */
 export function nameKey({ path, rawPath }: NamedPath): string {
   return rawPath === undefined ? path : `\0${Buffer.from(rawPath).toString('latin1')}`;
 }
 
-/** What is at a path in a folder; "" is the root. */
+/** Path of `name` in `folder`; "" is the root. */
 export function joinPath(folder: NamedPath, name: NamedPath): NamedPath {
   if (folder.path === '') return name;
   const path = `${folder.path}/${name.path}`;
@@ -92,13 +90,13 @@ export function headOf(rawPath: Uint8Array, segmentCount: number): Uint8Array {
   return rawPath.subarray(0, end);
 }
 
-/** Folder part of a path, "" for the root. */
+/** Folder of a path, "" for the root. */
 export function folderOf(path: string): string {
   const slash = path.lastIndexOf('/');
   return slash < 0 ? '' : path.slice(0, slash);
 }
 
-/** As folderOf, with its bytes where they are not UTF-8. */
+/** As folderOf, with the bytes if they are not UTF-8. */
 export function parentOf({ path, rawPath }: NamedPath): NamedPath {
   const folder = { path: folderOf(path) };
   const bytes = rawPath?.subarray(0, Math.max(0, rawPath.lastIndexOf(SLASH)));
@@ -111,7 +109,7 @@ export function baseNameOf(path: string): string {
 }
 
 /**
- * Order of two texts by the bytes of their UTF-8 form, which is that of their code points; negative: `a` is first.
+ * Compares two texts by their UTF-8 bytes, which is code point order; negative: `a` is first.
  *
  * Cost: that of a plain comparison, unless there are surrogates.
  */
@@ -121,7 +119,7 @@ export function compareText(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** Whether a text has characters above U+FFFF, or halves of them. */
+/** Whether a text has surrogates: characters above U+FFFF, or halves of them. */
 export function hasSurrogates(text: string): boolean {
   return SURROGATE.test(text);
 }
@@ -133,11 +131,11 @@ function isInnerSegment(segment: string): boolean {
 }
 
 /**
- * Whether a path names something below the root and nothing else, wherever it is used. A tree of git may hold any
- * bytes as names: `..`, `../../etc/passwd`, `.git`, and who writes files by their names would be led out.
+ * Whether a path stays below the root on every system. A git tree may contain any name: `..`, `../../etc/passwd`, `.git`;
+ * writing files by such names would escape the folder.
  */
 export function isInnerPath(path: string): boolean {
   if (!/(?:^|[/\\])(?:\.{0,2}|\.git)(?:[/\\]|$)/i.test(path)) return true;
-  // A backslash is a separator elsewhere; here it is a character, and only what leads out is refused.
+  // A backslash is a separator on other systems; here it is a character, and only `..` is refused.
   return path.split('/').every(isInnerSegment) && !path.split(/[/\\]/).includes('..');
 }

@@ -1,22 +1,22 @@
-// What a search knows of the others: when it is its turn. Whoever admits searches tells it (http/admission.ts); alone,
-// as on the command line, it has no place and always goes on.
+// A search's permit to run: it says when to pause for others. Created by the admission of searches (http/admission.ts); on
+// the command line there is none, and a search never pauses.
 
-/** What can be held up while others have their turn. */
+/** Something that can be paused. */
 export interface PausableSearch {
   pause(): void;
   resume(): void;
 }
 
 export interface SearchPlace {
-  /** Who searches: holders take turns (base/next-turn.ts). */
+  /** Whom the search is for: holders alternate (base/next-turn.ts). */
   readonly holder: string;
-  /** When the request came (performance.now): the deadline counts from here. */
+  /** Arrival of the request (performance.now); the deadline counts from here. */
   readonly arrivedMs: number;
-  /** Says what to pause and resume; it is paused at once where it is not its turn. */
+  /** Registers the search to pause and resume; paused at once if others are due. */
   attach(search: PausableSearch): void;
-  /** Resolves when it is the turn of the search, or when that is over; undefined: it is so now. */
+  /** Resolves when the search may run, or is over; undefined: it may run now. */
   turn(): Promise<void> | undefined;
-  /** Gives the place away until `want`: the search has nothing to do. */
+  /** Returns the permit until `want`: the search has nothing to do. */
   rest(): void;
   want(): void;
 }

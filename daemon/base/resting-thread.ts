@@ -1,11 +1,11 @@
-// A thread that works on one order after the other, started for the first one, ended once it has rested for a while. Why it is
-// kept: a thread that has called a foreign function leaves three mappings to the process when it ends (koffi 3.3.4), of
-// 65,530, and each commit has a symbol pass. Builds have several threads, and a pool of their own (engine/build/build-threads.ts).
+// A thread that runs one job after the other: started for the first job, ended after a long idle time. Why it is kept: a
+// thread that has called a foreign function leaks three mappings of the process when it ends (koffi 3.3.4), of 65,530, and
+// each commit has a symbol pass. Builds have several threads, and a pool of their own (engine/build/build-threads.ts).
 
 import type { Worker } from 'node:worker_threads';
 import { HOUR_MS } from './durations.ts';
 
-/** What a thread tells first: it has loaded what it needs, and may be terminated from now on. */
+/** First message of a thread: it has loaded its libraries and may be terminated. */
 export interface LoadedNotice {
   readonly kind: 'loaded';
 }
@@ -16,37 +16,37 @@ export interface EndOrder {
 }
 
 /**
- * How long a thread rests before it ends. Why so long: with ten minutes, commits each quarter of an hour would leave a
- * thousand mappings a day, and a thread that has given its memory back takes little.
+ * Idle time after which a thread ends. Why so long: with ten minutes, commits each quarter of an hour would leak a thousand
+ * mappings a day, and an idle thread that has freed its memory is small.
  */
 export const REST_MS = 6 * HOUR_MS;
 
 interface Life {
-  /** Why awaited: one that is terminated while a native library loads takes the process with it. */
+  /** Why awaited: terminating a thread while a native library loads crashes the process. */
   readonly loaded: Promise<unknown>;
   readonly ended: Promise<unknown>;
 }
 
-/** How an order came out. */
+/** Result of a job. */
 interface Settle<Result> {
   readonly resolve: (result: Result) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** `Told`: what the thread tells, LoadedNotice among it. */
+/** `Told`: messages of the thread, LoadedNotice included. */
 export class RestingThread<Told> {
   readonly #start: () => Worker;
   #worker: Worker | undefined;
-  /** All that have not ended. */
+  /** All threads that have not ended. */
   readonly #running = new Map<Worker, Life>();
   #resting: NodeJS.Timeout | undefined;
 
-  /** @param start  starts a thread that tells a LoadedNotice first, and ends when it is posted an EndOrder */
+  /** @param start  starts a thread that first posts a LoadedNotice, and ends on an EndOrder */
   constructor(start: () => Worker) {
     this.#start = start;
   }
 
-  /** The thread, for one order; `rest` follows. */
+  /** The thread for one job; call `rest` afterwards. */
   take(): Worker {
     clearTimeout(this.#resting);
     this.#worker ??= this.#begin();
@@ -59,7 +59,7 @@ export class RestingThread<Told> {
     const ended = new Promise((resolve) => worker.once('exit', resolve));
     const told = new Promise((resolve) => worker.once('message', resolve));
     this.#running.set(worker, { loaded: Promise.race([told, ended]), ended });
-    // What goes wrong is told to the order under way.
+    // Errors go to the running job.
     return worker
       .on('error', () => this.#forget(worker))
       .once('exit', () => {
@@ -68,15 +68,15 @@ export class RestingThread<Told> {
       });
   }
 
-  /** The next order gets another. */
+  /** The next job gets another thread. */
   #forget(worker: Worker): void {
     if (this.#worker === worker) this.#worker = undefined;
   }
 
   /**
-   * Settles as `hear` says of what a thread tells, or when it has failed or ended.
+   * Settles when `hear` accepts a message, or when the thread fails or ends.
    *
-   * @param endedEarly  what is said where it ends before that
+   * @param endedEarly  error message if it ends before that
    */
   async outcomeOf<Result>(
     worker: Worker,
@@ -95,19 +95,19 @@ export class RestingThread<Told> {
     return await outcome.finally(() => over.abort());
   }
 
-  /** Its order is over: until the next one it does not keep the process alive. */
+  /** Ends a job: until the next one, the thread does not keep the process alive. */
   rest(): void {
     this.#worker?.unref();
     this.#resting = setTimeout(() => void this.end(), REST_MS).unref();
   }
 
-  /** Ends a thread that was taken in the middle of its order. */
+  /** Terminates a thread during its job. */
   kill(worker: Worker): void {
     this.#forget(worker);
     void this.#running.get(worker)?.loaded.then(() => worker.terminate());
   }
 
-  /** Ends the thread; resolves when all have ended. No order is to be under way. */
+  /** Ends the thread; resolves when all have ended. No job may be running. */
   async end(): Promise<void> {
     clearTimeout(this.#resting);
     const worker = this.#worker;

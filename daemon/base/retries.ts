@@ -1,27 +1,27 @@
-// When something that went wrong is made again: at once the first time, then after a pause, which doubles each time.
-// Something built from damaged input, or by a machine that damages what it writes, would be built again for ever. What has
-// gone well for a while begins anew. Jobs that failed: sync/jobs/failure-pauses.ts.
+// Back-off of failed work: the first retry is immediate, later ones wait, each twice as long. Without it, a build from
+// damaged input, or on a machine that damages its output, would repeat forever. After a calm period the back-off restarts.
+// Failed jobs: sync/jobs/failure-pauses.ts.
 
 import type { Log, LogFields } from './log.ts';
 import { HOUR_MS } from './durations.ts';
 
-/** Guess: the pause after the first time, and the longest one. */
+/** Guess: the first and the longest pause. */
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = HOUR_MS;
-/** Guess: so long after the last pause what went wrong before has nothing to do with what goes wrong now. */
+/** Guess: after this time without failure, earlier failures are unrelated. */
 const CALM_MS = 600_000;
 
 interface Attempts {
-  /** That of the next time. */
+  /** The next pause. */
   pauseMs: number;
-  /** When the last attempt began, or begins; of performance.now. */
+  /** Start of the last attempt, of performance.now; may be in the future. */
   startMs: number;
   timer?: NodeJS.Timeout | undefined;
 }
 
 export class Retries {
   readonly #log: Log;
-  /** Bound: what went wrong since the start. */
+  /** Bound: failures since the start. */
   readonly #attempts = new Map<string, Attempts>();
   #isClosed = false;
 
@@ -30,9 +30,9 @@ export class Retries {
   }
 
   /**
-   * Does `work` now, or after a pause; nothing if that is waited for already.
+   * Runs `work` now or after a pause; does nothing if one is pending.
    *
-   * @param what  of the log, as in "WHAT after a pause"
+   * @param what  for the log: "WHAT after a pause"
    */
   run(key: string, what: string, fields: LogFields, work: () => void): void {
     const known = this.#attempts.get(key);
@@ -60,7 +60,7 @@ export class Retries {
     return this.#attempts.get(key)?.timer !== undefined;
   }
 
-  /** Nothing is done from now on. */
+  /** Nothing runs from now on. */
   close(): void {
     this.#isClosed = true;
     for (const { timer } of this.#attempts.values()) clearTimeout(timer);

@@ -1,5 +1,4 @@
-// Work that several wait for at the same time: done once for each key, and ended when nobody waits for it any more.
-// Keeps no result; who wants to have it later keeps it.
+// Shares work among concurrent callers: done once per key, aborted when nobody waits for it. Results are not cached.
 
 interface Flight<Value> {
   readonly result: Promise<Value>;
@@ -10,17 +9,17 @@ interface Flight<Value> {
 export class SharedWork<Key, Value> {
   readonly #flights = new Map<Key, Flight<Value>>();
 
-  /** Pieces of work under way. */
+  /** Running pieces of work. */
   get count(): number {
     return this.#flights.size;
   }
 
   /**
-   * What `make` makes for this key, called unless somebody else waits for it already.
+   * Result of `make` for this key; joins a running call.
    *
-   * @param make  given a signal that is aborted when all who wait have left
+   * @param make  its signal is aborted when all callers have left
    *
-   * Errors: what `make` rejects with; the reason of `signal`, at once when it is aborted.
+   * Errors: what `make` rejects with; the reason of `signal`, as soon as it is aborted.
    */
   async get(
     key: Key,
@@ -42,7 +41,7 @@ export class SharedWork<Key, Value> {
     const abort = new AbortController();
     const flight = { result: make(abort.signal), abort, waiterCount: 0 };
     this.#flights.set(key, flight);
-    // Why here: those who come later find what was made kept, or make it anew after a failure.
+    // Why here: later callers find the cached result, or retry after a failure.
     const leave = (): void => this.#forget(key, flight);
     flight.result.then(leave, leave);
     return flight;

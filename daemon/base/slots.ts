@@ -1,15 +1,15 @@
-// So many at a time, and so many more wait. Whoever asks does so for a holder (a repository, a person). What is free goes
-// to the holder with the fewest that run, in the order of asking. A holder may have a part of the places only, so that one
-// whose work hangs does not hold up the others.
+// A semaphore with a bounded queue. Each request is for a holder (a repository, a person). A free slot goes to the holder
+// with the fewest running, in order of request. The slots of one holder may be limited, so that hanging work does not block
+// others.
 
 export interface SlotsOptions {
   readonly runningMax: number;
-  /** Default: any number. */
+  /** Default: unlimited. */
   readonly waitingMax?: number;
-  /** Of one of those it is for; default: all. */
+  /** Of one holder; default: all. */
   readonly runningOfOneMax?: number;
   readonly waitingOfOneMax?: number;
-  /** The error for those beyond `waitingMax`. */
+  /** The error beyond `waitingMax`. */
   readonly busyError?: () => Error;
 }
 
@@ -20,7 +20,7 @@ interface Waiter {
 
 export class Slots {
   readonly #options: Required<SlotsOptions>;
-  /** Those who wait, in the order of asking: a set, so that whoever gives up leaves at once. */
+  /** In order of request. A set, so that a cancelled request leaves at once. */
   readonly #waiting = new Set<Waiter>();
   #runningCount = 0;
   /** By holder. */
@@ -43,12 +43,12 @@ export class Slots {
   }
 
   /**
-   * Calls `run` when it is its turn, and holds the slot until what it returns has settled.
+   * Calls `run` once there is a slot, and holds it until the result has settled.
    *
    * @param holder  whom or what it is for; '': nobody in particular
-   * @param signal  of those who may give up waiting
+   * @param signal  cancels the wait
    *
-   * Errors: `busyError`, at once; the reason of the signal, if it is aborted before the turn comes; what `run` throws.
+   * Errors: `busyError`, at once; the reason of the signal, if it is aborted while waiting; what `run` throws.
    */
   async run<Value>(
     holder: string,
@@ -77,7 +77,7 @@ export class Slots {
     this.#running.add(holder, 1);
   }
 
-  /** Resolves with a slot that is taken. */
+  /** Resolves once a slot is taken. */
   #wait(holder: string, signal: AbortSignal | undefined): Promise<void> {
     const { waitingMax, waitingOfOneMax, busyError } = this.#options;
     const isFull = this.#waiting.size >= waitingMax;
@@ -102,7 +102,7 @@ export class Slots {
     if (this.#waiting.delete(waiter)) this.#waitingOf.add(waiter.holder, -1);
   }
 
-  /** Gives what is free to those who wait. */
+  /** Gives free slots to waiting requests. */
   #serve(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       this.#leave(next);
@@ -126,7 +126,7 @@ export class Slots {
   }
 }
 
-/** Counts by name; those of 0 take no memory. */
+/** Counts by name; a count of 0 takes no memory. */
 class Tally {
   readonly #counts = new Map<string, number>();
 

@@ -1,9 +1,8 @@
-// Starts other programs without copying the daemon's memory map. Node.js forks, which costs 2 us for each mapped file
-// and stops the event loop meanwhile; posix_spawn of the C library borrows the memory until the program runs. What
-// comes out is the part of ChildProcess that sources/git/git.ts and the engines of symbols need; where the C library lacks
-// something, it is a ChildProcess.
-// Measured: 2026-11-22, 30,000 mappings: 0.2 ms, forking 48 ms. Who starts a program stands still until the system has
-// found a core for it, however, so on the main thread another one does it.
+// Starts programs without copying the daemon's memory map. Node.js forks, which costs 2 us for each mapped file and blocks
+// the event loop; posix_spawn of the C library shares the memory until the program runs. A child has the part of
+// ChildProcess that sources/git/git.ts and the symbol engines need; without the necessary C functions it is a ChildProcess.
+// Measured: 2026-11-22, 30,000 mappings: 0.2 ms, forking 48 ms. The calling thread blocks until the system has found a core
+// for the program, so the main thread spawns in another one.
 // Measured: 2026-11-22, 2 cores, 8 processes that want one: up to 474 ms.
 
 import { ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
@@ -15,24 +14,23 @@ import { isMainThread } from 'node:worker_threads';
 import { loadLibc } from './libc.ts';
 
 export interface SpawnOptions {
-  /** Absolute path; default: that of the daemon. */
+  /** Absolute path; default: the daemon's. */
   readonly cwd?: string | undefined;
-  /** All variables of the program. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * What the program, and whatever it starts, can read from file 3, once: for what must be neither among its arguments nor
-   * among its variables. Bound: `SECRET_SIZE_MAX`.
+   * Readable once from file 3 by the program and its children: for values that must not be in arguments or variables.
+   * Bound: `SECRET_SIZE_MAX`.
    */
   readonly secret?: string | undefined;
 }
 
-/** Unit: bytes. A pipe takes so much at once, whether somebody reads it or not. */
+/** Unit: bytes. A pipe takes this much without a reader. */
 export const SECRET_SIZE_MAX = 4096;
 
-/** A program that runs, with three pipes. Emits `error` if it could not be started, else `close` at its end. */
+/** A running program with three pipes. Emits `error` if it could not be started, else `close` at its end. */
 export type Child = ChildProcessByStdio<Writable, Readable, Readable> | SpawnedChild;
 
-/** Runs `file`, looked for in PATH, in a session of its own. */
+/** Runs `file`, found in PATH, in its own session. */
 export function startProgram(file: string, args: readonly string[], options: SpawnOptions): Child {
   const { secret, cwd, env } = options;
   if (secret !== undefined && Buffer.byteLength(secret) > SECRET_SIZE_MAX)
@@ -48,7 +46,7 @@ export function startProgram(file: string, args: readonly string[], options: Spa
   return child;
 }
 
-/** Whether the program, and what it writes, keeps the event loop alive; it does unless told otherwise. */
+/** Whether the program and its pipes keep the event loop alive; default: yes. */
 export function holdChild(child: Child, isHeld: boolean): void {
   for (const part of [child, child.stdin, child.stdout, child.stderr]) {
     // Pipes of a child are sockets, although their declared types do not say so.
@@ -71,12 +69,12 @@ type SpawnArguments = [
 interface Library {
   readonly posix_spawnp: {
     (...args: SpawnArguments): number;
-    /** In another thread; all that is given must live until it calls back. */
+    /** In another thread; all arguments must live until the callback. */
     async(...args: [...SpawnArguments, onEnd: (error: unknown, code?: number) => void]): void;
   };
   readonly waitpid: (pid: number, status: number[], options: number) => number;
   readonly pipe2: (files: Int32Array, flags: number) => number;
-  /** Why not that of Node.js: threads warn of files that they did not open by it. */
+  /** Why not that of Node.js: it warns in threads about files they did not open through it. */
   readonly close: (file: number) => number;
   readonly actionsInit: (actions: Uint8Array) => number;
   readonly actionsDup: (actions: Uint8Array, from: number, to: number) => number;
@@ -92,7 +90,7 @@ interface Library {
 let library: Library | undefined;
 let isProbed = false;
 
-/** The functions of the C library; undefined where they are not all there. */
+/** The functions of the C library; undefined if any is missing. */
 function findLibrary(): Library | undefined {
   if (isProbed) return library;
   isProbed = true;
@@ -101,7 +99,7 @@ function findLibrary(): Library | undefined {
     const { functions } = loadLibc();
     const part = (name: string, parameters: string): unknown =>
       functions.func(`int ${name}(${parameters})`);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: as spawn.h, wait.h and unistd.h declare them
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: as declared by spawn.h, wait.h and unistd.h
     library = {
       posix_spawnp: part(
         'posix_spawnp',
@@ -137,12 +135,12 @@ const SET_SIGNAL_MASK = 0x08;
 const SET_SESSION = 0x80;
 const CLOSE_ON_EXEC = 0o2000000;
 const NO_WAIT = 1;
-/** Numbers of errors of a machine that has no room for another program. */
+/** Error numbers of a machine without resources for another program. */
 const SHORTAGES: ReadonlyMap<number, string> = new Map([
   [11, 'EAGAIN'],
   [12, 'ENOMEM'],
 ]);
-/** A program that has closed its output mostly ends in the same moment; how often it is asked otherwise. */
+/** A program that has closed its output mostly ends in the same moment; otherwise it is polled. */
 const END_PAUSE_MS_MIN = 1;
 const END_PAUSE_MS_MAX = 100;
 
@@ -182,12 +180,12 @@ export class SpawnedChild extends EventEmitter {
     });
   }
 
-  /** Undefined: it is still being started, or could not be. */
+  /** Undefined: not started yet, or the start failed. */
   get pid(): number | undefined {
     return this.#pid;
   }
 
-  /** Ends it with all that it has started, as soon as it runs. Nothing once it has ended: its id may be another's. */
+  /** Kills the program and its children once it runs. Does nothing after it has ended: its id may be reused. */
   killGroup(): void {
     this.#isUnwanted = true;
     if (this.#pid !== undefined && !this.#isOver) killGroupOf(this.#pid);
@@ -209,7 +207,7 @@ export class SpawnedChild extends EventEmitter {
     if (this.#openCount === 0) this.#awaitEnd(END_PAUSE_MS_MIN);
   }
 
-  /** Asks for the exit code, and again later if the program still runs. */
+  /** Polls the exit code while the program runs. */
   #awaitEnd(pauseMs: number): void {
     if (this.#pid === undefined) return;
     const status = [0];
@@ -243,23 +241,23 @@ function notStarted(file: string, code: number): Error {
   return name === undefined ? error : Object.assign(error, { code: name });
 }
 
-/** Ends a child and all that it has started. */
+/** Kills a child and all its children. */
 export function killChild(child: Child): void {
   if (child instanceof SpawnedChild) child.killGroup();
   else if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
     killGroupOf(child.pid);
 }
 
-/** Ends a process and all that it has started. */
+/** Kills a process and all its children. */
 function killGroupOf(pid: number): void {
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
   } catch {
-    // They have ended already.
+    // They have ended.
   }
 }
 
-/** Exit code in a status of waitpid; null: a signal ended the process. */
+/** Exit code of a waitpid status; null: ended by a signal. */
 function exitCodeOf(status: number): number | null {
   return (status & 0x7f) === 0 ? (status >> 8) & 0xff : null;
 }
@@ -269,7 +267,7 @@ interface PipeEnds {
   readonly writeEnd: number;
 }
 
-/** Pipes that no other program inherits. Errors: there are no more files. */
+/** Pipes that no other program inherits. Errors: no file descriptors left. */
 function openPipes(functions: Library, count: 3 | 4): [PipeEnds, PipeEnds, PipeEnds, PipeEnds?] {
   const opened: PipeEnds[] = [];
   const openOne = (): PipeEnds => {
@@ -288,13 +286,13 @@ function openPipes(functions: Library, count: 3 | 4): [PipeEnds, PipeEnds, PipeE
 }
 
 interface Started {
-  /** Undefined: it could not be started. */
+  /** Undefined: the start failed. */
   readonly pid: number | undefined;
   readonly code: number;
 }
 
 /**
- * @param files    what the program gets as standard input, output and error, and as file 3; may be closed in `onEnd`
+ * @param files    standard input, output and error of the program, and its file 3; may be closed in `onEnd`
  * @param onEnd    called at once unless on the main thread
  */
 function start(
@@ -311,7 +309,7 @@ function start(
   functions.attributesInit(attributes);
   for (const [target, source] of files.entries()) functions.actionsDup(actions, source, target);
   if (cwd !== undefined) functions.actionsFolder(actions, cwd);
-  // Why: Node.js ignores SIGPIPE, and programs would inherit that.
+  // Why: Node.js ignores SIGPIPE, which programs would inherit.
   functions.attributesDefaults(attributes, new Uint8Array(SIGNAL_SET_SIZE).fill(0xff));
   functions.attributesMask(attributes, new Uint8Array(SIGNAL_SET_SIZE));
   functions.attributesFlags(attributes, SET_SIGNAL_DEFAULTS | SET_SIGNAL_MASK | SET_SESSION);
@@ -330,7 +328,7 @@ function start(
     functions.attributesEnd(attributes);
     onEnd({ pid: code === 0 ? pid[0] : undefined, code });
   };
-  // Why not in other threads: they may be ended at any time, which such a call does not survive; they serve nobody.
+  // Why not in other threads: they serve nobody, and may be terminated at any time, which such a call does not survive.
   if (isMainThread) functions.posix_spawnp.async(...all, (_, code = -1) => end(code));
   else end(functions.posix_spawnp(...all));
 }

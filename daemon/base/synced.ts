@@ -1,4 +1,4 @@
-// Keeps through a power loss what was written: the bytes of a file, or the names in a folder.
+// fsync: makes the bytes of a file, or the names in a folder, survive a power loss.
 
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -13,7 +13,7 @@ export async function syncPath(place: string): Promise<void> {
   }
 }
 
-/** As `syncPath`, while the event loop waits. */
+/** As `syncPath`, blocking the event loop. */
 export function syncPathNow(place: string): void {
   const handle = openSync(place, 'r');
   try {

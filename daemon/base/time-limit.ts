@@ -1,10 +1,10 @@
-// Signals that are aborted when somebody else's is, or when a time is over.
+// Signals that abort with another signal or after a timeout.
 //
-// Why not AbortSignal.any of AbortSignal.timeout: a collection of garbage takes the time limit away (Node.js 20).
+// Why not AbortSignal.any with AbortSignal.timeout: garbage collection removes the timeout (Node.js 20).
 
 import { setMaxListeners } from 'node:events';
 
-/** Aborted when `outer` is, when the time is over, and at the end: who still waits then leaves. */
+/** Aborted when `outer` is, after the timeout, and at the end, so that remaining waiters leave. */
 export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -14,7 +14,7 @@ export class TimeLimit {
 
   constructor(timeoutMs: number, outer: AbortSignal) {
     this.#outer = outer;
-    // Each piece of the work listens. Why not 0: who asks for that number gets an error (Node.js 20), and undici asks.
+    // Each piece of the work listens. Why not 0: reading that number throws (Node.js 20), and undici reads it.
     setMaxListeners(Infinity, this.signal);
     this.#timer = setTimeout(() => {
       this.isOver = true;
@@ -36,9 +36,9 @@ export class TimeLimit {
 }
 
 /**
- * A signal that is aborted when `outer` is or the time is over, for work whose end nobody tells.
+ * A signal that aborts with `outer` or after the timeout, for work without a reported end.
  *
- * @param message  of the reason where the time is over
+ * @param message  of the reason after the timeout
  */
 export function limitedSignal(outer: AbortSignal, timeoutMs: number, message: string): AbortSignal {
   const controller = new AbortController();
@@ -52,5 +52,5 @@ export function limitedSignal(outer: AbortSignal, timeoutMs: number, message: st
   return controller.signal;
 }
 
-/** By their signals, so that a controller lives as long as whoever waits for its signal, and no longer. */
+/** By signal, so that a controller lives exactly as long as the signal is used. */
 const controllers = new WeakMap<AbortSignal, AbortController>();

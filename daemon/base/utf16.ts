@@ -1,6 +1,6 @@
-// Text in UTF-16: what begins with its byte order mark becomes UTF-8 before anything looks at it, so that it is
-// searched, shown and measured like any other text. Offsets and columns are those of the UTF-8 form without the mark;
-// the git object id stays that of the bytes as they are stored.
+// Converts UTF-16 files: a content with a UTF-16 byte order mark becomes UTF-8 before anything else reads it, so that it is
+// searched, displayed and measured like other text. Offsets and columns are those of the UTF-8 form without the mark; the
+// git object id is that of the stored bytes.
 
 const LITTLE_ENDIAN_MARK = [0xff, 0xfe] as const;
 const BIG_ENDIAN_MARK = [0xfe, 0xff] as const;
@@ -12,8 +12,8 @@ function beginsWith(bytes: Uint8Array, [first, second]: readonly [number, number
 }
 
 /**
- * The content as UTF-8 without byte order mark if it begins with the mark of UTF-16, else the bytes as given. Lone
- * surrogates and half units become U+FFFD.
+ * The content as UTF-8 without byte order mark if it begins with the UTF-16 mark, else the same bytes. Lone surrogates and
+ * half units become U+FFFD.
  *
  * Cost: nothing without the mark; else a copy, 1.5 times the size at most.
  */

@@ -1,5 +1,4 @@
-// The repos as they are now, found by id and by name, for those who see them. Built on a list that is another array
-// whenever a repo changed.
+// Finds current repos by id and by name. Built from a list that is a new array after each change.
 
 import type { RepoRecord } from './records.ts';
 import { isSeen, type Sight } from './sight.ts';
@@ -14,12 +13,12 @@ export class RepoDirectory {
   readonly #source: () => readonly RepoRecord[];
   #tables: Tables | undefined;
 
-  /** @param source  the same array as long as nothing has changed */
+  /** @param source  the same array until something changes */
   constructor(source: () => readonly RepoRecord[]) {
     this.#source = source;
   }
 
-  /** All repos; the same array as long as nothing has changed. */
+  /** All repos; the same array until something changes. */
   get all(): readonly RepoRecord[] {
     return this.#source();
   }

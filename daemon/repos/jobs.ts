@@ -1,4 +1,4 @@
-// How jobs, and repos by their jobs, are told of: the words that are kept, counted and answered with, and the shape of a job.
+// Names of job queues, phases and states, and the shape of a job, as stored, counted and answered.
 
 export const JOB_QUEUES = [
   'connection-sync',
@@ -11,8 +11,9 @@ export const JOB_STATES = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as c
 export type JobState = (typeof JOB_STATES)[number];
 
 /**
- * Of a fetch the first four. `asking`: the host has not said yet which branches and tags there are. The others are those of git.
- * `preparing`: the host counts and packs. `resolving`: what has come is unpacked and checked. Of a build the last three.
+ * The first four belong to a fetch. `asking`: waiting for the host's list of branches and tags. The others are git's.
+ * `preparing`: the host counts and packs. `resolving`: received data is unpacked and checked. The last three belong to a
+ * build.
  */
 export const JOB_PHASES = [
   'asking',
@@ -28,7 +29,7 @@ export type JobPhase = (typeof JOB_PHASES)[number];
 export const JOB_UNITS = ['bytes', 'objects'] as const;
 export type JobUnit = (typeof JOB_UNITS)[number];
 
-/** `waiting`: it is not indexed yet, and no job of it is under way. */
+/** `waiting`: not indexed yet, and no job is running. */
 export const REPO_STATES = ['ready', 'indexing', 'waiting', 'failed'] as const;
 export type RepoState = (typeof REPO_STATES)[number];
 
@@ -36,15 +37,15 @@ export type RepoState = (typeof REPO_STATES)[number];
 export interface JobFacts {
   readonly id: string;
   readonly queue: string;
-  /** RepoId, or id of a connection. */
+  /** RepoId, or connection id. */
   readonly targetId: number;
-  /** Lower ones go first. */
+  /** Lower runs first. */
   readonly priority: number;
   readonly state: JobState;
-  /** From 1; 0: it has not begun. */
+  /** From 1; 0: not started. */
   readonly attempt: number;
   readonly createdAt: number;
-  /** The beginning of the last attempt. */
+  /** Start of the last attempt. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   /** Why the last attempt failed. */
@@ -52,7 +53,7 @@ export interface JobFacts {
   readonly result: Readonly<Record<string, unknown>> | null;
 }
 
-/** Which jobs of a list. */
+/** Filter of a job list. */
 export interface JobListQuery {
   readonly queue?: string | undefined;
   readonly state?: JobState | undefined;
@@ -60,26 +61,28 @@ export interface JobListQuery {
   readonly limit: number;
 }
 
-/** Of repos, or connections: those that never had a job which ended well, whose last job failed, and whose last job warned. */
+/**
+ * Counts of repos, or connections: without a successful job yet, with a failed last job, and with warnings of the last job.
+ */
 export interface JobCounts {
   readonly firstTime: number;
   readonly failed: number;
   readonly warned: number;
 }
 
-/** How far a job is in its phase. */
+/** Progress of a job within its phase. */
 export interface JobStep {
   readonly phase: JobPhase;
   readonly done: number;
-  /** 0: not known. */
+  /** 0: unknown. */
   readonly total: number;
   readonly unit: JobUnit;
 }
 
 export interface JobView extends JobFacts {
-  /** Absent: it is not under way, or has said nothing yet. */
+  /** Absent: not running, or no progress yet. */
   readonly progress?: JobStep & {
-    /** Of its phase; null: not known. */
+    /** Of its phase; null: unknown. */
     readonly remainingMs: number | null;
   };
 }

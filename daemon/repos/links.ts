@@ -1,5 +1,5 @@
-// Addresses of a repo and its files: pages of this daemon and pages at the code host. Pure text; every
-// part is percent-encoded by segment, slashes are kept.
+// URLs of a repo and its files, in this daemon and at the code host. Each path segment is percent-encoded, slashes are
+// kept.
 
 import type { CodeHostType } from './records.ts';
 
@@ -13,12 +13,12 @@ function encodeSegment(segment: string): string {
   return encodeURIComponent(Buffer.from(segment, 'utf8').toString('utf8'));
 }
 
-/** A repo name or ref before the `/-/` of a page here: a segment of it that is a dash would be taken for that. */
+/** A repo name or ref before the `/-/` of a page here; a segment that is a dash must not be confused with it. */
 function encodeName(text: string): string {
   return encodeSegments(text).replace(/(?<=^|\/)-(?=\/|$)/g, '%2D');
 }
 
-/** Page of a file here; `ref` undefined leaves the `@ref` part out. */
+/** Page of a file here; `ref` undefined omits the `@ref` part. */
 export function blobPageUrl(
   baseUrl: string,
   repoName: string,
@@ -34,7 +34,7 @@ export function treePageUrl(baseUrl: string, repoName: string): string {
   return `${baseUrl}/browse/${encodeName(repoName)}/-/tree/`;
 }
 
-/** `refs/heads/main` -> `main`, `refs/tags/v1` -> `v1`; other texts are left as they are. */
+/** `refs/heads/main` -> `main`, `refs/tags/v1` -> `v1`; other texts are unchanged. */
 export function shortRefName(ref: string): string {
   return ref.replace(/^refs\/(?:heads|tags)\//, '');
 }
@@ -51,7 +51,7 @@ const FILE_PAGE_TEMPLATES: Readonly<Record<CodeHostType, string | undefined>> = 
   genericGitHost: undefined,
 };
 
-/** `GB`, `GT` and `GC` are the words of Azure DevOps for branch, tag and commit. */
+/** `GB`, `GT` and `GC` are Azure DevOps' words for branch, tag and commit. */
 const REF_KINDS = { branch: 'GB', tag: 'GT', commit: 'GC' } as const;
 
 function refKindOf(ref: string): keyof typeof REF_KINDS {
@@ -59,7 +59,7 @@ function refKindOf(ref: string): keyof typeof REF_KINDS {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(ref) ? 'commit' : 'branch';
 }
 
-/** Page of a file at its code host; undefined if the repo has no page or the host no known form. */
+/** Page of a file at its code host; undefined if the repo has no page or the host's URL format is unknown. */
 export function externalFileUrl(
   repo: { readonly codeHostType: CodeHostType; readonly webUrl?: string },
   ref: string,

@@ -1,7 +1,7 @@
-// Ids of many repos in little memory, as they are kept for each user: a bit for each id, where a Set takes 33 bytes
-// (measured: 10,000 repos of 1,000 users are 328 MB as sets). Ids that lie far apart are a Set.
+// Compact sets of repo ids, kept for each user: one bit per id, where a Set takes 33 bytes (measured: 10,000 repos of 1,000
+// users are 328 MB as sets). Sparse ids are a Set.
 
-/** What is asked of them; a Set is one. */
+/** A read-only set of repo ids; a Set is one. */
 export interface RepoIds extends Iterable<number> {
   readonly size: number;
   has(repoId: number): boolean;

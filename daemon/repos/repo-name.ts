@@ -1,17 +1,12 @@
-// Names of repos from addresses: `https://user@host:8443/owner/name.git` and
-// `git@host:owner/name.git` give `host:8443/owner/name` and `host/owner/name`. Pure text; where an
-// address comes from is the caller's.
+// Repo names from addresses: `https://user@host:8443/owner/name.git` and `git@host:owner/name.git` give
+// `host:8443/owner/name` and `host/owner/name`.
 
-/**
- * `user@host:path`: the colon comes before every slash, and the host has two characters (`C:\` is a
- * drive).
- */
+/** `user@host:path`: the colon comes before every slash, and the host has at least two characters (`C:\` is a drive). */
 const SCP_LIKE = /^(?:[^@/\s]+@)?(\[[^\]\s]+\]|[^:/\s[\]]{2,}):(?!:|\/\/)(.+)$/s;
 
 /**
- * The repo name that the address of a remote gives: host, with the port if there is one, and path,
- * without `.git`, user and password. Undefined for paths of this machine and for what is no
- * address.
+ * The repo name of a remote's address: host, port if any, and path, without `.git`, user and password. Undefined for local
+ * paths and invalid addresses.
  */
 export function repoNameFromUrl(address: string): string | undefined {
   const text = address.trim();
@@ -23,7 +18,7 @@ export function repoNameFromUrl(address: string): string | undefined {
   return joinName(url.host, decodePath(url.pathname));
 }
 
-/** Why: `ext::sh -c ...` names a program, and what is no host says nothing to anybody. */
+/** Why: `ext::sh -c ...` names a program. */
 const HOST = /^(?:[\p{L}\p{N}._-]+|\[[0-9a-f:.]+\])(?::\d+)?$/iu;
 
 function joinName(host: string, path: string): string | undefined {
@@ -42,7 +37,7 @@ function decodePath(path: string): string {
   }
 }
 
-/** `name`, or `name-2`, `name-3` ... : the first of them that is not in `taken`. */
+/** `name`, or the first of `name-2`, `name-3` ... that is not in `taken`. */
 export function freeRepoName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;
   for (let suffix = 2; ; suffix++) {

@@ -1,5 +1,4 @@
-// Search contexts (API.md 19.5): which repositories are in one. Who may see these is another matter: a context picks among
-// what it is handed.
+// Search contexts (API.md 19.5): which repositories belong to one. Callers pass in only visible repositories.
 
 import picomatch from 'picomatch';
 import type { ContextSettings } from '../base/config/contexts.ts';
@@ -7,7 +6,7 @@ import type { ContextSettings } from '../base/config/contexts.ts';
 /** By name, as configured. */
 export type SearchContexts = Readonly<Record<string, ContextSettings>>;
 
-/** What of a repo decides. */
+/** The facts of a repo that decide. */
 export interface ContextRepo {
   readonly name: string;
   /** Names of the connections that list it. */
@@ -17,10 +16,10 @@ export interface ContextRepo {
 
 type RepoTest = (repo: ContextRepo) => boolean;
 
-/** Made once for each context that is configured. */
+/** Created once per configured context. */
 const tests = new WeakMap<ContextSettings, RepoTest>();
 
-/** Those of `repos` that an include of the context names and no exclude does, in their order. */
+/** Those of `repos` that an include of the context matches and no exclude does, in order. */
 export function reposOfContext<Repo extends ContextRepo>(
   context: ContextSettings,
   repos: readonly Repo[],
@@ -43,13 +42,13 @@ function namedBy(
   connections: readonly string[],
   topics: readonly string[],
 ): RepoTest {
-  // Of no globs picomatch makes a test that holds for none.
+  // Without globs, picomatch's test matches nothing.
   const hasName = picomatch([...globs], { dot: true, nonegate: true });
   const wanted = new Set(connections);
   const lowered = new Set(topics.map((topic) => topic.toLowerCase()));
   return (repo) =>
     hasName(repo.name) ||
-    // Why the sizes: to list them costs something.
+    // Why the sizes: listing them costs something.
     (wanted.size > 0 && repo.connections.some((connection) => wanted.has(connection))) ||
     (lowered.size > 0 && repo.topics.some((topic) => lowered.has(topic.toLowerCase())));
 }

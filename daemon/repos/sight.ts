@@ -1,12 +1,12 @@
-// Which repos somebody sees. Made by accounts/sights.ts, applied by the search, the lists and all that serves a
-// repo. Knows nothing of why.
+// The set of repos a caller may access. Created by accounts/sights.ts, applied by the search, the lists and everything that
+// serves a repo.
 
 import { compactIds, type RepoIds } from './repo-ids.ts';
 
 export interface Sight {
-  /** What many see alike: all repos, or a set that is the same object for all of them. */
+  /** Shared by many callers: all repos, or one set object for all of them. */
   readonly base: 'all' | ReadonlySet<number>;
-  /** RepoIds that come on top; none of them is in `base`. */
+  /** Additional repoIds, none of them in `base`. */
   readonly extra: RepoIds;
 }
 
@@ -15,7 +15,7 @@ export const NO_REPOS: ReadonlySet<number> = new Set();
 export const SEES_ALL: Sight = { base: 'all', extra: NO_REPOS };
 export const SEES_NOTHING: Sight = { base: NO_REPOS, extra: NO_REPOS };
 
-/** Whether nothing is hidden: numbers of shards, which repos share, may be told. */
+/** Whether all repos are visible: shard numbers, which repos share, may then be revealed. */
 export function seesAll({ base }: Sight): boolean {
   return base === 'all';
 }
@@ -24,7 +24,7 @@ export function isSeen({ base, extra }: Sight, repoId: number): boolean {
   return base === 'all' || base.has(repoId) || extra.has(repoId);
 }
 
-/** What is seen by both `sight` and a list of ids. */
+/** The intersection of `sight` and a list of ids. */
 export function narrowed(sight: Sight, repoIds: readonly number[]): Sight {
   return { base: NO_REPOS, extra: compactIds(repoIds.filter((repoId) => isSeen(sight, repoId))) };
 }

@@ -1,6 +1,6 @@
-// Names of repos in a line of words: a shard may be of hundreds.
+// Shortens a list of repo names for a message: a shard may have hundreds.
 
-/** Guess: so many tell which shard it is. */
+/** Guess: enough to identify the shard. */
 const NAMES_MAX = 3;
 
 /** `a, b, c and 40 more`. */

@@ -1,8 +1,8 @@
-// Addresses in the configuration: what is allowed of them, and how they are shown without what may be secret in them.
+// Addresses in the configuration: which ones are allowed, and how they are printed without their secrets.
 
 import { z } from 'zod';
 
-/** http or https, without query and credentials. */
+/** http or https, without query or credentials. */
 export const plainUrl = z
   .string()
   .regex(/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/i, {
@@ -10,16 +10,16 @@ export const plainUrl = z
   })
   .refine((url) => URL.canParse(url), { error: 'expected an http or https address' });
 
-/** Of a host: no path but the one it is installed below. Slashes at its end go. */
+/** Address of a host: no path except the prefix it is installed under. Trailing slashes are removed. */
 export const hostUrl = plainUrl.overwrite((url) => url.replace(/\/+$/, ''));
 
-/** How tokens of well-known hosts begin, and our own. */
+/** Prefixes of the tokens of well-known hosts, and of ours. */
 export const TOKEN_START =
   /^(?:gh[oprsu]_|github_pat_|gl[a-z]{2,8}-|ATBB|ATCTT|ATATT|BBDC-|sv[a-z]{1,2}_|-----BEGIN)/;
 
 const SHOWN_SIZE_MAX = 80;
 
-/** A value of the file for people; "": it is not shown. Users, passwords and queries of addresses are left out. */
+/** A configuration value for people, without users, passwords and queries of addresses; "": it must not be printed. */
 export function shownValue(value: unknown): string {
   if (typeof value !== 'string') {
     const isPlain = value === null || typeof value === 'number' || typeof value === 'boolean';

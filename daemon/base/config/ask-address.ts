@@ -1,31 +1,31 @@
-// One question to an address that a configuration file comes from: by the proxies and certificates of the environment, as code
-// hosts are asked. Loaded when there is such an address.
+// Sends one request for a configuration file at an address, through the environment's proxies and certificates, as requests
+// to code hosts. Loaded only if there is such an address.
 
 import { type Dispatcher, request } from 'undici';
 import { openBriefWay, type Environment } from './way.ts';
 
 export interface AskedAddress {
   readonly status: number;
-  /** Where a redirect leads. */
+  /** Target of a redirect. */
   readonly location: string | undefined;
   readonly tag: string | undefined;
-  /** Undefined: it is larger than `sizeMax`. */
+  /** Undefined: larger than `sizeMax`. */
   readonly text: string | undefined;
 }
 
 export interface AddressQuestion {
   readonly url: URL;
-  /** Of what is known; the answer may be that nothing has changed. */
+  /** ETag of the stored copy; the answer may be "not modified". */
   readonly tag: string | undefined;
   readonly env: Environment;
   readonly signal: AbortSignal;
   /** Bytes. */
   readonly sizeMax: number;
-  /** Of a connection, of headers, and between two pieces of a body, ms. */
+  /** Of connecting, of headers, and between two chunks of a body, ms. */
   readonly silenceMs: number;
 }
 
-/** The answer, which is no redirect that was followed. Errors: ConfigError of a proxy; those of the network. */
+/** The answer; redirects are not followed. Errors: ConfigError of a proxy; network errors. */
 export async function askAddress(question: AddressQuestion): Promise<AskedAddress> {
   const { url, env, silenceMs } = question;
   const way = openBriefWay(url, env, silenceMs);
@@ -65,7 +65,7 @@ async function textOf(
   let size = 0;
   for await (const part of body) {
     size += part.length;
-    // Leaving the loop ends the answer.
+    // Leaving the loop closes the answer.
     if (size > sizeMax) return undefined;
     parts.push(part);
   }

@@ -1,6 +1,6 @@
-// Reads environment and flags into one typed value, once, at start. Flags beat variables, variables beat
-// defaults; an empty variable counts as unset. Secrets leave the environment here, so that no child
-// process inherits them. The configuration file comes between the two, and is the one part that can be read again.
+// Reads environment, flags and the configuration file into one typed value at start. Flags beat variables, variables beat
+// the file, the file beats defaults; an empty variable counts as unset. Secrets are removed from the environment, so child
+// processes do not inherit them. Only the file can be read again.
 
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -24,7 +24,7 @@ export interface LogConfiguration {
   readonly file: string | undefined;
 }
 
-/** The owner that the environment names. */
+/** The owner named by the environment. */
 export interface OwnerConfiguration {
   readonly email: string;
   readonly password: SecretText | undefined;
@@ -35,60 +35,60 @@ export interface Configuration {
   readonly host: string;
   /** 0: the system chooses. */
   readonly port: number;
-  /** Without trailing slash; undefined: follows from the bound address. */
+  /** Without trailing slash; undefined: derived from the bound address. */
   readonly baseUrl: string | undefined;
   /** Absolute path. */
   readonly dataDir: string;
-  /** Absolute paths outside of sources that git may read for them. */
+  /** Absolute paths outside sources that git may read for them. */
   readonly gitPaths: readonly string[];
-  /** The instance secret; undefined: the data directory has it. */
+  /** The instance secret; undefined: it is in the data directory. */
   readonly secret: SecretText | undefined;
   readonly owner: OwnerConfiguration | undefined;
   /** Undefined: the embedded store. */
   readonly databaseUrl: SecretText | undefined;
   readonly licenceKey: SecretText | undefined;
   readonly licencePublicKey: string | undefined;
-  /** Undefined: up to the owners. */
+  /** Undefined: owners decide. */
   readonly anonymousAccess: boolean | undefined;
-  /** Programs on this machine may read while there is no account. */
+  /** Programs on this machine may read as long as there is no account. */
   readonly localAccess: boolean;
   readonly workerCount: number;
   readonly http: (typeof HTTP_KINDS)[number];
-  /** As it is now; `file` stays as it was at the start. */
+  /** Current; `file` never changes. */
   readonly log: LogConfiguration;
-  /** As they are now: another object once the file was read again and differs. */
+  /** Current; a new object after each change. */
   readonly settings: Settings;
-  /** As they are now, likewise. */
+  /** Current; a new object after each change. */
   readonly permissions: FileConfiguration['permissions'];
-  /** By name. As they are now; each is another object once it differs. */
+  /** By name, current; a new object for each changed connection. */
   readonly connections: FileConfiguration['connections'];
-  /** By name, likewise. */
+  /** By name, current. */
   readonly contexts: FileConfiguration['contexts'];
-  /** As they are now. */
+  /** Current. */
   readonly apps: FileConfiguration['apps'];
-  /** Where the file's secrets and the proxies are, without what is secret of our own. */
+  /** Variables that hold the file's secrets and the proxies, without our own secrets. */
   readonly env: Readonly<Environment>;
-  /** By id. As they are now; each is another object once it differs. */
+  /** By id, current; a new object for each changed provider. */
   readonly identityProviders: FileConfiguration['identityProviders'];
-  /** What the file itself says of settings, by key. */
+  /** Settings given in the file itself, by key. */
   readonly fileSettings: Readonly<Record<string, unknown>>;
-  /** Where the configuration file is; undefined: there is none. */
+  /** Location of the configuration file; undefined: there is none. */
   readonly source: ConfigurationSource | undefined;
   /**
-   * Reads the file again. Environment and flags stay as they were at the start.
+   * Reads the file again. Environment and flags stay as they were at start.
    *
    * @returns  what changed: settings by name, `permissions`, `apps`, `connections.NAME`, `contexts.NAME`,
    *           `identityProviders.ID`
    *
-   * Errors: ConfigError; all stays as it was then.
+   * Errors: ConfigError; nothing changes then.
    */
   readonly readAgain: () => readonly string[];
-  /** Things to tell the operator that do not keep the daemon from starting, as they are now. */
+  /** Current warnings for the operator that do not prevent a start. */
   readonly notices: readonly string[];
 }
 
 export type Environment = Record<string, string | undefined>;
-/** By the key of VARIABLES; `true` stands for a flag without value. */
+/** By the key of VARIABLES; `true`: a flag without value. */
 export type Flags = Partial<Record<VariableKey, string | number | boolean | undefined>>;
 
 export interface ConfigurationInput {
@@ -96,11 +96,11 @@ export interface ConfigurationInput {
   readonly env: Environment;
   readonly flags?: Flags;
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Relative paths start here; default: the current folder. */
+  /** Base of relative paths; default: the current folder. */
   readonly folder?: string;
-  /** Of the file; default: as variable or flag say. One that is an address has been asked already. */
+  /** The file; default: from variable or flag. An address has been fetched already. */
   readonly source?: ConfigurationSource | undefined;
-  /** Why that could not be asked; what was kept of it counts. */
+  /** Why the fetch failed; the stored copy is used. */
   readonly missing?: MissingError | undefined;
 }
 
@@ -109,9 +109,9 @@ type Values = {
 };
 
 /**
- * The configuration of this run.
+ * Reads the configuration of this run.
  *
- * Errors: ConfigError naming variable, value and what is allowed.
+ * Errors: ConfigError naming variable, value and allowed values.
  */
 export function readConfiguration(input: ConfigurationInput): Configuration {
   const { env, flags = {}, folder = process.cwd() } = input;
@@ -178,10 +178,10 @@ function ownerOf({
 }
 
 /**
- * As readConfiguration, of a file that may be at an http(s) address, which is asked. Where it does not answer, what the daemon
- * kept of it counts.
+ * As readConfiguration, for a file that may be at an http(s) address, which is fetched. If the fetch fails, the stored copy
+ * is used.
  *
- * @param onWait  waits a while for a file that is missing, and is told so; absent: it is an error at once
+ * @param onWait  called before each wait for a missing file; absent: a missing file is an error at once
  *
  * Errors: as readConfiguration.
  */
@@ -203,7 +203,7 @@ export async function openConfiguration(
   return readConfiguration({ ...input, source });
 }
 
-/** What the file decides, or would if there were one. */
+/** The part of the configuration that comes from the file, or from its defaults. */
 interface FilePart extends FileConfiguration {
   readonly settings: Settings;
   readonly fileSettings: Configuration['fileSettings'];
@@ -219,7 +219,7 @@ function readFile(input: ConfigurationInput, source: ConfigurationSource | undef
   };
 }
 
-/** What is now; parts that equal those before are the same objects. */
+/** The new parts; a part equal to the old one keeps the old object. */
 function keepEqual(before: FilePart, next: FilePart): FilePart {
   return {
     ...next,
@@ -293,7 +293,7 @@ function readValues(env: Environment, flags: Flags): Values {
         : { name: `--${row.flag ?? key}`, text: String(flag) };
     return { key, row, source };
   });
-  // Every secret has left the environment before the first value can be refused.
+  // Why first: all secrets leave the environment before a value can be refused.
   // Safety: each value came out of the schema of its own row.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return Object.fromEntries(
@@ -309,7 +309,7 @@ function parseText(row: Variable<unknown>, name: string, text: string | undefine
   throw new ConfigError(name, shown, `allowed: ${row.allowed}`);
 }
 
-/** The text of a variable, undefined if unset or empty. Removes secrets from `env`. */
+/** The text of a variable; undefined: unset or empty. Removes secrets from `env`. */
 function takeText(env: Environment, row: Variable<unknown>): string | undefined {
   const text = env[row.name];
   if (row.isSecret !== true) return text === '' ? undefined : text;

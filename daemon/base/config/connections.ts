@@ -1,5 +1,5 @@
-// The connections of the configuration file (API.md 19.4) as zod checks them: which repositories of which code host, and how
-// they are fetched and shown. Nothing here asks a host. What is said of each key is shown by editors (schema-document.ts).
+// Zod schemas of the connections in the configuration file (API.md 19.4): which repositories of which code host, and how
+// they are fetched and displayed. Sends no requests. Editors show the descriptions (schema-document.ts).
 
 import { z } from 'zod';
 import { hostUrl } from './address.ts';
@@ -19,7 +19,7 @@ const size = z
   .describe('Leave out by size, in bytes.');
 const secret = secretSchema.exactOptional();
 
-/** Paths of so many parts, `/` between them. */
+/** Paths with this number of segments, separated by `/`. */
 function paths(form: string, parts: RegExp): z.ZodDefault<z.ZodArray<z.ZodString>> {
   return z.array(z.string().regex(parts, { error: `expected ${form}` })).default([]);
 }
@@ -78,7 +78,7 @@ function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value === true;
 }
 
-/** The refusal of a connection that selects nothing. */
+/** Refuses a connection that selects nothing. */
 function selects(...keys: readonly string[]): [(given: object) => boolean, { error: string }] {
   return [
     (given) => Object.entries(given).some(([key, value]) => keys.includes(key) && isGiven(value)),
@@ -88,7 +88,7 @@ function selects(...keys: readonly string[]): [(given: object) => boolean, { err
 
 type Deployment = Readonly<Record<'deploymentType' | 'url', string>>;
 
-/** The refusal of an own server that is said to be at the address of the service. */
+/** Refuses a self-hosted server whose address is that of the cloud service. */
 function namesOwn(
   service: string,
 ): [(given: Deployment) => boolean, { error: string; path: string[] }] {
@@ -324,7 +324,7 @@ export const connectionSchema = z.discriminatedUnion('type', OPTIONS, {
     code === 'invalid_union' ? `allowed: ${CONNECTION_TYPES.join(', ')}` : undefined,
 });
 
-/** As the file says it, with defaults; secrets are not read yet. */
+/** As in the file, with defaults; secrets are not read yet. */
 export type ConnectionSettings = z.output<typeof connectionSchema>;
 export type ConnectionType = ConnectionSettings['type'];
 export type SettingsOf<Type extends ConnectionType> = Extract<ConnectionSettings, { type: Type }>;

@@ -1,5 +1,5 @@
-// The search contexts of the configuration file (API.md 19.5) as zod checks them: named sets of repositories that `context:`
-// of a query picks.
+// Zod schemas of the search contexts in the configuration file (API.md 19.5): named sets of repositories for `context:` in
+// a query.
 
 import { z } from 'zod';
 

@@ -1,6 +1,6 @@
-// Where the socket is through which commands reach the daemon that owns a data directory: in the directory itself. The
-// path of a socket has about 100 bytes at most; where it would be longer, the socket is in a private folder of its own
-// that a file in the data directory names.
+// Path of the socket through which commands reach the daemon that owns a data directory. The socket is in the data
+// directory. If that path exceeds about 100 bytes, the system's limit, the socket is in a private folder named by a file in
+// the data directory.
 
 import { chmodSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,10 +8,12 @@ import path from 'node:path';
 import { readOwn, writeOwn } from '../own-file.ts';
 
 const SOCKET_FILE = 'control.sock';
-/** Of requests through the socket: the operating-system account that the command runs under, as encodeURIComponent has it. */
+/**
+ * Header of requests through the socket: the operating-system account that runs the command, encoded by encodeURIComponent.
+ */
 export const ACCOUNT_HEADER = 'x-trawl-account';
 
-/** Names the socket where its path is too long. */
+/** Holds the socket's path if that is elsewhere. */
 const PATH_FILE = 'control.path';
 const FOLDER_PREFIX = 'trawl-control-';
 /** Linux takes 107 bytes, macOS 103. */
@@ -20,15 +22,15 @@ const PATH_SIZE_MAX = 100;
 /** Names in the data directory that belong to a running daemon. */
 export const CONTROL_FILES: readonly string[] = [SOCKET_FILE, PATH_FILE];
 
-/** Where the daemon that owns `dataDir` listens, if one does. */
+/** Path on which the daemon that owns `dataDir` listens, if it runs. */
 export function findControlPath(dataDir: string): string {
   return readPathFile(dataDir) ?? path.join(dataDir, SOCKET_FILE);
 }
 
 /**
- * Where the daemon is to listen; nothing is there. Only for the owner of the data directory.
+ * A free path for the daemon's socket. Only for the owner of the data directory.
  *
- * Errors: Error if no folder has a path that is short enough.
+ * Errors: Error if no folder gives a path that is short enough.
  */
 export function makeControlPath(dataDir: string): string {
   removeControlPath(dataDir);
@@ -41,13 +43,13 @@ export function makeControlPath(dataDir: string): string {
   return file;
 }
 
-/** Removes what a daemon that is gone, or is about to go, has left. Only for the owner of the data directory. */
+/** Removes the socket files of a daemon that has ended or is about to. Only for the owner of the data directory. */
 export function removeControlPath(dataDir: string): void {
   rmSync(path.join(dataDir, SOCKET_FILE), { force: true });
   const elsewhere = readPathFile(dataDir);
   if (elsewhere === undefined) return;
   const folder = path.dirname(elsewhere);
-  // Safety: whatever the file says, only a socket in a folder that was made for it goes.
+  // Safety: whatever the file says, only a socket in a folder made for it is removed.
   if (path.basename(elsewhere) === SOCKET_FILE && path.basename(folder).startsWith(FOLDER_PREFIX)) {
     rmSync(elsewhere, { force: true });
     removeEmpty(folder);
@@ -76,6 +78,6 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Gone already, or not ours alone.
+    // Removed already, or shared.
   }
 }

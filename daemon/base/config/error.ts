@@ -1,18 +1,17 @@
-// The error of a configuration that the daemon cannot start with. main prints the message and exits with
-// code 2.
+// Errors of a configuration that the daemon cannot start with. main prints the message and exits with code 2.
 
-/** Exit code of the process for errors of configuration. */
+/** Exit code of the process for configuration errors. */
 export const CONFIG_EXIT_CODE = 2;
 
-/** A value of the configuration is refused; the message names variable, value and what is allowed. */
+/** A refused configuration value; the message names variable, value and allowed values. */
 export class ConfigError extends Error {
   /** Variable or flag. */
   readonly variable: string;
-  /** What is allowed, or what to set instead. */
+  /** Allowed values, or what to set instead. */
   readonly allowed: string;
   readonly exitCode: number = CONFIG_EXIT_CODE;
 
-  /** @param value  as given; for secrets a text that does not hold it */
+  /** @param value  as given; for secrets a text that does not contain it */
   constructor(variable: string, value: string, allowed: string) {
     super(`${variable}: ${value}; ${allowed}`);
     this.name = 'ConfigError';
@@ -21,9 +20,9 @@ export class ConfigError extends Error {
   }
 }
 
-/** A configuration file is refused, as a whole. The message has a line for each mistake. */
+/** A refused configuration file. The message has a line for each mistake. */
 export class RefusedFileError extends ConfigError {
-  /** In the order of the file, each with file, line, key and what is allowed; at least one. */
+  /** In file order, each with file, line, key and allowed values; at least one. */
   readonly mistakes: readonly string[];
 
   constructor(file: string, mistakes: readonly string[]) {

@@ -1,4 +1,4 @@
-// The configuration file as a whole (API.md 19), as zod checks it. What is said of each key is shown by editors.
+// Zod schema of the whole configuration file (API.md 19). Editors show the descriptions of the keys.
 
 import { z } from 'zod';
 import { hostUrl, plainUrl } from './address.ts';
@@ -76,7 +76,7 @@ const openIdSchema = z
     path: ['audience'],
   });
 
-/** Why no sign-up: anybody may have an account at github.com. */
+/** Why no sign-up: anybody can create an account at github.com. */
 const githubSignOnSchema = z.strictObject({
   type: z
     .literal('github')
@@ -122,7 +122,7 @@ export const fileSchema = z.strictObject({
 });
 
 type FileContent = z.output<typeof fileSchema>;
-/** Who sees which repos whose permissions are enforced. */
+/** Who may access which repos with enforced permissions. */
 export type PermissionsConfiguration = FileContent['permissions'];
 export type AppSettings = FileContent['apps'][number];
 export type ProviderSettings = FileContent['identityProviders'][string];

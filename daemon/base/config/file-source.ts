@@ -1,5 +1,5 @@
-// Where the configuration file comes from: a file of this machine, or an http(s) address (API.md 19.1). An address is asked
-// when somebody says so; in between what it said last counts.
+// Source of the configuration file: a local file or an http(s) address (API.md 19.1). An address is fetched on request;
+// between two fetches the last text counts.
 
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -12,40 +12,40 @@ import type { AskedAddress } from './ask-address.ts';
 import { ConfigError } from './error.ts';
 import type { Environment } from './way.ts';
 
-/** A place that a configuration file is read from. */
+/** A location that a configuration file is read from. */
 export interface ConfigurationSource {
-  /** For people and records: the absolute path; of an address what may be seen of it. */
+  /** For people and records: the absolute path, or the address without its secrets. */
   readonly name: string;
   readonly isAddress: boolean;
-  /** The text; of an address, as it was fetched last. Errors: ConfigError. */
+  /** The text; of an address, as fetched last. Errors: ConfigError. */
   read(): string;
-  /** Asks an address. Returns false if it says the same as before. Errors: ConfigError; the reason of the signal. */
+  /** Fetches an address. Returns false if the text is unchanged. Errors: ConfigError; the reason of the signal. */
   refresh(signal?: AbortSignal): Promise<boolean>;
-  /** Of an address: what it says is right, and is kept for a start while it does not answer. Errors: the file system's. */
+  /** Stores the valid text of an address, for a start while the address does not answer. Errors: the file system's. */
   keep(dataDir: string): void;
-  /** Takes what was kept of this address for what it says; false: nothing was. */
+  /** Uses the stored copy of this address; false: there is none. */
   recall(dataDir: string): boolean;
 }
 
 /** In the data directory. */
 const COPY_NAME = 'configuration-copy.json';
-/** By a digest whose copy it is, as an address may hold a key. Secrets are in no configuration file. */
+/** The address is stored as a digest because it may contain a key. Configuration files contain no secrets. */
 const copySchema = z.strictObject({ addressDigest: z.string(), text: z.string() });
 
-/** Bound: one that is larger is none of ours. */
+/** Bound: a larger file is refused. */
 const FILE_SIZE_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 5;
-/** Guess: of each request, its body included. */
+/** Guess: of each request including its body. */
 const TIMEOUT_MS = 30_000;
-/** At the start: a volume or a server may come a little later (API.md 19.1). */
+/** At start: a volume or a server may become available a little later (API.md 19.1). */
 const ATTEMPTS = 5;
 const ATTEMPT_PAUSE_MS = 2_000;
 
 /**
  * @param place  a path, relative to `folder`, or an http(s) address
- * @param env  where the addresses of proxies are
+ * @param env  holds the addresses of proxies
  *
- * Errors: ConfigError for an address that is none.
+ * Errors: ConfigError for an invalid address.
  */
 export function openSource(
   place: string,
@@ -58,11 +58,11 @@ export function openSource(
 }
 
 /**
- * Asks for the file until it is there.
+ * Fetches the file, and retries while it is missing.
  *
- * @param onWait  told why before each pause
+ * @param onWait  called with the reason before each pause
  *
- * Errors: ConfigError, of the last of `ATTEMPTS` after the first.
+ * Errors: ConfigError of the last of `ATTEMPTS` attempts.
  */
 export async function awaitSource(
   source: ConfigurationSource,
@@ -82,7 +82,7 @@ export async function awaitSource(
   }
 }
 
-/** There is no such file; it may come. */
+/** The file does not exist; it may appear later. */
 export class MissingError extends ConfigError {}
 
 class PathSource implements ConfigurationSource {
@@ -100,7 +100,7 @@ class PathSource implements ConfigurationSource {
       return withoutMark(readOwn(this.name).toString('utf8'));
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      // Why not any text: a pipe would hold up the whole daemon, a device has no end.
+      // Why regular files only: a pipe would block the whole daemon, a device has no end.
       const other = error instanceof NoFileError ? 'no file' : 'unreadable';
       const code = error instanceof Error && 'code' in error ? String(error.code) : other;
       const Refusal = code === 'ENOENT' ? MissingError : ConfigError;
@@ -189,7 +189,7 @@ class AddressSource implements ConfigurationSource {
     }
   }
 
-  /** The answer behind redirects on the same host. Errors: ConfigError; those of the network. */
+  /** The answer after redirects on the same host. Errors: ConfigError; network errors. */
   async #ask(signal: AbortSignal): Promise<AskedAddress> {
     const { askAddress } = await import('./ask-address.ts');
     let url = this.#url;
@@ -209,7 +209,7 @@ class AddressSource implements ConfigurationSource {
     throw this.#refused(`redirects more than ${REDIRECTS_MAX} times`);
   }
 
-  /** Where a redirect leads. Errors: ConfigError, of what leads elsewhere. */
+  /** Target of a redirect. Errors: ConfigError if it leads to another host. */
   #allowed(location: string, from: URL): URL {
     if (!URL.canParse(location, from.href)) throw this.#refused('redirects to what is no address');
     const next = new URL(location, from);
@@ -237,7 +237,7 @@ function tooLarge(name: string): ConfigError {
   );
 }
 
-/** Editors of some systems put a mark of the encoding in front. */
+/** Some editors write a byte order mark. */
 function withoutMark(text: string): string {
   return text.replace(/^\uFEFF/, '');
 }

@@ -1,5 +1,5 @@
-// Tells that the configuration file may have changed: a file of this machine by watching its folder, so that one that is put in
-// its place is noticed as well as one that is written; an address by asking it now and then. What is told may be nothing new.
+// Reports that the configuration file may have changed; the report may be a false alarm. A local file is watched through
+// its folder, so that a replaced file is noticed too. An address is polled.
 
 import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs';
 import path from 'node:path';
@@ -8,23 +8,23 @@ import type { ConfigurationSource } from './file-source.ts';
 
 /** API.md 19.1. */
 const POLL_MS = 60_000;
-/** Guess: editors write in several steps; nothing is told before so long a rest, */
+/** Guess: editors write in several steps; a change is reported after a rest of this length, */
 const REST_MS = 100;
-/** or so long after the first step. */
+/** or at most this long after the first step. */
 const REST_MS_MAX = 1_000;
-/** Guess: between two looks at what cannot be watched, or is gone. */
+/** Guess: between two checks of a file that is missing or cannot be watched. */
 const MISSING_MS = 10_000;
 
 export interface WatchOptions {
   readonly source: ConfigurationSource;
   readonly onChange: () => void;
-  /** Told once why a file cannot be watched; it is looked at every 10 s then. */
+  /** Called once with the reason why a file cannot be watched; it is then checked every 10 s. */
   readonly onTrouble: (reason: string) => void;
   /** Of an address. */
   readonly pollMs?: number;
 }
 
-/** Begins to watch; tells of a change that came before. Errors: none. */
+/** Starts to watch; also reports a change made before. Errors: none. */
 export function watchFile(options: WatchOptions): { close(): Promise<void> } {
   const { source, onChange, pollMs = POLL_MS } = options;
   if (!source.isAddress) return new FileWatch(options);
@@ -37,9 +37,9 @@ export function watchFile(options: WatchOptions): { close(): Promise<void> } {
 class FileWatch {
   readonly #options: WatchOptions;
   readonly #file: string;
-  /** By what they watch: the folder, and which one it was. */
+  /** By folder and its identity. */
   #watchers = new Map<string, FSWatcher>();
-  /** What the file was at the last look. */
+  /** Fingerprint of the file at the last check. */
   #seen = '';
   #isTold = false;
   #firstMs: number | undefined;
@@ -70,7 +70,7 @@ class FileWatch {
     this.#timer = setTimeout(() => this.#look(), ms).unref();
   }
 
-  /** Watches what is to be watched now, and then looks: what comes in between is told by the watch. */
+  /** Watches first, then checks the file: changes in between reach the watch. */
   #look(): void {
     this.#firstMs = undefined;
     this.#watchFolders();
@@ -82,7 +82,7 @@ class FileWatch {
     if (isTold || !isSame) this.#options.onChange();
   }
 
-  /** Why two: the name may be a link to a file of another folder. */
+  /** Why two: the name may be a link to a file in another folder. */
   #watchFolders(): void {
     const folders = new Map(
       [this.#file, realPathOf(this.#file)]
@@ -128,13 +128,13 @@ function realPathOf(file: string): string {
   }
 }
 
-/** Which folder has the name now; "": none. */
+/** Identity of the folder with this name; "": none. */
 function identityOf(folder: string): string {
   const found = statSync(folder, { throwIfNoEntry: false });
   return found === undefined ? '' : `${found.dev}:${found.ino}`;
 }
 
-/** Another text where the file may be another one; "": there is none. */
+/** Fingerprint that changes if the file may have changed; "": no file. */
 function stateOf(file: string): string {
   try {
     const { dev, ino, size, mtimeNs } = statSync(file, { bigint: true });

@@ -1,5 +1,5 @@
-// The configuration file (API.md 19): JSON with comments and trailing commas, refused as a whole where anything in it is wrong,
-// with all that is wrong. Where its text comes from: file-source.ts.
+// Parses the configuration file (API.md 19): JSON with comments and trailing commas. A file with any mistake is refused,
+// with a list of all its mistakes. The text comes from file-source.ts.
 
 import {
   getNodeValue,
@@ -28,14 +28,14 @@ import {
 import { memberOf } from './schema-document.ts';
 
 export interface FileConfiguration {
-  /** As the file says them, without defaults. */
+  /** As in the file, without defaults. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly permissions: PermissionsConfiguration;
   readonly connections: Readonly<Record<string, ConnectionSettings>>;
   readonly contexts: Readonly<Record<string, ContextSettings>>;
   readonly apps: readonly AppSettings[];
   readonly identityProviders: Readonly<Record<string, ProviderSettings>>;
-  /** What is to be told of it that is no mistake. */
+  /** Warnings about it. */
   readonly notices: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export const NO_FILE: FileConfiguration = {
   notices: [],
 };
 
-/** @param name  of the file, as errors show it. Errors: RefusedFileError. */
+/** @param name  of the file, for errors. Errors: RefusedFileError. */
 export function parseConfiguration(name: string, text: string): FileConfiguration {
   const parsed = parseText(name, text);
   const doubles = doubleKeys(parsed.tree);
@@ -93,12 +93,12 @@ function parseText(name: string, text: string): ParsedText {
   return { tree, content };
 }
 
-/** Words of a name: "close brace expected" of CloseBraceExpected. */
+/** CloseBraceExpected -> "close brace expected". */
 function wordsOf(name: string): string {
   return name.replaceAll(/\B[A-Z]/g, ' $&').toLowerCase();
 }
 
-/** Keys that an object has twice: the parser would forget the first. */
+/** Duplicate keys of an object: the parser would drop the first. */
 function doubleKeys(tree: Node): Mistake[] {
   const mistakes: Mistake[] = [];
   const nodes = [tree];

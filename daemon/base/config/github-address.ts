@@ -1,6 +1,6 @@
-// Where the API of a GitHub server is, by the address of its pages.
+// Address of the API of a GitHub server, derived from the address of its pages.
 
-/** github.com and hosts of ghe.com have a host for their API, own servers a folder. */
+/** github.com and hosts under ghe.com have an API host, self-hosted servers a path. */
 export function githubApiUrl(url: string): string {
   const { protocol, host } = new URL(url);
   return isGithubCloud(url) ? `${protocol}//api.${host}` : `${url.replace(/\/+$/, '')}/api/v3`;

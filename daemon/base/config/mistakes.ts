@@ -1,4 +1,4 @@
-// What is wrong in a configuration file, in words for people: line, key, value where it is no secret, and what is allowed.
+// Mistakes of a configuration file as text: line, key, value unless secret, and allowed values.
 
 import { findNodeAtLocation, type JSONPath, type Node } from 'jsonc-parser';
 import type { z } from 'zod';
@@ -6,28 +6,28 @@ import { shownValue } from './address.ts';
 import { nearest } from '../nearest.ts';
 import { knownKeys, memberOf } from './schema-document.ts';
 
-/** Mistakes that are told of a file. */
+/** Mistakes reported per file. */
 const MISTAKES_MAX = 20;
-/** Mistakes whose place is looked for. */
+/** Mistakes whose position is computed. */
 const LOOKED_MAX = 200;
-/** Keys whose values, and what lies in them, are never shown. */
+/** Keys whose values, nested ones included, are never printed. */
 const SECRET_KEYS = new Set<PropertyKey>(['token', 'privateKey', 'clientSecret', 'secret']);
 
 export interface Mistake {
   /** UTF-16 units from the start of the text. */
   readonly offset: number;
-  /** Where, and what is allowed there. */
+  /** Key and allowed values. */
   readonly text: string;
 }
 
-/** The text of a file as the parser left it. */
+/** A parsed file. */
 export interface ParsedText {
   readonly tree: Node;
   /** The value of the tree. */
   readonly content: unknown;
 }
 
-/** The mistakes as lines, in the order of the file; what is beyond the limit is counted. */
+/** The mistakes as lines in file order; those beyond the limit are counted. */
 export function mistakeLines(file: string, text: string, mistakes: readonly Mistake[]): string[] {
   const sorted = [...mistakes].sort((left, right) => left.offset - right.offset);
   const lines = sorted
@@ -37,7 +37,7 @@ export function mistakeLines(file: string, text: string, mistakes: readonly Mist
   return [...new Set(lines), ...(more > 0 ? [`${file}: and ${more} more`] : [])];
 }
 
-/** What zod found. What else is wrong with a value follows from the first, mostly. */
+/** Mistakes found by zod: the first of each value, as the others mostly follow from it. */
 export function mistakesOf(parsed: ParsedText, { issues }: z.ZodError): Mistake[] {
   const unknown = issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [],
@@ -51,7 +51,7 @@ export function mistakesOf(parsed: ParsedText, { issues }: z.ZodError): Mistake[
     ...unknown.map((path) => () => unknownKey(parsed, path)),
     ...[...others.values()].map((issue) => () => mistakeAt(parsed, issue)),
   ];
-  // Bound: finding one takes a look at all keys of its object.
+  // Bound: finding a position scans all keys of the object.
   const rest = all.slice(LOOKED_MAX).map(() => ({ offset: Infinity, text: '' }));
   return [...all.slice(0, LOOKED_MAX).map((make) => make()), ...rest];
 }
@@ -61,9 +61,9 @@ function mistakeIn({ tree }: ParsedText, path: readonly PropertyKey[], message: 
 }
 
 /**
- * What zod has no good words for; the others come with the schema.
+ * Text for issues that zod describes badly; other texts are in the schema.
  *
- * @returns  undefined: as zod says
+ * @returns  undefined: use zod's text
  */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_type') return `expected ${kindOf(issue.expected)}`;
@@ -102,7 +102,7 @@ function mistakeAt(parsed: ParsedText, issue: z.core.$ZodIssue): Mistake {
   return mistakeIn(parsed, path, shown === '' ? issue.message : `${shown}; ${issue.message}`);
 }
 
-/** Why without its value: it may be a secret whose key is misspelt. */
+/** Why without its value: it may be a secret under a misspelt key. */
 function unknownKey(parsed: ParsedText, path: readonly PropertyKey[]): Mistake {
   const keys = knownKeys(path.slice(0, -1), parsed.content);
   const meant = nearest(String(path.at(-1)), keys);
@@ -118,7 +118,7 @@ function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => memberOf(value, key), content);
 }
 
-/** The node at the keys, or the innermost one on the way that is there. */
+/** The node at the path, or its innermost existing ancestor. */
 function nodeAt(tree: Node, path: readonly PropertyKey[]): Node {
   const keys: JSONPath = path.map((key) => (typeof key === 'number' ? key : String(key)));
   for (let count = keys.length; count > 0; count--) {

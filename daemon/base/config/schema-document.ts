@@ -1,11 +1,11 @@
-// The JSON schema of the configuration file, for editors: made of what zod checks (file-schema.ts), with what is said of each
-// key. It knows the shape; what depends on several keys is refused by the daemon alone. Also: which keys there are at a place.
+// JSON schema of the configuration file for editors, generated from the zod schema (file-schema.ts) with its descriptions.
+// It covers the shape; rules across several keys are checked only by the daemon. Also lists the valid keys of an object.
 
 import { z } from 'zod';
 import { fileSchema } from './file-schema.ts';
 import { INTEGER_SETTINGS } from './settings.ts';
 
-/** As far as it is looked at here. */
+/** The members used here. */
 interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly additionalProperties?: SchemaNode | boolean;
@@ -32,16 +32,16 @@ function document(): SchemaNode {
   made = { $schema, title, allowComments: true, allowTrailingCommas: true, ...rest } as SchemaNode;
   const settings = made.properties?.['settings']?.properties ?? {};
   for (const [key, { defaultValue }] of Object.entries(INTEGER_SETTINGS))
-    // It is that of this machine.
+    // It depends on this machine.
     if (typeof defaultValue !== 'number') delete settings[key]?.default;
   return made;
 }
 
 /**
- * The keys that an object of the file may have.
+ * Valid keys of an object in the file.
  *
  * @param path  keys and indexes that lead to it
- * @param content  the file; which keys a connection may have depends on its type
+ * @param content  the file; the keys of a connection depend on its type
  */
 export function knownKeys(path: readonly PropertyKey[], content: unknown): readonly string[] {
   let node: SchemaNode | undefined = document();
@@ -60,7 +60,7 @@ function inner(node: SchemaNode | undefined, key: string): SchemaNode | undefine
   return typeof others === 'object' ? others : undefined;
 }
 
-/** Of alternatives the one of the type that the value says. */
+/** Of several alternatives, the one of the value's type. */
 function chosen(node: SchemaNode | undefined, value: unknown): SchemaNode | undefined {
   const type = memberOf(value, 'type');
   return (

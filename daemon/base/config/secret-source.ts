@@ -1,5 +1,5 @@
-// Where a secret of the configuration file is (API.md 19.2): a variable of the environment, or a file. It is read when it is
-// needed, so that a token that was exchanged on disk counts from the next request on.
+// Reads a secret of the configuration file from an environment variable or a file (API.md 19.2). It is read at each use, so
+// a token replaced on disk counts from the next request on.
 
 import { statSync } from 'node:fs';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { TOKEN_START } from './address.ts';
 import { ConfigError } from './error.ts';
 import { SecretText } from './secret-text.ts';
 
-/** Bound: keys and tokens are far smaller, lists of certificates somewhat. */
+/** Bound: keys and tokens are far smaller, certificate lists somewhat. */
 const SECRET_SIZE_MAX = 4 * 1024 * 1024;
 
 const VARIABLE = 'expected the name of a variable that holds the secret';
@@ -41,9 +41,9 @@ export const secretSchema = z.union(
 export type SecretSource = z.output<typeof secretSchema>;
 
 /**
- * The secret, without blanks around it.
+ * The secret, trimmed.
  *
- * Errors: ConfigError where there is none; it names the variable or file, never what is in it.
+ * Errors: ConfigError if it is missing; it names the variable or file, never its content.
  */
 export function readSecretSource(
   source: SecretSource,
@@ -59,7 +59,7 @@ export function readSecretSource(
   return new SecretText(text.trim());
 }
 
-/** Undefined: there is no file that can be read. Why not any: a pipe would hold up all requests. */
+/** Undefined: no readable file. Why regular files only: a pipe would block all requests. */
 function readText(file: string): string | undefined {
   try {
     const { size } = statSync(file);

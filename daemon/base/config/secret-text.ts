@@ -1,5 +1,4 @@
-// A text that must not be shown. Logs, errors and inspections of what holds it see that there is one, not what it is.
-// Who needs it asks for it by name.
+// A text that logs, errors and inspection must not show. Read it with reveal().
 
 import { inspect } from 'node:util';
 
@@ -12,7 +11,7 @@ export class SecretText {
     this.#text = text;
   }
 
-  /** The text itself. It must go nowhere but where it is needed. */
+  /** The text itself. Pass it only to code that needs it. */
   reveal(): string {
     return this.#text;
   }

@@ -1,5 +1,5 @@
-// The instance secret: made at first need, kept in the data directory. A file that is cut off before it is whole, by a
-// crash or a full disk, never has its name.
+// The instance secret: created at first use, stored in the data directory. It is written atomically, so a crash or a full
+// disk leaves no partial file.
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
@@ -11,11 +11,11 @@ export const SECRET_FILE = 'secret';
 const SECRET_SIZE = 32;
 
 /**
- * The instance secret kept in the data directory, made (32 random bytes as hex, mode 0600) if it is missing, or empty
- * as earlier versions left it after a crash. Makes the data directory (mode 0700) too. The directory must be locked,
- * or nobody else know of it.
+ * Reads the instance secret of the data directory. Creates it (32 random bytes as hex, mode 0600) if it is missing, or
+ * empty as earlier versions left it after a crash. Creates the data directory (mode 0700) too. The directory must be
+ * locked, or unknown to others.
  *
- * Errors: those of the file system; one that is too short.
+ * Errors: those of the file system; a secret that is too short.
  */
 export function openInstanceSecret(dataDir: string): Buffer {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -29,7 +29,7 @@ export function openInstanceSecret(dataDir: string): Buffer {
   return Buffer.from(text);
 }
 
-/** "": there is none. */
+/** "": no secret. */
 function readSecret(file: string): string {
   try {
     return readOwn(file).toString().trim();

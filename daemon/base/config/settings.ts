@@ -1,5 +1,5 @@
-// The settings that the daemon uses, as one table: default, bounds, help. All numbers are integers.
-// daemon/README.md, "Settings", shows the same table; a test keeps them equal.
+// The daemon's settings as one table: default, bounds, help. All numbers are integers. daemon/README.md, "Settings", has
+// the same table; a test keeps them equal.
 
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
@@ -8,7 +8,7 @@ import { ConfigError } from './error.ts';
 import { secretSchema } from './secret-source.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../log-levels.ts';
 
-/** An address, or all that begin with the first `prefix` bits. */
+/** An address, or all addresses with the same first `prefix` bits. */
 export interface Network {
   readonly address: string;
   readonly prefix: number;
@@ -28,12 +28,12 @@ export function readNetwork(text: string): Network | undefined {
 
 interface IntegerSetting {
   readonly min: number;
-  /** A text stands for a default that depends on the machine. */
+  /** A text names a default that depends on the machine. */
   readonly defaultValue: number | 'twice the cores';
   readonly help: string;
 }
 
-/** A row: the least value, the default, the help. */
+/** A row: minimum, default, help. */
 function row(
   min: number,
   defaultValue: IntegerSetting['defaultValue'],
@@ -122,7 +122,7 @@ const integerFields = Object.fromEntries(
 const flag = z.boolean({ error: 'allowed: true or false' });
 const logLevel = z.enum(LOG_LEVELS, { error: `allowed: ${LOG_LEVELS.join(', ')}` });
 const logFormat = z.enum(LOG_FORMATS, { error: `allowed: ${LOG_FORMATS.join(', ')}` });
-/** Who may make API keys, and use them. */
+/** Who may create API keys, and use them. */
 export const WHO_MAY = ['all', 'owners'] as const;
 export type WhoMay = (typeof WHO_MAY)[number];
 const whoMay = z.enum(WHO_MAY, { error: `allowed: ${WHO_MAY.join(' or ')}` });
@@ -136,7 +136,7 @@ function ttl(defaultSeconds: number) {
   return z.int().min(1).max(31_536_000).default(defaultSeconds);
 }
 
-/** The settings that are no integers: their default and help as people read them, and what is checked. */
+/** Settings that are not integers: default and help as text, and their schema. */
 export const OTHER_SETTINGS = {
   alwaysIndexFilePatterns: {
     defaultNote: '[]',
@@ -273,7 +273,7 @@ export const OTHER_SETTINGS = {
 type OtherSettings = typeof OTHER_SETTINGS;
 
 const otherRows = Object.entries<{ help: string; field: z.ZodType }>(OTHER_SETTINGS);
-/** Fields of a table, each with what the table says of it: editors show that. */
+/** Fields of a table, each with its help as description for editors. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one field for each row of the table
 const otherFields = Object.fromEntries(
   otherRows.map(([key, { help, field }]) => [key, field.describe(help)]),
@@ -281,13 +281,13 @@ const otherFields = Object.fromEntries(
 
 export const settingsSchema = z.strictObject({ ...integerFields, ...otherFields });
 
-/** The secret of webhooks is not read yet. What is absent is up to the owners, or, of the log, as variables and flags say. */
+/** The webhook secret is not read yet. Absent settings are set by owners; those of the log by variables and flags. */
 export type Settings = Readonly<z.output<typeof settingsSchema>>;
 
 /**
  * The settings with their defaults.
  *
- * @param given  what is configured; unknown keys and wrong values are refused
+ * @param given  the configured values; unknown keys and wrong values are refused
  *
  * Errors: ConfigError naming the key.
  */

@@ -1,5 +1,5 @@
-// A configuration file as `trawl config check` shows it: its mistakes, what each connection selects, and which secrets and
-// certificates it would read, each looked for now. What is in them goes nowhere.
+// Summary of a configuration file for `trawl config check`: its mistakes, the selection of each connection, and whether
+// each secret and certificate can be read. Contents of secrets are never printed.
 
 import type { ConnectionSettings } from './connections.ts';
 import { ConfigError, RefusedFileError } from './error.ts';
@@ -8,25 +8,25 @@ import type { ConfigurationSource } from './file-source.ts';
 import { readSecretSource, type SecretSource } from './secret-source.ts';
 import { readSettings } from './settings.ts';
 
-/** Something outside of the file that it names. */
+/** A variable or file that the configuration names. */
 export interface NamedSecret {
   /** Path of the key: `connections.acme.token`. */
   readonly key: string;
   /** `variable NAME` or `file PATH`. */
   readonly from: string;
-  /** Why it cannot be had; undefined: it is there. */
+  /** Why it cannot be read; undefined: it can. */
   readonly problem: string | undefined;
 }
 
 export interface FileSurvey {
-  /** Empty: the file is right. */
+  /** Empty: the file is valid. */
   readonly mistakes: readonly string[];
-  /** What the file says; nothing if it has mistakes. */
+  /** The parsed file; empty if it has mistakes. */
   readonly file: FileConfiguration;
   readonly secrets: readonly NamedSecret[];
 }
 
-/** Errors: ConfigError where the file cannot be read. */
+/** Errors: ConfigError if the file cannot be read. */
 export function surveyFile(
   source: ConfigurationSource,
   env: Readonly<Record<string, string | undefined>>,
@@ -79,7 +79,7 @@ function problemOf(
 
 const SELECTING = ['users', 'orgs', 'groups', 'workspaces', 'projects', 'repos'] as const;
 
-/** What a connection selects, in words. */
+/** The selection of a connection as text. */
 export function selectionOf(connection: ConnectionSettings): string {
   if (connection.type === 'git') return connection.url;
   const all = 'all' in connection && connection.all ? ['everything the credential sees'] : [];

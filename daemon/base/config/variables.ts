@@ -1,5 +1,5 @@
-// The environment variables and their flags as one table: name, default, help and the schema that reads
-// the text. daemon/README.md, "Environment variables", shows the same table; a test keeps them equal.
+// Environment variables and their flags as one table: name, default, help and the schema that reads the text.
+// daemon/README.md, "Environment variables", has the same table; a test keeps them equal.
 
 import path from 'node:path';
 import { z } from 'zod';
@@ -9,13 +9,13 @@ export interface Variable<Value> {
   readonly name: string;
   /** Flag of `trawl serve`, without `--`. It beats the variable. */
   readonly flag?: string;
-  /** Text that counts when nothing is given; undefined: the value stays unset. */
+  /** Default text; undefined: the value stays unset. */
   readonly defaultText?: string;
-  /** The default as people read it, where it depends on the machine or on other values. */
+  /** The default as text for people, if it depends on the machine or on other values. */
   readonly defaultNote?: string;
-  /** Read, then removed from the environment; never shown. `NAME_FILE` names a file that holds it. */
+  /** Read, then removed from the environment; never printed. `NAME_FILE` names a file that holds it. */
   readonly isSecret?: boolean;
-  /** What may be given, as people read it. */
+  /** Allowed values as text for people. */
   readonly allowed: string;
   readonly help: string;
   /** Text -> value; a failure means that the text is not allowed. */
@@ -38,7 +38,7 @@ const boolean = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 const anyText = z.string();
 
-/** http or https, nothing behind the path; the trailing slash goes. */
+/** http or https, nothing after the path; the trailing slash is removed. */
 const baseUrl = z
   .string()
   .refine((text) => {
@@ -204,7 +204,7 @@ export const VARIABLES = {
   }),
 };
 
-/** Names that other parts of the program read; listed so that they are not reported as unknown. */
+/** Variables read by other parts of the program; listed so that they are not reported as unknown. */
 export const CLIENT_VARIABLES = [
   'TRAWL_URL',
   'TRAWL_API_KEY',

@@ -1,5 +1,5 @@
-// The product version, read from package.json, which lies some folders above the running file (sources
-// and build output have different depths).
+// The product version from package.json, which is some folders above the running file (sources and build output have
+// different depths).
 
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,12 +1,12 @@
-// The way to a code host: which certificates count besides the usual ones, which proxy stands between, how long a connection
-// may take. The same variables and files count as for git, so that listing and fetching go one way.
+// Opens connections to a code host: trusted certificates, proxy, timeouts. It uses the same variables and files as git, so
+// that listing and fetching take the same route.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-// oxlint-disable-next-line import/no-unassigned-import -- for what it does
+// oxlint-disable-next-line import/no-unassigned-import -- for its side effect
 import '../own-fetch.ts';
 import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { messageOf } from '../caught.ts';
@@ -15,21 +15,21 @@ import { ConfigError } from './error.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface WayOptions {
-  /** Of the host, as URLs have it. */
+  /** Host name as in URLs. */
   readonly hostname: string;
-  /** PEM; its certificates count besides those of the system and of Node.js. */
+  /** PEM; trusted besides the certificates of the system and of Node.js. */
   readonly caFile: string | undefined;
   readonly env: Environment;
   readonly connectMs: number;
-  /** Of headers, and between two pieces of a body. */
+  /** Of headers, and between two chunks of a body. */
   readonly silenceMs: number;
   readonly connectionsMax: number;
 }
 
 /**
- * What opens connections for requests of a protocol, `http:` or `https:`. The caller closes it.
+ * Dispatcher for requests of a protocol, `http:` or `https:`. The caller closes it.
  *
- * Errors: ConfigError, where a file of certificates or the address of a proxy is of no use.
+ * Errors: ConfigError if a certificate file or a proxy address is invalid.
  */
 export function openWay(protocol: string, options: WayOptions): Dispatcher {
   const { connectMs, silenceMs, connectionsMax, env } = options;
@@ -51,12 +51,12 @@ export function openWay(protocol: string, options: WayOptions): Dispatcher {
     noProxy,
     requestTls: { timeout: connectMs, ...tls },
     proxyTls: { timeout: connectMs, ...tls },
-    // As git does: the proxy gets requests without TLS whole, and many allow tunnels to port 443 alone.
+    // As git does: the proxy gets plain-HTTP requests whole; many proxies allow tunnels only to port 443.
     proxyTunnel: false,
   });
 }
 
-/** The same for one question. */
+/** The same for one request. */
 export function openBriefWay(
   { protocol, hostname }: URL,
   env: Environment,
@@ -74,15 +74,13 @@ function proxyOf(protocol: string, env: Environment): string | undefined {
   const text = env[name]!;
   const address = /^[a-z0-9]+:\/\//i.test(text) ? text : `http://${text}`;
   const isUsable = URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
-  // Its value may hold a password.
+  // Its value may contain a password.
   if (!isUsable)
     throw new ConfigError(name, 'no address of a proxy', 'allowed: http(s)://host:port');
   return address;
 }
 
-/**
- * Whether a host is named by its address, which is in one of the ranges of NO_PROXY (`10.0.0.0/8`); undici knows names alone.
- */
+/** Whether the host is an IP address in a range of NO_PROXY (`10.0.0.0/8`); undici supports only names. */
 function isInRange(hostname: string, noProxy: string): boolean {
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
   const family = isIP(address);
@@ -94,7 +92,7 @@ function isInRange(hostname: string, noProxy: string): boolean {
   return ranges.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Where systems keep the certificates that they trust, as one file; git reads it, too. */
+/** Where systems keep their trusted certificates as one file; git reads it too. */
 const SYSTEM_FILES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -102,8 +100,8 @@ const SYSTEM_FILES = [
 ];
 
 /**
- * Measured: 2026-11-23: 38 ms each, in which nothing else is done; connections to one host share it, and most hosts.
- * Guess: authorities of one organization.
+ * Measured: 2026-11-23: 38 ms each, blocking; shared by connections to one host and by most hosts.
+ * Guess: certificate authorities of one organization.
  */
 const contexts = new LRUCache<string, SecureContext>({ max: 16 });
 
@@ -119,7 +117,7 @@ function readCertificates(options: WayOptions): SecureContext {
 
 type Trusting = Pick<WayOptions, 'caFile' | 'env'>;
 
-/** All certificates that count, as PEM, several in a text. Errors: ConfigError. */
+/** All trusted certificates as PEM, several per text. Errors: ConfigError. */
 export function trustedCertificates(options: Trusting): readonly string[] {
   return [...rootCertificates, ...furtherCertificates(options)];
 }
@@ -143,7 +141,7 @@ function readIfThere(file: string): string {
 function readCaFile(file: string): string {
   try {
     const text = readFileSync(file, 'utf8');
-    // Why here: what is no certificate is passed over without a word later.
+    // Why here: later code ignores an invalid certificate silently.
     checkCertificate(text);
     return text;
   } catch (error) {
