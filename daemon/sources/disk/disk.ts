@@ -1,17 +1,16 @@
-// Small things that listing and reading files of a folder share: paths for the file system, codes
-// of its errors, and the guard against folders that are symbolic links.
+// Shared by listing and reading files of a folder: file system paths, error codes, and the guard against symbolic links.
 
 import { constants, lstatSync, type Stats } from 'node:fs';
 import { isInOwnFolder, isOwnFolder } from './own-folder.ts';
 import type { NamedPath } from '../../base/paths.ts';
 
-/** Path for calls of node:fs: bytes where the name is not UTF-8. */
+/** Path for node:fs: bytes if the name is not UTF-8. */
 export function diskPathOf(root: string, file: NamedPath): string | Buffer {
   if (file.rawPath === undefined) return `${root}/${file.path}`;
   return Buffer.concat([Buffer.from(`${root}/`), file.rawPath]);
 }
 
-/** What lies at a path; undefined: nothing that can be looked at. */
+/** Stats of a path; undefined: nothing accessible. */
 export function statOnDisk(root: string, named: NamedPath): Stats | undefined {
   try {
     return lstatSync(diskPathOf(root, named));
@@ -20,7 +19,7 @@ export function statOnDisk(root: string, named: NamedPath): Stats | undefined {
   }
 }
 
-/** Those of the paths that are symbolic links now. */
+/** The paths that are symbolic links now. */
 export function linksOnDisk(root: string, paths: readonly string[]): ReadonlySet<string> {
   return new Set(paths.filter((path) => statOnDisk(root, { path })?.isSymbolicLink()));
 }
@@ -33,25 +32,25 @@ export function errorCodeOf(error: unknown): string {
 }
 
 /**
- * How files are opened: never through a symbolic link.
- * Why O_NONBLOCK: what was a file when it was listed may be a pipe now, and opening that would wait for ever.
+ * Flags for opening files: never through a symbolic link.
+ * Why O_NONBLOCK: a file of the listing may be a pipe now, and opening a pipe would block forever.
  */
 export const READ_FLAGS =
   constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * Why: within the resolution of a file system's clock a file may change without a sign. What was changed longer ago
- * than this is known by its time.
+ * Why: within the resolution of a file system's clock a file may change without a new time. A change older than this is
+ * visible in the file's times.
  */
 export const SETTLED_MS = 2000;
 const NS_PER_MS = 1_000_000n;
 
-/** Whether a file that was changed then can no longer change without a sign. */
+/** Whether a file changed at that time can no longer change unnoticed. */
 export function isSettled(changedNs: bigint, settledMs = SETTLED_MS): boolean {
   return BigInt(Date.now() - settledMs) > changedNs / NS_PER_MS;
 }
 
-/** Whether an error says that a file or link is gone, or another thing than it was: no longer a link, or a link now. */
+/** Whether an error says that a file or link is gone, or has become something else. */
 export function isVanished(error: unknown): boolean {
   return isGone(error) || ['ELOOP', 'EINVAL', 'EISDIR'].includes(errorCodeOf(error));
 }
@@ -62,18 +61,17 @@ export function isGone(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-/** Whether an error says that a path that somebody asked for names nothing: it may also be longer than any path is. */
+/** Whether an error says that a requested path does not exist, or is too long. */
 export function isNowhere(error: unknown): boolean {
   return isGone(error) || errorCodeOf(error) === 'ENAMETOOLONG';
 }
 
-/** What a folder is: its own data directory is no source of Trawl's, and a symbolic link leads anywhere. */
+/** The data directory is never a source, and a symbolic link leads anywhere. */
 type FolderKind = 'real' | 'other' | 'own';
 
 /**
- * Knows which folders below the root are real ones all the way down. A tracked file may lie behind
- * a folder that became a symbolic link: opening it would lead out of the root. The data directory, and what is in it,
- * is not among them.
+ * Tests whether all folders above a file are real. A tracked file may be behind a folder that became a symbolic link:
+ * opening it would leave the root. The data directory and its content do not count as inside.
  */
 export class FolderGuard {
   readonly #root: string;
@@ -85,7 +83,7 @@ export class FolderGuard {
     this.#known = new Map([['', isInOwnFolder(root) ? 'own' : 'real']]);
   }
 
-  /** Whether no folder above the file is a symbolic link, or the data directory. Cost: one lstat for each folder, once. */
+  /** Whether no folder above the file is a symbolic link or the data directory. Cost: one lstat for each folder, once. */
   isInside(file: NamedPath): boolean {
     return this.#kindAbove(file) === 'real';
   }
@@ -106,7 +104,7 @@ export class FolderGuard {
   }
 
   #kindOf(folder: string, encoding: 'utf8' | 'latin1' = 'utf8'): FolderKind {
-    // Why: the same folder may come as text and as bytes; both are right, so they are kept apart.
+    // Why: the same folder may come as text and as bytes, so each form has its own key.
     const key = folder === '' ? '' : `${encoding}:${folder}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;

@@ -1,6 +1,6 @@
-// Walks a plain folder, respecting `.trawlignore` and `.ignore` files, and `.gitignore` files inside git repositories
-// (API.md 19.4), also where the folder lies in one. Never enters the folders of version control, never follows a symbolic link.
-// Gives paths only: what is at a path is for the caller to find out.
+// Walks a plain folder and applies `.trawlignore` and `.ignore` files, and `.gitignore` files inside git repositories
+// (API.md 19.4), including one that contains the folder. Skips folders of version control and never follows a symbolic
+// link. Yields only paths; callers stat them.
 
 import {
   closeSync,
@@ -35,37 +35,36 @@ interface Child {
   readonly isDoc: boolean;
 }
 
-/** What is in one folder and not ignored. */
+/** Contents of one folder that are not ignored. */
 export interface WalkedFolder {
   /** "" for the root. */
   readonly path: string;
   readonly files: readonly NamedPath[];
-  /** Those among `files` that are files or symbolic links. */
+  /** The files and symbolic links among `files`. */
   readonly docs: readonly NamedPath[];
   readonly folders: readonly NamedPath[];
 }
 
 export interface WalkOptions {
-  /** Gets the folders that cannot be read. */
+  /** Receives unreadable folders. */
   readonly leftOut?: LeftOut[];
-  /** Folders to look into; default: all. */
+  /** Folders to enter; default: all. */
   readonly isEntered?: (path: string) => boolean;
-  /** Told of each path that is ignored the rule that says so. */
+  /** Called for each ignored path with the rule that ignores it. */
   readonly onIgnored?: (rule: string) => void;
-  /** Of the source. */
   readonly rules?: SourceRules;
 }
 
-/** The folders in which version control keeps what it needs: `.svn` has each file a second time. */
+/** Folders of version control: `.svn` has each file a second time. */
 export const CONTROL_FOLDERS: ReadonlySet<string> = new Set(['.git', '.hg', '.jj', '.svn']);
-/** What CVS has in each folder `CVS`. Source: its manual, "How data is stored in the working directory". */
+/** Content of each `CVS` folder. Source: its manual, "How data is stored in the working directory". */
 const CVS_FILES = ['Entries', 'Repository', 'Root'];
 
-/** How the globs of a source are named among the rules. */
+/** Name of the source's globs among the rules. */
 export const GLOBS_RULE = 'setting: ignore';
 
 /**
- * What is in a folder and below and not ignored, a folder's at a time.
+ * Yields folder by folder what is not ignored.
  *
  * Errors: an error of the file system if the root cannot be read.
  */
@@ -105,7 +104,7 @@ function firstRules(root: string, { noIgnore }: SourceRules): IgnoreRules {
   return noIgnore === true ? IgnoreRules.never() : rulesAbove(root);
 }
 
-/** Whether nothing in a folder is a doc of the source, whatever rules say. */
+/** Whether a folder is skipped whatever the rules say. */
 function isPassedOver(root: string, folder: NamedPath, own: SourceRules): boolean {
   const name = baseNameOf(folder.path);
   if (CONTROL_FOLDERS.has(name)) return true;
@@ -115,7 +114,7 @@ function isPassedOver(root: string, folder: NamedPath, own: SourceRules): boolea
   return isOfCvs || isApart(root, folder, own);
 }
 
-/** Whether a folder is a repository that is a source of its own, or a part of one: its configuration may hold passwords. */
+/** Whether a folder is a repository that is its own source, or part of one: its configuration may contain passwords. */
 function isApart(root: string, folder: NamedPath, { reposApart }: SourceRules): boolean {
   if (reposApart !== true) return false;
   const placeOf = (name: string): string | Buffer =>
@@ -126,10 +125,10 @@ function isApart(root: string, folder: NamedPath, { reposApart }: SourceRules): 
   return existsSync(placeOf('config')) && isGitConfig(placeOf('config'));
 }
 
-/** Source: git writes it into each repository that it makes. */
+/** Source: git writes it into each new repository. */
 const GIT_CONFIG = /^\s*repositoryformatversion\s*=/im;
 
-/** What cannot be read may be one. */
+/** An unreadable file counts as one. */
 function isGitConfig(place: string | Buffer): boolean {
   try {
     return lstatSync(place).isFile() && GIT_CONFIG.test(readRules(place));
@@ -138,13 +137,12 @@ function isGitConfig(place: string | Buffer): boolean {
   }
 }
 
-/** Whether a folder is the data directory. */
 function isOwn(root: string, folder: NamedPath): boolean {
   let stat: Stats;
   try {
     stat = lstatSync(diskPathOf(root, folder));
   } catch {
-    // What is in it cannot be listed then.
+    // Its content cannot be listed then.
     return false;
   }
   return isOwnFolder(stat);
@@ -178,7 +176,7 @@ function childOf(
   return [{ named: joinPath(folder, name), isFolder: entry.isDirectory(), isDoc }];
 }
 
-/** The rules of the git repository that the root lies in, if it does; none if they ignore the root itself. */
+/** The rules of the git repository that contains the root, if any; none if they ignore the root itself. */
 function rulesAbove(root: string): IgnoreRules {
   const above: string[] = [];
   for (let folder = path.dirname(root); !above.includes(folder); folder = path.dirname(folder)) {
@@ -191,14 +189,14 @@ function rulesAbove(root: string): IgnoreRules {
         (all, one) => withFile(all, '.gitignore', path.relative(folder, one), `${one}/.gitignore`),
         rules,
       );
-    // That the root is ignored says nothing to whoever asks for it.
+    // A root that was requested is read even if it is ignored.
     const isIgnored = withAll(none.inRepository()).ruleForAny(place) !== undefined;
     return isIgnored ? none.inRepository(place) : withAll(none.inRepository(place));
   }
   return IgnoreRules.none();
 }
 
-/** Rules for what is in the folder: those from above, and those of its own files. */
+/** Rules for the folder's content: inherited ones, and those of its own files. */
 function rulesInside(
   root: string,
   { named, rules }: Folder,
@@ -218,7 +216,7 @@ function rulesInside(
   return found;
 }
 
-/** The rules with those of a file, if it can be read. */
+/** The rules with those of a file, if readable. */
 function withFile(
   rules: IgnoreRules,
   file: RuleFile,
@@ -246,16 +244,16 @@ function readRules(place: string | Buffer): string {
   }
 }
 
-/** The rules of the `.trawlignore` at the root of a repository; none if it cannot be read, or does not count. */
+/** The rules of the `.trawlignore` at a repository's root; none if it is unreadable or disabled. */
 export function rulesAtRoot(root: string, { noIgnore }: SourceRules): IgnoreRules {
   if (noIgnore === true) return IgnoreRules.never();
   return withFile(IgnoreRules.none(), '.trawlignore', '', `${root}/.trawlignore`);
 }
 
 /**
- * Whether `walkFolders` would pass over this path because of rules, a repository or version control.
+ * Whether `walkFolders` would skip this path because of rules, a repository or version control.
  *
- * Cost: reads the files of rules of the folders above, nothing else.
+ * Cost: reads only the ignore files of the folders above.
  */
 export function isIgnoredInFolder(root: string, file: NamedPath, own: SourceRules = {}): boolean {
   let rules = firstRules(root, own);

@@ -1,4 +1,4 @@
-// Notices of the file system about what is directly in some folders: a watch for each of them.
+// Watches the direct content of folders: one file system watch each.
 
 import { type FSWatcher, watch } from 'node:fs';
 import path from 'node:path';
@@ -9,16 +9,16 @@ export interface FolderWatchOptions {
   /** Absolute. */
   readonly root: string;
   /**
-   * Something at a path has changed, came or went; undefined: the path cannot be told.
+   * Something at a path was changed, created or removed; undefined: unknown path.
    *
-   * @param isMoved  it came or went, so a folder there may be another one than before
+   * @param isMoved  it was created or removed, so a folder there may be a new one
    */
   readonly onNotice: (path: string | undefined, isMoved: boolean) => void;
-  /** No notices come any more of some folder, though it is there. Called once. */
+  /** Some existing folder is no longer watched. Called once. */
   readonly onFailure: (reason: string) => void;
 }
 
-/** Guess: watches of this process; the system allows each user so many thousands for all programs. */
+/** Guess: watches of this process; the system allows each user as many thousands for all programs. */
 const WATCHES_MAX = 100_000;
 let watchCount = 0;
 
@@ -34,7 +34,7 @@ export class FolderWatch {
     this.#rootName = path.basename(options.root);
   }
 
-  /** Watches a folder, too; nothing if it is gone. */
+  /** Watches another folder; does nothing if it is gone. */
   add(folder: string): void {
     if (this.#hasFailed || this.#watchers.has(folder)) return;
     if (watchCount >= WATCHES_MAX) {
@@ -56,13 +56,13 @@ export class FolderWatch {
 
   #tell(folder: string, event: string, name: string | null): void {
     const isNamed = name !== null && name !== '' && !name.includes(REPLACEMENT);
-    // Why: so it is told that the root itself went, and its watch with it.
+    // Why: reports the removal of the root itself, which ends its watch.
     const isRoot = folder === '' && event === 'rename' && name === this.#rootName;
     if (!isNamed || isRoot) this.#options.onNotice(undefined, true);
     else this.#options.onNotice(folder === '' ? name : `${folder}/${name}`, event === 'rename');
   }
 
-  /** A folder that is gone needs no watch; the one that holds it tells that. */
+  /** A removed folder needs no watch; its parent's watch reports the removal. */
   #lose(folder: string, error: unknown): void {
     this.#close(folder);
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -76,12 +76,12 @@ export class FolderWatch {
     this.#options.onFailure(reason);
   }
 
-  /** Watches no folder, until some are added. */
+  /** Ends all watches; folders can be added again. */
   clear(): void {
     for (const folder of this.#watchers.keys()) this.#close(folder);
   }
 
-  /** Watches a folder and those below it no more. */
+  /** Ends the watches of a folder and all below it. */
   remove(folder: string): void {
     if (!this.#watchers.has(folder)) return;
     for (const one of this.#watchers.keys())

@@ -1,6 +1,5 @@
-// Lists of globs over paths, as the configuration holds them (API.md 19.3, 19.4): `*`, `**`, `?`,
-// `[...]`, `{a,b}`, matched against the whole path; `!` in front takes back, and the last glob that
-// matches decides.
+// Glob lists over paths from the configuration (API.md 19.3, 19.4): `*`, `**`, `?`, `[...]`, `{a,b}`, matched against the
+// whole path; `!` in front includes again, and the last glob that matches decides.
 
 import picomatch from 'picomatch';
 import { folderOf } from '../../base/paths.ts';
@@ -20,10 +19,9 @@ function compile(glob: string): Rule {
 }
 
 /**
- * A test that tells whether the last glob that matches a path is one without `!`. False where none
- * matches.
+ * A test that is true if the last matching glob has no `!`. False if none matches.
  *
- * Errors: none; a glob that makes no sense matches nothing or itself.
+ * Errors: none; an invalid glob matches nothing or itself.
  */
 export function compileGlobs(globs: readonly string[]): PathTest {
   const rules = globs.map(compile).reverse();
@@ -32,9 +30,9 @@ export function compileGlobs(globs: readonly string[]): PathTest {
 }
 
 /**
- * As `compileGlobs`; a path is also left out where a folder above it is (`build` leaves out `build/a.js`).
+ * As `compileGlobs`; a path is also excluded if a folder above it is (`build` excludes `build/a.js`).
  *
- * Cost: the answers for folders are kept, so about one match a path.
+ * Cost: answers for folders are cached, so about one match a path.
  */
 export function compileIgnoreGlobs(globs: readonly string[] = []): PathTest {
   if (globs.length === 0) return () => false;

@@ -1,5 +1,5 @@
-// By what a source is known again when it lies elsewhere: the folder as the file system knows it, and its path without
-// symbolic links. Reads nothing of what is in the folder.
+// Identity of a source folder, to recognise it after a move: its file system identity and its real path. Does not read its
+// content.
 
 import { realpathSync, statSync } from 'node:fs';
 
@@ -7,13 +7,13 @@ interface SeenFolder {
   /** Without symbolic links. */
   readonly realPath: string;
   /**
-   * Device, number and time of birth of the folder. Why the time: numbers are given again to new folders. Where a file
-   * system knows no such time, the folder may come to have another id without having changed.
+   * Device, inode number and birth time of the folder. Why the time: numbers are reused. On a file system without birth
+   * times the id may change although the folder has not.
    */
   readonly fileId: string;
 }
 
-/** The folder at a path; undefined: there is none, or it cannot be looked at. */
+/** The folder at a path; undefined: there is none, or it is inaccessible. */
 export function seeFolder(path: string): SeenFolder | undefined {
   try {
     const realPath = realpathSync.native(path);

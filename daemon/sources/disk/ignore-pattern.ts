@@ -1,20 +1,20 @@
-// One line of a file of rules in the form of gitignore(5), and whether it matches a path. Who writes such a file may want
-// to keep us busy: a match takes at most the length of the pattern times that of the path, whatever they are.
+// Parses and matches one line of an ignore file (gitignore(5)). Files may be hostile: a match takes at most the length of
+// the pattern times that of the path.
 //
-// Difference to git: a character is one of UTF-16 here, and a byte there (`?` and "é").
+// Difference to git: a character is a UTF-16 unit here, and a byte there (`?` and "é").
 
 /** Whether a name without slashes matches. */
 type NameTest = (name: string) => boolean;
 
-/** A segment of a pattern: some of the name's; `**`: any number of segments. */
+/** A segment of a pattern: a test of a name; `**`: any number of segments. */
 type Segment = NameTest | '**';
 
 export interface IgnorePattern {
   readonly isNegated: boolean;
   /**
-   * Whether it matches a path itself, whatever is said of the folders above.
+   * Whether it matches the path itself, regardless of the folders above.
    *
-   * @param path  from the folder of the file of rules, without a slash at its end
+   * @param path  relative to the folder of the ignore file, without trailing slash
    */
   matches(path: string, isFolder: boolean): boolean;
 }
@@ -37,14 +37,14 @@ export function parsePattern(line: string): IgnorePattern | undefined {
   };
 }
 
-/** Source: gitignore(5): spaces at the end count only behind a backslash. */
+/** Source: gitignore(5): trailing spaces count only after a backslash. */
 function withoutTrailingSpaces(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === ' ' && !isEscaped(line, end - 1)) end--;
   return line.slice(0, end);
 }
 
-/** Whether an odd number of backslashes is before a place. */
+/** Whether the position follows an odd number of backslashes. */
 function isEscaped(text: string, place: number): boolean {
   let start = place;
   while (start > 0 && text[start - 1] === '\\') start--;
@@ -56,9 +56,9 @@ function baseNameTest(segment: Segment): NameTest {
   return (path) => segment(path.slice(path.lastIndexOf('/') + 1));
 }
 
-/** As a wildcard `*` among characters, `**` among segments: what failed goes on behind the last one. */
+/** Matches `**` among segments like `*` among characters: a mismatch backtracks to the last one. */
 function pathTest(segments: readonly Segment[]): NameTest {
-  // At the end it is not nothing: `a/**` is what is in the folder, not the folder.
+  // A final `**` needs a segment: `a/**` is the folder's content, not the folder.
   const needsMore = segments.at(-1) === '**';
   const wanted = needsMore ? [...segments, () => true] : segments;
   return (path) => {
@@ -75,7 +75,7 @@ function pathTest(segments: readonly Segment[]): NameTest {
   };
 }
 
-/** Undefined: it matches nothing, as a set without end. */
+/** Undefined: it matches nothing, as an unclosed set. */
 function segmentsOf(pattern: string): Segment[] | undefined {
   const segments: Segment[] = [];
   let tokens: Token[] = [];
@@ -96,7 +96,7 @@ function segmentsOf(pattern: string): Segment[] | undefined {
   return segments;
 }
 
-/** Characters of the slash at a place; 0: there is none. */
+/** Length of the slash at a position; 0: there is none. */
 function slashAt(pattern: string, place: number): number {
   if (pattern[place] === '/') return 1;
   return pattern.startsWith('\\/', place) ? 2 : 0;
@@ -127,7 +127,7 @@ const CLASSES: Readonly<Record<string, RegExp>> = {
   alnum: /[A-Za-z0-9]/,
   alpha: /[A-Za-z]/,
   blank: /[ \t]/,
-  // oxlint-disable-next-line no-control-regex -- they are what it names
+  // oxlint-disable-next-line no-control-regex -- the class consists of them
   cntrl: /[\0-\x1f\x7f]/,
   digit: /\d/,
   graph: /[!-~]/,
@@ -139,7 +139,7 @@ const CLASSES: Readonly<Record<string, RegExp>> = {
   xdigit: /[0-9A-Fa-f]/,
 };
 
-/** @param start  behind the bracket */
+/** @param start  after the bracket */
 function readSet(pattern: string, start: number): Read | undefined {
   const isNegated = pattern[start] === '!' || pattern[start] === '^';
   const parts: ((code: number) => boolean)[] = [];
@@ -158,7 +158,7 @@ function readSet(pattern: string, start: number): Read | undefined {
   }
 }
 
-/** A class, a range, or a character of a set; undefined: the set makes no sense. */
+/** A class, a range, or a character of a set; undefined: the set is invalid. */
 function readSetPart(
   pattern: string,
   place: number,
@@ -178,7 +178,7 @@ function readSetPart(
   return { isIn: (code) => code >= low.code && code <= high.code, end: high.end };
 }
 
-/** Characters of `[:xdigit:]`, and some more. */
+/** Characters of `[:xdigit:]`, rounded up. */
 const CLASS_SIZE_MAX = 16;
 
 function readMember(pattern: string, place: number): { code: number; end: number } {
@@ -199,7 +199,7 @@ function segmentOf(tokens: readonly Token[]): Segment {
   return (name) => matchesTokens(tokens, name);
 }
 
-/** What failed goes on behind the last star: those before it need not be tried again. */
+/** A mismatch backtracks to the last star; earlier stars need no retry. */
 function matchesTokens(tokens: readonly Token[], name: string): boolean {
   let [at, place, star, starPlace] = [0, 0, -1, 0];
   while (place < name.length) {

@@ -1,45 +1,45 @@
-// Rules of `.trawlignore`, `.ignore` and `.gitignore` files, the nested ones too. All have the form of gitignore(5). Those
-// of the file named first count more, at whatever depth, as in ripgrep; `.gitignore` counts inside git repositories only,
-// each with rules of its own. This is for folders on disk: of a repository only the `.trawlignore` at its root counts
+// Rules of `.trawlignore`, `.ignore` and `.gitignore` files, nested ones included, in the format of gitignore(5). The file
+// named first takes precedence at any depth, as in ripgrep; `.gitignore` counts only inside git repositories, each with its
+// own rules. These rules are for folders on disk: of a repository only the `.trawlignore` at its root counts
 // (sources/docs/committed-rules.ts).
 
 import { folderOf } from '../../base/paths.ts';
 import { type IgnorePattern, parsePattern } from './ignore-pattern.ts';
 
-/** Names of the files that hold rules, those that count more first. */
+/** Names of ignore files by precedence. */
 export const RULE_FILES = ['.trawlignore', '.ignore', '.gitignore'] as const;
 export type RuleFile = (typeof RULE_FILES)[number];
 
-/** Bytes of a file of rules; a larger one counts for nothing. Guess: a million paths go through each of its lines. */
+/** Bytes of an ignore file; a larger one is not used. Guess: a million paths are tested against each of its lines. */
 export const RULES_SIZE_MAX = 1 << 20;
 export const RULES_TOO_LARGE = `unreadable: larger than ${RULES_SIZE_MAX} bytes` as const;
-/** Folders that are known to be ignored or not; more are looked at again. */
+/** Folders with cached answers; others are tested again. */
 const FOLDERS_MAX = 100_000;
 
 interface Rule extends IgnorePattern {
   readonly mark: string;
 }
 
-/** What one file says. */
+/** The rules of one file. */
 interface RuleSet {
-  /** Of the file, from the root of its layer's rules, with a slash at its end; "" for that root. */
+  /** Folder of the file, relative to its layer's root, with a trailing slash; "" for that root. */
   readonly folder: string;
   /** The last one first: it decides. */
   readonly rules: readonly Rule[];
 }
 
-/** What one kind of file says. */
+/** The rules of one kind of file. */
 interface Layer {
   readonly file: RuleFile;
-  /** The root of the walk as seen from the root of the rules, with a slash at its end, or "". */
+  /** The walk's root relative to the rules' root, with a trailing slash, or "". */
   readonly prefix: string;
-  /** That of the deepest folder first. */
+  /** The deepest folder first. */
   readonly sets: readonly RuleSet[];
 }
 
 export class IgnoreRules {
   readonly #layers: readonly Layer[];
-  /** The rules that ignore folders, or one above them; "" for none. */
+  /** The rule that ignores each folder or one above it; "" for none. */
   readonly #folders = new Map<string, string>();
 
   private constructor(layers: readonly Layer[]) {
@@ -54,20 +54,20 @@ export class IgnoreRules {
     ]);
   }
 
-  /** No rules, whatever files say. */
+  /** No rules, whatever the files say. */
   static never(): IgnoreRules {
     return new IgnoreRules([]);
   }
 
-  /** The names of files that count here. */
+  /** Names of the ignore files that count here. */
   get files(): readonly RuleFile[] {
     return this.#layers.map(({ file }) => file);
   }
 
   /**
-   * These rules where a git repository begins: `.gitignore` counts, none so far.
+   * These rules inside a git repository: `.gitignore` counts, with no rules so far.
    *
-   * @param prefix  the root of the walk as seen from the root of the repository, with a slash at its end
+   * @param prefix  the walk's root relative to the repository's root, with a trailing slash
    */
   inRepository(prefix = ''): IgnoreRules {
     if (this.#layers.length === 0) return this;
@@ -76,9 +76,9 @@ export class IgnoreRules {
   }
 
   /**
-   * These rules and then those of a file.
+   * These rules followed by those of a file.
    *
-   * @param folder  path of the folder that holds the file, from the root of its layer's rules; "" for that root
+   * @param folder  folder of the file, relative to its layer's root; "" for that root
    */
   with(file: RuleFile, folder: string, text: string): IgnoreRules {
     const set = { folder: folder === '' ? '' : `${folder}/`, rules: rulesIn(text, file, folder) };
@@ -88,16 +88,16 @@ export class IgnoreRules {
     return new IgnoreRules(layers);
   }
 
-  /** Path of a folder as the rules of a file's kind name it. */
+  /** Path of a folder relative to the root of the layer of this kind of file. */
   folderOf(file: RuleFile, folder: string): string {
     const prefix = this.#layers.find((layer) => layer.file === file)?.prefix ?? '';
     return `${prefix}${folder}`.replace(/\/$/, '');
   }
 
   /**
-   * The rule that ignores a path in a folder that is not ignored, `sub/.ignore: *.log`; undefined: none does.
+   * The rule that ignores a path in a folder that is not ignored, `sub/.ignore: *.log`; undefined: none.
    *
-   * @param path  relative to the root of the walk; of a folder with a `/` at the end
+   * @param path  relative to the walk's root; folders with a trailing `/`
    */
   ruleFor(path: string): string | undefined {
     const isFolder = path.endsWith('/');

@@ -1,4 +1,4 @@
-// What is found where docs are listed, on disk or in a commit, and is no doc.
+// Paths found by a listing, on disk or in a commit, that are not docs.
 
 export type LeftOutReason =
   | 'submodule'
@@ -8,11 +8,11 @@ export type LeftOutReason =
   | 'outer_path'
   | `unreadable: ${string}`;
 
-/** A path that is no doc, and why. Ignored and deleted paths are not among them. */
+/** A path that is not a doc, and the reason. Ignored and deleted paths are not included. */
 export interface LeftOut {
   readonly path: string;
   readonly reason: LeftOutReason;
 }
 
-/** Of a committed file or folder: the repository lacks its git object, as partial clones do. */
+/** Of a committed file or folder: its git object is missing, as in partial clones. */
 export const OBJECT_MISSING: `unreadable: ${string}` = 'unreadable: object missing';

@@ -1,6 +1,6 @@
-// The data directory is no source: secret, accounts and index are in it. Wherever files on disk are listed or read it is
-// recognised by its path, and by the number that the file system gave it, as it may be mounted at several paths. So are
-// further names (hard links) of its files. Threads that are started later know it too.
+// Excludes the data directory from all sources, as it contains the secret, the accounts and the index. Wherever files on
+// disk are listed or read, it is recognised by its path and by its inode, as it may be mounted at several paths. Hard links
+// to its files are recognised too. Threads started later inherit the setting.
 
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -13,29 +13,32 @@ interface FileNumber {
   readonly ino: number;
 }
 
-/** The data directory of this process, absolute, from now on; one of a process is usual. */
+/** Declares the data directory of this process, absolute; usually one per process. */
 export function claimOwnFolder(folder: string): void {
   setEnvironmentData(KEY, [...new Set([...ownFolders(), folder])]);
 }
 
 function ownFolders(): readonly string[] {
   const folders: unknown = getEnvironmentData(KEY);
-  // Safety: set above alone.
+  // Safety: set only above.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return (folders as readonly string[] | undefined) ?? [];
 }
 
 /**
- * Whether a folder is a data directory of ours.
+ * Whether a folder is one of our data directories.
  *
- * Errors: that of the system where one cannot be looked at: what cannot be told apart from it must not be read.
+ * Errors: that of the system if one is inaccessible: an unidentified folder must not be read.
  * Cost: a stat for each of them.
  */
 export function isOwnFolder(folder: FileNumber): boolean {
   return ownFolders().some((own) => isSame(statSync(own, { throwIfNoEntry: false }), folder));
 }
 
-/** Whether a folder is a data directory of ours, or lies in one. Errors: as isOwnFolder. Cost: a stat for each above it. */
+/**
+ * Whether a folder is, or is inside, one of our data directories. Errors: as isOwnFolder. Cost: a stat for each folder
+ * above it.
+ */
 export function isInOwnFolder(folder: string): boolean {
   if (ownFolders().length === 0) return false;
   for (let place = realPathOf(folder); ; place = path.dirname(place)) {
@@ -46,10 +49,10 @@ export function isInOwnFolder(folder: string): boolean {
 }
 
 /**
- * Whether a file is one of those directly in a data directory of ours, among which are all that hold secrets.
+ * Whether a file is directly in one of our data directories, where all secrets are.
  *
- * Errors: that of the system where a data directory cannot be listed.
- * Cost: nothing for a file of one name; else a listing.
+ * Errors: that of the system if a data directory cannot be listed.
+ * Cost: nothing for a file with one name; else a listing.
  */
 export function isOwnFile(file: FileNumber & { readonly nlink: number }): boolean {
   return file.nlink > 1 && ownFolders().some((folder) => holds(folder, file));

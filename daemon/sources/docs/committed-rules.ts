@@ -1,5 +1,5 @@
-// The `.trawlignore` at the root of a repository, as committed in each revision, leaves docs out of that revision
-// (API.md 19.4).
+// Applies the `.trawlignore` at a repository's root, as committed in each revision, to the docs of that revision (API.md
+// 19.4).
 
 import { BlobReader } from '../git/blob-reader.ts';
 import { findObjects, listTree } from '../git/objects.ts';
@@ -12,7 +12,7 @@ import type { SourceSpec } from './source.ts';
 
 export const RULES_PATH = '.trawlignore';
 
-/** The rules in blobs, in their order; of one that is missing, or too large, none. Errors: GitError. */
+/** The rules in blobs, in order; a missing or too large blob has none. Errors: GitError. */
 async function readRules(repoPath: string, ids: readonly string[]): Promise<IgnoreRules[]> {
   const blobs = await findObjects(repoPath, ids, { timeoutMs: 0 });
   const read = [...ids.keys()].filter((index) => (blobs[index]?.size ?? 0) <= RULES_SIZE_MAX);
@@ -34,14 +34,14 @@ async function readRules(repoPath: string, ids: readonly string[]): Promise<Igno
 export interface CommittedRules {
   /** Blob id of the file. */
   readonly oid: string;
-  /** The rule that leaves a path out; undefined: none. */
+  /** The rule that excludes a path; undefined: none. */
   ruleFor(path: string): string | undefined;
 }
 
 /**
- * The rules of each commit; undefined: it has none. Errors: GitError.
+ * The rules of each commit; undefined: it has no file. Errors: GitError.
  *
- * Cost: a git process; where a commit has a file of rules two more.
+ * Cost: a git process; two more if a commit has such a file.
  */
 export async function rulesOfCommits(
   { path: repoPath, noIgnore }: Pick<SourceSpec, 'path' | 'noIgnore'>,
@@ -65,9 +65,9 @@ export async function rulesOfCommits(
 }
 
 /**
- * The files of a commit without those that its rules leave out. Errors: GitError.
+ * The files of a commit that its rules do not exclude. Errors: GitError.
  *
- * @param rulesId  blob id of its file of rules
+ * @param rulesId  blob id of its ignore file
  */
 export async function withoutIgnored(
   repoPath: string,
@@ -87,16 +87,16 @@ export async function withoutIgnored(
   return { files: kept, ignored: counter.counts() };
 }
 
-/** A union of trees without what the rules of each commit leave out of it. */
+/** A union of trees without the docs excluded by the rules of each commit. */
 export interface FilteredUnion extends TreeUnion {
-  /** What the rules leave out of a commit. */
+  /** What the rules exclude from a commit. */
   ignored(commit: number): IgnoredCounts;
 }
 
 /**
- * The union without what the rules of each commit leave out of it. Errors: GitError.
+ * Removes from the union what the rules of each commit exclude. Errors: GitError.
  *
- * Cost: nothing where no commit has a file of rules, else a test of each doc for each version of that file.
+ * Cost: nothing if no commit has an ignore file, else a test of each doc for each version of that file.
  */
 export async function filterUnion(
   { path: repoPath, noIgnore }: Pick<SourceSpec, 'path' | 'noIgnore'>,
@@ -132,11 +132,11 @@ class Filtered implements FilteredUnion {
   readonly outerPaths: readonly string[];
   readonly lostPaths: readonly string[];
   readonly #union: TreeUnion;
-  /** By doc that is a file of rules: the rule that leaves a doc out, "" for none. */
+  /** By ignore file (a doc): the rule that excludes each doc, "" for none. */
   readonly #verdicts: ReadonlyMap<number, readonly string[]>;
-  /** Of the file of rules of each commit; undefined: it has none. */
+  /** By commit, of its ignore file; undefined: it has none. */
   readonly #ofCommits: (readonly string[] | undefined)[] = [];
-  /** Place among the docs that are left, of each doc. */
+  /** Index of each doc among the remaining docs. */
   readonly #places = new Map<number, number>();
 
   constructor(union: TreeUnion, verdicts: ReadonlyMap<number, readonly string[]>) {
@@ -147,7 +147,7 @@ class Filtered implements FilteredUnion {
     this.#verdicts = verdicts;
   }
 
-  /** Looks at the next commit. */
+  /** Adds the next commit. */
   add(commit: number): void {
     this.#union.visit(commit, (doc) => (this.#ofCommits[commit] ??= this.#verdicts.get(doc)));
     this.#visit(commit, (doc, rule) => {

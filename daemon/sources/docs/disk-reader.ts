@@ -1,6 +1,5 @@
-// Reads files of a folder with synchronous calls into one buffer that is used again: three system
-// calls a file and no allocation for content. Meant for worker threads. Symbolic links are never
-// followed.
+// Reads files of a folder synchronously into one reused buffer: three system calls a file and no allocation for content.
+// For worker threads. Symbolic links are never followed.
 
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
@@ -10,12 +9,12 @@ import { type ObjectFormat, objectFormatOf } from '../git/object-format.ts';
 import type { SourceFile } from './file-list.ts';
 import type { OnFile, ReadFailure, SourceReader } from './source.ts';
 
-/** Guess: files between two looks at the clock. */
+/** Guess: files between two readings of the clock. */
 const HASHED_AT_ONCE = 16;
-/** Steps after which a Breather has looked at it. */
+/** Steps after which a Breather has read it. */
 const PAUSES = 64;
 
-/** Blob ids of files on disk; of those that cannot be read none. Other work comes in between. */
+/** Blob ids of files on disk; unreadable files have none. Yields to other work. */
 export async function hashFiles(
   root: string,
   files: readonly SourceFile[],
@@ -34,15 +33,12 @@ export async function hashFiles(
   return ids;
 }
 
-/**
- * Room before the content for the header `blob <size>\0`, so that id and content are hashed in one
- * piece.
- */
+/** Space before the content for the header `blob <size>\0`, so that header and content are hashed at once. */
 const HEADER_ROOM = 32;
 const BUFFER_SIZE_MIN = 1 << 20;
-/** A buffer larger than this is given up after its file. */
+/** A larger buffer is released after its file. */
 const KEPT_BUFFER_SIZE_MAX = 64 << 20;
-/** Bound: a file that grows without end while it is read. */
+/** Bound: a file that keeps growing while it is read. */
 const FILE_SIZE_MAX = 1 << 30;
 
 export class DiskReader implements SourceReader {
@@ -77,10 +73,7 @@ export class DiskReader implements SourceReader {
     this.#buffer = Buffer.alloc(0);
   }
 
-  /**
-   * Brings the content into the buffer and returns its size; undefined, with a failure noted, if
-   * there is none.
-   */
+  /** Reads the content into the buffer and returns its size; undefined, with a failure recorded, if there is none. */
   #load(file: SourceFile, guard: FolderGuard, failures: ReadFailure[]): number | undefined {
     try {
       if (!guard.isInside(file)) {
@@ -111,8 +104,7 @@ export class DiskReader implements SourceReader {
       let capacity = listedSize + 1;
       for (;;) {
         this.#reserve(capacity, size);
-        // Why one byte more than is expected: a short read says that the end was reached, without
-        // another call.
+        // Why one byte more than expected: a short read then shows the end without another call.
         const got = readSync(fd, this.#buffer, HEADER_ROOM + size, capacity - size, null);
         size += got;
         if (got === 0 || size < capacity) return size;

@@ -1,4 +1,4 @@
-// Reads the docs that a source lists, usable in any thread: those with an id from git, the others from disk.
+// Reads the docs that a source lists, in any thread: those with an id from git, the others from disk.
 
 import { BlobReader } from '../git/blob-reader.ts';
 import { OBJECT_MISSING } from '../disk/left-out.ts';
@@ -9,7 +9,7 @@ import type { OnFile, ReadFailure, SourceReader } from './source.ts';
 export class DocReader implements SourceReader {
   readonly #path: string;
   readonly #disk: DiskReader;
-  /** Started with the first file that has an id. */
+  /** Started by the first file with an id. */
   #blobs: Promise<BlobReader> | undefined;
 
   /** @param path  absolute path of the repository or folder */
@@ -55,7 +55,7 @@ interface Run {
   readonly isStored: boolean;
 }
 
-/** Neighbours that are read from the same place. */
+/** Splits the files into runs with the same storage. */
 function runsOf(files: readonly SourceFile[]): Run[] {
   const runs: Run[] = [];
   for (const [index, { oid }] of files.entries()) {

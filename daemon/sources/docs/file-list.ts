@@ -1,6 +1,5 @@
-// A list of files as columns. An object a file, with its texts, would take some 300 bytes, and a repository may have
-// millions. Files are made objects when they are asked for; paths are kept as bytes, each without what it shares with
-// the one before.
+// A list of files as columns: an object per file would take some 300 bytes, and a repository may have millions. Objects are
+// created on access; paths are stored as bytes without the prefix they share with the previous path.
 
 import { decodePath, type NamedPath } from '../../base/paths.ts';
 
@@ -10,31 +9,31 @@ export interface SourceFile extends NamedPath {
   readonly size: number;
   /** The content is the target text of the link. */
   readonly isSymlink: boolean;
-  /** git blob id of the content, where the listing knows it: the content is then read from git. */
+  /** git blob id of the content, if the listing knows it: the content is then read from git. */
   readonly oid?: string;
 }
 
-/** Files that are packed together. */
+/** Files per block. */
 const BLOCK_COUNT = 4096;
-/** Every so many paths one stands whole, so that few are passed on the way to another. */
+/** Every so many paths one is stored whole, to bound the steps to any path. */
 const WHOLE_EVERY = 16;
-/** Most bytes that a path is told to share: a number of one byte. */
+/** Longest recorded prefix: its length is one byte. */
 const SHARED_MAX = 255;
 
 const IS_SYMLINK = 1;
 const HAS_ID = 2;
 
-/** Columns of files, in their order. Plain values: may be posted. */
+/** Columns of files, in order. Plain values: may be posted. */
 interface Block {
-  /** Bytes of each path behind those that it shares with the one before. */
+  /** Bytes of each path after the shared prefix. */
   readonly tails: Uint8Array;
-  /** Where each tail ends. */
+  /** End of each tail. */
   readonly tailEnds: Uint16Array | Uint32Array;
   readonly sharedSizes: Uint8Array;
   readonly sizes: Uint32Array | Float64Array;
   /** IS_SYMLINK, HAS_ID. */
   readonly flags: Uint8Array;
-  /** Blob ids, those of files without one zeros; empty if no file has one. */
+  /** Blob ids, zeros for files without one; empty if no file has one. */
   readonly ids: Uint8Array;
   readonly idSize: number;
 }
@@ -44,16 +43,16 @@ export type PackedFiles = readonly Block[];
 
 export class FileList implements Iterable<SourceFile> {
   readonly #blocks: Block[];
-  /** Of those in blocks. */
+  /** Files in blocks. */
   #packedCount: number;
-  /** Files of the block to come. */
+  /** Files of the next block. */
   #last: SourceFile[] = [];
-  /** The path that was read last, and which one it is. */
+  /** The path read last, and its index. */
   #path = Buffer.alloc(256);
   #pathSize = 0;
   #pathIndex = -1;
 
-  /** @param packed  a list that has been packed; nothing can be added to it */
+  /** @param packed  a packed list; nothing can be added to it */
   constructor(packed: PackedFiles = []) {
     this.#blocks = [...packed];
     this.#packedCount = packed.reduce((sum, { sizes }) => sum + sizes.length, 0);
@@ -69,7 +68,7 @@ export class FileList implements Iterable<SourceFile> {
     return this.#packedCount + this.#last.length;
   }
 
-  /** Adds a file to the end. Blob ids that are added one after the other are of one size. */
+  /** Appends a file. Blob ids added one after the other have the same size. */
   add(file: SourceFile): void {
     this.#last.push(file);
     if (this.#last.length < BLOCK_COUNT) return;
@@ -78,12 +77,12 @@ export class FileList implements Iterable<SourceFile> {
     this.#last = [];
   }
 
-  /** The list as it is now; its memory is shared. */
+  /** The current list; its memory is shared. */
   packed(): PackedFiles {
     return this.#last.length === 0 ? this.#blocks : [...this.#blocks, pack(this.#last)];
   }
 
-  /** The file, made anew with each call. Safety: an index of the list, here and below. */
+  /** The file, a new object per call. Safety: an index of the list, here and below. */
   at(index: number): SourceFile {
     const block = this.#blocks[Math.floor(index / BLOCK_COUNT)];
     if (block === undefined) return this.#last[index % BLOCK_COUNT]!;
@@ -93,7 +92,7 @@ export class FileList implements Iterable<SourceFile> {
     const isSymlink = (block.flags[place]! & IS_SYMLINK) !== 0;
     const id = this.idOf(index);
     const oid = id && Buffer.from(id.buffer, id.byteOffset, id.length).toString('hex');
-    // Why first: putting an object together of others takes longer than all the rest, and nearly all are like this.
+    // Why first: building the object from parts is the slowest step, and nearly all files are like this.
     if (oid !== undefined && named.rawPath === undefined)
       return { path: named.path, size, isSymlink, oid };
     return { ...named, size, isSymlink, ...(oid === undefined ? {} : { oid }) };
@@ -104,7 +103,7 @@ export class FileList implements Iterable<SourceFile> {
     return block?.sizes[index % BLOCK_COUNT] ?? this.#last[index % BLOCK_COUNT]!.size;
   }
 
-  /** Bytes of the path: a view that is valid until the next call. Cost: least for one file after the other. */
+  /** Bytes of the path: a view that is valid until the next call. Cost: lowest in sequential order. */
   pathBytesOf(index: number): Uint8Array {
     const block = this.#blocks[Math.floor(index / BLOCK_COUNT)];
     return block === undefined
@@ -120,7 +119,7 @@ export class FileList implements Iterable<SourceFile> {
       : this.#readPath(block, index).toString('utf8');
   }
 
-  /** Bytes of the blob id, a view; undefined: it is not known. */
+  /** Bytes of the blob id, a view; undefined: unknown. */
   idOf(index: number): Uint8Array | undefined {
     const block = this.#blocks[Math.floor(index / BLOCK_COUNT)];
     const place = index % BLOCK_COUNT;
@@ -191,7 +190,7 @@ function pack(files: readonly SourceFile[]): Block {
   };
 }
 
-/** Where each ends if they lie one behind the other. */
+/** Ends of the tails when concatenated. */
 function endsOf(tails: readonly Uint8Array[]): Uint16Array | Uint32Array {
   let end = 0;
   const ends = tails.map((tail) => (end += tail.length));

@@ -1,10 +1,10 @@
-// How much rules leave out, counted by rule: what an index job tells when somebody misses files (API.md 13.3). A folder
-// that a rule leaves out is not looked into and counts as one.
+// Counts by rule how much is ignored: an index job reports this for users who miss files (API.md 13.3). An ignored folder
+// is not entered and counts as one.
 
 /** Rule, `sub/.gitignore: *.o`, to number of files and folders, the largest first. */
 export type IgnoredCounts = Readonly<Record<string, number>>;
 
-/** Bound on what is kept of a tree with thousands of rules. */
+/** Bound for a tree with thousands of rules. */
 const RULES_MAX = 50;
 const OTHERS = 'other rules';
 
@@ -15,7 +15,7 @@ export class IgnoredCounter {
     this.#counts.set(rule, (this.#counts.get(rule) ?? 0) + 1);
   }
 
-  /** The rules that leave out most, and the others as one. */
+  /** The rules that exclude most, and the sum of the others. */
   counts(): IgnoredCounts {
     const rows = [...this.#counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
     const rest = rows.splice(RULES_MAX).reduce((sum, [, count]) => sum + count, 0);

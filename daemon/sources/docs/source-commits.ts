@@ -1,5 +1,4 @@
-// Docs of one commit, read from git objects. The commit id names them for ever, so it is the
-// fingerprint.
+// Docs of one commit, read from git objects. The commit id never changes its content, so it is the fingerprint.
 
 import { isGitExit } from '../git/git.ts';
 import { listTree } from '../git/objects.ts';
@@ -19,7 +18,7 @@ export function openCommitSource(spec: SourceSpec): IngestSource {
   };
   return source;
 
-  /** Git lists nothing of a commit of which it lacks a folder, or, in a partial clone, a file. */
+  /** Git lists nothing of a commit if a folder, or in a partial clone a file, is missing. */
   async function listWithoutLost(error: unknown): Promise<SourceListing> {
     if (!isGitExit(error)) throw error;
     const { revisions: _, ...listing } = await listRevisions(spec, source, '');

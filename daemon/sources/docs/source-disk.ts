@@ -1,6 +1,5 @@
-// Docs that are files on disk: those that git counts to a work tree, or those of a plain folder.
-// Files are told apart by path, mode, size and times, never opened here. Symbolic links are docs
-// (their target text), and never followed.
+// Docs that are files on disk: those that git lists for a work tree, or those of a plain folder. Files are identified by
+// path, mode, size and times, and not opened here. Symbolic links are docs (their target text), and never followed.
 
 import { createHash } from 'node:crypto';
 import { constants, lstatSync, type Stats } from 'node:fs';
@@ -36,9 +35,9 @@ export interface DiskListing extends SourceListing {
   readonly states: FileStates;
 }
 
-/** A listing being made. */
+/** A listing under construction. */
 interface Found {
-  /** Files that were changed since may change again without a sign, ms. */
+  /** Files changed since may change again unnoticed, ms. */
   readonly settledMs: number;
   readonly files: { readonly file: SourceFile; readonly state: string }[];
   readonly leftOut: LeftOut[];
@@ -46,10 +45,10 @@ interface Found {
 }
 
 /**
- * Lists the files; not the further revisions of the source.
+ * Lists the files of the default revision.
  *
- * @param within  only these paths in UTF-8, and what lies below them; the fingerprint is that of these files then, and
- *                what is ignored or left out is told as far as it is among them. Default: all
+ * @param within  only these paths in UTF-8, and everything below them; fingerprint, ignored and excluded paths are then
+ *                limited to them. Default: all
  *
  * Errors: as `IngestSource.list`.
  */
@@ -75,7 +74,7 @@ export async function listDisk(spec: SourceSpec, within?: readonly string[]): Pr
   };
 }
 
-/** With what git left out of a work tree, which its listing does not tell. */
+/** Includes what git ignores in a work tree, which its listing does not report. */
 async function ignoredOf(spec: SourceSpec, counter: IgnoredCounter): Promise<IgnoredCounts> {
   const guard = new FolderGuard(spec.path);
   if (spec.kind === 'worktree' && spec.noIgnore !== true)
@@ -89,14 +88,14 @@ function fingerprintOf(spec: SourceSpec, found: Found): string {
   const sum = createHash('sha256').update(`${[spec.kind, ...(spec.ignore ?? [])].join('\n')}\n`);
   for (const { file, state } of found.files) sum.update(`\n${file.path}\0${state}`);
   const isSettled = found.files.every(({ state }) => !state.startsWith(UNSETTLED));
-  // Why the time: no other listing is surely equal to one of such files.
+  // Why the time: no other listing can be proven equal to one with such files.
   const mark = isSettled ? '' : ` unsettled at ${found.settledMs}`;
   return `files:${sum.digest('hex')}${mark}`;
 }
 
 /**
- * All that is taken for a sign of a change. The time of the last status change is among it because
- * tools that unpack or copy set the other one back.
+ * Everything that indicates a change. The time of the last status change is included because tools that unpack or copy
+ * reset the other time.
  */
 function stateOf(stat: Stats, settledMs: number): string {
   const mark = stat.ctimeMs < settledMs ? '' : UNSETTLED;
@@ -156,7 +155,7 @@ function insideTest(paths: readonly string[]): (path: string) => boolean {
   };
 }
 
-/** Adds one path to the files, or to what is left out, or to nothing if it is gone. */
+/** Adds one path to the files or to the excluded paths; ignores it if it is gone. */
 function addPath(root: string, named: NamedPath, found: Found): void {
   let stat: Stats | undefined;
   try {

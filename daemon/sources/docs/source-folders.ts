@@ -1,5 +1,5 @@
-// The folders of a source of files on disk in which docs may come, change or go: all but those that rules ignore as a
-// whole, and those of git.
+// Lists the folders of an on-disk source in which docs may be created, changed or removed: all except those ignored as a
+// whole, and git's own.
 
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -10,11 +10,11 @@ import type { RepoSource, SourceRules } from '../../repos/records.ts';
 import { compileIgnoreGlobs } from '../disk/globs.ts';
 
 /**
- * Paths of the folders, "" for the root; each before those in it. Those whose names are not UTF-8 are passed over.
+ * Paths of the folders, "" for the root; parents first. Skips names that are not UTF-8.
  *
  * @param within  only these folders and those below them
  *
- * Errors: GitError; of the file system where the root cannot be read.
+ * Errors: GitError; of the file system if the root cannot be read.
  */
 export async function* foldersOf(
   { kind, path: root, ...rules }: RepoSource,
@@ -31,7 +31,9 @@ export async function* foldersOf(
   }
 }
 
-/** Without what is in submodules and nested repositories, but with their own folders: they may end to be such. */
+/**
+ * Without the content of submodules and nested repositories, but with their own folders: they may turn into plain folders.
+ */
 async function* foldersOfWorktree(
   root: string,
   { noIgnore, ignore }: SourceRules,
@@ -52,7 +54,7 @@ async function* foldersOfWorktree(
   }
 }
 
-/** The folders in a folder, but `.git`; none where it cannot be read. */
+/** The subfolders except `.git`; none if unreadable. */
 function namesIn(place: string): string[] {
   try {
     const entries = readdirSync(place, { withFileTypes: true });

@@ -1,6 +1,6 @@
-// Docs of several revisions: the default one as its own source lists it, further ones from their trees. Docs equal in
-// path and blob are one file of the listing. Files on disk that equal a committed doc are read from git; only the
-// others are read from disk.
+// Docs of several revisions: the default one as its own source lists it, further ones from their trees. Docs with equal
+// path and blob are one file of the listing. Files on disk that equal a committed doc are read from git, only the others
+// from disk.
 
 import { hash } from 'node:crypto';
 import { nameKey, type NamedPath } from '../../base/paths.ts';
@@ -15,7 +15,7 @@ import type { IngestSource, SourceListing, SourceSpec } from './source.ts';
 
 const MARK = ' revisions:';
 
-/** @param base  source of the default revision alone */
+/** @param base  source of the default revision only */
 export function openRevisionSource(spec: SourceSpec, base: IngestSource): IngestSource {
   const suffix = revisionSuffix(spec);
   return {
@@ -25,19 +25,19 @@ export function openRevisionSource(spec: SourceSpec, base: IngestSource): Ingest
   };
 }
 
-/** What a fingerprint says of the further revisions; "" without any. */
+/** Fingerprint part for the further revisions; "" without any. */
 export function revisionSuffix({ revisions = [] }: SourceSpec): string {
   if (revisions.length === 0) return '';
   const lines = revisions.map(({ name, commit }) => `${commit} ${name}\n`).join('');
   return `${MARK}${hash('sha256', lines, 'hex')}`;
 }
 
-/** One text for each path and content, whatever the bytes of the path. */
+/** A unique key per path and content, whatever the bytes of the path. */
 export function docKey(named: NamedPath, oid: string): string {
   return `${nameKey(named)}\0${oid}`;
 }
 
-/** A listing while the union is put together. */
+/** A union under construction. */
 interface Draft {
   readonly files: SourceFile[];
   readonly leftOut: LeftOut[];
@@ -45,7 +45,7 @@ interface Draft {
   readonly visitors: ((onFile: (file: number) => void) => void)[];
 }
 
-/** Lists all of them. Folders that the repository lacks are left out by name. Errors: GitError. */
+/** Lists all revisions. Missing folders are reported as excluded. Errors: GitError. */
 export async function listRevisions(
   spec: SourceSpec,
   base: IngestSource,
@@ -104,9 +104,9 @@ async function addDisk(
 }
 
 /**
- * Order of a listing: by path; of one path those of the default revision first.
+ * Order of a listing: by path; for equal paths the default revision first.
  *
- * @param byRevision  less than 0 where the first one is of the default revision and the other one is not, and so on
+ * @param byRevision  less than 0 if the first one is of the default revision and the other one is not, and so on
  */
 export function compareListed(one: SourceFile, other: SourceFile, byRevision: number): number {
   if (one.path !== other.path) return one.path < other.path ? -1 : 1;
@@ -114,7 +114,7 @@ export function compareListed(one: SourceFile, other: SourceFile, byRevision: nu
   return (one.oid ?? '') < (other.oid ?? '') ? -1 : 1;
 }
 
-/** Puts the files in the order of a listing. */
+/** Sorts the files into the order of a listing. */
 function sortDraft({
   files,
   leftOut,

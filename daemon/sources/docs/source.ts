@@ -1,7 +1,6 @@
-// Where the docs of a repo come from: one contract for the tree of a commit, the files of a work
-// tree and a plain folder. A source is listed once; its docs are then read in batches, in any
-// number of worker threads (doc-reader.ts).
-// Filters, languages and the index are not done here.
+// Contract of a repo's source: one interface for the tree of a commit, the files of a work tree and a plain folder. A
+// source is listed once; its docs are then read in batches, in any number of worker threads (doc-reader.ts). Filters,
+// languages and the index are elsewhere.
 
 import type { FileList, SourceFile } from './file-list.ts';
 import type { IgnoredCounts } from './ignored.ts';
@@ -14,22 +13,16 @@ export interface SourceSpec extends SourceRules {
   readonly kind: SourceKind;
   /** Absolute path of the repository or folder. */
   readonly path: string;
-  /**
-   * `commits` only: object id of the commit; absent: a repository without commits, which has no
-   * docs.
-   */
+  /** `commits` only: object id of the commit; absent: a repository without commits, which has no docs. */
   readonly commit?: string;
-  /**
-   * Further revisions, read from git; not for `folder`. The default revision, which `kind` and `commit` name, is not
-   * among them.
-   */
+  /** Further revisions, read from git; not for `folder`. The default revision (`kind` and `commit`) is not included. */
   readonly revisions?: readonly Revision[];
 }
 
-/** Which files each revision holds. */
+/** Which files each revision contains. */
 export interface RevisionFiles {
   readonly count: number;
-  /** Calls back once with the index of each file of a revision; 0 is the default one, then those of the spec. */
+  /** Calls back once for each file of a revision with its index; 0 is the default one, then those of the spec. */
   visit(revision: number, onFile: (file: number) => void): void;
 }
 
@@ -39,7 +32,7 @@ export interface SourceListing {
   /** Present if the spec names further revisions. */
   readonly revisions?: RevisionFiles;
   readonly leftOut: LeftOut[];
-  /** What rules leave out of the default revision. Errors: GitError. Cost: for a work tree two processes. */
+  /** What rules exclude from the default revision. Errors: GitError. Cost: for a work tree two processes. */
   readonly ignored: () => Promise<IgnoredCounts>;
   /** As `IngestSource.fingerprint`, of exactly these files. */
   readonly fingerprint: string;
@@ -47,13 +40,10 @@ export interface SourceListing {
   readonly states?: FileStates | undefined;
 }
 
-/**
- * What files on disk looked like when they were listed, by `nameKey`: equal texts mean equal files, unless they begin
- * with UNSETTLED.
- */
+/** State of files on disk when listed, by `nameKey`: equal texts mean equal files, unless they begin with UNSETTLED. */
 export type FileStates = ReadonlyMap<string, string>;
 
-/** Begins what is known of a file that may have changed since without a sign: its state, which follows, says little. */
+/** Prefix for a file that may have changed unnoticed; the state after it is not conclusive. */
 export const UNSETTLED = '~';
 
 export interface IngestSource {
@@ -65,10 +55,10 @@ export interface IngestSource {
    */
   fingerprint(): Promise<string>;
   /**
-   * Looks now and lists the docs.
+   * Lists the current docs.
    *
-   * Errors: GitError; an error of the file system if the root folder cannot be read. What concerns
-   * single files goes to `leftOut`.
+   * Errors: GitError; an error of the file system if the root folder cannot be read. Problems of single files go to
+   * `leftOut`.
    */
   list(): Promise<SourceListing>;
 }
@@ -83,7 +73,7 @@ export interface IngestSource {
  */
 export type OnFile = (index: number, bytes: Uint8Array | undefined, oid: string) => void;
 
-/** A listed file that gave no content. */
+/** A listed file without readable content. */
 export interface ReadFailure {
   readonly path: string;
   readonly reason: 'vanished' | `unreadable: ${string}`;
@@ -93,8 +83,7 @@ export interface SourceReader {
   /**
    * Reads the files in order. One call at a time.
    *
-   * Errors: GitError; what `onFile` throws. A file that cannot be read is no error, but among the
-   * results.
+   * Errors: GitError; what `onFile` throws. An unreadable file is not an error but part of the result.
    */
   read(files: readonly SourceFile[], onFile: OnFile): Promise<ReadFailure[]>;
   close(): Promise<void>;

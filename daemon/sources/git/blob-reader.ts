@@ -1,9 +1,8 @@
-// Reads blobs or trees in bulk by object id through one long-lived `git cat-file`, with as little copying as a pipe
-// allows.
+// Reads blobs or trees in bulk by object id through one long-lived `git cat-file`, with as little copying as a pipe allows.
 //
 // Measured: 2026-11-21, 2 shared cores, tree of a Linux release (78,579 blobs, 1.3 GB, packed):
 // `--batch-command --buffer` 306 MB/s with 1,024 requests a flush, 259 with 256; `--batch --buffer`
-// 308; unbuffered 255; git alone, its output thrown away, 390: unpacking in git is the limit, so
+// 308; unbuffered 255; git without us, its output discarded, 390: unpacking in git is the limit, so
 // more readers on more cores are faster.
 
 import { CatFile, knowsCommands } from './cat-file.ts';
@@ -11,7 +10,7 @@ import { LostObjectError } from './git.ts';
 import { requireObjectId } from './names.ts';
 import { presentObjects } from './objects.ts';
 
-/** Requests that are written before git is told to answer. */
+/** Requests written before git is told to answer. */
 const FLUSH_COUNT = 1024;
 const IDLE_TIMEOUT_MS = 60_000;
 
@@ -20,13 +19,13 @@ export type OnBlob = (index: number, bytes: Buffer | undefined) => void;
 
 export interface BlobReaderOptions {
   readonly signal?: AbortSignal | undefined;
-  /** What is read, default blobs; objects of another type count as missing. */
+  /** Type to read, default blobs; objects of another type count as missing. */
   readonly type?: 'blob' | 'tree';
 }
 
 /**
- * Reads blobs through one long-lived git. Reads are done one after the other, in the order of the
- * calls. The process keeps the event loop alive until `close`.
+ * Reads blobs through one long-lived git. Reads run one after the other, in the order of the calls. The process keeps the
+ * event loop alive until `close`.
  */
 export class BlobReader {
   readonly #repoPath: string;
@@ -34,7 +33,7 @@ export class BlobReader {
   readonly #isNew: boolean;
   #git: CatFile;
 
-  /** Starts git. Errors: GitError if it cannot be started at all. */
+  /** Starts git. Errors: GitError if it cannot be started. */
   static async open(repoPath: string, options: BlobReaderOptions = {}): Promise<BlobReader> {
     return new BlobReader(repoPath, options, await knowsCommands());
   }
@@ -63,7 +62,7 @@ export class BlobReader {
     return this.#readKnown(ids, onBlob);
   }
 
-  /** In a partial clone git ends at the first object that is missing: then only what is there is read. */
+  /** In a partial clone git exits at the first missing object: then only present objects are read. */
   async #readKnown(ids: readonly string[], onBlob: OnBlob): Promise<void> {
     let done = 0;
     const git = this.#git;
@@ -72,7 +71,7 @@ export class BlobReader {
     } catch (error) {
       if (!(error instanceof LostObjectError)) throw error;
       const present = await presentObjects(this.#repoPath, ids.slice(done), this.#options);
-      // Another read may have started it anew.
+      // Another read may have restarted it.
       if (this.#git === git) this.#git = this.#start();
       const tellLost = (): void => {
         while (done < ids.length && !present.has(ids[done]!)) onBlob(done++, undefined);
@@ -105,7 +104,7 @@ export class BlobReader {
     }
   }
 
-  /** Ends git. Reads that still run fail. */
+  /** Ends git. Running reads fail. */
   close(): Promise<void> {
     return this.#git.close();
   }

@@ -1,12 +1,11 @@
-// Takes the output stream of `git cat-file` apart: for each object a line `<oid> <type> <size>`, or `<name> missing`. If the
-// content was asked for, that many bytes and a line end follow. There are two ways to hand content on. As a view of the
-// stream: then only content that is cut by the end of a piece is copied, into one buffer that is used again. Or as
-// memory of its own, copied once, that whoever asked may keep.
+// Parses the output of `git cat-file`: for each object a line `<oid> <type> <size>`, or `<name> missing`, followed by the
+// content and a line end if requested. Content is passed on either as a view of the stream, copied into a reused buffer
+// only if it spans chunks, or as a copy that the caller may keep.
 
 const LINE_END = 10;
-/** A name of at most a kibibyte comes back with an answer that there is no such object. */
+/** For a missing object git repeats the name, which has at most a kibibyte. */
 const LINE_SIZE_MAX = 8192;
-/** A buffer larger than this is given up after its object. */
+/** A larger buffer is released after its object. */
 const KEPT_BUFFER_SIZE_MAX = 16 << 20;
 const BUFFER_SIZE_MIN = 1 << 16;
 const OBJECT_LINE = /^([0-9a-f]{40}|[0-9a-f]{64}) (blob|tree|commit|tag) (\d{1,15})$/;
@@ -21,7 +20,7 @@ export interface ObjectInfo {
   readonly size: number;
 }
 
-/** Undefined for a name that stands for no object of the repository. Errors: throws if git does not write such lines. */
+/** Undefined if the name stands for no object of the repository. Errors: throws if git does not write such lines. */
 export function parseObjectLine(line: string): ObjectInfo | undefined {
   const [, oid, type, size] = OBJECT_LINE.exec(line) ?? [];
   if (oid === undefined) {
@@ -36,22 +35,22 @@ export function parseObjectLine(line: string): ObjectInfo | undefined {
 export interface ParserOptions {
   /** Whether content follows the line of the next object. */
   readonly hasContent: () => boolean;
-  /** The bytes of each object are the callee's to keep. */
+  /** The callee may keep the bytes of each object. */
   readonly isKept: boolean;
   /**
-   * Called for each object in turn, unless bytes are kept with a view that is valid only during the call. No info:
-   * there is no such object. No bytes: they do not follow either.
+   * Called for each object in turn. Unless bytes are kept, the view is valid only during the call. No info: there is no
+   * such object. No bytes: none were requested.
    */
   readonly onObject: (info: ObjectInfo | undefined, bytes: Buffer | undefined) => void;
 }
 
 export class CatFileParser {
   readonly #options: ParserOptions;
-  /** The beginning of a line that came with earlier pieces. */
+  /** Start of an incomplete line. */
   #line = '';
-  /** The object whose content comes. */
+  /** The object whose content is being received. */
   #open: ObjectInfo | undefined;
-  /** Bytes of content and line end that have come. */
+  /** Received bytes of content and line end. */
   #filledSize = 0;
   #buffer = Buffer.alloc(0);
 
@@ -60,7 +59,7 @@ export class CatFileParser {
   }
 
   /**
-   * Consumes the next piece of the stream and calls back for each object that it completes.
+   * Consumes the next chunk and calls back for each object it completes.
    *
    * Errors: throws if the stream is not what git writes, or what the callbacks throw.
    */
@@ -99,7 +98,7 @@ export class CatFileParser {
     }
     if (this.#filledSize === 0) this.#reserve(size);
     const takenSize = Math.min(missingSize, piece.length - start);
-    // The line end is behind the buffer, or overwritten.
+    // The line end falls behind the buffer, or is overwritten.
     piece.copy(this.#buffer, this.#filledSize, start, start + takenSize);
     this.#filledSize += takenSize;
     if (takenSize === missingSize) this.#finish(info, this.#buffer.subarray(0, size));
@@ -113,7 +112,7 @@ export class CatFileParser {
     this.#options.onObject(info, bytes);
   }
 
-  /** Makes room for an object. Why slow: memory that is kept must not be part of a pool that outlives it. */
+  /** Reserves memory for an object. Why slow: kept memory must not belong to a pool that it would keep alive. */
   #reserve(size: number): void {
     if (this.#options.isKept) this.#buffer = Buffer.allocUnsafeSlow(size);
     else if (this.#buffer.length < size)

@@ -1,6 +1,5 @@
-// One long-lived `git cat-file`: questions about objects of one repository, answered in the order in which they are
-// asked. What is asked, and by how many processes, is decided elsewhere: in bulk by blob-reader.ts, for single requests
-// by object-process.ts.
+// One long-lived `git cat-file`: requests for objects of one repository, answered in order. Bulk reads use it through
+// blob-reader.ts, single requests through object-process.ts.
 
 import { CatFileParser, type ObjectInfo } from './cat-file-parser.ts';
 import {
@@ -15,16 +14,16 @@ import {
 const CLOSE_TIMEOUT_MS = 2000;
 
 export interface CatFileOptions extends GitOptions {
-  /** Git that owes an answer and writes nothing for so long is ended. */
+  /** Git is ended if it writes nothing for this long while an answer is pending. */
   readonly stallMs: number;
   /** The bytes of objects may be kept. */
   readonly isKept: boolean;
 }
 
-/** A question about so many objects. */
+/** A request for `count` objects. */
 export interface Question {
   readonly count: number;
-  /** Lines for git, in pieces that are written as fast as it takes them. */
+  /** Lines for git, written as fast as it reads them. */
   readonly lines: Iterable<string>;
   readonly hasContent: boolean;
   /** Called for each object in order; as `onObject` of the parser. */
@@ -51,12 +50,12 @@ export class CatFile {
   readonly #git: GitProcess;
   readonly #stallTimer: NodeJS.Timeout;
   readonly #questions: Asked[] = [];
-  /** Lines of questions that git has not got yet. */
+  /** Lines of requests not written yet. */
   readonly #unwritten: Iterable<string>[] = [];
   #isWriting = false;
   #failure: unknown;
 
-  /** Starts git, which keeps the event loop alive until `close`, or unless told otherwise. */
+  /** Starts git, which keeps the event loop alive until `close` or `hold(false)`. */
   constructor(modes: readonly string[], { stallMs, isKept, ...options }: CatFileOptions) {
     this.#git = startGit(['cat-file', ...modes], { ...options, timeoutMs: 0 });
     this.#stallTimer = setTimeout(() => {
@@ -82,15 +81,15 @@ export class CatFile {
     );
   }
 
-  /** Whether it may be asked and owes no answer. */
+  /** Whether it accepts requests and none is pending. */
   get isReady(): boolean {
     return this.#failure === undefined && this.#questions.length === 0;
   }
 
   /**
-   * Resolves when all objects have come.
+   * Resolves when all objects have arrived.
    *
-   * Errors: GitError; what `onObject` throws. It cannot be asked any more afterwards.
+   * Errors: GitError; what `onObject` throws. No request is accepted afterwards.
    */
   ask(question: Question): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
@@ -113,7 +112,7 @@ export class CatFile {
     this.#fail(new GitError('cat-file', failure, undefined, ''));
   }
 
-  /** Ends git, by force if it owes an answer or does not go. Questions that are open fail. */
+  /** Ends git, by force if an answer is pending or it does not exit. Open requests fail. */
   async close(): Promise<void> {
     const killer = setTimeout(() => this.kill('aborted'), CLOSE_TIMEOUT_MS);
     if (this.#questions.length > 0) this.kill('aborted');
@@ -126,8 +125,8 @@ export class CatFile {
   }
 
   /**
-   * Invariant: this never waits for answers, and answers are consumed whenever they come, so neither side can block the
-   * other for ever.
+   * Invariant: this never waits for answers, and answers are consumed as they arrive, so neither side can block the other
+   * forever.
    */
   async #write(): Promise<void> {
     const { stdin, ended } = this.#git;

@@ -1,8 +1,7 @@
-// Where git goes from a source: its git directory, the common one of linked work trees, alternates, symbolic links. An
-// unpacked archive can lead each of them to the repository of somebody else, whose objects would then be served as
-// those of the source. So what lies outside the source is refused, unless the operator allows the path, or the
-// repository there says itself that this is one of its work trees. A pipe where git wants a file is refused too, as git
-// would wait for it for ever.
+// Checks where git goes from a source: its git directory, the common one of linked work trees, alternates, symbolic links.
+// An unpacked archive can point each of them to somebody else's repository, whose objects would then be served as the
+// source's. Locations outside the source are refused, unless the operator allows the path, or the repository there names
+// the source as its work tree. A pipe in place of a file is refused too, as git would block on it forever.
 
 import { isUtf8 } from 'node:buffer';
 import { type Dirent, existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
@@ -20,7 +19,7 @@ export class GitPlaceError extends Error {
   }
 }
 
-/** What git wants to be a file is none. The message is for the operator: it names paths. */
+/** A path that git reads as a file is not a file. The message is for the operator: it names paths. */
 export class GitFileError extends Error {
   override readonly name = 'GitFileError';
 
@@ -29,7 +28,7 @@ export class GitFileError extends Error {
   }
 }
 
-/** Whether an error says that git would be led elsewhere from a source, or wait there for ever. */
+/** Whether the error is one of this file: git would leave the source, or block forever. */
 export function isMisled(error: unknown): boolean {
   return error instanceof GitPlaceError || error instanceof GitFileError;
 }
@@ -37,14 +36,14 @@ export function isMisled(error: unknown): boolean {
 /** Real paths. Why not an argument: each git process of the daemon is checked, wherever it is started. */
 let allowedPlaces: readonly string[] = [];
 
-/** Allows these folders, and all below them, to be read for any source. Absolute paths. */
+/** Allows these folders and all below them to be read for any source. Absolute paths. */
 export function allowGitPaths(places: readonly string[]): void {
   allowedPlaces = places.map((place) => realPathOf(place) ?? place);
 }
 
-/** What git follows at once, of each git directory. */
+/** Names in each git directory that git follows at once. */
 const KEY_NAMES = ['HEAD', 'objects', 'objects/info', 'objects/pack', 'packed-refs', 'refs'];
-/** Further files of a git directory that git opens by their names. */
+/** Further files of a git directory that git opens by name. */
 const FILE_NAMES = [
   '.gitattributes',
   '.mailmap',
@@ -63,16 +62,16 @@ const FILE_NAMES = [
   'objects/pack/multi-pack-index',
   'shallow',
 ];
-/** The folders of a git directory that hold objects and refs. */
+/** The folders of a git directory with objects and refs. */
 const READ_FOLDERS = ['objects', 'refs', 'reftable'];
-/** Source: git follows inclusions of configuration files so far. */
+/** Source: git's limit for nested includes of configuration files. */
 const INCLUDE_DEPTH_MAX = 10;
-/** Source: git follows alternates of alternates so far. */
+/** Source: git's limit for alternates of alternates. */
 const ALTERNATE_DEPTH_MAX = 5;
 /** Bytes of a file that names a path. */
 const NAMING_SIZE_MAX = 1 << 20;
 
-/** What git reads for a source, and where links in it may lead. Real paths. */
+/** What git reads for a source, and allowed targets of its links. Real paths. */
 interface GitPlace {
   readonly gitDirs: readonly string[];
   readonly folders: readonly string[];
@@ -82,16 +81,16 @@ interface GitPlace {
 /**
  * Checks the git directory, its alternates and what git follows at once from there. A folder without git passes.
  *
- * Errors: GitPlaceError; GitFileError; what the file system says of what cannot be read.
- * Cost: some 40 calls of the system.
+ * Errors: GitPlaceError; GitFileError; errors of the file system for unreadable paths.
+ * Cost: some 40 system calls.
  */
 export function checkGitPlace(repoPath: string): void {
   findGitPlace(repoPath);
 }
 
 /**
- * The git directory of a source, and the one that it shares with others, wherever they are: who reads more there than
- * times of files has them checked first. Errors: GitPlaceError for names that git could read in another way.
+ * The git directory of a source and the common one, unchecked: check them before reading more than file times. Errors:
+ * GitPlaceError for names that git could read differently.
  */
 export function gitDirsOf(repoPath: string): readonly string[] {
   const gitDir = gitDirOfSource(realPathOf(repoPath) ?? repoPath);
@@ -99,10 +98,7 @@ export function gitDirsOf(repoPath: string): readonly string[] {
   return gitDir === commonDir ? [gitDir] : [gitDir, commonDir];
 }
 
-/**
- * As `checkGitPlace`, and looks at all that lies where objects and refs are, and at what the configuration includes.
- * Cost: reads all those folders.
- */
+/** As `checkGitPlace`, and also checks all objects, refs and included configuration. Cost: reads all those folders. */
 export async function checkGitPlaceWholly(repoPath: string): Promise<void> {
   const { gitDirs, folders, roots } = findGitPlace(repoPath);
   for (const gitDir of gitDirs) checkIncluded(path.join(gitDir, 'config'), INCLUDE_DEPTH_MAX);
@@ -140,7 +136,7 @@ function gitDirOfSource(root: string): string {
   if (status.isDirectory()) return realPathOf(inner) ?? inner;
   checkKind(inner);
   const text = readName(inner) ?? '';
-  // Git takes no other file for a name.
+  // Git accepts only this form.
   return text.startsWith(GIT_FILE) ? resolveReal(root, text.slice(GIT_FILE.length)) : inner;
 }
 
@@ -152,8 +148,8 @@ function commonDirOf(gitDir: string): string {
 }
 
 /**
- * Whether a git directory elsewhere names this folder as its work tree: as one that `git worktree add` made, or by its
- * setting, as in submodules. What says so lies where only the owner of that repository could put it.
+ * Whether a git directory elsewhere names this folder as its work tree: through `git worktree add`, or through its setting,
+ * as submodules do. Only the owner of that repository can write this.
  */
 function knowsWorkTree(gitDir: string, commonDir: string, root: string): boolean {
   if (gitDir === commonDir) {
@@ -165,7 +161,7 @@ function knowsWorkTree(gitDir: string, commonDir: string, root: string): boolean
   return path.basename(back) === '.git' && resolveReal(gitDir, path.dirname(back)) === root;
 }
 
-/** `core.worktree` as git writes it; undefined also where it is written in an unusual way. */
+/** `core.worktree` as git writes it; undefined also if written in an unusual way. */
 function workTreeSetting(file: string): string | undefined {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? Infinity;
   if (size > NAMING_SIZE_MAX) return undefined;
@@ -177,7 +173,7 @@ function workTreeSetting(file: string): string | undefined {
 
 function checkLink(link: string, roots: readonly string[]): void {
   const target = realPathOf(link);
-  // One that leads nowhere gives git nothing.
+  // A dangling link gives git nothing.
   if (target !== undefined && !isInside(target, roots))
     throw new GitPlaceError(`${link} leads to`, target);
 }
@@ -190,8 +186,8 @@ function checkKind(place: string): void {
 }
 
 /**
- * Looks at the files that a configuration file includes, and at those that they include. Takes more for an inclusion
- * than git does, which is harmless.
+ * Checks the files that a configuration file includes, recursively. Accepts more forms of an include than git does, which
+ * is harmless.
  *
  * Errors: GitFileError.
  */
@@ -219,7 +215,7 @@ async function checkEntriesBelow(top: string, roots: readonly string[]): Promise
   }
 }
 
-/** What is in a folder; nothing if it has gone: git removes folders of objects that it packs. */
+/** Entries of a folder; none if it is gone: git removes object folders when it packs. */
 export async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
@@ -229,7 +225,7 @@ export async function entriesOf(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** The folders of objects that this one borrows from. Errors: GitPlaceError. */
+/** The object folders that this one borrows from. Errors: GitPlaceError. */
 function alternatesOf(objects: string, roots: readonly string[], depth: number): string[] {
   const text = depth === 0 ? undefined : readText(path.join(objects, 'info/alternates'));
   const lines = text?.split('\n').filter((line) => line !== '' && !line.startsWith('#')) ?? [];
@@ -262,8 +258,8 @@ function realPathOf(place: string): string | undefined {
 }
 
 /**
- * The real path, or, of what is not there, its name. Errors: GitPlaceError where `..` behind a link would mean one
- * folder to git and another one to us.
+ * The real path; for a missing path its name. Errors: GitPlaceError if git and we could resolve a `..` after a link
+ * differently.
  */
 function resolveReal(folder: string, name: string): string {
   const place = path.resolve(folder, name);
@@ -273,16 +269,15 @@ function resolveReal(folder: string, name: string): string {
   return real ?? place;
 }
 
-/** The path that a file names. Errors: as `readText`. */
+/** The path that a file contains. Errors: as `readText`. */
 export function readName(file: string): string | undefined {
   return readText(file)?.replace(/[\r\n]+$/, '');
 }
 
 /**
- * The text of a file that names paths; undefined: there is none.
+ * The text of a file that contains paths; undefined: no file.
  *
- * Errors: GitPlaceError if git could read another path there than we do: NUL ends its texts, and its bytes are not
- * always UTF-8.
+ * Errors: GitPlaceError if git could read another path than we do: NUL ends its texts, and its bytes are not always UTF-8.
  */
 function readText(file: string): string | undefined {
   const status = statSync(file, { throwIfNoEntry: false });

@@ -1,14 +1,13 @@
-// What every git of the daemon is told, whatever the repository says: a repository comes from somebody else, and its
-// configuration can name programs, and files elsewhere. These settings win over its own. Drivers (`diff.<name>.command`,
-// `diff.<name>.textconv`, `filter.<name>.*`) have names that only the repository knows: they are kept out by how git is
-// asked (`--no-ext-diff --no-textconv`, no command that filters). Fixed settings also mean that equal questions have equal
-// answers.
+// Settings passed to every git of the daemon: a repository is untrusted, and its configuration can name programs, and files
+// elsewhere. These settings beat its own. Drivers (`diff.<name>.command`, `diff.<name>.textconv`, `filter.<name>.*`) have
+// names that only the repository knows: options prevent them (`--no-ext-diff --no-textconv`, no command that filters).
+// Fixed settings also make equal requests have equal answers.
 
-/** Never run: what would be run in its place, which fails at once. */
+/** Run in place of a program; fails at once. */
 const NO_PROGRAM = '/bin/false';
 
 export const SETTINGS: readonly string[] = [
-  // Programs. No protocol is allowed, so that none of those for a remote is reached (`git.ts`).
+  // Programs. No protocol is allowed, so none of the remote helpers runs (`git.ts`).
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'core.pager=cat',
@@ -18,7 +17,7 @@ export const SETTINGS: readonly string[] = [
   `core.gitProxy=${NO_PROGRAM}`,
   `core.alternateRefsCommand=${NO_PROGRAM}`,
   `uploadpack.packObjectsHook=${NO_PROGRAM}`,
-  // Empty: forgets those that were named before.
+  // Empty: clears the helpers named before.
   'credential.helper=',
   'diff.external=',
   'log.showSignature=false',
@@ -27,15 +26,15 @@ export const SETTINGS: readonly string[] = [
     (name) => `${name}=${NO_PROGRAM}`,
   ),
   `gpg.ssh.defaultKeyCommand=${NO_PROGRAM}`,
-  // Why: the daemon often reads repositories of another user (mounted folders); the check of the owner guards against
-  // exactly those programs.
+  // Why: the daemon often reads repositories of another user (mounted folders); the owner check guards against exactly
+  // those programs.
   'safe.directory=*',
-  // Files elsewhere. Those of the account must not change what is indexed.
+  // Files elsewhere. Those of the account must not affect the index.
   'core.excludesFile=/dev/null',
   'core.attributesFile=/dev/null',
   'mailmap.file=/dev/null',
   'mailmap.blob=',
-  // Answers.
+  // Output format.
   'color.ui=false',
   'core.abbrev=auto',
   'core.quotePath=true',

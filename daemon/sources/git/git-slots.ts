@@ -1,17 +1,16 @@
-// Bounds the git processes that run for one request each (log, blame, diff, listings); one repository has three
-// quarters of them at most. Long-lived processes have a bound of their own (object-pool.ts); indexing is bounded by its
-// jobs and does not come here.
+// Limits the git processes that each serve one request (log, blame, diff, listings); one repository has three quarters of
+// them at most. Long-lived processes have their own limit (object-pool.ts); indexing is limited by its jobs.
 
 import { availableParallelism } from 'node:os';
 import { namedPool } from '../../base/metrics.ts';
 import { Slots } from '../../base/slots.ts';
 
-/** Bound: git waits for the disk about as long as it computes, so that two for each core keep the cores busy. */
+/** Bound: git waits for the disk about as long as it computes, so two for each core keep the cores busy. */
 const RUNNING_MAX = Math.max(4, availableParallelism() * 2);
 /** Bound: at 100 ms each, the last of these waits some seconds with two cores. */
 const WAITING_MAX = 256;
 
-/** Too many requests that need git wait already. Nothing was started. */
+/** Too many requests already wait for git. Nothing was started. */
 export class GitBusyError extends Error {
   override readonly name = 'GitBusyError';
   readonly errorCode = 'SERVER_OVERLOADED';
@@ -33,7 +32,7 @@ const slots = namedPool(
 );
 
 /**
- * `run` in one of the slots that all requests share.
+ * `run` in one of the slots shared by all requests.
  *
  * Errors: GitBusyError; the reason of the signal, whatever `run` throws then; what `run` throws.
  */

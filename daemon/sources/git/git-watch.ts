@@ -1,18 +1,18 @@
-// Tells a git that works long from one that waits for ever: a pipe among the ignore files of a work tree, a file system
-// that does not answer. What counts as progress is output, processor time, and waiting for a disk.
+// Detects a git that hangs: a pipe among the ignore files of a work tree, a file system that does not answer. Output,
+// processor time and waiting for a disk count as progress.
 
 import { readFileSync } from 'node:fs';
 
 /** Guess: twice what a request may take, and enough for a busy machine. */
 const STALL_MS_MIN = 2_000;
 const CHECKS = 4;
-/** Where nothing is known of a process but its output. */
+/** If only the process's output is known. */
 const BLIND_CHECKS = 10 * CHECKS;
 
 /** Why not an argument: each git process of the daemon is watched, wherever it is started. */
 let timeoutMsNow = (): number => 30_000;
 
-/** Ends each git that makes no progress for twice this time, in ms, asked for at its start. */
+/** Ends each git without progress for twice this time, in ms, read at its start. */
 export function boundGit(timeoutMs: () => number): void {
   timeoutMsNow = timeoutMs;
 }
@@ -25,7 +25,7 @@ export interface Watched {
 }
 
 /**
- * Calls `onStall` once there has been no progress for long. Does not keep the event loop alive.
+ * Calls `onStall` after a long time without progress. Does not keep the event loop alive.
  *
  * @returns  ends the watch
  */
@@ -47,17 +47,17 @@ export function watchProgress(look: () => Watched, onStall: () => void): () => v
 
 const BUSY = 'busy';
 
-/** Git starts helpers of helpers: `fetch`, `remote-http`, `fetch-pack`, `index-pack`. */
+/** Depth of git's helpers: `fetch`, `remote-http`, `fetch-pack`, `index-pack`. */
 const HELPER_DEPTH_MAX = 6;
 
 /**
- * The processor time that a process and those that it has started have had, or that one of them is about to have some;
- * undefined: this system does not say.
+ * Processor time of a process and its children; also changes while one of them is runnable. Undefined: this system does not
+ * tell.
  */
 function workOf(pid: number, depth = 0): string | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // Source: proc(5): the state is behind the name in parentheses, utime and stime are the 14th and 15th field.
+    // Source: proc(5): the state follows the name in parentheses, utime and stime are the 14th and 15th field.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'R' || fields[0] === 'D') return BUSY;
     const helpers = depth === HELPER_DEPTH_MAX ? [] : helpersOf(pid);
@@ -68,7 +68,7 @@ function workOf(pid: number, depth = 0): string | undefined {
   }
 }
 
-/** Nothing where the system does not say. */
+/** Empty if the system does not tell. */
 function helpersOf(pid: number): number[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1');

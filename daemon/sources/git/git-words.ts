@@ -1,9 +1,9 @@
-// What git wrote to standard error, for people: no credentials, no control characters, one line.
+// git's standard error as text for people: no credentials, no control characters, one line.
 
 const LENGTH_MAX = 300;
 const FAILURE = /^(?:fatal|error): /;
 
-/** Why git failed: its fatal and error lines, whatever warnings stand before them; else its first line. May be empty. */
+/** Why git failed: its fatal and error lines, without warnings; else its first line. May be empty. */
 export function failureWords(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
   const failures = lines.filter((line) => FAILURE.test(line));
@@ -11,7 +11,7 @@ export function failureWords(stderr: string): string {
   return plainWords(told.map((line) => line.replace(FAILURE, '').trim()).join('; '));
 }
 
-/** A line of git's without the user part of addresses. */
+/** A line of git without the user part of addresses. */
 export function plainWords(line: string): string {
   return line
     .replace(FAILURE, '')

@@ -1,8 +1,7 @@
-// Runs the git command line: the only place of the daemon that starts git. Each process gets a
-// scrubbed environment, fixed settings that keep a hostile repository from running programs, its
-// own process group (so that helpers of git die with it), a time limit and an abort signal. Callers
-// give the arguments and put `--end-of-options` or `--` before what a user typed; what the output
-// means is theirs.
+// Runs the git command line: the only place in the daemon that starts git. Each process gets a scrubbed environment, fixed
+// settings that keep a hostile repository from running programs, its own process group (so that helpers of git die with
+// it), a time limit and an abort signal. Callers pass the arguments, with `--end-of-options` or `--` before user input, and
+// interpret the output.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -21,21 +20,21 @@ export interface GitOptions {
   readonly repoPath?: string | undefined;
   /** True: commands see the files below `repoPath`, which must be the root of a work tree. */
   readonly usesWorkTree?: boolean;
-  /** Absolute path of the folder to run in; default: `repoPath`. Git may look there for files of a work tree. */
+  /** Absolute path of the folder to run in; default: `repoPath`. Git may read work tree files there. */
   readonly cwd?: string;
-  /** More settings, `name=value`; they win over the fixed ones and over those of the repository. */
+  /** More settings, `name=value`; they beat the fixed ones and those of the repository. */
   readonly settings?: readonly string[];
-  /** A last argument whose bytes are not UTF-8: those of Node.js are strings. Holds no NUL. */
+  /** A last argument whose bytes are not UTF-8, which Node.js cannot pass as a string. Contains no NUL. */
   readonly rawTail?: Uint8Array | undefined;
-  /** More variables, for example credentials of a fetch; they win over the fixed ones. */
+  /** More variables, for example credentials of a fetch; they beat the fixed ones. */
   readonly env?: Readonly<Record<string, string>>;
-  /** For git and its helpers to read from file 3, once (`base/spawn.ts`). */
+  /** Readable once from file 3 by git and its helpers (`base/spawn.ts`). */
   readonly secret?: string | undefined;
-  /** True: it goes behind searches and whatever they wait for. */
+  /** True: lower priority than searches and what they wait for. */
   readonly isBackground?: boolean;
-  /** Gets what git writes to standard error, in place of the messages of errors. */
+  /** Receives git's standard error, which error messages then lack. */
   readonly onErrorText?: ((text: string) => void) | undefined;
-  /** 0 = none but that of `git-watch.ts`; default `GIT_TIMEOUT_MS`. */
+  /** 0 = only that of `git-watch.ts`; default `GIT_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -48,25 +47,25 @@ export interface RunOptions extends GitOptions {
 }
 
 export const GIT_TIMEOUT_MS = 30_000;
-/** Bound: the answer to one small question, such as what a name stands for. Bytes, like the two below. */
+/** Bound: the answer to one small request, such as the object of a name. Bytes, like the two below. */
 const ANSWER_SIZE_MAX = 1 << 20;
-/** Unit: ms. Of work on what git writes, before others have a turn. */
+/** Unit: ms. Of processing git's output before yielding. */
 const BUSY_MS_MAX = 10;
 /** Bound of a list of refs: some hundred thousand. */
 export const REFS_SIZE_MAX = 64 << 20;
-/** Bound of a list of the files of a repository: some four million. A tree of trees that share folders has no end. */
+/** Bound of a list of the files of a repository: some four million. Trees that share folders can be nested without end. */
 export const FILES_SIZE_MAX = 512 << 20;
 
-/** Why a program could not be started, where the machine has no room for another one. */
+/** Codes of a failed start on a machine without resources. */
 const SHORTAGES = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'];
-/** Of nice(1), where there is no program of that name. */
+/** Exit code of nice(1) if the program is not found. */
 const MISSING_CODE = 127;
 const MISSING_DETAIL = 'is git installed and in PATH?';
 const STDERR_SIZE_MAX = 64 * 1024;
 
 /**
- * What git says where the configuration of a repository has a value that git refuses; settings of ours that win over it
- * do not help, as git reads all of them in turn. The setting, where git names it.
+ * git's messages if it refuses a configuration value of the repository, with the setting if git names it. Our own settings
+ * do not help, as git parses all values in turn.
  * Source: config.c, date.c, pretty.c, color.c, grep.c of git 2.39.
  */
 const REFUSED_SETTINGS: readonly RegExp[] = [
@@ -82,14 +81,14 @@ const REFUSED_SETTINGS: readonly RegExp[] = [
 
 export type GitFailure = 'exit' | 'not_started' | 'timeout' | 'aborted' | 'output_too_large';
 
-/** git failed. The message names the sub-command, never its arguments: they may hold credentials. */
+/** git failed. The message names the sub-command, never its arguments: they may contain credentials. */
 export class GitError extends Error {
   override readonly name = 'GitError';
   readonly command: string;
   readonly failure: GitFailure;
   /** Absent unless `failure` is `exit` and no signal ended the process. */
   readonly exitCode: number | undefined;
-  /** Why, as git says (git-words.ts); may be empty. */
+  /** The reason given by git (git-words.ts); may be empty. */
   readonly detail: string;
 
   constructor(command: string, failure: GitFailure, exitCode: number | undefined, detail: string) {
@@ -104,8 +103,8 @@ export class GitError extends Error {
 }
 
 /**
- * Whether git ended with an error of its own, as where it cannot read a repository. Why by name: what a build thread throws
- * comes from there with its properties, but without its class.
+ * Whether git exited with an error of its own, for example because it cannot read a repository. Why by name: an error from
+ * a build thread arrives with its properties but without its class.
  */
 export function isGitExit(error: unknown): boolean {
   return (
@@ -116,11 +115,11 @@ export function isGitExit(error: unknown): boolean {
   );
 }
 
-/** Git refuses the configuration of the repository, so that nothing can be read of it. The message is for the caller. */
+/** Git refuses the repository's configuration, so nothing can be read from it. The message is for the caller. */
 export class GitSettingsError extends GitError {
   readonly errorCode = 'NOT_FOUND';
 
-  /** @param setting  undefined: git names none */
+  /** @param setting  undefined: not named by git */
   constructor(command: string, exitCode: number, detail: string, setting: string | undefined) {
     super(command, 'exit', exitCode, detail);
     const what = setting === undefined ? 'a setting' : `the setting ${setting}`;
@@ -129,7 +128,7 @@ export class GitSettingsError extends GitError {
 }
 
 /**
- * What git says where an object that others name is missing or damaged; with its id, where git names it.
+ * git's messages if a referenced object is missing or damaged, with its id if git names it.
  * Source: messages of git 2.39 of ls-tree, diff, blame, log and cat-file, tried with objects removed and damaged.
  */
 const LOST_OBJECTS: readonly RegExp[] = [
@@ -141,7 +140,7 @@ const LOST_OBJECTS: readonly RegExp[] = [
   /^error: Could not read ([0-9a-f]{40,64})$/m,
 ];
 
-/** An object that others name is missing or damaged, as in a partial clone. The message is for the caller. */
+/** A referenced object is missing or damaged, as in a partial clone. The message is for the caller. */
 export class LostObjectError extends GitError {
   readonly errorCode = 'NOT_FOUND';
   readonly oid: string;
@@ -167,19 +166,19 @@ function describeFailure(failure: GitFailure, exitCode: number | undefined): str
 
 /** A running git. The owner must await `ended`. */
 export interface GitProcess {
-  /** Undefined: not started yet, or never. */
+  /** Undefined: not started yet, or the start failed. */
   readonly pid: number | undefined;
   readonly stdin: Writable;
   readonly stdout: Readable;
   /** Settles when the process has ended and its output is drained; rejects with a GitError. */
   readonly ended: Promise<void>;
-  /** Kills the process group. `ended` rejects with `failure`, and with `detail` in place of what git wrote. */
+  /** Kills the process group. `ended` rejects with `failure`, and with `detail` in place of git's output. */
   kill(failure: GitFailure, detail?: string): void;
-  /** Whether the process keeps the event loop alive; it does unless told otherwise. */
+  /** Whether the process keeps the event loop alive; default: yes. */
   hold(isHeld: boolean): void;
 }
 
-// Why a list of what passes: the daemon's own environment may hold secrets and GIT_* variables.
+// Why an allowlist: the daemon's own environment may contain secrets and GIT_* variables.
 const PASSED_VARIABLES = [
   'PATH',
   'HOME',
@@ -203,14 +202,14 @@ const PASSED_VARIABLES = [
   'no_proxy',
 ];
 
-/** What the environment of the daemon says of accounts, certificates and proxies. */
+/** The daemon's variables for accounts, certificates and proxies. */
 export function passedVariables(): Record<string, string> {
   const env: Record<string, string> = {};
   for (const name of PASSED_VARIABLES) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }
-  // Why: what git asks with knows this one in small letters alone.
+  // Why: git's HTTP library reads only the lower-case name.
   if (env['HTTP_PROXY'] !== undefined) env['http_proxy'] ??= env['HTTP_PROXY'];
   return env;
 }
@@ -224,7 +223,7 @@ function gitEnvironment(extra: Readonly<Record<string, string>>): Record<string,
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_OPTIONAL_LOCKS: '0',
-    // Why: an object id must name its own content, and a partial clone must not fetch while it is read.
+    // Why: an object id must name its own content, and reading a partial clone must not fetch.
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: 'none',
@@ -233,8 +232,8 @@ function gitEnvironment(extra: Readonly<Record<string, string>>): Record<string,
 }
 
 /**
- * The folder with the objects and refs of the repository at `repoPath`. Naming it keeps git from
- * looking for a repository in the folders above.
+ * The folder with the objects and refs of the repository at `repoPath`. Naming it keeps git from searching the folders
+ * above.
  */
 export function gitDirOf(repoPath: string): string {
   const inner = path.join(repoPath, '.git');
@@ -252,10 +251,9 @@ function globalArguments(options: GitOptions): string[] {
   return args;
 }
 
-/** Becomes git with the bytes of `$1`, each as `\0` and three octal digits, as the last argument; x keeps line ends. */
+/** Executes git with the bytes of `$1`, each as `\0` and three octal digits, as the last argument; x keeps line ends. */
 const RAW_TAIL_SCRIPT = 'tail=$(printf "%bx" "$1"); shift; exec git "$@" "${tail%x}"';
 
-/** Program and arguments that run git. */
 function commandOf(args: readonly string[], options: GitOptions): [string, string[]] {
   const all = [...globalArguments(options), ...args];
   if (options.isBackground === true && process.platform === 'linux')
@@ -265,11 +263,11 @@ function commandOf(args: readonly string[], options: GitOptions): [string, strin
   return ['/bin/sh', ['-c', RAW_TAIL_SCRIPT, 'sh', digits.join(''), ...all]];
 }
 
-/** Ends each git that runs. */
+/** A kill function per running git. */
 const running = new Set<(cause: GitFailure) => void>();
 process.once('exit', endGits);
 
-/** Ends every git of this thread, whoever waits for it. */
+/** Ends every git of this thread. */
 export function endGits(): void {
   for (const kill of running) kill('aborted');
 }
@@ -279,10 +277,11 @@ export function endGits(): void {
  *
  * @param args  the sub-command first
  *
- * Errors: GitPlaceError; `ended` rejects with a GitError, or that of a machine without room for another program.
+ * Errors: GitPlaceError; `ended` rejects with a GitError, or the system's error if the machine lacks resources for another
+ * program.
  */
 export function startGit(args: readonly string[], options: GitOptions = {}): GitProcess {
-  // Threads work for jobs that have looked at their source, and do not know what is allowed.
+  // Threads work for jobs that have checked their source, and do not know the allowed paths.
   if (options.repoPath !== undefined && isMainThread) checkGitPlace(options.repoPath);
   const child = startProgram(...commandOf(args, options), {
     cwd: options.cwd ?? options.repoPath,
@@ -304,7 +303,7 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
   const release = limitLife(options, kill);
   running.add(kill);
   const howKilled = (): [GitFailure, string | undefined] => [failure, failureDetail];
-  // The place of a repository may stand before it.
+  // Options such as the repository's path may precede it.
   const command = args.find((text) => !text.startsWith('--')) ?? '';
   const ended = waitForEnd(child, command, options, howKilled).finally(() => {
     release();
@@ -345,12 +344,12 @@ function waitForEnd(
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (options.onErrorText !== undefined) options.onErrorText(text);
-    // What ends git stands last.
+    // The fatal message is the last one.
     else stderr = (stderr + text).slice(-STDERR_SIZE_MAX);
   });
   return new Promise((resolve, reject) => {
     child.once('error', (error: Error & { readonly code?: string }) => {
-      // Why as it is: that the machine has no room says nothing of git.
+      // Why unchanged: a machine without resources is not an error of git.
       if (error.code !== undefined && SHORTAGES.includes(error.code)) {
         reject(error);
         return;
@@ -370,7 +369,7 @@ function waitForEnd(
   });
 }
 
-/** The error of a git that ended with a code above 0. */
+/** The error of a git with an exit code above 0. */
 function exitError(command: string, exitCode: number, stderr: string): GitError {
   const detail = failureWords(stderr);
   const refusal = REFUSED_SETTINGS.map((pattern) => pattern.exec(stderr)).find(Boolean);
@@ -383,10 +382,9 @@ function exitError(command: string, exitCode: number, stderr: string): GitError 
 }
 
 /**
- * Runs git to its end and returns what it wrote to standard output, which is held in memory: whoever asks for a list
- * gives the size that it may have.
+ * Runs git to its end and returns its standard output, which is held in memory: set `outputSizeMax` for lists.
  *
- * Errors: GitError if it does not end with code 0, in time, within `outputSizeMax`, or makes no progress for long.
+ * Errors: GitError if it does not exit with code 0, in time, within `outputSizeMax`, or makes no progress for long.
  */
 export async function runGit(args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -395,7 +393,7 @@ export async function runGit(args: readonly string[], options: RunOptions = {}):
 }
 
 /**
- * As `runGit`, but hands on what git writes as it comes, in pieces that are the callee's to keep. Lets others in between.
+ * As `runGit`, but passes output on as it arrives, in chunks that the callee may keep. Yields to other work.
  *
  * Errors: as `runGit`; what `onChunk` throws.
  */
@@ -445,8 +443,8 @@ export async function streamGit(
 }
 
 /**
- * As `runGit`, as UTF-8 text without the line end; undefined where git ends with an exit code above
- * 0, unless it refuses the configuration.
+ * As `runGit`, as UTF-8 text without the line end; undefined if git exits with a code above 0, unless it refuses the
+ * configuration.
  */
 export async function tryGit(
   args: readonly string[],
@@ -463,11 +461,11 @@ export async function tryGit(
 
 let version: Promise<[major: number, minor: number]> | undefined;
 
-/** Of what threads are given. */
+/** Key in the environment data of threads. */
 const VERSION_KEY = 'version of git';
 
 /**
- * Version of the installed git, asked once; threads that begin later know it.
+ * Version of the installed git, read once; threads started later inherit it.
  *
  * Errors: GitError if git cannot be started.
  */

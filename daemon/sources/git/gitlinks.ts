@@ -1,28 +1,27 @@
-// The submodules of a commit: where each lies, which commit it pins, and the address that `.gitmodules` says. Nothing of that
-// is followed here.
+// The submodules of a commit: path, pinned commit, and the address in `.gitmodules`. Addresses are not followed here.
 
 import { runGit, tryGit } from './git.ts';
 import { isFilePath } from './names.ts';
 
 export interface Gitlink {
   readonly path: string;
-  /** As it is written, which may be anything. */
+  /** As written, unchecked. */
   readonly url: string;
   /** Object id. */
   readonly commit: string;
 }
 
-/** Bound: further ones are not looked at. */
+/** Bound: further ones are ignored. */
 const GITLINKS_MAX = 1_000;
-/** What file systems take. */
+/** Limit of file systems. */
 const PATH_SIZE_MAX = 4_096;
 const SETTING = /^submodule\.(.*)\.(path|url)\n(.*)$/s;
 const ENTRY = /^160000 commit ([0-9a-f]+)\t(.*)$/s;
 
 /**
- * Those that have a path and an address, the first 1,000.
+ * Submodules with a path and an address, the first 1,000.
  *
- * Errors: GitError, also where the commit cannot be read. Cost: a process; three where there are any.
+ * Errors: GitError, also if the commit cannot be read. Cost: a process; three if there are any.
  */
 export async function readGitlinks(repoPath: string, commit: string): Promise<readonly Gitlink[]> {
   const urls = await readModules(repoPath, commit);
@@ -34,7 +33,7 @@ export async function readGitlinks(repoPath: string, commit: string): Promise<re
   });
 }
 
-/** As ls-tree lists those that are there. Errors: GitError. */
+/** Existing paths as ls-tree lists them. Errors: GitError. */
 async function listed(
   repoPath: string,
   commit: string,
@@ -44,9 +43,9 @@ async function listed(
   return (await runGit(args, { repoPath })).toString('utf8').split('\0').slice(0, -1);
 }
 
-/** What `.gitmodules` says: address by path. Errors: GitError. */
+/** Addresses in `.gitmodules` by path. Errors: GitError. */
 async function readModules(repoPath: string, commit: string): Promise<Map<string, string>> {
-  // Why: to git config a file that is not there, and a repository that cannot be read, are one.
+  // Why: git config fails alike for a missing file and an unreadable repository.
   if ((await listed(repoPath, commit, ['.gitmodules'])).length === 0) return new Map();
   const args = [
     'config',

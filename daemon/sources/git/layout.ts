@@ -1,6 +1,6 @@
-// What lies at a path, by names alone: a bare repository, a work tree, or a plain folder. What looks like a part of a
-// bare repository, as one that is damaged or still being copied, is none of these: as a folder its files would be searched,
-// with the password that may be in its `config`.
+// Detects by file names what a path is: a bare repository, a work tree, or a plain folder. A partial bare repository,
+// damaged or still being copied, is refused: as a folder its files would be searched, including the password that may be in
+// its `config`.
 
 import { constants } from 'node:fs';
 import { access, readdir, readFile, readlink, stat } from 'node:fs/promises';
@@ -30,7 +30,7 @@ export class ProbeError extends Error {
   }
 }
 
-/** What a bare repository has in any case, and how it is told. */
+/** Names that every bare repository has, and their text in messages. */
 const MARKS = new Map([
   ['HEAD', 'HEAD'],
   ['objects', 'objects/'],
@@ -40,13 +40,13 @@ const MARKS = new Map([
 /**
  * `.git` makes a work tree, unless it leads to a bare repository; HEAD, objects and refs a bare repository.
  *
- * Errors: ProbeError, also for what has some of these alone.
+ * Errors: ProbeError, also if only some of these exist.
  */
 export async function layoutOf(absolute: string): Promise<SourceLayout> {
   return layoutOfNames(absolute, new Set(await readFolder(absolute)));
 }
 
-/** As `layoutOf`, of a folder with these names in it. */
+/** As `layoutOf`, for a folder with these names in it. */
 export async function layoutOfNames(
   absolute: string,
   names: ReadonlySet<string>,
@@ -60,9 +60,9 @@ export async function layoutOfNames(
 }
 
 /**
- * Whether some of the names of a bare repository are there, which no other folder would have.
+ * Whether it has parts of a bare repository that no other folder would have.
  *
- * @param count  of the marks that are there
+ * @param count  of the marks that exist
  */
 async function isPartOfRepository(
   absolute: string,
@@ -74,16 +74,16 @@ async function isPartOfRepository(
   return names.has('config') && (await isGitConfig(path.join(absolute, 'config')));
 }
 
-/** Guess: bytes of the configuration of a repository at most. */
+/** Guess: bytes of a repository's configuration at most. */
 export const CONFIG_SIZE_MAX = 1 << 20;
-/** Source: git writes it into each repository that it makes. */
+/** Source: git writes it into each new repository. */
 const GIT_CONFIG = /^\s*repositoryformatversion\s*=/im;
 
 async function isGitConfig(file: string): Promise<boolean> {
   return GIT_CONFIG.test((await readSmall(file)) ?? '');
 }
 
-/** Undefined: it is no file, is large, or cannot be read. */
+/** Undefined: not a file, too large, or unreadable. */
 async function readSmall(file: string): Promise<string | undefined> {
   try {
     const status = await stat(file);
@@ -96,8 +96,8 @@ async function readSmall(file: string): Promise<string | undefined> {
 }
 
 /**
- * Whether `.git` is a file that leads to a bare repository, `gitdir: ./.bare`, beside which its work trees mostly lie: the
- * folder is none of them, and among its files is all that is in the repository.
+ * Whether `.git` is a file that leads to a bare repository, `gitdir: ./.bare`, usually with its work trees beside it. The
+ * folder is not a work tree, and its files include the whole repository.
  */
 async function isBareByFile(absolute: string): Promise<boolean> {
   const told = /^gitdir: (.+)$/m.exec((await readSmall(path.join(absolute, '.git'))) ?? '')?.[1];
@@ -138,7 +138,7 @@ async function readFolder(absolute: string): Promise<string[]> {
   }
 }
 
-/** @param place  where a link leads */
+/** @param place  target of a link */
 function folderError(absolute: string, error: unknown, place: string): ProbeError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
   switch (code) {

@@ -1,5 +1,4 @@
-// The form of what names something in a repository: ids of objects, refs and paths as callers write them (API.md 11.0).
-// Whether they exist is for the readers to say.
+// Checks the form of object ids, refs and paths as callers write them (API.md 11.0). Existence is checked by the readers.
 
 /** A ref that is not well formed, or names no commit. The message is for the caller. */
 export class RefError extends Error {
@@ -32,17 +31,17 @@ export function requireObjectId(text: string): void {
   if (!isObjectId(text)) throw new TypeError(`not an object id: ${text}`);
 }
 
-/** Whether a text may name a ref, or be an id in any length, without an operator of gitrevisions(7). */
+/** Whether a text may name a ref, or be an id of any length, without an operator of gitrevisions(7). */
 export function isPlainName(text: string): boolean {
   return PLAIN_NAME.test(text);
 }
 
-/** Whether a text may be a plain name with some steps back from it. Bound: each of 999 commits. */
+/** Whether a text may be a plain name with some steps back. Bound: each of 999 commits. */
 export function isNearName(text: string): boolean {
   return NEAR_NAME.test(text);
 }
 
-/** A plain name and the steps back from it, as many as there may be: `main`, `~10000`; undefined: it is something else. */
+/** A plain name and any number of steps back: `main`, `~10000`; undefined: another form. */
 export function stepsOf(text: string): { name: string; steps: string } | undefined {
   const [, name, steps] = STEPS.exec(text) ?? [];
   return name === undefined || steps === undefined ? undefined : { name, steps };
@@ -53,33 +52,27 @@ export function isRefName(text: string): boolean {
   return REF_NAME.test(text);
 }
 
-/** The id that a text is, steps back aside, where it is too short to be taken for one; undefined: it is none. */
+/** The abbreviated id in a text, without steps back; undefined: it is not one. */
 export function shortIdOf(text: string): string | undefined {
   return SHORT_ID.exec(text)?.[0];
 }
 
-/**
- * Refuses a ref that could be read as an option, a range or a reflog entry, or that is not a ref at all.
- * Errors: RefError.
- */
+/** Refuses a ref that could be read as an option, a range or a reflog entry, or is not a ref. Errors: RefError. */
 export function checkRef(ref: string): void {
   const isRefused = ref === '' || ref.startsWith('-') || /\p{Cc}|\.\.|@\{/u.test(ref);
   if (isRefused || Buffer.byteLength(ref) > REF_SIZE_MAX)
     throw new RefError('The ref is not valid.');
 }
 
-/**
- * Refuses a path that is absolute, leaves the repo or holds a NUL byte.
- * Errors: PathError.
- */
+/** Refuses a path that is absolute, leaves the repo or contains a NUL byte. Errors: PathError. */
 export function checkPath(path: string): void {
   const isRefused = path.startsWith('/') || path.includes('\0') || path.split('/').includes('..');
   if (isRefused) throw new PathError('File not found.');
 }
 
 /**
- * The path of a folder without the slashes that may stand around it, "" for the root.
- * Errors: PathError if it leaves the repo or holds a NUL byte.
+ * The path of a folder without surrounding slashes, "" for the root. Errors: PathError if it leaves the repo or contains a
+ * NUL byte.
  */
 export function folderPathOf(path: string): string {
   const inner = path.replace(/^\//, '').replace(/\/$/, '');
@@ -87,7 +80,7 @@ export function folderPathOf(path: string): string {
   return inner;
 }
 
-/** Whether a file may have this path: no segment is empty, `.` or `..`; with another one it names a file in no repo. */
+/** Whether a file may have this path: no segment is empty, `.` or `..`. */
 export function isFilePath(path: string): boolean {
   return !path.includes('\0') && !/(?:^|\/)\.{0,2}(?:\/|$)/.test(path);
 }

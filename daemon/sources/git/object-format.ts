@@ -1,4 +1,4 @@
-// By which hash a repository names its objects, so that files on disk get the ids that git would give them.
+// The hash by which a repository names its objects, so that files on disk get the ids that git would give them.
 
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -11,13 +11,13 @@ const SECTION = /^\s*\[extensions\]/i;
 const SETTING = /^(?:\s*\[extensions\])?\s*objectformat\s*=\s*"?sha256"?\s*(?:[#;]|$)/im;
 
 /**
- * That of the repository at a path; of a folder without git SHA-1.
+ * Hash of the repository at a path; SHA-1 for a folder without git.
  *
- * Source: git reads this setting of the repository's own file alone, without what it includes.
- * Errors: as gitDirsOf; of the file system. Cost: some calls of the system.
+ * Source: git reads this setting only from the repository's own file, without includes.
+ * Errors: as gitDirsOf; of the file system. Cost: some system calls.
  */
 export function objectFormatOf(repoPath: string): ObjectFormat {
-  // Safety: there is one at least.
+  // Safety: there is at least one.
   const file = path.join(gitDirsOf(repoPath).at(-1)!, 'config');
   const status = statSync(file, { throwIfNoEntry: false });
   if (status?.isFile() !== true || status.size > CONFIG_SIZE_MAX) return 'sha1';

@@ -1,7 +1,7 @@
-// The long-lived git processes that read objects (object-process.ts): a few for each repository, with a bound over all
-// repositories, each lent to one request at a time. A process is replaced when it died, when it is old, or when it owes
-// an answer to somebody who has left. One that nobody needs is closed after a while, or at once where another repository
-// needs its place. Requests wait in order; beyond a number they are refused.
+// Pool of long-lived git processes that read objects (object-process.ts): a few per repository, with a limit over all
+// repositories, each lent to one request at a time. A process is replaced after it died, when it is old, or when its
+// request was cancelled while an answer was pending. Idle processes are closed after a while, or at once if another
+// repository needs the slot. Requests wait in order; beyond a limit they are refused.
 
 import { availableParallelism } from 'node:os';
 import { namedPool } from '../../base/metrics.ts';
@@ -13,27 +13,27 @@ export interface PoolOptions {
   readonly processMax?: number;
   readonly perRepoMax?: number;
   readonly waitingMax?: number;
-  /** After so long without use a process is closed. */
+  /** Idle time after which a process is closed. */
   readonly idleMs?: number;
-  /** Older processes are not lent any more. */
+  /** Older processes are not lent again. */
   readonly lifeMs?: number;
 }
 
-/** Guess: what such a process does is reading from the page cache, so that more than cores would not help. */
+/** Guess: such a process mostly reads from the page cache, so more than the cores would not help. */
 const PER_REPO_MAX = Math.max(2, Math.min(4, availableParallelism()));
 const PROCESS_MAX = Math.max(8, 2 * availableParallelism());
 const WAITING_MAX = 256;
 const IDLE_MS = 30_000;
-/** Why: git keeps commits that it has seen, and reads `shallow` and alternates only once. */
+/** Why: git caches commits, and reads `shallow` and alternates only once. */
 const LIFE_MS = 300_000;
 
 export class ObjectPool {
   readonly #processMax: number;
   readonly #idleMs: number;
   readonly #lifeMs: number;
-  /** A slot for each process that is lent, or being started. */
+  /** A slot for each process that is lent or being started. */
   readonly #slots: Slots;
-  /** Those that nobody uses, with the timers that end them, the one used last at the end. */
+  /** Idle processes with their closing timers, the last used at the end. */
   readonly #idle = new Map<ObjectProcess, NodeJS.Timeout>();
 
   constructor(options: PoolOptions = {}) {
@@ -55,7 +55,7 @@ export class ObjectPool {
   }
 
   /**
-   * Lends a process for the time that `run` takes, or until the signal is aborted, which ends it.
+   * Lends a process for the duration of `run`, or until the signal is aborted, which ends the process.
    *
    * Errors: GitBusyError; GitError; the reason of the signal; what `run` throws.
    */
@@ -77,7 +77,7 @@ export class ObjectPool {
     });
   }
 
-  /** Closes the processes that nobody uses, of one repository or of all. The pool stays usable. */
+  /** Closes the idle processes of one repository or of all. The pool stays usable. */
   async close(repoPath?: string): Promise<void> {
     const closing = [...this.#idle.keys()].filter(
       (process) => repoPath === undefined || process.repoPath === repoPath,
@@ -85,7 +85,7 @@ export class ObjectPool {
     await Promise.all(closing.map((process) => this.#drop(process)));
   }
 
-  /** The one of the repository that was used last, if it may still be used. */
+  /** The repository's process used last, if still usable. */
   #takeIdle(repoPath: string): ObjectProcess | undefined {
     for (const process of [...this.#idle.keys()].reverse()) {
       if (process.repoPath !== repoPath) continue;
@@ -100,7 +100,7 @@ export class ObjectPool {
     return undefined;
   }
 
-  /** Where there are as many as there may be, the one that nobody has used for longest makes room. */
+  /** At the limit, the process idle for longest is closed first. */
   #start(repoPath: string): Promise<ObjectProcess> {
     const [oldest] = this.#idle.keys();
     if (oldest !== undefined && this.counts.processes > this.#processMax) void this.#drop(oldest);
@@ -126,12 +126,12 @@ export class ObjectPool {
     this.#idle.delete(process);
   }
 
-  /** Ends one that nobody uses. */
+  /** Ends an idle process. */
   #drop(process: ObjectProcess): Promise<void> {
     this.#forget(process);
     return process.close();
   }
 }
 
-/** The one that all requests share. */
+/** The pool shared by all requests. */
 export const objectPool = namedPool('git objects', new ObjectPool());

@@ -1,5 +1,5 @@
-// A long-lived git that answers single questions about the objects of one repository: what is it, what is in it. Used
-// by one request at a time; how many there are, who gets which, and when they end is decided by object-pool.ts.
+// A long-lived git that answers single requests for type or content of an object of one repository. Used by one request at
+// a time; object-pool.ts decides how many there are and when they end.
 
 import { CatFile, knowsCommands } from './cat-file.ts';
 import type { ObjectInfo } from './cat-file-parser.ts';
@@ -7,7 +7,7 @@ import { GIT_TIMEOUT_MS, type GitFailure } from './git.ts';
 import { requireObjectId } from './names.ts';
 
 /**
- * Bound: what git keeps of objects that others are deltas of; a repository could ask for any amount.
+ * Bound: git's cache of delta bases; a repository could require any amount.
  * Measured: 2026-11-21, 2 busy cores, 29,573 objects of git's own history (676 MB): 96 MB 3.0 s and 227 MB of memory,
  * 24 MB 3.7 s and 147 MB, 8 MB 5.9 s and 128 MB.
  */
@@ -21,17 +21,17 @@ interface Answer {
 export class ObjectProcess {
   readonly repoPath: string;
   readonly startedAtMs = performance.now();
-  /** The same one, unless git has no `--batch-command`. */
+  /** The same process, unless git has no `--batch-command`. */
   readonly #infos: CatFile;
   readonly #contents: CatFile;
   readonly #gits: ReadonlySet<CatFile>;
 
   /**
-   * Starts git. That it cannot read the repository shows with the first question.
+   * Starts git. An unreadable repository shows at the first request.
    *
-   * @param isNew  for tests: whether git has `--batch-command`; default: what its version says
+   * @param isNew  for tests: whether git has `--batch-command`; default: by its version
    *
-   * Errors: GitError if git cannot be started at all.
+   * Errors: GitError if git cannot be started.
    */
   static async start(repoPath: string, isNew?: boolean): Promise<ObjectProcess> {
     return new ObjectProcess(repoPath, isNew ?? (await knowsCommands()));
@@ -45,13 +45,13 @@ export class ObjectProcess {
     this.#gits = new Set([this.#infos, this.#contents]);
   }
 
-  /** Whether it may be asked: it runs and owes no answer. */
+  /** Whether it runs and no answer is pending. */
   get isReady(): boolean {
     return this.#infos.isReady && this.#contents.isReady;
   }
 
   /**
-   * What a name stands for; undefined if there is no such object.
+   * The object of a name; undefined if there is none.
    *
    * @param name  anything git can resolve, without line breaks
    *
@@ -63,7 +63,7 @@ export class ObjectProcess {
   }
 
   /**
-   * The bytes of the object of this id; undefined if there is none. The caller owns them and has made sure of the size.
+   * The bytes of an object; undefined if there is none. The caller owns them and has checked the size.
    *
    * Errors: GitError, also for a damaged object.
    */
@@ -94,7 +94,7 @@ export class ObjectProcess {
     for (const git of this.#gits) git.kill(failure);
   }
 
-  /** Does `run`, unless the signal is aborted, which ends the process. Errors: the reason of the signal; what `run` throws. */
+  /** Runs `run`; aborting the signal ends the process. Errors: the reason of the signal; what `run` throws. */
   async useUntil<Value>(
     signal: AbortSignal,
     run: (process: ObjectProcess) => Promise<Value>,
@@ -109,7 +109,7 @@ export class ObjectProcess {
     }
   }
 
-  /** Ends git, by force if it owes an answer or does not go. */
+  /** Ends git, by force if an answer is pending or it does not exit. */
   async close(): Promise<void> {
     await Promise.all([...this.#gits].map((git) => git.close()));
   }

@@ -1,6 +1,6 @@
-// Reads single objects of repositories for requests: what names stand for, trees, blobs. Through the pool of git
-// processes; what never changes, and is small, is kept. An object that a process does not find, or over which it
-// dies, is asked for once more from a new one, which sees the packs, alternates and shallow ends of now.
+// Reads single objects for requests: object ids of names, trees, blobs. Uses the pool of git processes and caches small
+// immutable objects. If a process does not find an object, or dies over it, a new process is asked once, which sees the
+// current packs, alternates and shallow ends.
 
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
@@ -13,7 +13,7 @@ import { objectPool } from './object-pool.ts';
 import { ObjectProcess } from './object-process.ts';
 import { Tree } from './tree-object.ts';
 
-/** An object has more bytes than it may have. */
+/** An object is larger than allowed. */
 export class LargeObjectError extends Error {
   override readonly name = 'LargeObjectError';
   /** Bytes. */
@@ -37,8 +37,7 @@ const KEPT_BLOB_SIZE_MAX = 256 << 10;
 const KEPT_OVERHEAD = 300;
 const KEPT_ROOTS_MAX = 20_000;
 
-// Why the path of the repository in each key: whoever can write to one repository must not read the objects of
-// another by naming them.
+// Why the repository's path is in each key: write access to one repository must not give read access to objects of another.
 const keptTrees = namedCache(
   'git trees',
   new LRUCache<string, Tree>({
@@ -57,7 +56,7 @@ const keptBlobs = namedCache(
 /** Commit -> tree. */
 const keptRoots = namedCache('git roots', new LRUCache<string, string>(entryBound(KEPT_ROOTS_MAX)));
 
-/** Asks a process of the pool; where that finds nothing, or dies, a new one. */
+/** Asks a process of the pool; if that finds nothing, or dies, a new one. */
 async function ask<Value>(
   repoPath: string,
   signal: AbortSignal,
@@ -88,11 +87,11 @@ async function askNewProcess<Value>(
 }
 
 /**
- * What a name stands for, asked of a process of the pool alone; undefined if that finds nothing.
+ * The object of a name, from a process of the pool only; undefined if not found.
  *
  * @param name  anything git can resolve, without line breaks
  *
- * Errors: GitBusyError; GitError; the reason of the signal. So it is with all functions here.
+ * Errors: GitBusyError; GitError; the reason of the signal. The same holds for all functions here.
  */
 export function findObject(
   repoPath: string,
@@ -148,7 +147,7 @@ export async function readBlob(
   const kept = keptBlob(key, sizeMax);
   if (kept !== undefined) return kept;
   const bytes = await ask(repoPath, signal, async (process) => {
-    // Why again: others may have read it while this request waited for a process.
+    // Why again: another request may have read it while this one waited for a process.
     const found = keptBlob(key, sizeMax);
     if (found !== undefined) return found;
     const content = await readObject(process, 'blob', oid, sizeMax);

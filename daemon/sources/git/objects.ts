@@ -1,6 +1,5 @@
-// Lists what a repository holds: the tree of a commit, the files of a work tree, and what single
-// names stand for, a git process each. Blobs in bulk are read by blob-reader.ts, single objects for
-// requests by object-reader.ts.
+// Lists the content of a repository: the tree of a commit, the files of a work tree, and the objects of single names, a git
+// process each. blob-reader.ts reads blobs in bulk, object-reader.ts single objects for requests.
 
 import { type ObjectInfo, parseObjectLine } from './cat-file-parser.ts';
 import { FILES_SIZE_MAX, GitError, LostObjectError, runGit, streamGit, tryGit } from './git.ts';
@@ -16,13 +15,13 @@ export interface TreeEntry extends NamedPath {
   readonly size: number;
 }
 
-/** Where the type of a record of a tree's listing begins. */
+/** Offset of the type in a record of a tree's listing. */
 const TYPE_OFFSET = '100644 '.length;
 
-/** What a tree holds beside blobs. */
+/** Content of a tree besides blobs. */
 export interface TreeRest {
   readonly submodulePaths: string[];
-  /** Paths that lead out (`isInnerPath`). */
+  /** Paths that leave the repository (`isInnerPath`). */
   readonly outerPaths: string[];
 }
 
@@ -34,10 +33,10 @@ export interface ReadOptions {
 }
 
 /**
- * Calls back for each blob of the tree of a commit, in git order: by the bytes of the path. Lets others in between.
+ * Calls back for each blob of the tree of a commit, in git order: by the bytes of the path. Yields to other work.
  *
  * @param commit  object id, or a revision that is known to resolve
- * @param within  only this path, or what lies below it
+ * @param within  only this path, or what is below it
  *
  * Errors: GitError; what `onEntry` throws.
  */
@@ -64,7 +63,7 @@ export async function listTree(
 /** Guess: paths in one command line. */
 const PATHS_AT_ONCE = 500;
 
-/** Those of the paths that are symbolic links in a commit. Errors: GitError. Cost: a process for 500 of them. */
+/** The paths that are symbolic links in a commit. Errors: GitError. Cost: a process for 500 of them. */
 export async function findLinks(
   repoPath: string,
   commit: string,
@@ -81,7 +80,7 @@ export async function findLinks(
 }
 
 /**
- * Paths of all blobs of a tree, in git order, without those that lead out. Lets others in between.
+ * Paths of all blobs of a tree, in git order, without those that leave the repository. Yields to other work.
  *
  * Errors: GitError.
  */
@@ -97,7 +96,7 @@ export async function listTreePaths(
   return paths;
 }
 
-/** Calls back for each record of a listing, `<mode> <type> <oid>\t<path>`, with what is before the path. */
+/** Calls back for each record of a listing, `<mode> <type> <oid>\t<path>`, with the part before the path. */
 async function readTreeRecords(
   repoPath: string,
   tree: string,
@@ -119,16 +118,15 @@ async function readTreeRecords(
 }
 
 interface WorktreeWish {
-  /** Only these paths, and what lies below them; none: all. */
+  /** Only these paths, and everything below them; none: all. */
   readonly within?: readonly string[] | undefined;
-  /** What git ignores too. */
+  /** Includes files that git ignores. */
   readonly noIgnore?: boolean | undefined;
 }
 
 /**
- * Paths that git counts to a work tree: tracked, or untracked and not ignored. Among them are
- * tracked files that are gone from the disk, submodules, and nested repositories (their path ends
- * in `/`).
+ * Paths that git lists for a work tree: tracked, or untracked and not ignored. They include tracked files deleted on disk,
+ * submodules, and nested repositories (with a trailing `/`).
  *
  * Errors: GitError.
  */
@@ -163,11 +161,11 @@ const LIST_IGNORED = [
 ];
 
 /**
- * The folders of a work tree that git ignores as a whole, without those in such.
+ * The folders of a work tree that git ignores as a whole, outermost only.
  *
- * @param within  only these paths, and what lies below them; none: all
+ * @param within  only these paths, and everything below them; none: all
  *
- * Errors: GitError. Cost: a process that looks at all folders that are not ignored.
+ * Errors: GitError. Cost: a process that reads all folders that are not ignored.
  */
 export async function ignoredFolders(
   repoPath: string,
@@ -181,10 +179,10 @@ export async function ignoredFolders(
 }
 
 /**
- * Tells of each path of a work tree that git ignores the rule that says so, `sub/.gitignore: *.o`. Of a folder that is
- * ignored as a whole only the folder itself counts, with a slash at its end.
+ * Reports each path of a work tree that git ignores with the rule that ignores it, `sub/.gitignore: *.o`. A folder ignored
+ * as a whole is reported as one path with a trailing slash.
  *
- * Errors: GitError. Cost: two processes, one of which looks at all folders that are not ignored.
+ * Errors: GitError. Cost: two processes, one of which reads all folders that are not ignored.
  */
 export async function countIgnored(
   repoPath: string,
@@ -193,7 +191,7 @@ export async function countIgnored(
   const options = { repoPath, usesWorkTree: true, timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
   const paths = await runGit(LIST_IGNORED, options);
   if (paths.length === 0) return;
-  // Why: this command does not know literal paths; one that begins with `./` is literal in any case.
+  // Why: this command has no literal paths; one that begins with `./` is literal in any case.
   const input = Buffer.from(
     `./${paths.toString('latin1').slice(0, -1).replaceAll('\0', '\0./')}\0`,
     'latin1',
@@ -206,13 +204,13 @@ export async function countIgnored(
     onIgnored(`${fields[field]}: ${fields[field + 2]}`, fields[field + 3]!.slice('./'.length));
 }
 
-/** Exit code 1 says that no path is ignored, which cannot be unless the disk has changed since. */
+/** Exit code 1: no path is ignored, which is possible only if the disk has changed since. */
 function ignoreNone(error: unknown): Buffer {
   if (error instanceof GitError && error.exitCode === 1) return Buffer.alloc(0);
   throw error;
 }
 
-/** Bytes that git writes for a name, beside the name itself where it knows no such object. */
+/** Bytes that git writes per name, besides the name of a missing object. */
 const OBJECT_LINE_SIZE_MAX = 128;
 
 /**
@@ -241,9 +239,9 @@ export function resolveCommit(
 }
 
 /**
- * What each name stands for, `main^{commit}`, `v1.0:src/a.c`; undefined where the repository has no
- * such object. One process for all of them (8 ms), and one more for each name with a line break in
- * it. In a partial clone two more where ids are not there, and one for each other name that needs what is not there.
+ * The object of each name, `main^{commit}`, `v1.0:src/a.c`; undefined if the repository has none. One process for all (8
+ * ms), and one more for each name with a line break. In a partial clone two more if ids are missing, and one for each other
+ * name that needs a missing object.
  *
  * Errors: GitError.
  */
@@ -260,7 +258,7 @@ export async function findObjects(
   const found = await askObjects(repoPath, lines, options);
   return found.concat(found.length === lines.length ? [] : await behindLost());
 
-  /** Git ends at an object that a partial clone lacks: those behind it are asked for again. */
+  /** Git exits at an object that a partial clone lacks: the names after it are asked again. */
   async function behindLost(): Promise<(ObjectInfo | undefined)[]> {
     const rest = lines.slice(found.length + 1);
     const present = rest.every(isObjectId)
@@ -273,7 +271,7 @@ export async function findObjects(
   }
 }
 
-/** What each line stands for, up to the first one over which git ends as the repository lacks an object. */
+/** The object of each line, up to the first one at which git exits because an object is missing. */
 async function askObjects(
   repoPath: string,
   lines: readonly string[],
@@ -298,7 +296,7 @@ async function askObjects(
   return lines.slice(0, count).map((_, index) => parseObjectLine(answers[index] ?? ''));
 }
 
-/** Writes the ids of objects that are there, without a look at what they name, and passes over the others. */
+/** Prints the ids of present objects, without visiting what they refer to, and skips missing ones. */
 const PRESENT_ARGS = [
   'rev-list',
   '--objects',
@@ -311,7 +309,7 @@ const PRESENT_ARGS = [
 ];
 
 /**
- * Those of the ids whose objects the repository has. For partial clones, over whose missing objects `cat-file` ends.
+ * The ids whose objects the repository has. For partial clones, in which `cat-file` exits at missing objects.
  *
  * Errors: GitError. Cost: a process that looks each of them up.
  */

@@ -1,7 +1,6 @@
-// Finds out what a path of this machine is: a git repository (bare, or the root of a work tree), or
-// a plain folder, and what the daemon must know before it indexes it: name, default revision,
-// newest commit. Reads only. A folder inside a work tree is a plain folder: what was asked for is
-// that folder, not the repository around it.
+// Probes a local path: a git repository (bare, or the root of a work tree) or a plain folder, with its name, default
+// revision and newest commit, before it is indexed. Reads only. A folder inside a work tree is a plain folder: the user
+// named that folder, not the repository around it.
 
 import { given } from '../../base/given.ts';
 import { readFile } from 'node:fs/promises';
@@ -15,7 +14,7 @@ import { readRefs } from './refs.ts';
 import type { RepoSource, SourceKind } from '../../repos/records.ts';
 import { repoNameFromUrl } from '../../repos/repo-name.ts';
 
-/** `folder`: a folder without git; the others are named like the kind of the source. */
+/** `folder`: a folder without git; the others are named like the source kinds. */
 export type SourceMode = SourceKind;
 
 export interface ProbedSource {
@@ -23,22 +22,22 @@ export interface ProbedSource {
   readonly layout: SourceLayout;
   /** Name by the rule of API.md 19.4, before conflicts are resolved (`freeRepoName`). */
   readonly name: string;
-  /** The same rule for its remote alone; absent: it has none that names a host. */
+  /** The same rule for its remote only; absent: it has no remote with a host. */
   readonly remote?: string;
   /** Full ref name, `refs/heads/main`; `HEAD` if HEAD is detached or the docs are the files on disk. */
   readonly defaultRevision: string;
-  /** Full ref name of the branch that HEAD names, where `defaultRevision` does not name it; absent if there is none. */
+  /** Full ref name of the branch that HEAD names, if `defaultRevision` does not name it; absent if there is none. */
   readonly defaultBranch?: string;
-  /** Commit that the default revision (of files on disk: HEAD) names; absent if there is none. */
+  /** Commit of the default revision (for files on disk: of HEAD); absent if there is none. */
   readonly commit?: string;
   /** ISO 8601 in UTC, committer date of the newest commit of any branch. */
   readonly pushedAt?: string;
-  /** What its source is to be as to repositories in it (repos/records.ts); absent: as it was. */
+  /** Whether its source excludes nested repositories (repos/records.ts); absent: unchanged. */
   readonly reposApart?: boolean;
 }
 
 /**
- * What the path is and holds.
+ * Probes a path.
  *
  * @param mode  `commits`: what is committed; `worktree`: the files on disk. Default: `commits` for git
  *              repositories, the files for plain folders (whose source kind is `folder`). `folder`: refuses repositories.
@@ -52,7 +51,7 @@ export async function probeSource(sourcePath: string, mode?: SourceMode): Promis
   if (mode === 'folder')
     throw new ProbeError(absolute, 'mode_not_possible', 'a git repository, and no plain folder');
   await checkPlace(absolute);
-  // Why the version: the threads of a build need not ask.
+  // Why the version: build threads then inherit it.
   const [branches] = await Promise.all([newestBranches(absolute), gitVersion()]);
   if (branches === undefined) await requireRepository(absolute);
   if (layout === 'bare' && mode === 'worktree')
@@ -122,9 +121,9 @@ interface DefaultRevision {
 }
 
 /**
- * The branch that HEAD names, or `HEAD` if it is detached. Where HEAD names a branch without
- * commits although others have some (a bare repository that only got `main`, while its HEAD says
- * `master`), the one of them with the newest commit; `main` and `master` first.
+ * The branch that HEAD names, or `HEAD` if it is detached. If HEAD names a branch without commits although others have some
+ * (a bare repository that only got `main`, while its HEAD says `master`), the branch with the newest commit; `main` and
+ * `master` first.
  *
  * Errors: GitError.
  */
@@ -148,7 +147,7 @@ interface Branch extends DefaultRevision {
 }
 
 /**
- * Branches with the newest commits. Why one question: that HEAD is among them, as it mostly is, spares three others.
+ * Branches with the newest commits. Why one request: HEAD is mostly among them, which saves three others.
  *
  * @returns  undefined: git cannot tell
  */
@@ -168,7 +167,7 @@ async function newestBranches(repoPath: string): Promise<Branch[] | undefined> {
   }
 }
 
-/** Of what `newestBranches` asks for; a branch that names no commit is none. */
+/** Output format of `newestBranches`; a branch that names no commit is ignored. */
 const BRANCH_LINE = /^([* ])(\d*) commit ([0-9a-f]+) (.+)$/;
 
 async function commitSeconds(repoPath: string, commit: string | undefined): Promise<number> {
@@ -179,19 +178,19 @@ async function commitSeconds(repoPath: string, commit: string | undefined): Prom
   return newestOf([{ seconds: Number(shown?.split(' ', 1)[0]) }]);
 }
 
-/** 0: none has a date that a calendar has. */
+/** 0: none has a valid date. */
 function newestOf(commits: readonly Pick<Branch, 'seconds'>[]): number {
   const times = commits.map(({ seconds }) => seconds);
   return Math.max(0, ...times.filter((time) => isoTimeOf(time) !== undefined));
 }
 
-/** Bound: branches with dates that no calendar has, which are passed over. */
+/** Bound: branches with invalid dates, which are skipped. */
 const REFS_LOOKED_AT = 100;
 
 /**
- * The name that a source has by the rule of API.md 19.4, before conflicts are resolved.
+ * Name of a source by the rule of API.md 19.4, before conflicts are resolved.
  *
- * @param kind  what it is read as
+ * @param kind  how it is read
  *
  * Errors: GitPlaceError; GitFileError; GitError.
  */
@@ -207,7 +206,7 @@ async function nameFromRemote(repoPath: string): Promise<string | undefined> {
   return address === undefined ? undefined : repoNameFromUrl(address);
 }
 
-/** Spares git for mirrors: where the configuration has none of these words it names neither a remote nor another file. */
+/** Saves a git process for mirrors: a configuration without these words has neither a remote nor an include. */
 async function mayHaveRemote(repoPath: string): Promise<boolean> {
   try {
     const text = await readFile(path.join(gitDirOf(repoPath), 'config'), 'latin1');
@@ -223,7 +222,7 @@ function localName(absolute: string): string {
   return `local/${name === '' ? 'root' : name}`;
 }
 
-/** The mode in which a source is looked at again. */
+/** The mode for probing a source again. */
 export function modeOf({ kind }: RepoSource): 'commits' | 'worktree' | undefined {
   return kind === 'folder' ? undefined : kind;
 }

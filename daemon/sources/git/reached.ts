@@ -1,7 +1,6 @@
-// Which commits the refs of a repository reach. Only those are served (API.md 4.12), as a repository holds more than it
-// shows: what was pushed over, what a fork or a failed push has left, objects that others lend it. What is known is
-// kept until a ref no longer reaches what it reached. The refs are looked at once in a while, and whenever a commit is
-// not known yet.
+// Which commits the refs of a repository reach. Only those are served (API.md 4.12): a repository also contains
+// force-pushed commits, leftovers of forks and failed pushes, and borrowed objects. Results are cached until a ref no
+// longer reaches what it reached. The refs are read once in a while, and whenever a commit is unknown.
 
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
@@ -10,29 +9,29 @@ import { GitError, REFS_SIZE_MAX, runGit, tryGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObjects } from './objects.ts';
 
-/** So long a commit may still be served that no ref reaches any more. Guess. */
+/** A commit may be served this long after the last ref left it. Guess. */
 const REFS_FRESH_MS = 10_000;
 const KNOWN_COMMITS_MAX = 100_000;
 /** Over all repositories. */
 const KNOWN_TIPS_MAX = 300_000;
-/** Guess: where more were moved, little is known that still counts. */
+/** Guess: if more refs were moved, little of the cache is still valid. */
 const MOVED_TIPS_MAX = 500;
 /** Bound: arguments of a process, some 700 KB. */
 const TIPS_AT_ONCE = 10_000;
 
-/** The refs of a repository as they were. */
+/** A snapshot of a repository's refs. */
 interface Refs {
-  /** What they name, HEAD too, annotated tags both ways. */
+  /** Their targets, HEAD included, annotated tags both ways. */
   readonly tips: ReadonlySet<string>;
   /** Of performance.now: the clock may be set back. */
   readonly readAtMs: number;
-  /** Another number: some commit is no longer reached. */
+  /** Changes if some commit is no longer reached. */
   readonly epoch: number;
 }
 
 export interface ReachOptions {
   readonly signal: AbortSignal;
-  /** Variables that let git find a commit graph. */
+  /** Variables with which git finds a commit graph. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Default: `REFS_FRESH_MS`. */
   readonly freshMs?: number;
@@ -45,12 +44,12 @@ const knownRefs = namedCache(
     sizeCalculation: ({ tips }) => tips.size + 1,
   }),
 );
-/** What is reached, by `keyOf`. */
+/** Reached commits, by `keyOf`. */
 const knownCommits = namedCache(
   'git commits reached',
   new LRUCache<string, true>(entryBound(KNOWN_COMMITS_MAX)),
 );
-/** Readings under way. */
+/** Running reads. */
 const readings = new Map<string, Promise<Refs>>();
 let lastEpoch = 0;
 
@@ -61,11 +60,10 @@ function keyOf(repoPath: string, { epoch }: Refs, commit: string): string {
 /**
  * Whether a ref of the repository, or its HEAD, reaches the commit.
  *
- * @param commit  full id of a commit that is there
+ * @param commit  full id of an existing commit
  *
  * Errors: GitBusyError; GitError; the reason of the signal.
- * Cost: nothing for what is known; else 5 to 10 ms and a walk of the commits that are newer: 6 us each, 1 us with a
- * commit graph.
+ * Cost: nothing if cached; else 5 to 10 ms and a walk of the newer commits: 6 us each, 1 us with a commit graph.
  */
 export async function isReached(
   repoPath: string,
@@ -78,7 +76,7 @@ export async function isReached(
   if (wasKnown && performance.now() - before.readAtMs < freshMs) return true;
   const refs = await refsNow(repoPath, wasKnown, options);
   if (isKnown(repoPath, refs, commit)) return true;
-  // Refs that are broken reach nothing, and are no reason to refuse what others reach.
+  // Broken refs reach nothing, and must not block what others reach.
   const isDoubted = await hasUnreached(repoPath, [commit], refs.tips, options, [
     '--ignore-missing',
   ]);
@@ -92,8 +90,8 @@ function isKnown(repoPath: string, refs: Refs, commit: string): boolean {
 }
 
 /**
- * Keeps in mind commits that a walk from `start` has met. Only where `start` is still one that is known: a ref that
- * named it may be gone since, or may never have been looked at.
+ * Caches commits met by a walk from `start`, only if `start` is still cached: its ref may be gone since, or it was never
+ * checked.
  */
 export function noteReached(repoPath: string, start: string, commits: Iterable<string>): void {
   const refs = knownRefs.get(repoPath);
@@ -101,7 +99,7 @@ export function noteReached(repoPath: string, start: string, commits: Iterable<s
   for (const commit of commits) knownCommits.set(keyOf(repoPath, refs, commit), true);
 }
 
-/** @param mayShare  a reading that is under way will do: no ref is looked for that may be newer */
+/** @param mayShare  a running read is sufficient; no newer ref is expected */
 async function refsNow(repoPath: string, mayShare: boolean, options: ReachOptions): Promise<Refs> {
   const shared = mayShare ? await readings.get(repoPath)?.catch(() => undefined) : undefined;
   if (shared !== undefined) return shared;
@@ -118,7 +116,7 @@ async function readReach(repoPath: string, options: ReachOptions): Promise<Refs>
   const before = knownRefs.get(repoPath);
   if (before !== undefined && before.readAtMs > readAtMs) return before;
   const isKept = before !== undefined && (await reachesAll(repoPath, before.tips, tips, options));
-  // Another reading that ended meanwhile may have found that something is lost.
+  // Another read that ended meanwhile may have found a lost commit.
   const isSame = knownRefs.get(repoPath) === before;
   const refs = { tips, readAtMs, epoch: isKept && isSame ? before.epoch : ++lastEpoch };
   knownRefs.set(repoPath, refs);
@@ -130,7 +128,7 @@ async function readTips(repoPath: string, { signal }: ReachOptions): Promise<Set
   const ask = (...args: string[]) => withSlot(repoPath, signal, () => tryGit(args, settings));
   const lines =
     (await ask('show-ref', '--head', '--dereference')) ??
-    // That fails where there is no ref, and at one that is broken.
+    // This fails without refs, and at a broken one.
     [
       await ask('rev-parse', '--verify', '--quiet', 'HEAD'),
       await ask('for-each-ref', '--format=%(objectname)'),
@@ -139,7 +137,7 @@ async function readTips(repoPath: string, { signal }: ReachOptions): Promise<Set
   return new Set(ids.filter((id) => id !== ''));
 }
 
-/** Whether what the refs named before is still reached. */
+/** Whether all former targets are still reached. */
 async function reachesAll(
   repoPath: string,
   before: ReadonlySet<string>,
@@ -152,20 +150,20 @@ async function reachesAll(
   try {
     return !(await hasUnreached(repoPath, moved, now, options));
   } catch (error) {
-    // What a ref named may be gone.
+    // A former target may be gone.
     if (error instanceof GitError && error.failure === 'exit') return false;
     throw error;
   }
 }
 
 /**
- * Whether one of these commits may not be reached by the tips: that none is found is certain, but git stops looking
- * where commits get old, and what lies behind one with a wrong date seems not to be reached.
+ * Whether one of these commits may be unreached by the tips. "None" is certain. Otherwise it is not: git stops searching
+ * among old commits, so commits behind one with a wrong date seem unreached.
  *
- * Why not by the refs as they are: what is noted under an epoch must be reached by what the refs named when they were
- * read, or nobody would see it go.
+ * Why not by the current refs: what is cached under an epoch must be reached by the refs read at that time, or its loss
+ * would go unnoticed.
  *
- * Errors: GitError, also if one is not there, unless `settings` say otherwise.
+ * Errors: GitError, also if a commit is missing, unless `settings` say otherwise.
  */
 async function hasUnreached(
   repoPath: string,
@@ -181,9 +179,9 @@ async function hasUnreached(
 }
 
 /**
- * Whether one of the tips leads to the commit, whatever dates say: then it is the merge base of itself and of them.
+ * Whether one of the tips leads to the commit, whatever the dates: then it is the merge base of itself and of them.
  *
- * Errors: GitError. Cost: two processes and a walk of all that is not common to the commit and the tips.
+ * Errors: GitError. Cost: two processes and a walk of everything that commit and tips do not share.
  */
 async function isAncestor(
   repoPath: string,

@@ -1,4 +1,4 @@
-// The thread that looks at refs: what of a file system it asks may not answer, and nobody else waits for that.
+// The thread that reads ref fingerprints: a file system that does not answer blocks only this thread.
 
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../../base/caught.ts';
@@ -17,7 +17,7 @@ port.on('message', ({ paths, progress }: LookOrder) => {
   port.postMessage(states);
 });
 
-/** What cannot be looked at looks like that. */
+/** The text for what cannot be read. */
 function stateOf(path: string): string {
   try {
     return refStateOf(path);

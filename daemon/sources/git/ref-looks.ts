@@ -1,24 +1,24 @@
-// Looks at the refs of many repositories in a thread. One whose file system does not answer keeps a thread of its own
-// until it does, and is passed over meanwhile; the others are looked at in a new thread.
+// Reads ref fingerprints of many repositories in a thread. A repository whose file system does not answer keeps its own
+// thread until it does, and is skipped meanwhile; the others are read in a new thread.
 
 import { Worker } from 'node:worker_threads';
 import { programFile } from '../../base/program-files.ts';
 
-/** What the thread is to look at; `progress` says how far it is. */
+/** The thread's work; `progress` is shared memory with its progress. */
 export interface LookOrder {
   readonly paths: readonly string[];
   readonly progress: Int32Array;
 }
 
-/** Guess: a look at one repository takes 60 us; a disk that has to start takes seconds, and is looked at again. */
+/** Guess: reading one repository takes 60 us; a disk that has to start takes seconds, and is tried again. */
 const DEADLINE_MS = 1_000;
-/** Guess: threads that wait, 5 MB each. With more of them nothing is looked at until one is back. */
+/** Guess: blocked threads, 5 MB each. With more of them nothing is read until one is back. */
 const STUCK_MAX = 16;
 
 export interface RefLooksOptions {
   /** Default: DEADLINE_MS. */
   readonly deadlineMs?: number;
-  /** The file of the thread, for tests. */
+  /** Script of the thread, for tests. */
   readonly thread?: URL;
 }
 
@@ -26,7 +26,7 @@ export class RefLooks {
   readonly #deadlineMs: number;
   readonly #file: URL;
   #thread: Worker | undefined;
-  /** Repositories that a thread waits for. */
+  /** Repositories that block a thread. */
   readonly #stuck = new Set<string>();
   readonly #stop = new AbortController();
 
@@ -36,8 +36,7 @@ export class RefLooks {
   }
 
   /**
-   * For each repository a text that is another one after its refs have changed; undefined: it does not answer. One call
-   * at a time. Errors: none.
+   * A fingerprint per repository that changes when its refs change; undefined: no answer. One call at a time. Errors: none.
    */
   async look(paths: readonly string[]): Promise<readonly (string | undefined)[]> {
     for (;;) {
@@ -51,7 +50,7 @@ export class RefLooks {
     }
   }
 
-  /** 'stuck': one of them is from now on; undefined: the thread has ended, or this is closed. */
+  /** 'stuck': one of them blocks from now on; undefined: the thread has ended, or this is closed. */
   async #ask(paths: readonly string[]): Promise<readonly string[] | 'stuck' | undefined> {
     this.#thread ??= new Worker(this.#file);
     const thread = this.#thread;
@@ -81,18 +80,18 @@ export class RefLooks {
     return path === undefined ? undefined : 'stuck';
   }
 
-  /** Leaves a thread alone that may wait for a repository. */
+  /** Abandons a thread that may be blocked by a repository. */
   #giveUp(thread: Worker, path: string | undefined): void {
     this.#thread = undefined;
     if (path !== undefined) this.#stuck.add(path);
     thread.on('error', () => {});
-    // It ends when its last call comes back.
+    // It ends when its last call returns.
     void thread.terminate().then(() => path !== undefined && this.#stuck.delete(path));
-    // Why again: ending a thread has the process wait for it.
+    // Why again: terminating a thread makes the process wait for it.
     thread.unref();
   }
 
-  /** A look under way ends. Threads that wait are left to themselves. */
+  /** Ends a running read. Blocked threads are abandoned. */
   close(): void {
     this.#stop.abort();
     void this.#thread?.terminate();

@@ -1,5 +1,5 @@
-// Whether the refs or settings of a repository may have changed since somebody last looked, without git: by the files that
-// hold them. Measured: 2026-11-23, 60 to 68 us a look. Where a file system does not answer the caller waits: see ref-looks.ts.
+// Fingerprint of a repository's refs and settings, read from their files without git. Measured: 2026-11-23, 60 to 68 us a
+// call. Blocks if the file system does not answer: see ref-looks.ts.
 
 import { hash } from 'node:crypto';
 import { type BigIntStats, readdirSync, statSync } from 'node:fs';
@@ -9,8 +9,8 @@ import { isInnerPath } from '../../base/paths.ts';
 import { gitDirsOf, readName } from './git-place.ts';
 
 /**
- * Files of git directories in which branches, tags and HEAD are, settings, and where objects are borrowed. Source:
- * gitrepository-layout(5), git-pack-refs(1).
+ * Files of git directories with branches, tags, HEAD, settings, and borrowed objects. Source: gitrepository-layout(5),
+ * git-pack-refs(1).
  */
 const MARKED_FILES = [
   'HEAD',
@@ -19,22 +19,25 @@ const MARKED_FILES = [
   'config',
   'objects/info/alternates',
 ];
-/** What git reads all else from. Why not by their times: each object that is written changes those. */
+/** Folders with everything else git reads. Why not by their times: each new object changes those. */
 const OBJECT_FOLDERS = ['objects', 'objects/pack'];
 const REF_FOLDERS = ['refs/heads', 'refs/tags'];
 const REF_MARK = 'ref: ';
-/** Of the file of a ref that names no other one: an id and a line end. */
+/** Size of a ref's file unless it names another ref: an id and a line end. */
 const ID_SIZES: ReadonlySet<bigint> = new Set([41n, 65n]);
 /** Source: SYMREF_MAXDEPTH of git. */
 const SYMREF_DEPTH_MAX = 5;
-/** Bounds on files that are looked at: who has more of them packs them. Of folders behind these only themselves. */
+/**
+ * Limits on files that are checked: a repository with more should pack its refs. Of further folders only the folder itself
+ * is checked.
+ */
 const FILES_MAX = 10_000;
 const MARKS_MAX = 20_000;
-/** Guess: how often git is asked where there is more than is looked at, ms: it takes a second or so. */
+/** Guess: interval of asking git in repositories beyond the limits, ms: it takes a second or so. */
 const UNSEEN_MS = 60_000;
 
 /**
- * A text that changes whenever branches, tags, HEAD or settings change; rarely also when they have not.
+ * A text that changes whenever branches, tags, HEAD or settings change; rarely also without a change.
  *
  * Errors: those of `gitDirsOf`; of the file system.
  */
@@ -52,7 +55,7 @@ export function refStateOf(repoPath: string): string {
   return hash('sha1', marks.join());
 }
 
-/** What tells a file from what it was: git replaces files as a whole. "": there is none. */
+/** Fingerprint of a file: git replaces files as a whole. "": no file. */
 function markOf(file: string): string {
   return markOfStatus(statusOf(file));
 }
@@ -65,7 +68,7 @@ function markOfStatus(status: BigIntStats | undefined): string {
   return status === undefined ? '' : `${status.ino} ${status.size} ${status.mtimeNs}`;
 }
 
-/** The ref that another one names, which may be neither a branch nor a tag. */
+/** The target of a symbolic ref, which may be neither a branch nor a tag. */
 function addTarget(file: string, gitDirs: readonly string[], marks: string[], depth = 0): void {
   const text = readName(file);
   const target = text?.startsWith(REF_MARK) === true ? text.slice(REF_MARK.length) : undefined;
@@ -83,7 +86,7 @@ function addRef(
 ): void {
   const status = statusOf(file);
   marks.push(`${name} ${markOfStatus(status)}`);
-  // Why by size: to read each file takes longer than to look at it.
+  // Why by size: reading each file takes longer than a stat.
   if (status === undefined || ID_SIZES.has(status.size)) return;
   try {
     addTarget(file, gitDirs, marks, depth);
@@ -104,10 +107,10 @@ function addMarks(folder: string, gitDirs: readonly string[], marks: string[]): 
     if (marks.length >= MARKS_MAX) return;
     const place = path.join(folder, entry.name);
     if (entry.isDirectory()) addMarks(place, gitDirs, marks);
-    // A lock is a file that is being written, and no ref.
+    // A lock file is being written, and is not a ref.
     else if (marks.length < FILES_MAX && !entry.name.endsWith('.lock'))
       addRef(entry.name, place, gitDirs, marks);
   }
-  // A ref that is set is a file that is made and renamed there. Why always: one that came and went leaves no other trace.
+  // Setting a ref creates and renames a file there. Why always: a ref that was created and removed leaves no other trace.
   marks.push(markOf(folder));
 }

@@ -1,5 +1,5 @@
-// Branches and tags of a repository: those to index, as revisions with the commits they name, and all of them for people
-// (API.md 11.5). Annotated tags are peeled.
+// Branches and tags of a repository: those to index, as revisions with their commits, and all of them for people (API.md
+// 11.5). Annotated tags are peeled.
 
 import { REFS_SIZE_MAX, runGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
@@ -31,7 +31,7 @@ export interface RefTests {
 }
 
 /**
- * The branches and tags whose short names pass.
+ * The branches and tags whose short names match.
  *
  * Errors: GitError.
  */
@@ -58,7 +58,7 @@ export async function findRevisions(
 }
 
 /**
- * What git says of each branch and tag, a line each.
+ * git's line for each branch and tag.
  *
  * @param more  further arguments; default: branches and tags
  *
@@ -75,7 +75,7 @@ export async function readRefs(
   return listing.toString('utf8').split('\n').slice(0, -1);
 }
 
-/** The commit that each name leads to; undefined: none. */
+/** The commit of each name; undefined: none. */
 async function findCommits(
   repoPath: string,
   names: readonly string[],
@@ -117,7 +117,7 @@ interface FoundRef {
   readonly name: string;
   /** A tag of a tag. */
   readonly isNested: boolean;
-  /** Undefined: a tag of a tag that is not peeled yet, or no commit. */
+  /** Undefined: an unpeeled tag of a tag, or no commit. */
   readonly commit: string | undefined;
   readonly committedAtSeconds: number;
 }
@@ -157,7 +157,7 @@ function parseRef(line: string): FoundRef {
   };
 }
 
-/** Finds the commits of tags of tags, which the listing peels once only. */
+/** Finds the commits of tags of tags, which the listing peels only once. */
 async function peelTags(
   repoPath: string,
   refs: readonly FoundRef[],

@@ -1,5 +1,5 @@
-// From what a caller typed as a ref to the id of a commit. The form of a ref is checked before (API.md 11.0);
-// names are looked up each time, as they move; full ids are looked up once. A commit that no ref reaches is none.
+// Resolves a caller's ref to a commit id. The form is checked before (API.md 11.0). Names are looked up each time, as they
+// move; full ids once. A commit that no ref reaches is refused.
 
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -24,12 +24,12 @@ export class RepoGoneError extends Error {
   }
 }
 
-/** The part of a repo that is asked for. */
+/** The parts of a repo used here. */
 export type ResolvableRepo = Pick<RepoRecord, 'name' | 'source' | 'defaultRevision'>;
 
 const KNOWN_IDS_MAX = 20_000;
 
-/** Path of the repository and full id as it was given, with steps back from it -> id of the commit. */
+/** Path of the repository and full id as given, with steps back from it -> id of the commit. */
 const knownIds = namedCache('git ids', new LRUCache<string, string>(entryBound(KNOWN_IDS_MAX)));
 
 /**
@@ -37,12 +37,12 @@ const knownIds = namedCache('git ids', new LRUCache<string, string>(entryBound(K
  *
  * @param ref  any revision that git can resolve; undefined: the default revision of the repo, for which the files
  *             on disk of a work tree count as its HEAD
- * @param env  variables that let git find a commit graph
+ * @param env  variables with which git finds a commit graph
  *
- * Errors: RefError if it names no commit that the refs of the repository reach, as it always is for a folder without
- * git; RepoGoneError; GitBusyError; GitError if the repository is damaged; the reason of the signal.
- * Cost: 0.1 ms for a name and an ancestor that is near (`main~3`) or was asked for lately, 10 to 20 ms for what does not
- * exist, and for other expressions as long as git takes; for a commit that was not asked for lately that of `isReached`.
+ * Errors: RefError if it names no commit that the refs of the repository reach, and always for a folder without git;
+ * RepoGoneError; GitBusyError; GitError if the repository is damaged; the reason of the signal.
+ * Cost: 0.1 ms for a name, and for an ancestor that is near (`main~3`) or cached; 10 to 20 ms for what does not exist;
+ * git's time for other expressions; for a commit that is not cached that of `isReached`.
  */
 export async function resolveRef(
   repo: ResolvableRepo,
@@ -74,13 +74,16 @@ async function findCommit(
     (await askPool(repoPath, revision, signal)) ??
     (await withRepo(repo, () => lookUp(repo, revision, signal)));
   if (commit === undefined) throw isRepoGone(repo) ? new RepoGoneError(repo.name) : refError(ref);
-  // Why the lengths: in a repository with SHA-256 ids, 40 digits are the beginning of an id.
+  // Why the lengths: in a repository with SHA-256 ids, 40 digits are an abbreviated id.
   if (key !== undefined && (fixed !== revision || commit.length === revision.length))
     knownIds.set(key, commit);
   return commit;
 }
 
-/** `main~10000` with the id of `main`, as what lies behind a commit stays; undefined: it is near, or no such thing. */
+/**
+ * `main~10000` with the id of `main`, as the ancestors of a commit never change; undefined: it is near, or another
+ * expression.
+ */
 async function farStepsOf(
   repoPath: string,
   revision: string,
@@ -92,7 +95,7 @@ async function farStepsOf(
   return commit === undefined ? undefined : commit + far.steps;
 }
 
-/** Whether nothing that could be the repository or folder of a repo is at its place. */
+/** Whether neither a repository nor a folder is at the repo's path. */
 export function isRepoGone({ source }: Pick<RepoRecord, 'source'>): boolean {
   const place = source.kind === 'folder' ? source.path : gitDirOf(source.path);
   const status = statSync(place, { throwIfNoEntry: false });
@@ -101,7 +104,7 @@ export function isRepoGone({ source }: Pick<RepoRecord, 'source'>): boolean {
   return source.kind !== 'folder' && status.isDirectory() && !existsSync(path.join(place, 'HEAD'));
 }
 
-/** Says so if something failed because the repository is not there any more. */
+/** Reports a RepoGoneError if something failed because the repository is gone. */
 export async function withRepo<Value>(
   repo: Pick<RepoRecord, 'name' | 'source'>,
   run: () => Promise<Value>,
@@ -120,7 +123,7 @@ function refError(ref: string | undefined): RefError {
   );
 }
 
-/** Asks a process that runs already, which keeps the commits on the way; undefined: it does not know. */
+/** Asks a running process, which caches the commits on the way; undefined: not found. */
 async function askPool(
   repoPath: string,
   revision: string,
@@ -137,7 +140,7 @@ async function askPool(
 }
 
 /**
- * Asks a git of its own.
+ * Asks a new git process.
  *
  * Why two steps: in `HEAD:x` and `:/text` a suffix `^{commit}` would be part of the path or the text.
  */
@@ -154,7 +157,7 @@ async function lookUp(
     if (commit !== undefined) return commit;
     const [object] = await findObjects(source.path, [id], options);
     if (object !== undefined || !isPlainName(revision)) return undefined;
-    // An id in full need not exist; what a ref or the beginning of an id names does, and is damaged then.
+    // A full id need not exist; the object of a ref or an abbreviated id does, and is damaged if it cannot be read.
     const isWhole = id === revision.toLowerCase();
     const named = isWhole ? await resolveObject(source.path, id.slice(0, -1), options) : id;
     if (named === id) throw new LostObjectError('cat-file', id);

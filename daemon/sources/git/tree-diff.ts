@@ -1,5 +1,4 @@
-// What differs between the trees of two commits: each path whose content or kind is another one. A git process that
-// reads the folders that differ, and no others.
+// Paths whose content or kind differs between the trees of two commits. One git process reads only the folders that differ.
 
 import { decodePath, isInnerPath, type NamedPath } from '../../base/paths.ts';
 import { Breather } from '../../base/next-turn.ts';
@@ -14,7 +13,7 @@ export interface TreeItem {
 }
 
 export interface TreeChange extends NamedPath {
-  /** The path leads out (`isInnerPath`): nothing at it is a doc. */
+  /** The path leaves the repository (`isInnerPath`): nothing at it is a doc. */
   readonly isOuter: boolean;
   /** Absent: nothing. */
   readonly before?: TreeItem;

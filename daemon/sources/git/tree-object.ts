@@ -1,6 +1,5 @@
-// One tree object of git, taken apart: the children of one folder version, in git's order and in the order of the
-// API, found by name. Where trees come from and how long they are kept: object-reader.ts. Reading whole trees of
-// commits at once is trees.ts.
+// Parses one git tree object: the children of one folder version, in git's order and in the API's order, found by name.
+// object-reader.ts reads and caches trees; trees.ts reads whole trees of commits.
 
 import { compareText, hasSurrogates, isInnerPath, REPLACEMENT } from '../../base/paths.ts';
 
@@ -20,13 +19,13 @@ export interface TreeItem {
 const BLANK = 0x20;
 const TYPE_MASK = 0o170000;
 /**
- * Guess: bytes of an item beside its part of the object: the record, its name, its places in lists, and what is made
- * of it for answers and kept with them.
+ * Guess: bytes of an item besides its part of the object: the record, its name, its places in lists, and cached answer
+ * data.
  */
 const ITEM_SIZE = 300;
 
 export class Tree {
-  /** In git's order, without names that lead out. */
+  /** In git's order, without names that leave the folder. */
   readonly items: readonly TreeItem[];
   readonly #object: Buffer;
   readonly #idSize: number;
@@ -45,7 +44,7 @@ export class Tree {
     this.items = parseItems(oid, object);
   }
 
-  /** Bytes of memory, about. */
+  /** Bytes of memory, approximately. */
   get memorySize(): number {
     return this.#object.length + ITEM_SIZE * (this.items.length + 1);
   }
@@ -54,7 +53,7 @@ export class Tree {
     return this.#object.toString('hex', item.idOffset, item.idOffset + this.#idSize);
   }
 
-  /** The children of this name: one or none, unless bytes that are not UTF-8 make several look alike. */
+  /** The children of this name: at most one, unless bytes that are not UTF-8 make several look alike. */
   named(name: string): readonly TreeItem[] {
     if (name.includes(REPLACEMENT)) return this.items.filter((item) => item.name === name);
     this.#byName ??= new Map(this.items.map((item) => [item.name, item]));
@@ -86,8 +85,8 @@ export const MODE_SUBMODULE = 0o160000;
 export const MODE_SYMLINK = 0o120000;
 
 /**
- * Calls back for each entry of a tree object with its type and where its name is; its id begins one byte behind.
- * Source: git's tree object: `<mode> <name>\0<id>`, one behind the other.
+ * Calls back for each entry of a tree object with its type and the position of its name; its id begins one byte after the
+ * name. Source: git's tree object: `<mode> <name>\0<id>`, repeated.
  *
  * Errors: throws if it is damaged.
  */
@@ -122,7 +121,7 @@ export function sortItems<Item extends { readonly name: string; readonly type: T
     key: item.name.toLowerCase(),
     rank: item.type === 'tree' ? 0 : 1,
   }));
-  // Why: looking for surrogates in each comparison takes longer than comparing.
+  // Why: testing for surrogates in each comparison takes longer than comparing.
   const compare = rows.some(({ key }) => hasSurrogates(key)) ? compareText : compareUnits;
   rows.sort(
     (a, b) => a.rank - b.rank || compare(a.key, b.key) || compare(a.item.name, b.item.name),

@@ -1,6 +1,5 @@
-// From paths to objects in the tree of a commit: what is at a path, and what the folders of a set of paths hold. Walks
-// down from the root through trees that are kept (object-reader.ts); a path is never given to git, so none can be
-// taken for anything else.
+// Finds the objects at paths in the tree of a commit, and the content of folders. Walks down from the root through cached
+// trees (object-reader.ts); a path is never given to git, so none can be taken for anything else.
 
 import { addToList } from '../../base/lists.ts';
 import { nextTurn } from '../../base/next-turn.ts';
@@ -8,7 +7,7 @@ import { readTree } from './object-reader.ts';
 import { baseNameOf, folderOf } from '../../base/paths.ts';
 import { sortItems, type Tree, type TreeItem, type TreeItemType } from './tree-object.ts';
 
-/** Folders that are passed before others have a turn: trees that are kept are read without waiting. */
+/** Levels between two yields: cached trees are read without waiting. */
 const LEVELS_A_TURN = 64;
 
 export interface FoundItem {
@@ -26,19 +25,19 @@ export interface FolderChild {
 /** Path of a folder, "" for the root -> its children in the order of answers. */
 export type Folders = ReadonlyMap<string, readonly FolderChild[]>;
 
-/** The trees on the way down to a path, from the root on; several of a level where names look alike. */
+/** The trees on the way down to a path, from the root on; several per level if names look alike. */
 type Levels = (level: number, trees: readonly Tree[]) => void;
 
 /**
- * What is at a path: nothing, one item, or several where bytes that are not UTF-8 make paths look alike.
+ * The items at a path: none, one, or several if bytes that are not UTF-8 make paths look alike.
  *
  * @param rootOid   id of the root tree
  * @param path      not ""
  * @param holder    whom it is for
- * @param onLevel   told of the trees that are passed: those that hold the segment of that number
+ * @param onLevel   called with the trees on the way: those that contain the segment of that number
  *
  * Errors: as `readTree`; the reason of the signal.
- * Cost: one walk, which lets others in between.
+ * Cost: one walk, which yields to other work.
  */
 export async function findItems(
   repoPath: string,
@@ -67,16 +66,16 @@ export async function findItems(
   return found;
 }
 
-/** What a tree holds by a name. */
+/** Item of a tree by name. */
 export function foundItem(tree: Tree, item: TreeItem): FoundItem {
   return { type: item.type, isSymlink: item.isSymlink, oid: tree.oidOf(item) };
 }
 
 /**
- * The children of those folders of a tree that are wanted.
+ * The children of the requested folders of a tree.
  *
  * @param holder  whom it is for
- * @param wanted  with each path the paths of the folders above it, and "" in any case
+ * @param wanted  with each path all folders above it, and always ""
  *
  * Errors: as `readTree`.
  */
@@ -116,7 +115,7 @@ export function withFoldersAbove(folders: Iterable<string>): Set<string> {
   return all;
 }
 
-/** Path of a folder -> names of the wanted folders in it. */
+/** Path of a folder -> names of the requested folders in it. */
 function namesByFolder(wanted: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const path of wanted) {

@@ -1,6 +1,6 @@
-// Reads the trees of many commits at once: level by level, each folder version of a path once, however many commits
-// share it, through one git. What comes out is the union of their docs, and for each commit which of them it holds.
-// Memory: a number for each entry of each folder version, and each path once.
+// Reads the trees of many commits at once, level by level, through one git: each folder version of a path once, however
+// many commits share it. The result is the union of their docs, and the docs of each commit. Memory: a number for each
+// entry of each folder version, and each path once.
 
 import { BlobReader } from './blob-reader.ts';
 import { findObjects, type ReadOptions } from './objects.ts';
@@ -8,10 +8,10 @@ import { forEachEntry, MODE_SUBMODULE, MODE_SYMLINK, MODE_TREE } from './tree-ob
 import { addToList } from '../../base/lists.ts';
 import { decodePath, isInnerPath, type NamedPath } from '../../base/paths.ts';
 
-/** A path and blob that some commit holds. */
+/** A path and blob in some commit. */
 export interface TreeDoc extends NamedPath {
   readonly oid: string;
-  /** In the commit it was first seen in; the blob is the same in all. */
+  /** In the commit that lists it first; the blob is the same in all. */
   readonly isSymlink: boolean;
 }
 
@@ -19,11 +19,11 @@ export interface TreeUnion {
   /** In no particular order. */
   readonly docs: readonly TreeDoc[];
   readonly submodulePaths: readonly string[];
-  /** Paths that lead out (`isInnerPath`), in no commit's docs. */
+  /** Paths that leave the repository (`isInnerPath`), in no commit's docs. */
   readonly outerPaths: readonly string[];
-  /** Folders that the repository lacks in some commit, with a slash at the end; the commit itself, where that is the root. */
+  /** Folders missing from the repository in some commit, with a trailing slash; the commit itself if that is the root. */
   readonly lostPaths: readonly string[];
-  /** Calls back with the index of each doc of a commit, by its index in the call. */
+  /** Calls back with the index of each doc of a commit, by the commit's index in the call. */
   visit(commit: number, onDoc: (doc: number) => void): void;
 }
 
@@ -34,9 +34,9 @@ interface FolderVersion {
   readonly folders: number[];
 }
 
-/** What is known of one path that is a folder in some commit. */
+/** The state of a path that is a folder in some commit. */
 interface Folder {
-  /** Path with a slash at its end, "" for the root; its bytes as Latin-1. */
+  /** Path with a trailing slash, "" for the root; its bytes as Latin-1. */
   readonly prefix: string;
   /** Versions by tree id, docs by name and blob id in bytes. */
   readonly versions: Map<string, number>;
@@ -44,7 +44,7 @@ interface Folder {
   readonly children: Map<string, Folder>;
 }
 
-/** A folder version whose tree is still to be read. */
+/** A folder version whose tree is not read yet. */
 interface Unread {
   readonly oid: string;
   readonly folder: Folder;
@@ -52,7 +52,7 @@ interface Unread {
 }
 
 /**
- * The union of the trees of these commits, as far as the repository has them.
+ * The union of the trees of these commits, except missing objects.
  *
  * Errors: GitError.
  */
@@ -118,7 +118,6 @@ class Union {
   readonly #root: Folder = newFolder('');
   #unread: Unread[] = [];
 
-  /** Folder version of a root tree. */
   addRoot(oid: string): number {
     return this.#versionOf(this.#root, oid);
   }

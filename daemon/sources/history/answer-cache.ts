@@ -1,16 +1,16 @@
-// Answers that never change, because their keys name commits by id: the last ones used are kept, up to so many
-// bytes, and one that many ask for at a time is made once. Making one ends when nobody waits for it any more.
+// Cache of answers that never change because their keys contain commit ids: least recently used, limited in bytes. An
+// answer requested by many at a time is computed once; the computation is aborted when nobody waits for it.
 
 import { LRUCache } from 'lru-cache';
 import { SharedWork } from '../../base/shared-work.ts';
 
-/** Bytes of an entry beside its content: a guess that keeps many small entries from counting as nothing. */
+/** Bytes of an entry besides its content: a guess, so that many small entries do not count as nothing. */
 const ENTRY_SIZE = 300;
 
 export interface AnswerCacheOptions {
   /** Bytes of all entries. */
   readonly sizeMax: number;
-  /** Larger answers are not kept. */
+  /** Larger answers are not cached. */
   readonly entrySizeMax: number;
 }
 
@@ -29,9 +29,9 @@ export class AnswerCache {
   /**
    * The answer of this key, which the caller must not change.
    *
-   * @param make  given a signal that is aborted when all who wait have left
+   * @param make  its signal is aborted when all callers have left
    *
-   * Errors: what `make` rejects with, which is not kept; the reason of `signal`.
+   * Errors: what `make` rejects with, which is not cached; the reason of `signal`.
    */
   async get(
     key: string,

@@ -1,4 +1,4 @@
-// Who wrote how many of the commits that lead to one: reads `git shortlog`.
+// Authors of the commits that lead to a commit, with counts: reads `git shortlog`.
 
 import { compareText, type NamedPath } from '../../base/paths.ts';
 import { type HistoryContext, runHistory } from './process.ts';
@@ -28,7 +28,7 @@ export async function readAuthors(
   return parseAuthors(output.toString('utf8'));
 }
 
-/** Source: `<count>\t<name> <<e-mail>>`; no name holds `<`. */
+/** Source: `<count>\t<name> <<e-mail>>`; no name contains `<`. */
 const LINE = /^ *(\d+)\t(.*?) ?<(.*)>$/;
 
 function parseAuthors(text: string): Author[] {
@@ -38,7 +38,7 @@ function parseAuthors(text: string): Author[] {
     if (name === undefined || email === undefined) continue;
     authors.push({ name, email, commitCount: Number(count) });
   }
-  // Why not as git has them: by the bytes of the whole, in which what is behind a name counts before a longer name.
+  // Why not git's order: it compares whole lines, in which the text after a name counts before a longer name.
   return authors.sort(
     (a, b) =>
       b.commitCount - a.commitCount || compareText(a.name, b.name) || compareText(a.email, b.email),

@@ -1,5 +1,5 @@
-// Who wrote which lines of a file: reads what `git blame --incremental` writes, which is the commit of each run of
-// lines without the lines themselves, and puts the runs in the order of the file.
+// Blame of a file: reads `git blame --incremental`, which gives the commit of each run of lines without the lines, and
+// sorts the runs into file order.
 
 import type { NamedPath } from '../../base/paths.ts';
 import { type HistoryContext, runHistory } from './process.ts';
@@ -7,7 +7,7 @@ import { unquoteName } from './quoted.ts';
 
 export interface BlameRange {
   readonly hash: string;
-  /** Of the file in that commit. */
+  /** Path of the file in that commit. */
   readonly path: string;
   /** 1-based. */
   readonly startLine: number;
@@ -22,12 +22,12 @@ export interface BlameCommit {
   readonly message: string;
   readonly authorName: string;
   readonly authorEmail: string;
-  /** The commit before it that held other lines there, and the path then. */
+  /** The previous commit with other lines there, and the path in it. */
   readonly previous?: { readonly hash: string; readonly path: string };
 }
 
 export interface Blame {
-  /** In the order of the file; neighbours differ in commit or path. */
+  /** In file order; neighbours differ in commit or path. */
   readonly ranges: readonly BlameRange[];
   readonly commits: Readonly<Record<string, BlameCommit>>;
 }
@@ -35,7 +35,7 @@ export interface Blame {
 /** About 200 bytes a run of lines: enough for a million runs. */
 const OUTPUT_SIZE_MAX = 256 << 20;
 
-/** Lists of commits to look past are those of the repository's settings, which may not even exist. */
+/** Ignores the repository's lists of skipped commits, which may name missing files. */
 const OPTIONS = ['--no-ignore-revs-file', '--no-textconv', '--encoding=UTF-8'];
 
 /**

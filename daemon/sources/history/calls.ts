@@ -1,14 +1,14 @@
-// What can be asked about the history of a repo, and what cannot be had.
+// Requests about the history of a repo, and their errors.
 
 import { CodedError } from '../../base/caught.ts';
 import type { CommitFilter, CommitWindow } from './commits.ts';
 
-/** What is asked for cannot be had. */
+/** The request cannot be answered. */
 export class HistoryError extends CodedError<'FILE_NOT_FOUND' | 'INVALID_QUERY_PARAMS'> {
   override readonly name = 'HistoryError';
 }
 
-/** What a ref stands for where a path is given or not. */
+/** A ref, and optionally a path. */
 export interface HistoryPlace {
   /** Undefined: the default revision. */
   readonly ref: string | undefined;
@@ -18,7 +18,7 @@ export interface HistoryPlace {
 
 export interface CommitsCall extends HistoryPlace, CommitFilter, CommitWindow {}
 
-/** Part of a list. */
+/** A page of a list. */
 export interface ListPart<Item> {
   /** Of the whole list. */
   readonly total: number;
@@ -31,7 +31,7 @@ export interface BlameCall {
   readonly path: string;
 }
 
-/** Which of the files that differ. */
+/** A page of the files that differ. */
 export interface DiffWindow {
   readonly offset: number;
   readonly limit: number;
@@ -45,7 +45,7 @@ export interface DiffCall {
   readonly path: string | undefined;
   /** Undefined: all files. */
   readonly window?: DiffWindow | undefined;
-  /** Lines that differ in white space alone are equal. */
+  /** Lines that differ only in white space are equal. */
   readonly ignoresWhitespace?: boolean | undefined;
   /** Whom it is for. */
   readonly holder?: string;

@@ -1,11 +1,11 @@
-// Lists of commits: which ones, newest first, how many there are in all, and what is said of each. Which ones and
-// how many never change for a start that is named by its id; what is said of them does, as branches and tags move.
+// Lists commits: their ids, newest first, their total, and the fields of each. For a start given by id, ids and total never
+// change; the fields do, as branches and tags move.
 
 import type { NamedPath } from '../../base/paths.ts';
 import { type HistoryContext, runHistory } from './process.ts';
 
 export interface CommitFilter {
-  /** POSIX basic regular expressions, without regard to case. */
+  /** POSIX basic regular expressions, ignoring case. */
   readonly query?: string | undefined;
   readonly author?: string | undefined;
   /** Seconds since 1970, inclusive, of the committer. */
@@ -38,14 +38,14 @@ export interface CommitWindow {
 const FIELDS_SIZE_MAX = 64 << 20;
 /** Ids of 4 million commits. */
 const WALK_SIZE_MAX = 256 << 20;
-/** Ids kept of a walk: those of 100,000 commits, more than people page through. */
+/** Cached ids of a walk: those of 100,000 commits, more than people page through. */
 const KEPT_SIZE_MAX = 4 << 20;
-/** Largest number of commits that git can be told to skip. */
+/** Largest number of commits that git can skip. */
 const OFFSET_MAX = 2 ** 31 - 1;
 
-/** A command that writes ids, one a line, newest first. */
+/** A command that prints ids, one a line, newest first. */
 function listCommand({ query, author, since, until }: CommitFilter): string[] {
-  // Why not always rev-list: it knows authors only as they wrote themselves.
+  // Why not always rev-list: it ignores the mailmap of authors.
   const command =
     author === undefined
       ? ['rev-list']
@@ -61,7 +61,7 @@ function listCommand({ query, author, since, until }: CommitFilter): string[] {
 }
 
 /**
- * Ids of some of the commits that lead to `start`, one a line, newest first.
+ * Ids of a page of the commits that lead to `start`, one a line, newest first.
  *
  * @param path  only those that touched it
  *
@@ -79,14 +79,14 @@ export function listCommits(
   return runHistory(args, context, { path, outputSizeMax: WALK_SIZE_MAX });
 }
 
-/** How many commits lead to `start`, as decimal text. Errors: as `listCommits`. */
+/** Number of commits that lead to `start`, as decimal text. Errors: as `listCommits`. */
 export function countCommits(context: HistoryContext, start: string): Promise<Buffer> {
   return runHistory(['rev-list', '--count', start], context, { outputSizeMax: 100 });
 }
 
 /**
- * Goes through all commits that `listCommits` could give: the first line of the result says how many they are, those
- * behind it are the first ids. Why: to count them is to find them.
+ * Walks all commits of `listCommits`: the first line of the result is their total, the first ids follow. Why: counting them
+ * finds them.
  *
  * Errors: as `listCommits`.
  */
@@ -109,11 +109,11 @@ const LINE_END = 0x0a;
 export interface WalkPart {
   /** Of all commits. */
   readonly total: number;
-  /** Undefined: not among those that are kept. */
+  /** Undefined: beyond the cached ids. */
   readonly hashes: readonly string[] | undefined;
 }
 
-/** A part of what `walkCommits` gave. */
+/** A page of `walkCommits`. */
 export function partOfWalk(walk: Buffer, { offset, limit }: CommitWindow): WalkPart {
   const head = walk.indexOf(LINE_END) + 1;
   const total = Number(walk.toString('latin1', 0, head));
@@ -125,21 +125,21 @@ export function partOfWalk(walk: Buffer, { offset, limit }: CommitWindow): WalkP
   return { total, hashes: linesOf(lines) };
 }
 
-/** Lines without their ends. */
+/** Lines without line ends. */
 export function linesOf(text: string): string[] {
   return text.split('\n').slice(0, -1);
 }
 
 const FIELDS = ['%H', '%aI', '%s', '%D', '%b', '%aN', '%aE', '%P'];
 
-/** What git shows of a date that it cannot read; in this form it repeats `%aI`, or gives years of seven digits. */
+/** git's text for an invalid date; in this form it repeats `%aI`, or gives years of seven digits. */
 const NO_DATE = '1970-01-01T00:00:00+00:00';
 
-/** Which refs count as names of a commit: those that git itself shows. */
+/** Refs shown as names of a commit, the same as git's. */
 const NAMES = ['HEAD', 'refs/heads/', 'refs/tags/', 'refs/remotes/', 'refs/stash'];
 
 /**
- * What is said of these commits, in their order.
+ * The fields of these commits, in order.
  *
  * Errors: GitError, also if one of them is gone; the reason of the signal.
  */
@@ -165,7 +165,7 @@ export async function readCommits(
   return parseCommits(output.toString('utf8'));
 }
 
-/** As git shortens them. `grafted` without a path is no name: there the history of a shallow clone ends. */
+/** Shortened as git does. `grafted` without a path is no name: it marks the end of a shallow clone's history. */
 function shortNames(decoration: string): string {
   return decoration
     .split(', ')

@@ -1,7 +1,6 @@
-// What differs between two commits: reads the list of changed files and the patch that `git diff-tree` writes, one
-// after the other. The list says which files there are; the patch has a part for each of them, or two where a file
-// became something else (a link, a submodule). Lines of hunks are counted, so that no content can be taken for a
-// head line. Of a part of the files the list is read whole, and the patch of those files alone.
+// Differences between two commits: parses the raw list of changed files and then the patch of `git diff-tree`. The patch
+// has a part for each file of the list, or two if its kind changed (a link, a submodule). Lines of hunks are counted, so
+// that no content can be taken for a header. For a page of the files, the whole list is read, but only their patch.
 
 import { nextTurn } from '../../base/next-turn.ts';
 import { type NamedPath, REPLACEMENT } from '../../base/paths.ts';
@@ -12,7 +11,7 @@ import type { DiffWindow } from './calls.ts';
 import { unquoteName } from './quoted.ts';
 
 export interface LineRange {
-  /** 1-based; 0 where `lines` is 0 and nothing is before. */
+  /** 1-based; 0 if `lines` is 0 and nothing precedes. */
   readonly start: number;
   readonly lines: number;
 }
@@ -20,7 +19,7 @@ export interface LineRange {
 export interface Hunk {
   readonly oldRange: LineRange;
   readonly newRange: LineRange;
-  /** What git shows behind the ranges: the line that begins the function around. */
+  /** git's text after the ranges: the first line of the enclosing function. */
   readonly heading?: string;
   /** Lines with their markers, joined by line ends. */
   readonly body: string;
@@ -41,18 +40,18 @@ export interface FileDiff extends ChangedFile {
   readonly deletions: number;
   /** Git shows no lines of it. */
   readonly isBinary: boolean;
-  /** Empty for binary content, and where only name or mode changed. */
+  /** Empty for binary content, and if only name or mode changed. */
   readonly hunks: readonly Hunk[];
 }
 
 const NO_CONTENT = new Uint8Array();
 
-/** As linguist spells it, of the name alone; "" if unknown. */
+/** As linguist spells it, by name only; "" if unknown. */
 function languageOf({ oldPath, newPath }: ChangedFile): string {
   return detectLanguage(newPath ?? oldPath ?? '', NO_CONTENT);
 }
 
-/** Bytes of a patch; above, the diff fails. */
+/** Bytes of a patch; a larger one fails. */
 const PATCH_SIZE_MAX = 32 << 20;
 
 const LIST_ARGS = [
@@ -79,15 +78,15 @@ const PATCH_ARGS = [
   '--dst-prefix=b/',
 ];
 
-/** Bytes of JSON made at a time: about 10 ms. */
+/** Bytes of JSON per time slice: about 10 ms. */
 const TURN_SIZE = 1 << 20;
 
-/** Trees to compare, and what of them. */
+/** The trees to compare, and the selection. */
 export interface DiffQuestion {
   /** Full ids of commits, or of the empty tree. */
   readonly base: string;
   readonly head: string;
-  /** Only this file, or files below it; renames are seen only inside. */
+  /** Only this file, or files below it; renames are detected only inside. */
   readonly path: NamedPath | undefined;
   /** Undefined: all files. */
   readonly window: DiffWindow | undefined;
@@ -98,7 +97,7 @@ export interface DiffQuestion {
 
 /**
  * Compares two trees: a line with the number of files that differ, and JSON of `{ files: FileDiff[] }`, each with its
- * `language`. Others get their turn while it is made.
+ * `language`. Yields to other work.
  *
  * Errors: GitError; the reason of the signal.
  */
@@ -125,7 +124,7 @@ export async function readDiff(context: HistoryContext, question: DiffQuestion):
   return Buffer.concat([head, ...parts, Buffer.from(']}')]);
 }
 
-/** @param paths  only these files; undefined: those of the question */
+/** @param paths  only these files; undefined: those of the request */
 async function readPatch(
   context: HistoryContext,
   { base, head, path, ignoresWhitespace }: DiffQuestion,
@@ -155,7 +154,7 @@ async function readPart(
   };
   if (paths.length > 0 && !paths.some((one) => one.includes(REPLACEMENT)))
     take(await readPatch(context, question, paths));
-  // Why: bytes that are no text cannot be given to git side by side, and among few files it may see other renames.
+  // Why: paths that are not UTF-8 cannot be passed together, and git may detect other renames among few files.
   if (wanted.some((file) => !found.has(keyOf(file)))) take(await readPatch(context, question));
   return { total: all.length, files: wanted.flatMap((file) => found.get(keyOf(file)) ?? []) };
 }
@@ -168,13 +167,13 @@ function keyOf({ oldPath, newPath }: ChangedFile): string {
   return JSON.stringify([oldPath, newPath]);
 }
 
-/** Position in the output, which the functions below move. */
+/** Position in the output, moved by the functions below. */
 interface Cursor {
   readonly text: string;
   offset: number;
 }
 
-/** Start of the next line, and moves behind it. */
+/** Reads a line and moves to the next one. */
 function readLine(cursor: Cursor): string {
   const end = lineEnd(cursor);
   const line = cursor.text.slice(cursor.offset, end);
@@ -190,10 +189,10 @@ function lineEnd({ text, offset }: Cursor): number {
 /**
  * Parses a raw list, an empty line, and the patch.
  *
- * @param text       bytes as Latin-1, which is quick; what is found is decoded as UTF-8
- * @param mayBeMute  a modified file may have no part: nothing but white space differs
+ * @param text       bytes as Latin-1, which is fast; results are decoded as UTF-8
+ * @param mayBeMute  a modified file may have no part: only white space differs
  *
- * Errors: an Error if list and patch do not fit together.
+ * Errors: an Error if list and patch do not match.
  */
 export function* diffsOf(text: string, mayBeMute = false): Generator<FileDiff> {
   const cursor = { text, offset: 0 };
@@ -208,13 +207,13 @@ export function* diffsOf(text: string, mayBeMute = false): Generator<FileDiff> {
 }
 
 interface RawChange extends ChangedFile {
-  /** As the patch has them: `<id>..<id>`. */
+  /** As in the patch: `<id>..<id>`. */
   readonly ids: string;
   /** The kind of file changed: it is deleted and added again. */
   readonly isRemade: boolean;
 }
 
-/** The raw list, and moves behind it. */
+/** Reads the raw list and moves behind it. */
 function changesOf(cursor: Cursor): RawChange[] {
   const changes: RawChange[] = [];
   while (cursor.text.startsWith(':', cursor.offset)) changes.push(parseRaw(readLine(cursor)));
@@ -265,14 +264,14 @@ function isPartOf({ text, offset }: Cursor, { ids }: RawChange): boolean {
     const line = readLine(ahead);
     if (line.startsWith('index ')) return line.split(' ')[1] === ids;
   }
-  // There is none where the mode alone differs.
+  // Absent if only the mode differs.
   const [oldId, newId] = ids.split('..');
   return oldId === newId;
 }
 
 const HUNK_HEAD = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(?: (.*))?$/s;
 
-/** One part of the patch, whose `diff --git` line is next. */
+/** Reads one part of the patch, from its `diff --git` line on. */
 function readFilePart(cursor: Cursor): Part {
   const { text } = cursor;
   if (!text.startsWith(PART_HEAD, cursor.offset))
@@ -284,7 +283,7 @@ function readFilePart(cursor: Cursor): Part {
   while (cursor.offset < text.length && !text.startsWith(PART_HEAD, cursor.offset)) {
     const line = readLine(cursor);
     const head = HUNK_HEAD.exec(line);
-    // Other lines say what happened to modes and names, which the list says too.
+    // Other lines are about modes and names, which the list has too.
     if (head !== null) hunks.push(readHunk(head, cursor, counts));
     else if (line.startsWith('Binary files ')) isBinary = true;
   }
@@ -308,7 +307,7 @@ function readHunk(head: RegExpExecArray, cursor: Cursor, counts: LineCounts): Hu
 
 const [PLUS, MINUS, BACKSLASH] = ['+', '-', '\\'].map((mark) => mark.charCodeAt(0));
 
-/** As many lines as the ranges have, and the notes that a line end is missing. */
+/** As many lines as the ranges have, and the notes about missing line ends. */
 function readBody(cursor: Cursor, oldLines: number, newLines: number, counts: LineCounts): string {
   const { text, offset: start } = cursor;
   let [oldLeft, newLeft] = [oldLines, newLines];

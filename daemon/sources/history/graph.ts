@@ -1,9 +1,9 @@
-// A commit graph of ours for each repo with a long history: parents, dates, and which paths each commit touched, in
-// files that git reads instead of unpacking objects. Repositories are read in place and never changed, so these
-// files lie in a folder of objects of our own; git is told to look there first and in the repository next.
+// Our own commit graph for each repo with a long history: parents, dates and touched paths of each commit, in files that
+// git reads instead of unpacking objects. Repositories are never changed, so these files are in our own object folder; git
+// searches it first and the repository next.
 //
-// Invariant: what a graph says of a commit follows from its id, so a graph that is old, or missing, costs time and
-// nothing else. Where history is cut or bent (shallow, grafts) git uses no graph, nor do we.
+// Invariant: a graph's content follows from commit ids, so an old or missing graph costs only time. If history is shallow
+// or has grafts, git uses no graph, nor do we.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -17,11 +17,11 @@ import { HOUR_MS } from '../../base/durations.ts';
 export type GraphRepo = Pick<RepoRecord, 'repoId' | 'source'>;
 
 export interface GraphKeeperOptions {
-  /** Absolute path; made when the first graph is. */
+  /** Absolute path; created with the first graph. */
   readonly folder: string;
   /** Shorter histories get no graph. */
   readonly commitCountMin?: number;
-  /** Called when a graph could not be written; the repo then goes on without a new one. */
+  /** Called when a graph could not be written; the repo continues without a new one. */
   readonly onFailure?: (repo: GraphRepo, error: unknown) => void;
 }
 
@@ -43,11 +43,11 @@ const WRITE_ARGS = [
   '--no-progress',
 ];
 
-/** Where things of a repo lie. */
+/** Paths and variables of a repo. */
 interface Place {
-  /** Tell git of both folders of objects. */
+  /** Name both object folders to git. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Files that change what history is, where they exist. */
+  /** Files that alter history, if they exist. */
   readonly benders: readonly string[];
 }
 
@@ -59,7 +59,7 @@ interface Waiting {
 export class GraphKeeper {
   readonly #options: GraphKeeperOptions;
   readonly #abort = new AbortController();
-  /** `<repoId> <commit>` of what needs no writing: it is in a graph, or its history is short. */
+  /** `<repoId> <commit>` of commits that need no graph: one covers them, or their history is short. */
   readonly #covered = new LRUCache<string, true>(entryBound(KNOWN_COMMITS_MAX));
   /** By `<repoId> <path>`. */
   readonly #places = new LRUCache<string, Place>(entryBound(KNOWN_REPOS_MAX));
@@ -70,17 +70,14 @@ export class GraphKeeper {
     this.#options = options;
   }
 
-  /** Variables with which git finds the graph of this repo; empty where there is none. Errors: GitError. */
+  /** Variables with which git finds the repo's graph; empty if there is none. Errors: GitError. */
   async environmentOf(repo: GraphRepo): Promise<Readonly<Record<string, string>>> {
     if (repo.source.kind === 'folder' || !this.#hasGraph(repo)) return {};
     const place = await this.#placeOf(repo);
     return isWhole(place) ? place.variables : {};
   }
 
-  /**
-   * Asks for a graph that holds this commit and all before it. It is written later, one repo at a time; nothing
-   * waits for it.
-   */
+  /** Requests a graph with this commit and all before it. It is written later, one repo at a time; nothing waits for it. */
   want(repo: GraphRepo, commit: string): void {
     const isRefused = repo.source.kind === 'folder' || this.#abort.signal.aborted;
     if (isRefused || this.#covered.has(keyOf(repo, commit))) return;
@@ -91,12 +88,12 @@ export class GraphKeeper {
     this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
   }
 
-  /** Resolves when nothing waits to be written. */
+  /** Resolves when no graph is left to write. */
   async settled(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
   }
 
-  /** Removes the graphs of repos that are gone. */
+  /** Removes the graphs of deleted repos. */
   async sweep(isKnown: (repoId: number) => boolean): Promise<void> {
     const names = await readdir(this.#options.folder).catch(() => []);
     const gone = names.filter((name) => !isKnown(Number(name)));
@@ -127,7 +124,7 @@ export class GraphKeeper {
   }
 
   async #writeAll(): Promise<void> {
-    // Why later: whoever wants a graph is about to ask git something, which goes first.
+    // Why later: the caller is about to ask git something, which goes first.
     await new Promise((resolve) => setImmediate(resolve));
     for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
       const { repo, commits } = next;
@@ -178,7 +175,7 @@ function keyOf({ repoId }: GraphRepo, more: string): string {
   return `${repoId} ${more}`;
 }
 
-/** False where commits have other parents than they name. */
+/** False if the parents of commits are altered. */
 function isWhole({ benders }: Place): boolean {
   return !benders.some((file) => existsSync(file));
 }
@@ -200,7 +197,7 @@ async function findPlace(repoPath: string, folder: string): Promise<Place> {
   };
 }
 
-/** Makes the folder, and removes what a writer that was killed has left there. */
+/** Creates the folder, and removes leftovers of a killed writer. */
 async function makeFolder(folder: string): Promise<void> {
   const graphs = path.join(folder, 'info/commit-graphs');
   await mkdir(graphs, { recursive: true });

@@ -1,7 +1,6 @@
-// Answers what people ask about the history of a repo: who wrote a line, what differs, which commits there are, who
-// made them. Refs are looked up each time; what follows from ids of commits alone is kept as it is sent. Each git
-// process has one of the slots that all requests share. Whether the caller may see the repo, and whether refs and
-// paths are well formed, is decided before.
+// Answers requests about the history of a repo: blame, diffs, commits, authors. Refs are resolved each time; what depends
+// only on commit ids is cached in its encoded form. Each git process takes one of the slots shared by all requests. Callers
+// check access, and the form of refs and paths.
 
 import { GitError, LostObjectError } from '../git/git.ts';
 import { rootTreeOf } from '../git/object-reader.ts';
@@ -54,10 +53,10 @@ const EMPTY_TREES: Readonly<Record<number, string>> = {
   40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 };
-/** How git begins what it says of an expression that does not compile, by where the expression came from. */
+/** Start of git's message about an invalid expression, by the expression's origin. */
 const BAD_EXPRESSION = /^(command line|header), '.*': (.*)$/s;
 
-/** A start of history: a commit, and how to ask git about it. */
+/** A start commit, and the context for git. */
 interface Start {
   readonly repo: RepoRecord;
   readonly commit: string;
@@ -75,14 +74,14 @@ export class History {
     this.#graphs = new GraphKeeper(options.graphs);
   }
 
-  /** Makes the history of a repo's default revision quick to read; ends when that is done, or failed. */
+  /** Prepares a graph for the repo's default revision; resolves when it is written, or has failed. */
   async prepare(repo: RepoRecord, signal: AbortSignal): Promise<void> {
     if (repo.source.kind === 'folder') return;
     this.#graphs.want(repo, await resolveRef(repo, undefined, signal));
     await this.#graphs.settled();
   }
 
-  /** Forgets what is kept on disk of repos that are gone. */
+  /** Deletes what is stored for deleted repos. */
   sweep(isKnown: (repoId: number) => boolean): Promise<void> {
     return this.#graphs.sweep(isKnown);
   }
@@ -110,7 +109,7 @@ export class History {
   }
 
   /**
-   * What differs between two commits, as JSON of `{ files: FileDiff[] }`, and how many files do.
+   * Differences between two commits, as JSON of `{ files: FileDiff[] }`, and their number of files.
    *
    * Errors: as `blame`; RefError names both refs; HistoryError INVALID_QUERY_PARAMS if it is too large.
    */
@@ -143,7 +142,7 @@ export class History {
     };
   }
 
-  /** The commit that a ref names; what is before a commit without parents is the empty tree. */
+  /** The commit that a ref names; the parent of a commit without parents is the empty tree. */
   async #baseOf(
     repo: RepoRecord,
     ref: string,
@@ -170,9 +169,9 @@ export class History {
   }
 
   /**
-   * Some of the commits that lead to a ref, newest first.
+   * A page of the commits that lead to a ref, newest first.
    *
-   * Errors: as `blame`; HistoryError INVALID_QUERY_PARAMS if an expression does not compile.
+   * Errors: as `blame`; HistoryError INVALID_QUERY_PARAMS for an invalid expression.
    */
   async commits(
     repo: RepoRecord,
@@ -187,7 +186,7 @@ export class History {
     return { total: part.total, items: await this.#read(start, hashes, signal) };
   }
 
-  /** Everybody who made commits that lead to a ref, most commits first. Errors: as `blame`. */
+  /** All authors of commits that lead to a ref, most commits first. Errors: as `blame`. */
   async authors(
     repo: RepoRecord,
     place: HistoryPlace,
@@ -205,7 +204,7 @@ export class History {
     return JSON.parse(json.toString('utf8')) as Author[];
   }
 
-  /** Finds all commits at once. */
+  /** Finds all commits in one walk. */
   async #walk(start: Start, call: CommitsCall, signal: AbortSignal): Promise<WalkPart> {
     const { query, author, since, until, path } = call;
     const mailmap = author === undefined ? undefined : start.mailmap;
@@ -219,7 +218,7 @@ export class History {
     return partOfWalk(walk, call);
   }
 
-  /** Counts all commits, and meanwhile finds those that are asked for. */
+  /** Counts all commits, and finds the requested page at the same time. */
   async #count(start: Start, call: CommitsCall, signal: AbortSignal): Promise<WalkPart> {
     const [count, hashes] = await Promise.all([
       this.#answer(['count', start.commit], start, signal, (context) =>
@@ -247,13 +246,13 @@ export class History {
     signal: AbortSignal,
   ): Promise<CommitFields[]> {
     const commits = await this.#inSlot(start, signal, (context) => readCommits(context, hashes));
-    // People ask for these next.
+    // People request these next.
     for (const { hash, parents } of commits)
       noteReached(start.repo.source.path, start.commit, [hash, ...parents]);
     return commits;
   }
 
-  /** Looks up where history starts, and asks for a graph of it. */
+  /** Resolves the start of history, and requests a graph for it. */
   async #start(repo: RepoRecord, ref: string | undefined, signal: AbortSignal): Promise<Start> {
     const env = await this.#environmentOf(repo);
     const [commit, mailmap] = await Promise.all([
@@ -264,7 +263,7 @@ export class History {
     return { repo, commit, mailmap, env };
   }
 
-  /** Without a graph, walks take longer, and nothing else. */
+  /** Without a graph, walks only take longer. */
   #environmentOf(repo: RepoRecord): Promise<HistoryContext['env']> {
     return this.#graphs.environmentOf(repo).catch(() => ({}));
   }
@@ -316,7 +315,7 @@ export class History {
   }
 }
 
-/** The error for a path at which git finds no file: nothing is there, or the repository lacks the object. */
+/** The error for a path at which git finds no file: it does not exist, or its object is missing. */
 async function whyNoFile(
   repoPath: string,
   commit: string,
@@ -341,14 +340,14 @@ function isFiltered({ query, author, since, until, path }: CommitsCall): boolean
   return [query, author, since, until, path].some((value) => value !== undefined);
 }
 
-/** The error for the caller, where a difference has more bytes than are read. */
+/** The error for the caller if a difference is too large. */
 function sizeError(error: unknown): HistoryError | undefined {
   if (!(error instanceof GitError) || error.failure !== 'output_too_large') return undefined;
   const message = `perPage: the difference is too large (${error.detail}); ask for fewer files, or for one path`;
   return new HistoryError('INVALID_QUERY_PARAMS', message);
 }
 
-/** The error for the caller, where git could not compile an expression. */
+/** The error for the caller if git refused an expression. */
 function expressionError(error: unknown): HistoryError | undefined {
   if (!(error instanceof GitError)) return undefined;
   const [, origin, reason] = BAD_EXPRESSION.exec(error.detail) ?? [];

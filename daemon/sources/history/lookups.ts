@@ -1,16 +1,16 @@
-// What must be known of a repository before history is asked for: who is who in it, how large a file is.
+// Lookups before a history request: the mailmap, and the size of a file.
 
 import { LostObjectError } from '../git/git.ts';
 import { findObject } from '../git/object-reader.ts';
 import { findObjects } from '../git/objects.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 
-/** Bytes; a larger one is not used. */
+/** Bytes; a larger mailmap is not used. */
 const MAILMAP_SIZE_MAX = 1 << 20;
 
 /**
- * The blob that says who is who: as for git, what the default revision says now, whichever commits are shown.
- * Errors: as `findObject`.
+ * The mailmap's blob: as in git, that of the current default revision, whichever commits are listed. Errors: as
+ * `findObject`.
  */
 export async function findMailmap(
   repo: RepoRecord,
@@ -33,7 +33,7 @@ export async function sizeOfFile(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const known = name.includes('\n') ? undefined : await findObject(repoPath, name, signal);
-  // Why again: a process of the pool may not see what is new.
+  // Why again: a process of the pool may not see new objects.
   const found = known ?? (await findObjects(repoPath, [name], { signal }))[0];
   return found?.type === 'blob' ? found.size : undefined;
 }

@@ -1,17 +1,17 @@
-// One git process for one question about history. Its folder and its list of who is who follow from the commits alone,
-// so that equal questions have equal answers.
+// Runs one git process for a history request. Its folder and its mailmap follow only from the commits, so that equal
+// requests have equal answers.
 
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { gitDirOf, type GitOptions, runGit } from '../git/git.ts';
 import type { NamedPath } from '../../base/paths.ts';
 
-/** Where and for how long the processes of one question run. */
+/** Where, and for how long, the processes of a request run. */
 export interface HistoryContext {
   readonly repoPath: string;
-  /** Variables that let git find the commit graph of ours. */
+  /** Variables with which git finds our commit graph. */
   readonly env: Readonly<Record<string, string>>;
-  /** Object id of the blob that says who is who; undefined: there is none. */
+  /** Object id of the mailmap's blob; undefined: there is none. */
   readonly mailmap: string | undefined;
   /** Of each process. */
   readonly timeoutMs: number;
@@ -19,20 +19,20 @@ export interface HistoryContext {
 }
 
 export interface HistoryRunOptions {
-  /** Last argument, behind `--`. */
+  /** Last argument, after `--`. */
   readonly path?: NamedPath | undefined;
-  /** More of them, as text. */
+  /** Further paths, as text. */
   readonly paths?: readonly string[] | undefined;
   readonly input?: string;
   /** Inclusive. */
   readonly outputSizeMax: number;
 }
 
-/** Larger blobs count as binary, so that no diff of them is made. */
+/** Larger blobs count as binary, so no diff of them is made. */
 const TEXT_SIZE_MAX = 64 << 20;
 
 /**
- * Runs git to its end and returns what it wrote.
+ * Runs git to its end and returns its output.
  *
  * Errors: GitError.
  */
@@ -47,12 +47,12 @@ export function runHistory(
 }
 
 /**
- * Where git finds no files of a work tree. Why: `.mailmap` and `.gitattributes` on disk must not matter, and git reads
- * them in the current folder unless the repository is bare.
+ * A folder without files of a work tree. Why: `.mailmap` and `.gitattributes` on disk must not matter, and git reads them
+ * in the current folder unless the repository is bare.
  */
 function quietFolder(repoPath: string): string {
   const gitDir = gitDirOf(repoPath);
-  // A linked work tree has a file in its place.
+  // A linked work tree has a file there.
   const isFolder = statSync(gitDir, { throwIfNoEntry: false })?.isDirectory() ?? false;
   return isFolder ? gitDir : path.parse(gitDir).root;
 }

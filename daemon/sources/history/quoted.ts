@@ -1,5 +1,4 @@
-// Path names as git writes them where a line end or a tab follows: as they are, or in double quotes with the
-// escapes of C.
+// Path names as git writes them before a line end or a tab: as they are, or in double quotes with C escapes.
 
 const ESCAPES: Readonly<Record<string, number>> = {
   a: 7,

@@ -1,5 +1,5 @@
-// Paths whose bytes are not UTF-8: a caller writes them as they look, with U+FFFD, and git must be asked for their
-// bytes. They are found by comparing what the paths of a commit look like.
+// Finds the bytes of paths that are not UTF-8: a caller writes such a path with U+FFFD, and git needs its bytes. It is
+// compared with the decoded paths of a commit.
 
 import { listTree, type ReadOptions } from '../git/objects.ts';
 import { headOf, type NamedPath, REPLACEMENT } from '../../base/paths.ts';
@@ -8,11 +8,11 @@ import { headOf, type NamedPath, REPLACEMENT } from '../../base/paths.ts';
 const LISTING_SIZE_MAX = 64 << 20;
 
 export interface FoundPath extends NamedPath {
-  /** Bytes of the file, where it was found among the files of a commit. */
+  /** Bytes of the file, if found among the files of a commit. */
   readonly size?: number;
 }
 
-/** The path, with its bytes if it is a file or folder of one of the commits that only looks like this. Errors: GitError. */
+/** The path, with its bytes if they are not UTF-8 and a file or folder of a commit matches. Errors: GitError. */
 export async function findNamedPath(
   repoPath: string,
   commits: readonly string[],

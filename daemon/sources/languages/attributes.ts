@@ -1,7 +1,6 @@
-// What `.gitattributes` files say about docs: `linguist-language=Name` and the marks vendored,
-// generated and documentation. All files of a repo are one list of rules; the last that matches a
-// path decides, and a file in a deeper folder comes later (gitattributes(5)). Other attributes and
-// macros are passed over.
+// Parses `.gitattributes` files: `linguist-language=Name` and the marks vendored, generated and documentation. All files of
+// a repo form one list of rules; the last match decides, and deeper folders come later (gitattributes(5)). Other attributes
+// and macros are ignored.
 
 import picomatch from 'picomatch';
 import { baseNameOf, folderOf } from '../../base/paths.ts';
@@ -11,12 +10,12 @@ import type { SourceFile } from '../docs/file-list.ts';
 
 /** One `.gitattributes` file. A plain value: may be posted to a worker. */
 export interface AttributeFile {
-  /** Path of the folder that holds it, "" for the root. */
+  /** Path of its folder, "" for the root. */
   readonly folder: string;
   readonly text: string;
 }
 
-/** What is said about a doc; absent: nothing. */
+/** Attributes of a doc; absent: not set. */
 export interface DocAttributes {
   readonly language?: string;
   readonly isVendored?: boolean;
@@ -44,7 +43,7 @@ export function isAttributeFile(path: string): boolean {
   return baseNameOf(path) === ATTRIBUTE_FILE_NAME;
 }
 
-/** The attribute files that have a say about a path, the root's first. */
+/** The attribute files that apply to a path, the root's first. */
 export function attributePathsAbove(path: string): string[] {
   const paths = [ATTRIBUTE_FILE_NAME];
   for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1))
@@ -65,7 +64,7 @@ export class Attributes {
       .reverse();
   }
 
-  /** Nothing is said of any path. */
+  /** No path has attributes. */
   get isEmpty(): boolean {
     return this.#rules.length === 0;
   }
@@ -94,7 +93,7 @@ function markOf(name: string, value: string | boolean | undefined): Record<strin
   return value === undefined ? {} : { [name]: value !== false && value !== 'false' };
 }
 
-/** Nothing for empty lines, comments, macros, and rules that set none of our attributes. */
+/** Empty for empty lines, comments, macros, and rules that set none of our attributes. */
 function parseRule(folder: string, line: string): Rule[] {
   const parts =
     /^[ \t]*(?:"((?:[^"\\]|\\.)+)"|([^\s"#[][^\s]*|\[(?!attr\])[^\s]*))[ \t]+(.*)$/.exec(line);
@@ -109,10 +108,7 @@ function parseRule(folder: string, line: string): Rule[] {
   return values.size === 0 ? [] : [{ matches: compilePattern(folder, pattern), values }];
 }
 
-/**
- * A pattern without slash is for names in the folder and below; one with is for paths from the
- * folder.
- */
+/** A pattern without slash matches names in the folder and below; one with a slash matches paths relative to the folder. */
 function compilePattern(folder: string, pattern: string): (path: string) => boolean {
   const options = { dot: true, nobrace: true, noextglob: true, nonegate: true };
   const matches = picomatch(pattern.replace(/^\//, ''), options);
@@ -124,10 +120,10 @@ function compilePattern(folder: string, pattern: string): (path: string) => bool
   };
 }
 
-/** Larger attribute files are passed over. */
+/** Larger attribute files are ignored. */
 export const ATTRIBUTE_FILE_SIZE_MAX = 1 << 20;
 
-/** The attribute files among the docs of a source; one that cannot be read is passed over. Errors: GitError. */
+/** The attribute files among the docs of a source; unreadable ones are skipped. Errors: GitError. */
 export async function readAttributes(
   sourcePath: string,
   files: readonly SourceFile[],

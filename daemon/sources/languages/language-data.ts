@@ -1,6 +1,5 @@
-// The linguist data set as tables: languages by name and alias, by file name, by extension, by
-// interpreter. Read once, when first asked for, from the file that the build wrote
-// (scripts/languages.mjs).
+// Linguist's data as tables: languages by name and alias, by file name, by extension, by interpreter. Loaded at first use
+// from the file that the build wrote (scripts/languages.mjs).
 
 import { readFileSync } from 'node:fs';
 import { builtFile } from '../../base/program-files.ts';
@@ -15,7 +14,7 @@ export interface Language {
 interface LanguageTables {
   /** By name, alias, and both with `-` for spaces; lower case. */
   readonly byName: ReadonlyMap<string, Language>;
-  /** Candidates in order of their names; keys as they are. */
+  /** Candidates ordered by name; keys are case-sensitive. */
   readonly byFileName: ReadonlyMap<string, readonly string[]>;
   /** Keys with the dot, lower case. */
   readonly byExtension: ReadonlyMap<string, readonly string[]>;
@@ -36,7 +35,7 @@ const DATA_FILE = builtFile('languages.json');
 let tables: LanguageTables | undefined;
 
 /**
- * The tables; built with the first call (2 to 4 ms).
+ * The tables; loaded by the first call (2 to 4 ms).
  *
  * Errors: an error of the file system if the build is incomplete.
  */
@@ -62,7 +61,7 @@ function buildTables(rows: readonly Row[]): LanguageTables {
     for (const fileName of fileNames) addCandidate(byFileName, fileName, name);
     for (const interpreter of interpreters) addCandidate(byInterpreter, interpreter, name);
   }
-  // Why last: the name of a language is worth more than the alias of another.
+  // Why last: a language's name beats another one's alias.
   for (const [name, id, , , , aliases] of rows)
     for (const alias of aliases) addName(byName, alias, { name, id });
   return { byName, byFileName, byExtension, byInterpreter };

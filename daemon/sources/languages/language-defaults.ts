@@ -1,6 +1,5 @@
-// Which language an extension means that several languages claim: the one that a reader of source
-// code expects. Where the content tells them apart, language-rules.ts comes first. A test compares
-// the table with the data set.
+// Default language of each extension that several languages claim: the one that readers of source code expect. Detection by
+// content (language-rules.ts) comes first. A test compares the table with the data set.
 
 /** Language name -> its extensions, lower case. */
 export const EXTENSION_DEFAULTS: Readonly<Record<string, string>> = {

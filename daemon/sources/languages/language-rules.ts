@@ -1,10 +1,9 @@
-// What the first bytes of a doc say about its language, for extensions that several languages
-// claim. Only signs that are hard to meet by accident; where none is met the default of the
-// extension stands.
+// Detects the language by the first bytes of a doc, for extensions that several languages claim. Rules use only signs that
+// hardly occur by accident; without a match the extension's default counts.
 
 type Rules = readonly (readonly [language: string, sign: RegExp])[];
 
-/** All but the drawings of Eagle. */
+/** XML except drawings of Eagle. */
 const XML = /^\s*<\?xml\b(?![^]{0,200}<!DOCTYPE eagle)/;
 
 const HEADER_RULES: Rules = [
@@ -46,7 +45,7 @@ const FORTH: Rules[number] = ['Forth', /^: \S+|^\\ \w/m];
 const ROFF: Rules[number] = ['Roff', /^[.'](?:\\"|[A-Za-z]{2}\b)/m];
 const JSON_START = /^\s*[[{]/;
 const XML_START = /^\s*<[!?\w]/;
-/** The macros that begin a manual page; what else is in Roff has none of them. */
+/** The macros that begin a manual page; other Roff files have none of them. */
 const PLAIN_ROFF: Rules = [['Roff', /^(?![^]*(?:^|\n)\.(?:TH|Dt)[ \t])[^]/]];
 /** OpenRA: indented by tabs, which YAML does not allow. */
 const MINI_YAML: Rules = [['MiniYAML', /^[\w.@^-]+:.*\r?\n\t+[\w.@^-]+:/m]];
@@ -177,7 +176,7 @@ const RULES: Readonly<Record<string, Rules>> = {
   '.frag': [['JavaScript', /\bfunction\s*\(|^\}\)\(/m]],
   '.frm': [
     ['INI', /^TYPE=\w/m],
-    // The form of Office.
+    // A form of Office.
     ['VBA', /^Begin \{C62A69F0-/m],
   ],
   '.fs': [
@@ -295,7 +294,7 @@ const RULES: Readonly<Record<string, Rules>> = {
     ['Standard ML', /^[ \t]*(?:structure|signature|functor)\s+\w|^[ \t]*fun\s+\w+[^>\n]*=(?!>)/m],
   ],
   '.mm': [['XML', XML_START]],
-  // A catalogue of gettext has no language.
+  // A gettext catalogue has no language.
   '.mo': [
     // oxlint-disable-next-line no-control-regex -- its magic number
     ['', /^(?:\xde\x12\x04\x95|\x95\x04\x12\xde)/],
@@ -487,7 +486,7 @@ const RULES: Readonly<Record<string, Rules>> = {
 };
 
 /**
- * The language that the content is a sign of; undefined if there is none, '' if it has no language.
+ * The language detected by content; undefined if no rule matches, '' if it has no language.
  *
  * @param extension   with the dot, in lower case
  * @param candidates  languages that claim the extension

@@ -1,7 +1,7 @@
-// The language of a doc, from its path and its content, by the linguist data set: modelines of editors, file name,
-// then extension (longest first), then the interpreter of a script. An extension that several
-// languages claim goes by signs in the content, a script's interpreter, the files beside it (`.h`),
-// and a table of defaults. Names given by people (queries, `.gitattributes`) are resolved here too.
+// Detects the language of a doc from path and content by the linguist data set: editor modelines, file name, extension
+// (longest first), interpreter of a script. An extension that several languages claim is decided by content, the
+// interpreter, neighbouring files (`.h`), and a table of defaults. Also resolves names given by people (queries,
+// `.gitattributes`).
 
 import { behindMark } from '../../base/utf8-text.ts';
 import { baseNameOf, folderOf } from '../../base/paths.ts';
@@ -10,12 +10,12 @@ import { EXTENSION_DEFAULTS } from './language-defaults.ts';
 import { languageByContent } from './language-rules.ts';
 import { modelineNames } from './modelines.ts';
 
-/** Bytes at the start that are searched for signs. */
+/** Bytes at the start that rules may search. */
 const HEAD_SIZE = 4096;
 
 /**
- * Folder -> language of the headers in it, for folders whose own sources are all C or all C++. A
- * plain map: may be posted to a worker.
+ * Folder -> language of its headers, for folders whose own sources are all C or all C++. A plain map: may be posted to a
+ * worker.
  */
 export type HeaderFolders = ReadonlyMap<string, 'C' | 'C++'>;
 
@@ -46,11 +46,11 @@ const defaultByExtension = new Map(
 );
 
 /**
- * Language of a doc, as linguist spells it; "" if it is unknown.
+ * Language of a doc, as linguist spells it; "" if unknown.
  *
- * @param content  empty if it is not at hand
+ * @param content  empty if not available
  *
- * Cost: 3 µs unless the extension is ambiguous; then up to 4 KiB are searched for signs.
+ * Cost: 3 µs unless the extension is ambiguous; then up to 4 KiB are searched.
  */
 export function detectLanguage(
   path: string,
@@ -60,7 +60,7 @@ export function detectLanguage(
   return saidLanguage(content) ?? languageOfPath(path, content, headerFolders);
 }
 
-/** The language that a modeline names, if linguist knows it, whatever the path is. */
+/** The language named by a modeline, if linguist knows it, whatever the path. */
 export function saidLanguage(content: Uint8Array): string | undefined {
   for (const name of modelineNames(content)) {
     const language = resolveLanguage(name);
@@ -69,7 +69,7 @@ export function saidLanguage(content: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** As `detectLanguage`, modelines aside. */
+/** As `detectLanguage`, without modelines. */
 export function languageOfPath(
   path: string,
   content: Uint8Array,
@@ -110,13 +110,13 @@ function chooseCandidate(
   return byContent ?? defaultByExtension.get(extension) ?? candidates[0] ?? '';
 }
 
-/** One character for each byte: the signs are ASCII. */
+/** One character per byte: the patterns are ASCII. */
 function textOf(head: Uint8Array): string {
   const size = Math.min(head.length, HEAD_SIZE);
   return Buffer.from(head.buffer, head.byteOffset, size).toString('latin1');
 }
 
-/** Languages of the interpreter that the `#!` line names, the usual one first. */
+/** Languages of the interpreter in the `#!` line, the usual one first. */
 function scriptLanguages(head: Uint8Array): readonly string[] | undefined {
   if (head[0] !== 0x23 || head[1] !== 0x21) return undefined;
   const line = textOf(head.subarray(0, 256)).split('\n', 1)[0] ?? '';
@@ -137,15 +137,15 @@ function scriptLanguages(head: Uint8Array): readonly string[] | undefined {
   return undefined;
 }
 
-/** Names of sources that headers go by: C, Objective-C, or C++. */
+/** Names of sources that decide the language of headers: C, Objective-C, or C++. */
 export const SOURCE_NAME = /\.(?:(c)|cc|cpp|cxx|c\+\+|(mm?))$/i;
 
-/** Whether a path is one of those whose language goes by the sources beside it. */
+/** Whether a path's language depends on the sources beside it. */
 export function isHeader(path: string): boolean {
   return path.toLowerCase().endsWith('.h');
 }
 
-/** Finds the folders whose own sources say what their headers are. Cost: one pass over the paths. */
+/** Finds folders whose own sources decide the language of their headers. Cost: one pass over the paths. */
 export function findHeaderFolders(paths: Iterable<string>): HeaderFolders {
   const folders = new Map<string, 'C' | 'C++' | 'mixed'>();
   for (const path of paths) {
@@ -161,7 +161,7 @@ export function findHeaderFolders(paths: Iterable<string>): HeaderFolders {
   return clear;
 }
 
-/** The language that a person means: by name or alias, without case, `-` for spaces allowed. */
+/** The language of a person's input: name or alias, ignoring case, `-` for spaces allowed. */
 export function resolveLanguage(text: string): string | undefined {
   return languageTables().byName.get(text.trim().toLowerCase())?.name;
 }

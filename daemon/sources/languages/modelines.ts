@@ -1,7 +1,7 @@
-// What a file says of its own language to editors: the modelines of Emacs (`-*- mode: c++ -*-`, `-*- C++ -*-`) and of
-// Vim (`vim: ft=ruby`), in the first and last lines, as linguist reads them.
+// Editor modelines that name the language of a file: Emacs (`-*- mode: c++ -*-`, `-*- C++ -*-`) and Vim (`vim: ft=ruby`),
+// in the first and last lines, as linguist reads them.
 
-/** Lines at each end that are looked at, and bytes of them. */
+/** Lines at each end that are read, and their bytes. */
 const LINE_COUNT = 5;
 const END_SIZE_MAX = 4096;
 
@@ -11,11 +11,11 @@ const VIM = /(?:^|[ \t])(?:(?:[Vv]im|vi)(?:[<=>]?\d+)?|(?<=[ \t])ex):[ \t]*(.*)/
 const VIM_TYPE = /(?:^|[\s:])(?:filetype|ft|syntax|syn)=([\w+#-]+)/;
 
 /**
- * What the modelines of a content name as its language, in the order of trust; editors' names, not linguist's.
+ * Languages named by the modelines of a content, the most trusted first; editors' names, not linguist's.
  *
  * @param bytes  the whole content
  *
- * Cost: 2 µs where there is none.
+ * Cost: 2 µs if there is none.
  */
 export function modelineNames(bytes: Uint8Array): string[] {
   const head = textOf(bytes, 0, Math.min(bytes.length, END_SIZE_MAX));
@@ -29,7 +29,7 @@ export function modelineNames(bytes: Uint8Array): string[] {
   return [...lines.flatMap(emacsMode), ...lines.flatMap(vimType)];
 }
 
-/** One character for each byte: what is looked for is ASCII. */
+/** One character per byte: modelines are ASCII. */
 function textOf({ buffer, byteOffset }: Uint8Array, start: number, end: number): string {
   return Buffer.from(buffer, byteOffset + start, end - start).toString('latin1');
 }

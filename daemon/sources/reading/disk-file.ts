@@ -1,5 +1,5 @@
-// Reads one file of a folder for people, without holding up the thread: piece by piece, in the system's own threads,
-// its id by pieces too. Symbolic links are never followed. Builds, which read all files, use sources/docs/disk-reader.ts.
+// Reads one file of a folder for a request without blocking the thread: in pieces, in the system's own threads, and hashes
+// it in pieces too. Symbolic links are never followed. Builds, which read all files, use sources/docs/disk-reader.ts.
 
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
@@ -18,7 +18,7 @@ import {
 } from '../disk/disk.ts';
 
 /**
- * Bytes that are read and hashed at a time.
+ * Bytes read and hashed at a time.
  * Measured: 2026-11-22: hashing them takes half a millisecond.
  */
 const PIECE_SIZE = 256 * 1024;
@@ -29,7 +29,9 @@ export interface DiskFile {
   readonly blobSha: string;
 }
 
-/** Undefined: not there, not a file or link, ours, or behind a symbolic link. Errors: of the file system. */
+/**
+ * Undefined: not there, not a file or link, in the data directory, or behind a symbolic link. Errors: of the file system.
+ */
 export async function statDiskFile(
   root: string,
   named: NamedPath,
@@ -45,12 +47,12 @@ export async function statDiskFile(
   }
 }
 
-/** Whether it is a file of our data directory, under whatever name. */
+/** Whether it is a file of our data directory, under any name. */
 function isOwn({ dev, ino, nlink }: BigIntStats): boolean {
   return isOwnFile({ dev: Number(dev), ino: Number(ino), nlink: Number(nlink) });
 }
 
-/** A text that is the same only while the file is; undefined: that cannot be told yet. */
+/** A text that stays the same only while the file does; undefined: not settled yet. */
 export function versionOf(stat: BigIntStats): string | undefined {
   const { dev, ino, size, mtimeNs, ctimeNs } = stat;
   return isSettled(ctimeNs) ? [dev, ino, size, mtimeNs, ctimeNs].join(' ') : undefined;
@@ -93,7 +95,7 @@ async function readFile(
 ): Promise<Buffer> {
   const file = await open(place, READ_FLAGS);
   try {
-    // Why one byte more than is expected: a short read says that the end was reached.
+    // Why one byte more than expected: a short read then shows the end.
     let buffer = Buffer.allocUnsafeSlow(Math.min(size, sizeMax) + 1);
     for (let filled = 0; ;) {
       filled += await fill(file, buffer, filled, signal);
@@ -107,7 +109,7 @@ async function readFile(
   }
 }
 
-/** Reads up to the end of the buffer or the file; returns how much. */
+/** Reads up to the end of the buffer or the file; returns the size. */
 async function fill(
   file: FileHandle,
   buffer: Buffer,

@@ -1,5 +1,5 @@
-// What the folders of a repo hold whose docs are the files on disk: those that git counts to a work tree, or those of
-// a plain folder; nothing of what git ignores. Looks anew at each call: the disk changes without notice.
+// Folder contents of a repo whose docs are files on disk: those that git lists for a work tree, or those of a plain folder,
+// without ignored ones. Not cached: the disk changes without notice.
 
 import { readdirSync } from 'node:fs';
 import { listWorktree } from '../git/objects.ts';
@@ -13,13 +13,13 @@ import { diskPathOf, FolderGuard, isNowhere } from '../disk/disk.ts';
 import { walkFolders } from '../disk/folder-walk.ts';
 import { compileIgnoreGlobs } from '../disk/globs.ts';
 
-/** Some path in a folder. */
+/** Any path in a folder. */
 const WITHIN = { path: '.' };
 
 /**
- * The children of those folders that are wanted.
+ * The children of the requested folders.
  *
- * @param isWanted  by the path of a folder; the root, and a folder above one that is wanted, is wanted too
+ * @param isWanted  by folder path; also true for the root and for each folder above a requested one
  *
  * Errors: GitBusyError; GitError; an error of the file system if the root cannot be read; the reason of the signal.
  */
@@ -52,10 +52,10 @@ function childrenOf(paths: readonly NamedPath[], type: TreeItemType): FolderChil
   return paths.map(({ path }) => ({ name: baseNameOf(path), type }));
 }
 
-/** What git says is in a folder; the bytes of a folder's path are those of its first doc. */
+/** git's listing of a folder; the bytes of the folder's path are those of its first doc. */
 interface Listed {
   readonly folder: NamedPath;
-  /** Docs and submodules; by the path of each. */
+  /** Docs and submodules, by path. */
   readonly paths: NamedPath[];
   readonly folderNames: Set<string>;
 }
@@ -71,7 +71,7 @@ async function readWorktree(
   const listed = new Map<string, Listed>();
   for (const named of paths) {
     await breather.pause();
-    // A repository inside, which is no submodule, has none of our docs.
+    // A nested repository that is not a submodule has none of our docs.
     if (!named.path.endsWith('/') && !isLeftOut(named.path)) addPath(named, isWanted, listed);
   }
   const guard = new FolderGuard(root);
@@ -86,7 +86,7 @@ async function readWorktree(
   return folders;
 }
 
-/** Notes a path in each wanted folder above it. */
+/** Adds the path to each requested folder above it. */
 function addPath(
   named: NamedPath,
   isWanted: (path: string) => boolean,
@@ -114,7 +114,7 @@ function newListed({ rawPath }: NamedPath, path: string): Listed {
   return { folder, paths: [], folderNames: new Set() };
 }
 
-/** Leaves out what is not on disk (any more), and what is neither file, link, folder nor submodule. */
+/** Drops paths missing on disk, and anything but files, links, folders and submodules. */
 function lookAt(
   root: string,
   { folder, paths, folderNames }: Listed,
@@ -137,7 +137,7 @@ function lookAt(
   return children;
 }
 
-/** Of the children of a folder on disk, by name. */
+/** Types of a folder's children on disk, by name. */
 function readTypes(root: string, folder: NamedPath): Map<string, 'tree' | 'blob' | undefined> {
   try {
     const place = folder.path === '' ? root : diskPathOf(root, folder);

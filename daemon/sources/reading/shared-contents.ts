@@ -1,18 +1,17 @@
-// Contents of files that several readers ask for at the same time: read once and kept once. Their bytes are counted for
-// the reader who came first, and when that one has gone, for one of the others. The last one to leave takes them along;
-// what is being loaded for nobody any more is not loaded to its end.
+// Contents of files shared by concurrent readers: read once and held once. The bytes are counted for the first reader, and
+// after it has left, for another one. The last reader to leave frees them; loading is aborted when nobody waits.
 
 import { SharedWork } from '../../base/shared-work.ts';
 
-/** The memory that a request may use. */
+/** The memory budget of a request. */
 export interface ReaderMemory {
-  /** Takes bytes, until they are given back; undefined: there is no room. */
+  /** Reserves bytes until released; undefined: no room. */
   tryTake(size: number): { release(): void } | undefined;
   /** Calls `end` when the response is over. */
   onOver(end: () => void): void;
 }
 
-/** There is no room for a content. Becomes SERVER_OVERLOADED with `Retry-After`. */
+/** No memory for a content. Becomes SERVER_OVERLOADED with `Retry-After`. */
 export class MemoryBusyError extends Error {
   override readonly name = 'MemoryBusyError';
   readonly errorCode = 'SERVER_OVERLOADED';
@@ -40,18 +39,18 @@ export class SharedContents<Value extends Content> {
   readonly #entries = new Map<string, Entry<Value>>();
   readonly #loads = new SharedWork<string, Value>();
 
-  /** Contents that are being read by somebody. */
+  /** Contents in use. */
   get count(): number {
     return this.#entries.size;
   }
 
   /**
-   * The content of this key, kept until the last of its readers is over.
+   * The content of this key, held until the last of its readers is over.
    *
    * @param key     equal keys stand for equal contents
-   * @param size    bytes that are counted before it is loaded; afterwards it is what it has
+   * @param size    bytes counted before loading; afterwards the real size counts
    * @param signal  of the reader
-   * @param load    called if nobody reads it now; its signal is aborted when all who wait have left
+   * @param load    called if nobody is reading the content; its signal is aborted when all readers have left
    *
    * Errors: MemoryBusyError; what `load` throws; the reason of the signal.
    */
@@ -87,7 +86,7 @@ export class SharedContents<Value extends Content> {
     return entry;
   }
 
-  /** Takes the bytes anew: for whom they are held now, or for another one of those who read. */
+  /** Reserves the bytes again: for their current reader, or for another one. */
   #hold(entry: Entry<Value>): void {
     entry.hold?.release();
     entry.hold = undefined;

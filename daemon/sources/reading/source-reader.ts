@@ -1,7 +1,6 @@
-// Reads one file of a repo for people (API.md 11.0, 11.1): from git objects at any revision, or
-// from disk where the docs of the repo are the files on disk. On disk only docs are given: what git
-// ignores, `.git`, and what lies behind a symbolic link is not found. Whether the caller may see
-// the repo, and whether the ref is well formed, is decided before.
+// Reads one file of a repo for a request (API.md 11.0, 11.1): from git objects at any revision, or from disk if the repo's
+// docs are files on disk. On disk only docs are served: ignored files, `.git`, and files behind a symbolic link are not
+// found. Callers check access and the form of the ref.
 
 import { readdir } from 'node:fs/promises';
 import { withSlot } from '../git/git-slots.ts';
@@ -40,29 +39,29 @@ import { isListedInWorktree } from './worktree-listed.ts';
 export interface ReadSourceOptions {
   /** Inclusive size of the content. */
   readonly sizeMax: number;
-  /** The bytes as they are stored; default: text in UTF-16 is given as UTF-8. */
+  /** Returns the stored bytes; default: text in UTF-16 is converted to UTF-8. */
   readonly isStored?: boolean;
-  /** Has the deadline too. */
+  /** Includes the deadline. */
   readonly signal: AbortSignal;
   /** Whom it is for. */
   readonly holder?: string;
-  /** Counts the bytes of large contents until the reader is over; absent: they are not counted. */
+  /** Counts the bytes of large contents until the reader is over; absent: not counted. */
   readonly memory?: ReaderMemory;
 }
 
 export interface SourceContent {
   /**
-   * Content, UTF-16 as UTF-8 (base/utf16.ts) unless it is asked for as stored, or the target of a symbolic link; shared: nobody
-   * may change it.
+   * Content, UTF-16 as UTF-8 (base/utf16.ts) unless requested as stored, or the target of a symbolic link; shared: do not
+   * change it.
    */
   readonly bytes: Uint8Array;
   /** git blob id. */
   readonly blobSha: string;
-  /** By `.gitattributes`, else detected, else "". */
+  /** From `.gitattributes`, else detected, else "". */
   readonly language: string;
 }
 
-/** A file cannot be given; `UNEXPECTED_ERROR`: it is too large. */
+/** The file cannot be served; `UNEXPECTED_ERROR`: it is too large. */
 export class SourceError extends CodedError<'FILE_NOT_FOUND' | 'UNEXPECTED_ERROR'> {
   override readonly name = 'SourceError';
 }
@@ -72,8 +71,7 @@ export class SourceError extends CodedError<'FILE_NOT_FOUND' | 'UNEXPECTED_ERROR
  *
  * @param ref  revision as the user typed it; undefined: the default revision
  *
- * Errors: SourceError; as `resolveRef` and `readBlob`; an error of the file system if a file is there but cannot be
- * read.
+ * Errors: SourceError; as `resolveRef` and `readBlob`; an error of the file system if a file exists but cannot be read.
  */
 export async function readSource(
   repo: ResolvableRepo,
@@ -84,7 +82,7 @@ export async function readSource(
   if (!isFilePath(path)) throw notFound(path);
   if (isOnDisk(repo, ref)) return withRepo(repo, () => readFromDisk(repo.source, path, options));
   const commit = await resolveRef(repo, ref, options.signal).catch((error: unknown) => {
-    // An empty repository has no files, and nobody asked for a ref.
+    // An empty repository has no files, and no ref was requested.
     throw ref === undefined && error instanceof RefError ? notFound(path) : error;
   });
   return withRepo(repo, () => readFromCommit(repo.source.path, commit, path, options));
@@ -95,7 +93,7 @@ const OTHER_THINGS: Readonly<Partial<Record<TreeItemType, string>>> = {
   commit: ': it is a submodule',
 };
 
-/** @param type  of what is there instead */
+/** @param type  of what exists there instead */
 function notFound(path: string, type?: TreeItemType): SourceError {
   const other = (type && OTHER_THINGS[type]) ?? '';
   return new SourceError('FILE_NOT_FOUND', `File "${path}" not found${other}.`);
@@ -122,7 +120,7 @@ function languageOf(
   return given ?? detectLanguage(path, bytes, headerFolders);
 }
 
-/** Smaller contents are not worth sharing or counting: the answer is. */
+/** Smaller contents are not worth sharing or counting: the answer is counted. */
 const COUNTED_SIZE_MIN = 65_536;
 
 const blobsBeingRead = new SharedContents<{ readonly bytes: Uint8Array }>();
@@ -171,7 +169,7 @@ async function readCountedBlob(
   return (await blobsBeingRead.open(key, size, memory, signal, load)).bytes;
 }
 
-/** The attribute files in the folders that were passed on the way to a path. */
+/** The attribute files in the folders on the way to a path. */
 async function readAttributes(
   repoPath: string,
   path: string,
@@ -195,7 +193,7 @@ async function readAttributes(
   return files;
 }
 
-/** Paths of what is in the folder of a path. */
+/** Paths in the same folder as a path. */
 function siblingsIn(path: string, passed: readonly (readonly Tree[])[]): string[] {
   const folder = folderOf(path);
   const items = passed.at(-1)?.[0]?.items ?? [];
@@ -251,7 +249,7 @@ function asGiven(file: DiskFile | undefined, isStored: boolean): DiskFile | unde
   return file && { ...file, bytes: givenForm(file.bytes, isStored) };
 }
 
-/** The attribute files that have a say about a path, the root's first. */
+/** The attribute files that apply to a path, the root's first. */
 async function attributeFilesOnDisk(
   root: string,
   path: string,
@@ -271,10 +269,7 @@ async function attributeFilesOnDisk(
   return files;
 }
 
-/**
- * The path, with its bytes if they are not UTF-8, if it is one that the listing of the source
- * holds.
- */
+/** The path, with its bytes if they are not UTF-8, if the listing of the source contains it. */
 async function findOnDisk(
   source: RepoSource,
   path: string,

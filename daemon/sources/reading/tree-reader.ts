@@ -1,6 +1,5 @@
-// What a repo holds at a revision, for people (API.md 11.2 to 11.4): all files, or the children of some folders; from
-// git objects, or from disk where the docs of the repo are the files on disk. Whether the caller may see the repo,
-// and the form of refs and paths, is decided before.
+// Lists a repo at a revision for a request (API.md 11.2 to 11.4): all files, or the children of some folders; from git
+// objects, or from disk if the repo's docs are files on disk. Callers check access and the form of refs and paths.
 
 import { LRUCache } from 'lru-cache';
 import { namedCache } from '../../base/metrics.ts';
@@ -15,7 +14,7 @@ import { readDiskFolders } from './disk-folders.ts';
 /** Bound: about two million paths. */
 const LISTING_SIZE_MAX = 256 << 20;
 const KEPT_LISTINGS_SIZE_MAX = 64 << 20;
-/** Guess: bytes of a path in a list, and of what is made of it for an answer, beside its characters. */
+/** Guess: bytes of a path in a list and of its answer data, besides its characters. */
 const PATH_SIZE = 120;
 
 /** Path of the repository and id of the root tree -> paths of its files. */
@@ -29,8 +28,8 @@ const keptListings = namedCache(
 );
 
 /**
- * Paths of all files and symbolic links at a revision, by the bytes of the paths. The same list as long as it is
- * kept; nobody may change it.
+ * Paths of all files and symbolic links at a revision, by the bytes of the paths. The list is cached and shared: do not
+ * change it.
  *
  * Errors: as `resolveRef`, `readTree` and `readDiskFolders`.
  */
@@ -58,10 +57,10 @@ export async function listFiles(
 }
 
 /**
- * The children of those folders that are wanted and there are, at a revision.
+ * The children of the requested folders that exist at a revision.
  *
  * @param holder  whom it is for
- * @param wanted  with each path the paths of the folders above it, and "" in any case
+ * @param wanted  with each path all folders above it, and always ""
  *
  * Errors: as `listFiles`.
  */

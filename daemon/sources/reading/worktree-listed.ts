@@ -1,6 +1,6 @@
-// Whether git counts a path to a work tree: tracked, or untracked and not ignored. git is asked, which takes a
-// process; a yes is kept until one of the files changes that git would look at for it: the index, the ignore rules on
-// the way down, the configuration. A no is not kept, as it may only mean that the file is not there.
+// Whether git lists a path in a work tree: tracked, or untracked and not ignored. Asking git takes a process. A yes is
+// cached until a file changes that git would read for it: the index, the ignore rules on the way down, the configuration. A
+// no is not cached, as the file may only not exist yet.
 
 import { lstatSync, type BigIntStats } from 'node:fs';
 import { LRUCache } from 'lru-cache';
@@ -14,17 +14,17 @@ import type { RepoSource } from '../../repos/records.ts';
 
 const KEPT_MAX = 20_000;
 
-/** Root and path -> what the files looked like when git said yes. */
+/** Root and path -> state of those files when git said yes. */
 const kept = namedCache('files listed', new LRUCache<string, string>(entryBound(KEPT_MAX)));
 
 /**
- * Whether a path is among what `listWorktree` gives.
+ * Whether `listWorktree` contains a path.
  *
- * @param path       in UTF-8, without a slash at its end
+ * @param path       in UTF-8, without trailing slash
  * @param settledMs  for tests: another age at which a file counts as settled; default: that of `isSettled`
  *
  * Errors: GitBusyError; GitError; the reason of the signal.
- * Cost: 0.05 ms if kept, else a git process.
+ * Cost: 0.05 ms if cached, else a git process.
  */
 export async function isListedInWorktree(
   { path: root, noIgnore }: Pick<RepoSource, 'path' | 'noIgnore'>,
@@ -49,7 +49,7 @@ interface State {
   readonly isSettled: boolean;
 }
 
-/** Undefined: the folder of git is elsewhere. */
+/** Undefined: the git directory is elsewhere. */
 function stateOf(root: string, path: string, settledMs: number | undefined): State | undefined {
   const gitDir = gitDirOf(root);
   if (statOf(gitDir)?.isDirectory() !== true) return undefined;
@@ -73,7 +73,7 @@ function statOf(place: string): BigIntStats | undefined {
   try {
     return lstatSync(place, { bigint: true, throwIfNoEntry: false });
   } catch {
-    // A file where a folder should be, or no permission: git says what that means.
+    // A file where a folder should be, or no permission: git decides.
     return undefined;
   }
 }
