@@ -1,4 +1,4 @@
-// API keys, by the hash of their value. A key takes the scoped tokens that it made with it.
+// API keys, by the hash of their value. Removing a key also removes the scoped tokens made with it.
 
 import { randomUUID } from 'node:crypto';
 import { selectBatches } from './batches.ts';
@@ -28,20 +28,20 @@ export function apiKeysIn(database: Database) {
       database.read((db) =>
         db.selectFrom('api_keys').select(COLUMNS).where('id', '=', id).executeTakeFirst(),
       ),
-    /** Those of a user, or all, in the order they were made. */
+    /** Those of a user, or all, in order of creation. */
     list: (userId?: string): Promise<ApiKey[]> => list(database, userId),
-    /** With `userId` only if it is the key of that user. False: there is none. */
+    /** With `userId` only if the key belongs to that user. False: not found. */
     remove: (id: string, userId?: string): Promise<boolean> =>
       database.write((writing) => remove(writing, id, userId)),
     /**
-     * Makes the key with this value the one named `bootstrap` of the user, and the only one with this value.
-     * Nothing changes if it is.
+     * Makes the key with this value the user's key named `bootstrap`, and the only one with this value. Does nothing if it
+     * already is.
      *
      * Errors: NOT_FOUND if there is no such user.
      */
     replaceBootstrap: (userId: string, hash: string): Promise<ApiKey> =>
       database.write((writing) => replaceBootstrap(database, writing, userId, hash)),
-    /** Notes use; an older time than the one noted is ignored. */
+    /** Records use; a time older than the recorded one is ignored. */
     touch: (id: string, at: number): Promise<void> =>
       database.write(async ({ db }) => {
         await db

@@ -1,4 +1,4 @@
-// Audit records: appended, listed newest first, pruned. What they say is for the caller.
+// Audit records: appended, listed newest first, pruned. Callers define their content.
 
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { storable } from './text.ts';
 export interface Actor {
   readonly id: string;
   readonly type: 'user' | 'api_key';
-  /** Of the operator: the account of the operating system that the command ran under, at most 64 characters. */
+  /** Of the operator: the operating-system account of the command, at most 64 characters. */
   readonly account?: string;
   /** From the header `X-Service-Client-Source`, at most 64 characters. */
   readonly clientSource?: string;
@@ -35,17 +35,17 @@ export interface AuditQuery extends Window {
   readonly actorId?: string | undefined;
 }
 
-/** Records that one transaction removes: 4 ms on the embedded engine. */
+/** Records removed per transaction: 4 ms on the embedded engine. */
 const PRUNE_COUNT = 500;
 
-/** Records that one statement passes: 1 ms on the embedded engine. */
+/** Records scanned per statement: 1 ms on the embedded engine. */
 const STEP_COUNT = 10_000;
 
 export function auditIn(database: Database) {
   return {
     append: (records: readonly NewAuditRecord[]): Promise<void> =>
       database.write(({ db }) => appendAudit(db, records, () => database.nextOrdinal())),
-    /** Newest first; of one millisecond those that were appended later. */
+    /** Newest first; records of one millisecond by order of appending. */
     list: (query: AuditQuery): Promise<Page<AuditRecord>> => database.read((db) => list(db, query)),
     /** Removes records older than `before`; returns how many. */
     prune: (before: number): Promise<number> => prune(database, before),
@@ -67,7 +67,7 @@ export async function appendAudit(
   }
 }
 
-/** Names one record, in the order of the list. */
+/** Key of a record, in list order. */
 type Key = Pick<AuditTable, 'timestamp' | 'ordinal' | 'id'>;
 
 interface Period {
@@ -86,7 +86,7 @@ async function list(db: Kysely<Schema>, query: AuditQuery): Promise<Page<AuditRe
   return { total, rows: rows.map(recordOf) };
 }
 
-/** Goes through all of the period, so many at a time: nothing leads to the records of an action, or of an actor. */
+/** Scans the whole period in steps: there is no index by action or actor. */
 async function listChosen(
   db: Kysely<Schema>,
   period: Period,
@@ -122,7 +122,7 @@ function chosenOf(
   return ofActor.where((is) => is.or([is('action', '=', action), is(start, '=', group)]));
 }
 
-/** Compares a record with one of this key, in the order of the list backwards. */
+/** Compares a record with a key, in reverse list order. */
 function besides(key: Key, operator: '<' | '>=') {
   const columns = sql.join(['timestamp', 'ordinal', 'id'].map((column) => sql.ref(column)));
   const values = sql.join([key.timestamp, key.ordinal, key.id]);
@@ -141,14 +141,14 @@ function newestFirst(
     .orderBy('ordinal', 'desc')
     .orderBy('id', 'desc');
   if (after === undefined) return query.where('timestamp', '<', until);
-  // Why instead: given both, SQLite would begin at `until` and pass what lies before `after`.
+  // Why instead: given both, SQLite would start at `until` and scan everything before `after`.
   return query.where(besides(after, '<'));
 }
 
 /**
- * Passes up to `countMax` of the newest records: how many there were, and the last of them.
+ * Scans up to `countMax` of the newest records: their number, and the last of them.
  *
- * Why: counts and offsets go through all that they count, which would keep the event loop.
+ * Why: a count or an offset scans all it counts, which would block the event loop.
  */
 async function pass(
   db: Kysely<Schema>,
@@ -167,7 +167,7 @@ async function pass(
   }
 }
 
-/** That of the record with this number, from 1; undefined: there are fewer. */
+/** Key of the record with this number, from 1; undefined: there are fewer. */
 async function keyAt(
   query: SelectQueryBuilder<Schema, 'audit', object>,
   number: number,
@@ -213,7 +213,7 @@ async function pruneSome(db: Kysely<Schema>, before: number): Promise<number> {
 }
 
 function rowOf(record: NewAuditRecord, ordinal: number): AuditTable {
-  // Why one by one: records that are spread take nearly twice as long to append.
+  // Why one by one: spreading the record takes nearly twice as long.
   return {
     id: randomUUID(),
     timestamp: record.timestamp,

@@ -1,16 +1,16 @@
-// Long work in small steps: rows are read some hundred at a time by their key, with a turn of the event loop
-// after each step, as the embedded engine answers synchronously.
+// Long work in small steps: reads some hundred rows at a time by key, and yields to the event loop after each step, as the
+// embedded engine is synchronous.
 
 import { setImmediate } from 'node:timers/promises';
 import { type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 
-/** Rows of a step; measured on the embedded engine, one of 250 users takes 1 ms. */
+/** Rows of a step; measured on the embedded engine, 250 users take 1 ms. */
 const BATCH_ROW_COUNT = 250;
 
 /**
  * The rows of `query` in the order of `key`, in batches of `size`.
  *
- * @param key  selected columns that together name one row, and that an index has in this order
+ * @param key  selected columns that together identify one row, and that an index has in this order
  */
 export async function* selectBatches<Tables, Table extends keyof Tables, Row extends object>(
   query: SelectQueryBuilder<Tables, Table, Row>,
@@ -32,7 +32,7 @@ export async function* selectBatches<Tables, Table extends keyof Tables, Row ext
   }
 }
 
-/** The items in parts of at most `size`, with a turn of the event loop before each but the first. */
+/** The items in parts of at most `size`; yields to the event loop before each but the first. */
 export async function* inBatches<Item>(
   items: readonly Item[],
   size = BATCH_ROW_COUNT,

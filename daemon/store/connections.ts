@@ -1,6 +1,6 @@
-// Connections to code hosts: which there are, how far each has been listed, and which repos it lists. Daemons that share a
-// store have a configuration each, so a connection is of one of them, its instance; whether somebody may see a repo follows
-// from all. They are changed together with repos (repos.ts); what a listing notes of itself alone is here.
+// Connections to code hosts, their listing progress and listed repos. Daemons on one store have separate configurations, so
+// a connection belongs to one of them, its instance; the visibility of a repo follows from all. Connections are changed
+// together with repos (repos.ts); updates of a listing only are here.
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { inBatches, selectBatches } from './batches.ts';
@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 import type { ConnectionRepoTable, ConnectionTable, Schema } from './schema.ts';
 import { storable } from './text.ts';
 
-/** What the configuration says of all repos of a connection. */
+/** Configured for all repos of a connection. */
 export interface ConnectionRules {
   readonly isEnforcing: boolean;
   /** Of public repos too. */
@@ -17,7 +17,7 @@ export interface ConnectionRules {
   /** Globs of further revisions. */
   readonly branches: readonly string[];
   readonly tags: readonly string[];
-  /** Of all that the configuration says of it; empty: it is not in the configuration any more. */
+  /** Digest of its whole configuration; empty: it is no longer configured. */
   readonly digest: string;
 }
 
@@ -27,21 +27,21 @@ export interface StoredConnection extends Omit<ConnectionTable, 'id' | 'rules' |
 }
 
 export interface StoredLink extends Omit<ConnectionRepoTable, 'targets'> {
-  /** The targets of the connection that brought it, in order; absent: not known. */
+  /** The targets of the connection that listed it, in order; absent: unknown. */
   readonly targets?: readonly string[];
 }
 
-/** Connections of the configuration have ids from here on, so that none is that of a source, which is its repo's. */
+/** Ids of configured connections start here. Lower ids belong to sources: a source's connection has its repo's id. */
 const CONNECTION_ID_MIN = 1_000_000_001;
 const COUNTER = 'connection';
-/** Repos of one statement. */
+/** Repos per statement. */
 const STEP_COUNT = 250;
 
 export type Connections = ReturnType<typeof connectionsIn>;
 
 export function connectionsIn(database: Database) {
   return {
-    /** How far the listing is that is under way, as JSON can hold it; undefined: none is. */
+    /** Progress of the running listing as JSON; undefined: none is running. */
     listingOf: (connectionId: number): Promise<unknown> =>
       database.read(async (db) => {
         const query = db.selectFrom('connections').select('listing').where('id', '=', connectionId);
@@ -49,14 +49,14 @@ export function connectionsIn(database: Database) {
         const state: unknown = text === null ? undefined : JSON.parse(text);
         return state;
       }),
-    /** @param state  undefined: none is under way any more. A connection that is gone is passed over. */
+    /** @param state  undefined: the listing has ended. A removed connection is ignored. */
     noteListing: (connectionId: number, state: unknown): Promise<void> =>
       database.write(async ({ db }) => {
         const listing = state === undefined ? null : storable(JSON.stringify(state));
         const update = db.updateTable('connections').set({ listing });
         await update.where('id', '=', connectionId).execute();
       }),
-    /** Repos of which nothing changed were in a listing. */
+    /** Records that unchanged repos were in a listing. */
     noteSeen: (connectionId: number, listing: number, repoIds: readonly number[]): Promise<void> =>
       database.write(async ({ db }) => {
         for await (const batch of inBatches(repoIds, STEP_COUNT))
@@ -89,7 +89,7 @@ export async function readLinks(db: Kysely<Schema>): Promise<StoredLink[]> {
   return links;
 }
 
-/** The lowest id that no connection had. */
+/** The lowest id never used by a connection. */
 export async function nextConnectionId(db: Kysely<Schema>): Promise<number> {
   const query = db.selectFrom('counters').select('value').where('name', '=', COUNTER);
   return (await query.executeTakeFirst())?.value ?? CONNECTION_ID_MIN;
@@ -121,7 +121,7 @@ export async function putConnections(
     .execute();
 }
 
-/** With what they list. */
+/** With their links. */
 export async function removeConnections(
   db: Transaction<Schema>,
   connectionIds: readonly number[],

@@ -1,6 +1,6 @@
-// How the files of this folder reach the database: reads, and writes as one transaction each, with the
-// errors of either engine made into those of the store, with retries where nothing was changed, and with
-// word of changes to whoever holds caches. Statements themselves are in the files of their tables.
+// Access of this folder's files to the database: reads, and writes as one transaction each; it maps errors of both engines
+// to store errors, retries unchanged work, and notifies cache owners of changes. Statements are in the files of their
+// tables.
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Log } from '../base/log.ts';
@@ -10,16 +10,16 @@ import { retried } from './retry.ts';
 import type { Schema, StoreKind } from './schema.ts';
 import { Trouble } from './trouble.ts';
 
-/** One transaction that writes. */
+/** A write transaction. */
 export interface Writing {
   readonly db: Transaction<Schema>;
-  /** Notes what is told, here and to other daemons, once the transaction is committed. */
+  /** Notifies here and other daemons of a change once the transaction is committed. */
   readonly changed: (change: Change) => void;
-  /** From here on no other transaction that calls this goes on before this one has ended. */
+  /** Blocks other transactions that call this until this one ends. */
   readonly lockMembership: () => Promise<void>;
   /**
-   * Keeps the user as it is until the transaction ends, so that what is made for it cannot outlive it.
-   * False: there is no such user, or it is suspended.
+   * Locks the user until the transaction ends, so that new rows of the user cannot outlive it. False: there is no such
+   * user, or it is suspended.
    */
   readonly holdActiveUser: (userId: string) => Promise<boolean>;
 }
@@ -27,13 +27,13 @@ export interface Writing {
 export interface DatabaseOptions {
   readonly engine: Engine;
   readonly log: Log;
-  /** Milliseconds for which work is tried again that found the database locked. */
+  /** How long work is retried while the database is locked, in milliseconds. */
   readonly busyTimeoutMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** Name of the counter of attempts to write, when writing had failed. */
+/** Counter written by write probes after a failure. */
 const TRY_COUNTER = 'attempts to write';
 
 export class Database {
@@ -67,22 +67,22 @@ export class Database {
     return this.#engine.uninformedMs;
   }
 
-  /** What was kept and is lost, in words for the operator; undefined: nothing is known to be. */
+  /** What data was lost, as text for the operator; undefined: nothing known. */
   get loss(): string | undefined {
     return this.#engine.loss;
   }
 
-  /** The last answer that was waited for did not come, or said that there is none. Known once answers are limited. */
+  /** The last awaited answer did not come, or reported an unreachable database. Set only with limited answers. */
   get isAway(): boolean {
     return this.#isAway;
   }
 
-  /** What operations fail with, until something was written again; undefined: nothing, or nobody watches. */
+  /** Why operations fail, until a write succeeds again; undefined: they do not, or it is not watched. */
   get trouble(): string | undefined {
     return this.#trouble?.reason;
   }
 
-  /** From now on trouble is known, and logged. */
+  /** From now on failures are tracked and logged. */
   watchTrouble(): void {
     this.#trouble = new Trouble(this.#log, () =>
       this.write(async ({ db }) => {
@@ -97,13 +97,13 @@ export class Database {
     );
   }
 
-  /** From now on what takes longer fails with NOT_READY, and may be done all the same. */
+  /** From now on operations that take longer fail with NOT_READY; they may still complete. */
   limitAnswers(answerMsMax: number): void {
     this.#answerMsMax = answerMsMax;
   }
 
   /**
-   * Runs statements that only read, each for itself.
+   * Runs read-only statements, without a transaction.
    *
    * Errors: NOT_READY.
    */
@@ -117,12 +117,12 @@ export class Database {
   }
 
   /**
-   * Runs `run` as one transaction: all of it is kept, or nothing. It may run more than once.
+   * Runs `run` as one transaction: all or nothing. It may run more than once.
    *
-   * @param isLong  it may take longer than whoever asks for an answer waits: nobody does
+   * @param isLong  it may exceed the limit of answers: no request waits for it
    *
-   * Errors: those that `run` throws; NOT_READY, after which the transaction may have been committed if the
-   * connection was lost on the way.
+   * Errors: those that `run` throws; NOT_READY, after which the transaction may have been committed if the connection was
+   * lost on the way.
    */
   async write<Result>(
     run: (writing: Writing) => Promise<Result>,
@@ -174,9 +174,9 @@ export class Database {
   }
 
   /**
-   * Yields what `read` reads from one state of the store, while writes go on.
+   * Yields what `read` reads from one snapshot of the store, while writes continue.
    *
-   * Errors: those of `read`; NOT_READY, also when the store is closed meanwhile.
+   * Errors: those of `read`; NOT_READY, also if the store is closed meanwhile.
    */
   async *readSnapshot<Item>(
     read: (db: Kysely<Schema>) => AsyncIterable<Item>,
@@ -190,30 +190,30 @@ export class Database {
       throw this.#engine.faultOf(error)?.error ?? error;
     } finally {
       if (this.#snapshots.delete(snapshot)) {
-        // One whose connection was lost has said so already.
+        // A lost connection was reported already.
         await snapshot.close().catch(() => {});
       }
     }
   }
 
-  /** From now on listeners hear of changes that others make too. */
+  /** From now on listeners are also notified of changes by other daemons. */
   async listen(): Promise<void> {
     await this.#engine.listen((change) => this.#tell(change));
   }
 
-  /** Adds a listener; returns what takes it away. A change may be told more than once. */
+  /** Adds a listener; the result removes it. A change may be reported more than once. */
   onChange(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Ascends with every call, from one start of the daemon to the next too unless the clock is set back. */
+  /** Ascends with every call, and across starts of the daemon unless the clock is set back. */
   nextOrdinal(): number {
     this.#ordinal = Math.max(this.#ordinal + 1, this.now() * 1000);
     return this.#ordinal;
   }
 
-  /** Waits for what is running, refuses what comes later. */
+  /** Waits for running operations, refuses later ones. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -236,7 +236,7 @@ export class Database {
     }
   }
 
-  /** The outcome, if it comes in time. */
+  /** The outcome, or NOT_READY after the limit. */
   async #inTime<Result>(outcome: Promise<Result>): Promise<Result> {
     if (this.#answerMsMax === Infinity) return outcome;
     let timer: NodeJS.Timeout | undefined;

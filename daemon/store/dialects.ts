@@ -1,5 +1,5 @@
-// Where the two engines differ in what makes tables: the words that statements of migrations are put together of.
-// Released migrations are made of these, so a word is added, never changed.
+// Differences of the two engines in table definitions: the words from which migrations build statements. Released
+// migrations use these, so words are added, never changed.
 
 import { type Kysely, type Migration, sql } from 'kysely';
 import type { StoreKind } from './schema.ts';
@@ -7,7 +7,7 @@ import type { StoreKind } from './schema.ts';
 export interface Dialect {
   /** Type of text. Why: compared by bytes on both, so that no index depends on a machine's locales. */
   readonly text: string;
-  /** End of a table whose rows are short: kept in the order of their key, and only there. */
+  /** Suffix for a table with short rows: they are stored only in key order. */
   readonly clustered: string;
 }
 
@@ -16,7 +16,7 @@ export const DIALECTS: Readonly<Record<StoreKind, Dialect>> = {
   postgres: { text: 'text collate "C"', clustered: '' },
 };
 
-/** A migration that runs these statements, as an engine says them. */
+/** A migration that runs these statements in the engine's dialect. */
 export function migrationOf(
   kind: StoreKind,
   statements: (dialect: Dialect) => readonly string[],

@@ -1,5 +1,5 @@
-// The whole store as rows, the same for both engines: backups are made of it, and moves from one engine to
-// the other. A dump is one state of the store while writes go on; what it is written to is for the caller.
+// Dumps and loads the whole store as rows, the same for both engines: for backups, and to move from one engine to the
+// other. A dump is a snapshot taken while writes continue; callers store it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
@@ -12,20 +12,20 @@ import type { Schema, StoreKind } from './schema.ts';
 export type DumpValue = string | number | null;
 export type DumpRow = Readonly<Record<string, DumpValue>>;
 
-/** Some rows of a table. The first part is of the table `store` and holds its version. */
+/** Rows of a table. The first part is of the table `store` and contains its version. */
 export interface DumpPart {
   readonly table: string;
   readonly rows: readonly DumpRow[];
 }
 
 interface TableShape {
-  /** Columns that together name one row. */
+  /** Columns that together identify one row. */
   readonly key: readonly string[];
-  /** Rows of a part, so that none takes long to read: these have rows of 1 to 100 KB. */
+  /** Rows of a part, so that each is read quickly: these have rows of 1 to 100 KB. */
   readonly rowCount?: number;
 }
 
-/** All tables, those that others refer to first. */
+/** All tables, referenced ones first. */
 const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
   users: { key: ['id'] },
   sessions: { key: ['hash'] },
@@ -54,7 +54,7 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
 };
 
 const HEADER_TABLE = 'store';
-/** Forms whose dumps are read too: they lack tables or columns, or have columns that are gone. */
+/** Older versions whose dumps can be loaded: they lack tables or columns, or have removed columns. */
 const READ_VERSIONS: readonly string[] = [
   '0001',
   '0002',
@@ -69,19 +69,19 @@ const READ_VERSIONS: readonly string[] = [
 const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   usage: ['leases', 'wanted_until'],
 };
-/** Columns that earlier forms lack, and their values there. */
+/** Columns missing in older versions, and their values. */
 const NEW_COLUMNS: Readonly<Record<string, DumpRow>> = {
   connection_repos: { targets: null },
 };
 const ROW_COUNT = 250;
 
-/** Values that one statement inserts at most; SQLite takes 32,766. */
+/** Maximum of values per insert statement; SQLite takes 32,766. */
 const VALUE_COUNT_MAX = 2_000;
 
-/** As they are in the database, with names of columns as they are there. */
+/** Rows with the column names of the database. */
 type AnyTables = Record<string, DumpRow>;
 
-/** All rows as of one moment. Errors: NOT_READY, also when the store is closed meanwhile. */
+/** All rows of one snapshot. Errors: NOT_READY, also if the store is closed meanwhile. */
 export function dump(database: Database): AsyncGenerator<DumpPart> {
   return database.readSnapshot(readParts);
 }
@@ -96,7 +96,7 @@ async function* readParts(db: Kysely<Schema>): AsyncGenerator<DumpPart> {
 }
 
 export interface LoadOptions {
-  /** What the store holds goes first, in the same transaction; default: it must be empty. */
+  /** Removes the store's content first, in the same transaction; default: it must be empty. */
   readonly isReplacing?: boolean;
 }
 
@@ -110,7 +110,7 @@ export async function load(
   parts: AsyncIterable<DumpPart>,
   options: LoadOptions,
 ): Promise<void> {
-  // Why: a transaction that is tried again could not read the parts again.
+  // Why: a retried transaction could not read the parts again.
   let isBegun = false;
   await database.write(async (writing) => {
     await writing.lockMembership();
@@ -121,7 +121,7 @@ export async function load(
   });
 }
 
-/** Removes all rows, those first that refer to others. */
+/** Removes all rows, referencing ones first. */
 async function empty({ db }: Writing): Promise<void> {
   const anyDb = db.withTables<AnyTables>();
   for (const table of Object.keys(TABLES).reverse()) await anyDb.deleteFrom(table).execute();

@@ -1,6 +1,6 @@
-// What the file of the embedded store was when it was closed, having been sound when it was opened: one that is the same still
-// is not looked at again. The seal is a SHA-256 in a file beside it. It is taken away when the store is opened, so that after a
-// process that did not end by itself, because of damage that came meanwhile, everything is looked at.
+// Seal of the embedded store's file: a SHA-256 in a file beside it, written when a store that passed its check is closed.
+// An unchanged file is not checked again. The seal is removed when the store is opened, so that after a crash, damage in
+// between included, everything is checked.
 //
 // Measured: 2026-11-24: 6.4 MB, 5,000 repositories: 8 ms in place of 228.
 
@@ -10,12 +10,12 @@ import { readOwn, replaceOwn } from '../base/own-file.ts';
 
 const sealOf = (file: string): string => `${file}.sealed`;
 
-/** Stores that this process has open, by file. Safety: to read a file as a whole ends the locks that SQLite has on it. */
+/** Open stores of this process, by file. Safety: reading a file as a whole would release SQLite's locks on it. */
 const openCounts = new Map<string, number>();
 
 /**
- * Whether the file is what was sealed; `open`: this process has it open, and it is not looked at. To be called before each
- * opening; the seal is broken.
+ * Whether the file matches its seal; `open`: this process has it open, so it is not read. Call before each opening; removes
+ * the seal.
  */
 export function breakSeal(file: string): 'sealed' | 'unsealed' | 'open' {
   const openCount = openCounts.get(file) ?? 0;
@@ -26,7 +26,7 @@ export function breakSeal(file: string): 'sealed' | 'unsealed' | 'open' {
   return isWhole ? 'sealed' : 'unsealed';
 }
 
-/** To be called after each closing. What cannot be written is not sealed. @param isSound  it was when it was opened */
+/** Call after each closing. A seal that cannot be written is skipped. @param isSound  the file passed its check when opened */
 export function seal(file: string, isSound: boolean): void {
   const openCount = (openCounts.get(file) ?? 0) - 1;
   openCounts.set(file, openCount);
@@ -36,11 +36,11 @@ export function seal(file: string, isSound: boolean): void {
   try {
     replaceOwn(sealOf(file), hashFile(file));
   } catch {
-    // It is looked at then.
+    // The next opening checks the file then.
   }
 }
 
-/** Somebody has written, or writes, what is not in the file itself yet. */
+/** Committed data may not be in the file itself yet. */
 function hasLog(file: string): boolean {
   return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }

@@ -1,9 +1,8 @@
-// Whether all is there that was kept in the write-ahead log of the embedded store, which holds what is not in the file itself
-// yet: after a process that did not end by itself. SQLite takes a frame whose checksum is wrong for the end of the log, and
-// drops what is behind it without a word, which may say who may see what. Two things tell: frames from that one on which end a
-// transaction, and the header of `-shm`, which says how many frames had been kept. A power loss takes only what nobody was told
-// is kept, and leaves a header that is behind, never one that is ahead. Of the last frame that header alone tells: SQLite writes
-// the head of a frame, then its page, over what an older log has left, and a process may end in between.
+// Checks the write-ahead log of the embedded store for lost commits after a crash. SQLite takes a frame with a wrong
+// checksum for the end of the log and silently drops the rest, which may contain permissions. Two signs tell: commit frames
+// after the bad one, and the header of `-shm`, which counts the committed frames. A power loss only loses unacknowledged
+// commits, and leaves a header that is behind, never one that is ahead. For the last frame, only that header tells: SQLite
+// writes a frame's head, then its page, over the remains of an older log, and a process may crash in between.
 //
 // Source: sqlite.org/walformat.html. Measured: see README.md.
 
@@ -14,17 +13,17 @@ import { readOwn, writeOwn } from '../base/own-file.ts';
 const HEADER_SIZE = 32;
 const FRAME_HEADER_SIZE = 24;
 const PAGE_SIZE_MIN = 512;
-/** Without the lowest bit: the words of checksums are big-endian. */
+/** Without the lowest bit: checksums use big-endian words. */
 const MAGIC = 0x377f0682;
-/** Of `-shm`: its header, twice, and how many frames are in the file itself. */
+/** Of `-shm`: its header, twice, and the number of frames copied into the file. */
 const INDEX_HEADER_SIZE = 48;
 const INDEX_SIZE = 100;
 
-/** What a log was found to have lost lies here until the operator has seen to it. */
+/** Copy of a damaged log, kept until the operator removes it. */
 const lostLog = (file: string): string => `${file}-wal.damaged`;
 
 /**
- * What the operator has to know of a log that lost what was kept in it, until its copy is removed; undefined: none did.
+ * Message for the operator about a log with lost commits, until its copy is removed; undefined: no loss.
  *
  * @param file  of the store
  */
@@ -38,17 +37,17 @@ export function lossTold(file: string): string | undefined {
 }
 
 /**
- * Keeps a copy of a log that has lost what was kept in it. To be called before the store is opened. Safety: no other
- * connection of this process has it open, whose locks would end.
+ * Copies a log with lost commits. Call before the store is opened. Safety: no other connection of this process may have it
+ * open, as its locks would be released.
  *
- * Errors: the copy cannot be written; nothing is lost without a word.
+ * Errors: the copy cannot be written; no loss is silent.
  */
 export function keepLostLog(file: string): void {
   const log = bytesOf(`${file}-wal`);
   if (hasLost(log, bytesOf(`${file}-shm`))) writeOwn(lostLog(file), log, { mode: 0o600 });
 }
 
-/** Empty: there is none, or it cannot be read, which who opens it will say. */
+/** Empty: missing or unreadable, which opening the store reports. */
 function bytesOf(file: string): Buffer {
   try {
     return readOwn(file);
@@ -57,14 +56,14 @@ function bytesOf(file: string): Buffer {
   }
 }
 
-/** What SQLite would read of a log. */
+/** What SQLite would read from a log. */
 interface ReadLog {
   readonly salts: Buffer;
-  /** Up to the end of the last transaction that can be read. */
+  /** Up to the end of the last readable transaction. */
   readonly frameCount: number;
-  /** Ends of transactions that cannot be, with frames behind them. */
+  /** Unreadable commit frames followed by further frames. */
   readonly lostCount: number;
-  /** The last frame ends one, and cannot be read: it may have been being written. */
+  /** The last frame is an unreadable commit frame: it may be incomplete. */
   readonly isEndTorn: boolean;
 }
 
@@ -73,13 +72,13 @@ function hasLost(bytes: Buffer, indexBytes: Buffer): boolean {
   const index = readIndex(indexBytes);
   if (log !== undefined && log.lostCount > 0) return true;
   const isEndTorn = log?.isEndTorn ?? false;
-  // Without its header nothing of it is read.
+  // Without its header SQLite reads nothing of it.
   if (index === undefined && log === undefined) return bytes.length > HEADER_SIZE + PAGE_SIZE_MIN;
   if (index === undefined) return isEndTorn;
-  // One that was begun anew since.
+  // The log was restarted since.
   if (log !== undefined && !log.salts.equals(index.salts)) return isEndTorn;
   const readCount = log?.frameCount ?? 0;
-  // Why not the stored ones where some are read: those are older than what is in the file itself.
+  // Why not the copied ones if some were read: they are older than the file's content.
   return (readCount > 0 ? readCount : index.storedCount) < index.frameCount;
 }
 
@@ -96,16 +95,16 @@ function readLog(bytes: Buffer): ReadLog | undefined {
   let [isSound, frameCount, lostCount, tornCount] = [true, 0, 0, 0];
   for (let index = 0; HEADER_SIZE + (index + 1) * frameSize <= bytes.length; index++) {
     const start = HEADER_SIZE + index * frameSize;
-    // What is left of a log before.
+    // Remains of a former log.
     const isOwn = salts.equals(bytes.subarray(start + 8, start + 16));
-    // A frame is begun when the one before is whole.
+    // A frame is started only after the previous one is complete.
     if (isOwn) [lostCount, tornCount] = [lostCount + tornCount, 0];
     if (isSound && isOwn) {
       sum = checksumOf(bytes, start, start + 8, isBig, sum);
       sum = checksumOf(bytes, start + FRAME_HEADER_SIZE, start + frameSize, isBig, sum);
     }
     isSound &&= isOwn && isSum(bytes, start + 16, sum);
-    // Of the last frame of a transaction: pages of the file.
+    // Commit frames have the file's page count here.
     const isEnd = bytes.readUInt32BE(start + 4) > 0;
     if (isEnd && isSound) frameCount = index + 1;
     else if (isEnd && isOwn) tornCount = 1;
@@ -115,7 +114,7 @@ function readLog(bytes: Buffer): ReadLog | undefined {
 
 type Checksum = readonly [first: number, second: number];
 
-/** Goes on from `sum` over words of 32 bits. */
+/** Continues `sum` over words of 32 bits. */
 function checksumOf(
   bytes: Buffer,
   start: number,
@@ -136,22 +135,22 @@ function isSum(bytes: Buffer, at: number, [first, second]: Checksum): boolean {
   return bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + 4) === second;
 }
 
-/** What `-shm` says of the log. */
+/** The log's state according to `-shm`. */
 interface LogIndex {
   readonly salts: Buffer;
   readonly frameCount: number;
-  /** Frames that are in the file itself. */
+  /** Frames copied into the file. */
   readonly storedCount: number;
 }
 
-/** Undefined: it says nothing, or was being written. */
+/** Undefined: empty, or incomplete. */
 function readIndex(bytes: Buffer): LogIndex | undefined {
   if (bytes.length < INDEX_SIZE) return undefined;
   const [header, again] = [0, INDEX_HEADER_SIZE].map((at) =>
     bytes.subarray(at, at + INDEX_HEADER_SIZE),
   );
   const [first, second] = checksumOf(bytes, 0, INDEX_HEADER_SIZE - 8, false, [0, 0]);
-  // Source: words are those of the machine; on one whose words are big-endian the sum is another.
+  // Source: words have the machine's byte order; on a big-endian machine the sum differs.
   const isSound = header!.readUInt32LE(40) === first && header!.readUInt32LE(44) === second;
   if (!isSound || !header!.equals(again!)) return undefined;
   return {

@@ -1,10 +1,9 @@
 // The embedded engine: one SQLite file in the data directory through libsql, which answers synchronously.
 //
-// Cost: a call keeps the event loop: a point read takes 5 us in libsql, a commit the time of a sync to disk
-// (0.5 ms where this was measured). So transactions are small, and long work goes in batches with turns of
-// the event loop between them (batches.ts). Waiting for a lock is never left to SQLite, which would sleep
-// in the call: the busy timeout is 0, and database.ts tries again later.
-// Safety: libsql ends the process when it is handed a boolean, so values are checked here.
+// Cost: a call blocks the event loop: a point read takes 5 us in libsql, a commit the time of a sync to disk (0.5 ms where
+// measured). So transactions are small, and long work runs in batches that yield to the event loop (batches.ts). SQLite
+// never waits for a lock, as it would sleep in the call: the busy timeout is 0, and database.ts retries later.
+// Safety: libsql crashes the process when it is given a boolean, so values are checked here.
 
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -30,21 +29,21 @@ import { retried } from './retry.ts';
 import type { Schema } from './schema.ts';
 
 const STORE_FILE = 'store.db';
-/** Of the index: there is one only beside a store that has been written. */
+/** Of the index: it exists only if the store has been written. */
 const CATALOG_FILE = 'catalog.json';
 const FILE_MODE = 0o600;
 
-/** Prepared statements that are kept; preparing one costs more than running it. */
+/** Cached prepared statements; preparing one costs more than running it. */
 const STATEMENT_COUNT_MAX = 200;
 
-/** Milliseconds for which calls may follow each other without a turn of the event loop. */
+/** Milliseconds of consecutive calls before a yield. */
 const READING_MS = 4;
 
 /**
- * The engine on `<dataDir>/store.db`, which is made if missing.
+ * The engine on `<dataDir>/store.db`, which is created if missing.
  *
- * Errors: NOT_READY, naming the file with its path, if it cannot be opened, is no database, or is locked
- * for longer than `busyTimeoutMs`.
+ * Errors: NOT_READY, naming the file with its path, if it cannot be opened, is not a database, or is locked for longer than
+ * `busyTimeoutMs`.
  */
 export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Promise<Engine> {
   const file = path.join(dataDir, STORE_FILE);
@@ -62,16 +61,16 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
       return lossTold(file);
     },
     faultOf,
-    // Transactions that write exclude each other from their beginning on.
+    // Write transactions exclude each other from their start.
     lockMembership: () => Promise.resolve(),
     announce: () => Promise.resolve(),
     listen: () => Promise.resolve(),
     openSnapshot: () => openSnapshot(openFile(file)),
     close: async () => {
-      // What was written goes into the file itself, so that a copy of it alone is whole.
+      // Checkpoints the log, so that a copy of the file is complete.
       if (connection.open) tryCheckpoint(connection);
       await db.destroy();
-      // kysely leaves alone what it has never used.
+      // kysely does not close what it has never used.
       if (connection.open) connection.close();
       seal(file, true);
     },
@@ -81,7 +80,7 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
 function openFile(file: string): Libsql.Database {
   for (const ending of ['-wal', '-shm', '-journal']) isThere(`${file}${ending}`);
   // SQLite gives its other two files the mode of this one.
-  // Safety: closing the file once it is open would end the locks that SQLite has on it.
+  // Safety: closing the file once it is open would release SQLite's locks on it.
   if (!isThere(file)) closeSync(openSync(file, 'wx', FILE_MODE));
   chmodSync(file, FILE_MODE);
   const connection = new Libsql(file, { timeout: 0 });
@@ -100,8 +99,8 @@ function openFile(file: string): Libsql.Database {
 }
 
 /**
- * SQLite takes an empty file for a new one, and rules on who may see what would be gone without a word. A first start that
- * was killed leaves such a file too, but no index beside it.
+ * SQLite takes an empty file for a new one, which would silently drop all permissions. A first start that was killed leaves
+ * such a file too, but no index beside it.
  */
 function checkNotEmptied(file: string): void {
   const isEmpty = isThere(file) && statSync(file).size === 0;
@@ -109,7 +108,7 @@ function checkNotEmptied(file: string): void {
     throw new DamageError('it is empty');
 }
 
-/** Why once: what is opened later is the same file. */
+/** Why once: later openings are of the same file. */
 function openChecked(file: string): Libsql.Database {
   checkNotEmptied(file);
   const state = breakSeal(file);
@@ -137,7 +136,7 @@ function tryCheckpoint(connection: Libsql.Database): void {
   try {
     connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // The next one to open the file reads the rest from its log.
+    // The next opening replays the rest of the log.
   }
 }
 
@@ -175,19 +174,19 @@ class EmbeddedDialect extends SqliteDialect {
   }
 }
 
-/** SQLite can take back changes of tables too: migrations run whole or not at all. */
+/** SQLite can roll back schema changes: migrations run whole or not at all. */
 class EmbeddedAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
-/** Gives the one connection to its users in turn, and gives the event loop its turns in between. */
+/** Lends the one connection to its users in turn, and yields to the event loop in between. */
 class EmbeddedDriver extends SqliteDriver {
   readonly #connection: Libsql.Database;
   #lastUse: Promise<void> = Promise.resolve();
   #endUse: () => void = () => {};
-  /** When the first use in this turn of the event loop began; undefined: there was none. */
+  /** Start of the first use in this turn of the event loop; undefined: none. */
   #turnStartMs: number | undefined;
 
   constructor(connection: Libsql.Database) {
@@ -200,7 +199,7 @@ class EmbeddedDriver extends SqliteDriver {
     const use = deferred();
     this.#lastUse = use.promise;
     await before;
-    // Why: calls that follow each other without pause are one turn, however long they take together.
+    // Why: calls without a pause are one turn, however long they take together.
     if (performance.now() - this.#startOfTurn() > READING_MS) await nextTurn();
     this.#endUse = use.resolve;
     return super.acquireConnection();
@@ -225,20 +224,20 @@ class EmbeddedDriver extends SqliteDriver {
     connection: DatabaseConnection,
     settings?: TransactionSettings,
   ): Promise<void> {
-    // Why: one that began by reading could not write after another process has.
+    // Why: a transaction that began by reading could not write after another process has written.
     const mode = settings?.accessMode === 'read only' ? 'deferred' : 'immediate';
-    // One whose end failed would be in the way of all others.
+    // A transaction whose end failed would block all others.
     await this.rollbackTransaction(connection);
     await connection.executeQuery(CompiledQuery.raw(`begin ${mode}`));
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // A full disk has ended it already; saying so would hide the reason.
+    // A full disk has ended it already; another error would hide the reason.
     if (this.#connection.inTransaction) await super.rollbackTransaction(connection);
   }
 }
 
-/** The connection as kysely uses it, keeping prepared statements. */
+/** The connection for kysely, with cached prepared statements. */
 function cached(connection: Libsql.Database): SqliteDatabase {
   const statements = new LRUCache<string, SqliteStatement>({ max: STATEMENT_COUNT_MAX });
   return {
@@ -275,7 +274,7 @@ const DAMAGED = 'is damaged';
 const REMEDY =
   'put a backup in its place ("trawl restore"), or move it away to begin without accounts and permissions';
 
-/** What a code of SQLite means; the file is the subject. */
+/** Meaning of SQLite's codes; the file is the subject. */
 const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['SQLITE_BUSY', LOCKED],
   ['SQLITE_LOCKED', LOCKED],
@@ -303,7 +302,7 @@ function faultOf(error: unknown): Fault | undefined {
   return reasonOf(error) === undefined ? undefined : faultAt(STORE_FILE, error);
 }
 
-/** Of opening: with what to do about damage. */
+/** Faults of opening, with a remedy for damage. */
 function openingFault(file: string, error: unknown): Fault {
   const isDamage = error instanceof DamageError;
   const reason = isDamage ? `${DAMAGED}: ${error.message}` : reasonOf(error);
@@ -312,7 +311,7 @@ function openingFault(file: string, error: unknown): Fault {
   return { error: new StoreError('NOT_READY', message, error), isTransient: false };
 }
 
-/** @param file  as people are told of it */
+/** @param file  name for messages */
 function faultAt(file: string, error: unknown): Fault {
   if (error instanceof NoFileError)
     return { error: new StoreError('NOT_READY', error.message, error), isTransient: false };

@@ -1,9 +1,9 @@
-// The errors of the store: a code that the API layer knows, and a message for people. Messages never hold an
-// address, a value that was bound, or what else the driver said.
+// Errors of the store: a code known to the API layer, and a message for people. Messages never contain an address, a bound
+// value, or other driver text.
 
 import { CodedError } from '../base/caught.ts';
 
-/** Codes of daemon/api/shapes/api-error.ts that the store refuses with; NOT_READY: the database cannot serve now. */
+/** Codes of daemon/api/shapes/api-error.ts that the store uses; NOT_READY: the database cannot serve now. */
 export type StoreErrorCode =
   | 'API_KEY_ALREADY_EXISTS'
   | 'LAST_OWNER_CANNOT_BE_DEMOTED'
@@ -14,14 +14,14 @@ export type StoreErrorCode =
   | 'USER_ALREADY_EXISTS';
 
 export class StoreError extends CodedError<StoreErrorCode> {
-  /** @param cause  what the driver said, for the log only */
+  /** @param cause  the driver's error, only for the log */
   constructor(errorCode: StoreErrorCode, message: string, cause?: unknown) {
     super(errorCode, message, cause === undefined ? undefined : { cause });
     this.name = 'StoreError';
   }
 }
 
-/** The database answers, and can be read, but keeps nothing new: it is read-only, or its disk is full. */
+/** The database answers reads but cannot be written: it is read-only, or its disk is full. */
 export class UnwritableError extends StoreError {}
 
 /** Rows cannot be loaded as a dump; the message says why. */
@@ -29,7 +29,7 @@ export class DumpError extends Error {
   override readonly name = 'DumpError';
 }
 
-/** Is this a refusal of our own, before anything was committed? */
+/** Whether this is our own refusal, before anything was committed. */
 export function isRefusal(error: unknown): boolean {
   return (
     error instanceof DumpError || (error instanceof StoreError && error.errorCode !== 'NOT_READY')

@@ -1,8 +1,8 @@
-// What ends by itself is removed some time after its end.
+// Removes expired rows.
 
 import type { Database } from './database.ts';
 
-/** Removes the rows of a table that expired at `now` or before; returns how many. */
+/** Removes a table's rows that expired at `now` or before; returns their number. */
 export function pruneExpired(
   database: Database,
   table: 'scoped_tokens' | 'sessions' | 'setup_links',

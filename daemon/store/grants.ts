@@ -1,5 +1,5 @@
-// Grants: which user may see which repo. There may be a million of them, so nothing here reads or counts more
-// than what belongs to one user or one repo.
+// Grants: which user may see which repo. There may be a million, so every operation reads or counts only the rows of one
+// user or one repo.
 
 import type { Kysely, Transaction } from 'kysely';
 import { setImmediate } from 'node:timers/promises';
@@ -16,7 +16,7 @@ export interface Grant {
 }
 
 export function grantsIn(database: Database) {
-  /** A change that is kept with what the audit says of it. */
+  /** Stores a change together with its audit record. */
   const recorded =
     (change: typeof add) =>
     (
@@ -29,9 +29,9 @@ export function grantsIn(database: Database) {
         return change(writing, userId, repoIds);
       });
   return {
-    /** Returns how many there were not yet. Errors: NOT_FOUND if there is no such user; nothing is added. */
+    /** Returns the number of new ones. Errors: NOT_FOUND if there is no such user; nothing is added. */
     add: recorded(add),
-    /** Returns how many there were. */
+    /** Returns the number removed. */
     remove: recorded(remove),
     /** Ascending. */
     repoIdsOf: (userId: string): Promise<number[]> => database.read((db) => repoIdsOf(db, userId)),
@@ -86,12 +86,12 @@ async function remove(
   return removed;
 }
 
-/** Why: without repeats each row counts once; in one order two writers cannot wait for each other. */
+/** Why: without repeats each row counts once; in one order two writers cannot deadlock. */
 function sorted(repoIds: readonly number[]): number[] {
   return [...new Set(repoIds)].sort((a, b) => a - b);
 }
 
-/** Rows of two numbers are read faster than others, so more of them at once. */
+/** Rows of two numbers are read faster than others, so batches are larger. */
 const REPO_ID_BATCH_COUNT = 2_000;
 
 async function repoIdsOf(db: Kysely<Schema>, userId: string): Promise<number[]> {

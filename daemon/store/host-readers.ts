@@ -1,6 +1,6 @@
-// Who may read a repo by its host: one list for each repo and connection, replaced as a whole. There may be 100,000 readers
-// of a repo and 10,000 repos, so that work goes in steps, and only what differs is written. What a list gives, and for
-// how long, is up to others.
+// Lists of readers from code hosts: one list for each repo and connection, replaced as a whole. There may be 100,000
+// readers of a repo and 10,000 repos, so work runs in steps, and only differences are written. Callers decide what a list
+// grants, and for how long.
 
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql, type SqlBool } from 'kysely';
@@ -11,42 +11,42 @@ import type { ListStamp } from './engine.ts';
 import type { Schema } from './schema.ts';
 import { storable } from './text.ts';
 
-/** A list as it stands. */
+/** State of a list. */
 export interface HostReaderList extends ListStamp {
   readonly takenAt: number;
   /** Accounts. */
   readonly readerCount: number;
 }
 
-/** Accounts of which something changed. */
+/** Numbers of changed accounts. */
 export interface ReaderChanges {
   readonly added: number;
   readonly removed: number;
-  /** Those with other addresses than before. */
+  /** Accounts whose addresses changed. */
   readonly altered: number;
 }
 
-/** Repos that a list of a connection lets somebody read. */
+/** Repos that a connection's lists let somebody read. */
 export interface HostedRepos {
   readonly connection: string;
   readonly repoIds: readonly number[];
 }
 
-/** An account of the host of a connection. */
+/** An account at a connection's host. */
 export interface HostAccount {
   readonly connection: string;
-  /** As the host calls it. */
+  /** The host's id. */
   readonly accountId: string;
 }
 
 /** Accounts in the lists of a connection. */
 export interface ReaderCounts {
   readonly count: number;
-  /** Those that are matched with a user. */
+  /** Accounts matched with a user. */
   readonly known: number;
 }
 
-/** Names a list. */
+/** Key of a list. */
 export type ListKey = Pick<ListStamp, 'repoId' | 'connection'>;
 
 const EMAIL_SIZE_MAX = 320;
@@ -55,9 +55,9 @@ const EMAILS_MAX = 20;
 const ACCOUNT_ID_SIZE_MAX = 255;
 
 /**
- * A verified address as it can match one of a user; undefined: it cannot.
+ * A verified address in the form that can match a user's; undefined: it cannot match.
  *
- * Why A to Z alone: other letters have lower cases that are letters of other addresses (the sign of Kelvin is k).
+ * Why only A to Z: other letters have lower cases that are letters of other addresses (the sign of Kelvin is k).
  */
 function matchableEmail(text: string): string | undefined {
   if (text.length > EMAIL_SIZE_MAX) return undefined;
@@ -67,7 +67,7 @@ function matchableEmail(text: string): string | undefined {
   return EMAIL.test(email) ? email : undefined;
 }
 
-/** The readers of a list while it is gathered: each account once, whatever pages repeat. */
+/** Collects the readers of a list: each account once, whatever pages repeat. */
 export class ReaderSet {
   readonly #byAccount = new Map<string, string[]>();
 
@@ -76,7 +76,7 @@ export class ReaderSet {
     return this.#byAccount.size;
   }
 
-  /** What has no id that can be kept is left out. */
+  /** Ignores an id that cannot be stored. */
   add(accountId: string, emails: readonly string[]): void {
     const id = storable(accountId);
     if (id === '' || id.length > ACCOUNT_ID_SIZE_MAX) return;
@@ -111,13 +111,13 @@ export function hostReadersIn(database: Database) {
   const inOneGo = <Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> =>
     database.write(run, { isLong: true });
   return {
-    /** All lists, in the order they were first taken. */
+    /** All lists, in the order they were first fetched. */
     lists: (): Promise<HostReaderList[]> => database.read(lists),
     /**
-     * Replaces a list as a whole: whoever asks sees the former one or this one. The transaction may be long.
+     * Replaces a list as a whole: readers see either the old one or the new one. The transaction may be long.
      *
-     * @param takenAt    when the host was asked, or rather earlier; milliseconds since the epoch
-     * @param recordsOf  what the audit says of it, kept with it; asked for only if a reader changed
+     * @param takenAt    a time before the host was asked; milliseconds since the epoch
+     * @param recordsOf  its audit records, stored with it; called only if a reader changed
      *
      * Errors: NOT_FOUND if there is no such repo.
      */
@@ -133,7 +133,7 @@ export function hostReadersIn(database: Database) {
           await appendAudit(writing.db, recordsOf(changes), () => database.nextOrdinal());
         return changes;
       }),
-    /** Removes a list; returns its readers, 0 also if there is none. */
+    /** Removes a list; returns its number of readers, 0 also if there is none. */
     remove: (
       key: ListKey,
       recordsOf: (changes: ReaderChanges) => readonly NewAuditRecord[] = () => [],
@@ -146,23 +146,23 @@ export function hostReadersIn(database: Database) {
         }
         return removed;
       }),
-    /** Repos whose lists hold the address, as users have it, or one of the accounts. */
+    /** Repos whose lists contain the address, in a user's form, or one of the accounts. */
     reposOf: (email: string, accounts: readonly HostAccount[] = []): Promise<HostedRepos[]> =>
       database.read((db) => reposOf(db, email, accounts)),
-    /** Which accounts of a connection are in its list of a repo. */
+    /** Those of a connection's accounts that are in its list of a repo. */
     accountsAmong: (
       repoId: number,
       connection: string,
       ids: readonly string[],
     ): Promise<string[]> => database.read((db) => accountsAmong(db, repoId, connection, ids)),
     /**
-     * How many accounts the lists of a connection hold, at most COUNTED_MAX.
+     * Number of accounts in the lists of a connection, at most COUNTED_MAX.
      *
      * @param issuers  whose accounts are those of the host
      */
     counts: (connection: string, issuers: readonly string[]): Promise<ReaderCounts> =>
       database.read((db) => countsOf(db, connection, issuers)),
-    /** Which of the addresses are in lists of a repo, once for each list. */
+    /** The addresses that are in lists of a repo, once for each list. */
     readersAmong: (
       repoId: number,
       emails: readonly string[],
@@ -199,14 +199,14 @@ async function replace(
   return changesIn(difference);
 }
 
-/** Of rows that went and rows that came. */
+/** Removed and added rows. */
 interface Difference {
   readonly before: Set<string>;
   readonly after: Set<string>;
   readonly emails: Set<string>;
 }
 
-/** Id of the list, made if it is missing. From here on nobody else replaces it before this transaction has ended. */
+/** Id of the list, created if missing. Locks the list until this transaction ends. */
 async function holdList(
   db: Kysely<Schema>,
   { repoId, connection }: ListKey,
@@ -246,7 +246,7 @@ async function nextListId(db: Kysely<Schema>): Promise<number> {
 /** Rows of a step that only reads. */
 const READ_COUNT = 2_000;
 
-/** What of a list stays, by key, and what goes. */
+/** The rows to keep, by key, and the rows to remove. */
 async function compared(
   db: Kysely<Schema>,
   listId: number,
@@ -269,7 +269,7 @@ function rowsOf(db: Kysely<Schema>, listId: number): AsyncGenerator<ReaderRow[]>
   return selectBatches(query, ['accountId', 'email'], READ_COUNT);
 }
 
-/** Safety: no text of the store holds the character NUL. */
+/** Safety: no text of the store contains the character NUL. */
 function keyOf({ accountId, email }: ReaderRow): string {
   return `${accountId}\0${email}`;
 }
@@ -332,13 +332,13 @@ function changesIn({ before, after }: Difference): ReaderChanges {
   return { added: after.size - altered, removed: before.size - altered, altered };
 }
 
-/** More than so many users are told of as everybody. */
+/** More changed users than this are reported as everybody. */
 const TOLD_MAX = 100;
 
-/** Tells caches of the users with the addresses or accounts of a difference. */
+/** Notifies caches of the users with the addresses or accounts of a difference. */
 async function tellUsers(writing: Writing, { before, after, emails }: Difference): Promise<void> {
   if (before.size + after.size === 0) return;
-  // Why: a user that is made meanwhile could be read, and kept, as the lists were before.
+  // Why: a user created meanwhile could be cached with the former lists.
   await writing.lockMembership();
   const userIds: string[] = await linkedUsers(writing, new Set([...before, ...after]));
   if (userIds.length > TOLD_MAX) return writing.changed({ topic: 'readers' });
@@ -354,7 +354,7 @@ async function tellUsers(writing: Writing, { before, after, emails }: Difference
   for (const userId of userIds) writing.changed({ userId });
 }
 
-/** Users who are linked with an account of such an id, of whatever issuer. Few users are linked: they are read as a whole. */
+/** Users linked with an account of such an id, of any issuer. Few users are linked, so all links are read. */
 async function linkedUsers({ db }: Writing, accountIds: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = [];
   const query = db.selectFrom('sign_on_accounts').select(['issuer', 'subject', 'userId']);
@@ -383,7 +383,7 @@ async function remove(writing: Writing, { repoId, connection }: ListKey): Promis
   return list.readerCount;
 }
 
-/** Lists that one step passes: rows of two numbers and a short name. */
+/** Lists scanned per step: rows of two numbers and a short name. */
 const LIST_COUNT = 2_000;
 
 async function reposOf(
@@ -433,7 +433,7 @@ async function accountsAmong(
   return [...found];
 }
 
-/** Guess: enough for a large company, and bounds what is held while they are counted. */
+/** Guess: enough for a large company, and limits memory while counting. */
 const COUNTED_MAX = 100_000;
 
 async function countsOf(

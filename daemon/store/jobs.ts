@@ -1,5 +1,5 @@
-// Jobs: what is to be done, is being done, and was done, with its last log lines. Daemons that share a store have an index
-// each, so every job is of one of them, its instance, and nobody else reads it. What jobs do is for the caller.
+// Jobs: pending, running and finished ones, with their last log lines. Daemons on one store have separate indexes, so every
+// job belongs to one of them, its instance, and only that one reads it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
@@ -11,11 +11,11 @@ import type { JobTable, Schema } from './schema.ts';
 import { storable, storableOrNull } from './text.ts';
 
 export interface StoredJob extends JobFacts {
-  /** Ascends with the jobs that a daemon makes. */
+  /** Ascends with the jobs of a daemon. */
   readonly ordinal: number;
 }
 
-/** A job as it is to be kept. @property lines  JSON array of all log lines that are kept */
+/** A job to store. @property lines  JSON array of all stored log lines */
 export type JobWrite = StoredJob & { readonly lines: string };
 
 export interface JobQuery extends Window {
@@ -23,7 +23,7 @@ export interface JobQuery extends Window {
   readonly states: readonly JobState[];
 }
 
-/** All but the lines, which may be many, and the instance. */
+/** All columns except the lines, which may be many, and the instance. */
 const COLUMNS = [
   'id',
   'queue',
@@ -39,14 +39,14 @@ const COLUMNS = [
   'result',
 ] as const satisfies (keyof JobTable)[];
 
-/** Jobs that one statement of `write` and `prune` takes. */
+/** Jobs per statement of `write` and `prune`. */
 const STEP_COUNT = 100;
 
 export type JobRows = ReturnType<typeof jobsIn>;
 
 export function jobsIn(database: Database) {
   return {
-    /** Adds jobs, or takes over what they are now; those of `gone` are removed. One transaction. */
+    /** Inserts or updates jobs, and removes those of `gone`. One transaction. */
     write: (instance: string, jobs: readonly JobWrite[], gone: readonly string[]): Promise<void> =>
       database.write(async ({ db }) => {
         for await (const ids of inBatches(gone, STEP_COUNT))
@@ -59,22 +59,24 @@ export function jobsIn(database: Database) {
         const row = await query.where('instance', '=', instance).executeTakeFirst();
         return row === undefined ? undefined : jobOf(row);
       }),
-    /** JSON array of log lines; undefined: there is no such job in the queue. */
+    /** JSON array of log lines; undefined: no such job in the queue. */
     linesOf: (instance: string, queue: string, id: string): Promise<string | undefined> =>
       database.read(async (db) => {
         const query = db.selectFrom('jobs').select('lines').where('id', '=', storable(id));
         const mine = query.where('instance', '=', instance).where('queue', '=', queue);
         return (await mine.executeTakeFirst())?.lines;
       }),
-    /** The last job of each of these targets, as far as there is one. */
+    /** The last job of each of these targets, if any. */
     latest: (instance: string, queue: string, targetIds: readonly number[]): Promise<StoredJob[]> =>
       database.read((db) => latest(db, instance, queue, targetIds)),
-    /** Those that have not ended, and the last job of each target where that has failed; oldest first. */
+    /** Unfinished jobs, and the last job of each target if it has failed; oldest first. */
     open: (instance: string): Promise<StoredJob[]> => database.read((db) => open(db, instance)),
     /** Newest first. */
     list: (instance: string, query: JobQuery): Promise<Page<StoredJob>> =>
       database.read((db) => list(db, instance, query)),
-    /** Removes jobs of all instances that ended before; returns how many. Open ones stay, whatever a clock says. */
+    /**
+     * Removes jobs of all instances that ended before; returns their number. Unfinished ones stay, whatever the clock says.
+     */
     prune: (before: number): Promise<number> => prune(database, before),
   };
 }
@@ -165,7 +167,7 @@ async function prune(database: Database, before: number): Promise<number> {
         .selectFrom('jobs')
         .select('id')
         .where('finishedAt', 'is not', null)
-        // As the index has it.
+        // As in the index.
         .where(sql<number>`coalesce(finished_at, created_at)`, '<', before)
         .limit(STEP_COUNT)
         .execute(),

@@ -1,5 +1,5 @@
-// The first form of the store: all tables with their indexes. Rows that belong to a user go with the user.
-// A migration that has been released is never changed; the next form is the next file.
+// Migration 1 of the store: all tables with their indexes. A user's rows are removed with the user. A released migration is
+// never changed.
 
 import type { Migration } from 'kysely';
 import { type Dialect, migrationOf } from './dialects.ts';
@@ -69,7 +69,7 @@ function keyStatements({ text }: Dialect): string[] {
   ];
 }
 
-/** Usage does not refer to users: it is written behind requests, and may arrive after its user is gone. */
+/** Usage does not reference users: it is written after requests, possibly after the user was removed. */
 function countStatements({ text, clustered }: Dialect): string[] {
   return [
     `create table grants (

@@ -1,6 +1,5 @@
-// The second form of the store: repos, with who may see them, and counters that never go back. Ids of repos are given out
-// by a counter, so that grants and tokens, which hold ids, can never come to mean another repo. A migration that has been
-// released is never changed; the next form is the next file.
+// Migration 2 of the store: repos with their visibility, and counters that never decrease. A counter assigns repo ids, so
+// that ids in grants and tokens can never come to mean another repo. A released migration is never changed.
 
 import type { Migration } from 'kysely';
 import { type Dialect, migrationOf } from './dialects.ts';

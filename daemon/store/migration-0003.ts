@@ -1,5 +1,5 @@
-// The third form of the store: counts of requests without leases, as daemons that share a store ask it for each request. A
-// migration that has been released is never changed; the next form is the next file.
+// Migration 3 of the store: request counts without leases, as daemons on one store ask it for each request. A released
+// migration is never changed.
 
 import { type Kysely, type Migration, sql } from 'kysely';
 

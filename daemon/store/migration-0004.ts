@@ -1,5 +1,4 @@
-// The fourth form of the store: jobs, each with its last log lines. A migration that has been released is never changed; the
-// next form is the next file.
+// Migration 4 of the store: jobs, each with its last log lines. A released migration is never changed.
 
 import type { Migration } from 'kysely';
 import { type Dialect, migrationOf } from './dialects.ts';

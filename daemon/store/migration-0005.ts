@@ -1,5 +1,5 @@
-// The fifth form of the store: connections to code hosts, which repos each of them lists, and what a host says of a repo. A
-// migration that has been released is never changed; the next form is the next file.
+// Migration 5 of the store: connections to code hosts, their repos, and the host's facts about a repo. A released migration
+// is never changed.
 
 import type { Migration } from 'kysely';
 import { type Dialect, migrationOf } from './dialects.ts';

@@ -1,11 +1,13 @@
-// The sixth form of the store: who may read a repo by its host, as lists that a connection fetched, each of one repo. A
-// migration that has been released is never changed; the next form is the next file.
+// Migration 6 of the store: readers of repos according to code hosts, as lists fetched by a connection, one per repo. A
+// released migration is never changed.
 
 import type { Migration } from 'kysely';
 import { type Dialect, migrationOf } from './dialects.ts';
 import type { StoreKind } from './schema.ts';
 
-/** Rows of readers name their list by a number: there may be ten million. The index holds only what can match a user. */
+/**
+ * Reader rows reference their list by a number: there may be ten million. The index covers only rows that can match a user.
+ */
 function statements({ text, clustered }: Dialect): string[] {
   return [
     `create table host_reader_lists (

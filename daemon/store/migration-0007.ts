@@ -1,5 +1,5 @@
-// The seventh form of the store: clients of tools that sign people in (OAuth), what they ask for, what users let them, and the
-// tokens of that. A migration that has been released is never changed; the next form is the next file.
+// Migration 7 of the store: OAuth clients, their requests, the users' consents, and tokens. A released migration is never
+// changed.
 
 import type { Migration } from 'kysely';
 import { type Dialect, migrationOf } from './dialects.ts';

@@ -1,5 +1,4 @@
-// The eighth form of the store: accounts of identity providers, each linked with a user. A migration that has been released is
-// never changed; the next form is the next file.
+// Migration 8 of the store: accounts of identity providers, each linked with a user. A released migration is never changed.
 
 import type { Migration } from 'kysely';
 import { type Dialect, migrationOf } from './dialects.ts';

@@ -1,5 +1,5 @@
-// The ninth form of the store: which targets of a connection brought a repo, and for a while the id and the grants of repos that
-// were removed. A migration that has been released is never changed; the next form is the next file.
+// Migration 9 of the store: the targets of a connection that listed a repo, and for a while the id and the grants of
+// removed repos. A released migration is never changed.
 
 import type { Migration } from 'kysely';
 import { type Dialect, migrationOf } from './dialects.ts';

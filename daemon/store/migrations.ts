@@ -1,5 +1,5 @@
-// Brings a store to the form that this version knows, by kysely's Migrator: all steps that are missing, in
-// one transaction, one daemon at a time. A store that a newer version has brought further is refused.
+// Migrates a store to this version by kysely's Migrator: all missing steps in one transaction, one daemon at a time. A
+// store of a newer version is refused.
 
 import { given } from '../base/given.ts';
 import { type Kysely, type Migration, Migrator, sql, type TableMetadata } from 'kysely';
@@ -15,13 +15,13 @@ import { migration0008 } from './migration-0008.ts';
 import { migration0009 } from './migration-0009.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
-/** Name of the form of the tables that this version reads and writes. */
+/** Name of the last migration of this version. */
 export const STORE_VERSION = '0009';
 
-/** Table in which the Migrator notes what has run. */
+/** Table in which the Migrator records completed migrations. */
 const MIGRATION_TABLE = 'trawl_migrations';
 
-/** By name; the names ascend in the order of release. */
+/** By name; names ascend in the order of release. */
 function migrations(kind: StoreKind): Record<string, Migration> {
   return {
     '0001': migration0001(kind),
@@ -37,9 +37,9 @@ function migrations(kind: StoreKind): Record<string, Migration> {
 }
 
 /**
- * Runs the migrations that the store lacks.
+ * Runs the missing migrations.
  *
- * Errors: NOT_READY for a store of a newer version; what the database says otherwise, and nothing is changed.
+ * Errors: NOT_READY for a store of a newer version; database errors otherwise, and nothing is changed.
  */
 export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void> {
   const known = migrations(kind);
@@ -51,16 +51,16 @@ export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void
     migrationLockTableName: `${MIGRATION_TABLE}_lock`,
     ...given({ migrationTableSchema: schema }),
   });
-  // Why: a store that has its form is opened by reading alone, which no writer is in the way of.
+  // Why: a current store is opened by reading only, which no writer blocks.
   if ((await checkedVersion(db, schema, Object.keys(known))) === STORE_VERSION) return;
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
-  // Another daemon may have brought it further since.
+  // Another daemon may have migrated it further since.
   await checkedVersion(db, schema, Object.keys(known));
   throw error;
 }
 
-/** The schema that tables are made in; several instances may share a PostgreSQL database, each with its own. */
+/** The schema of the tables; several instances may share a PostgreSQL database, each with its own. */
 async function schemaOf(db: Kysely<Schema>, kind: StoreKind): Promise<string | undefined> {
   if (kind === 'embedded') return undefined;
   const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db);
@@ -71,7 +71,7 @@ async function schemaOf(db: Kysely<Schema>, kind: StoreKind): Promise<string | u
   return name;
 }
 
-/** Tables of this instance. @param schema  undefined: there is but one */
+/** Tables of this instance. @param schema  undefined: there is only one */
 async function tablesHere(
   db: Kysely<Schema>,
   schema: string | undefined,
@@ -89,7 +89,7 @@ export async function columnsByTable(
   return new Map(tables.map(({ name, columns }) => [name, columns.map(({ name }) => name)]));
 }
 
-/** The last migration that has run; undefined: none has. Errors: NOT_READY if this version does not know it. */
+/** The last completed migration; undefined: none. Errors: NOT_READY if this version does not know it. */
 async function checkedVersion(
   db: Kysely<Schema>,
   schema: string | undefined,

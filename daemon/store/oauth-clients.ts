@@ -1,5 +1,5 @@
-// Clients of OAuth: programs that registered themselves to sign people in. Anybody may register, so there are only so many
-// that nobody has used, and those that nobody uses any more go.
+// OAuth clients: programs that registered themselves to sign people in. Anybody may register, so the number of unused
+// clients is limited, and clients out of use are removed.
 
 import { sql } from 'kysely';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
@@ -9,7 +9,7 @@ import { storable } from './text.ts';
 
 export interface OAuthClient {
   readonly id: string;
-  /** As the client calls itself. */
+  /** The name that the client gave itself. */
   readonly name: string;
   readonly redirectUris: readonly string[];
   readonly createdAt: number;
@@ -18,8 +18,8 @@ export interface OAuthClient {
 export function oauthClientsIn(database: Database) {
   return {
     /**
-     * @param unusedMax  so many that no user has allowed anything stay, the newest
-     * @param records    what the audit says of it, kept with it
+     * @param unusedMax  this many clients without any consent stay, the newest
+     * @param records    its audit records, stored with it
      */
     create: (
       client: OAuthClient,
@@ -41,7 +41,7 @@ export function oauthClientsIn(database: Database) {
         const redirectUris: string[] = JSON.parse(row.redirectUris);
         return { ...row, redirectUris };
       }),
-    /** Removes those that may do nothing and were used last at `before` or earlier; returns how many. */
+    /** Removes those without consent that were used last at `before` or earlier; returns their number. */
     prune: (before: number): Promise<number> =>
       database.write(async ({ db }) => {
         const result = await db
@@ -64,7 +64,7 @@ async function create({ db }: Writing, client: OAuthClient, unusedMax: number): 
   await db
     .deleteFrom('oauth_clients')
     .where('id', 'in', surplus(unused, unusedMax))
-    // A user may have let it in meanwhile.
+    // A user may have consented meanwhile.
     .where('usedAt', 'is', null)
     .execute();
   const row = {

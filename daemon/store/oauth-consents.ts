@@ -1,6 +1,6 @@
-// What users let clients of OAuth do: a request that waits for the user's word, the consent that a word makes, and its tokens.
-// A consent begins with a code that is used once, and goes on with a refresh token that is replaced at each use; each step is
-// one statement that only the first of those who try at once can do. Whether something has expired is for the caller to say.
+// OAuth consents: a request that waits for the user's decision, the resulting consent, and its tokens. A consent starts
+// with a code that is used once, and continues with a refresh token that is replaced at each use; each step is one
+// statement that succeeds for only one of several concurrent callers. Callers check expiry.
 
 import type { Kysely } from 'kysely';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
@@ -16,21 +16,21 @@ export type OAuthConsent = OAuthConsentTable;
 /** A consent whose code was not used yet. */
 export type NewOAuthConsent = Omit<OAuthConsent, 'familyHash' | 'refreshHash' | 'keyHash'>;
 
-/** Of which user a token is, and of what. */
+/** A token with its user and client. */
 export type HeldOAuthToken = OAuthTokenTable & Pick<OAuthConsent, 'userId' | 'clientId'>;
 
-/** Tokens that a consent gives next. */
+/** The next tokens of a consent. */
 export interface NextTokens {
   readonly refreshHash: string;
   readonly keyHash: string | null;
   readonly token: Omit<OAuthTokenTable, 'consentId'>;
   /** Of the refresh token. */
   readonly expiresAt: number;
-  /** What the audit says of it, kept with it. */
+  /** Its audit records, stored with it. */
   readonly records: readonly NewAuditRecord[];
 }
 
-/** A consent as its user sees it. */
+/** A consent as displayed to its user. */
 export interface ShownConsent extends Pick<
   OAuthConsent,
   'id' | 'clientId' | 'redirectUri' | 'resource' | 'createdAt' | 'usedAt'
@@ -38,11 +38,11 @@ export interface ShownConsent extends Pick<
   readonly clientName: string;
 }
 
-/** Access tokens that a consent may have at once: those of requests that are still under way. */
+/** Access tokens that a consent may have at once: those of requests still running. */
 const TOKENS_MAX = 5;
 
 export function oauthConsentsIn(database: Database) {
-  /** A change that is kept with its records, if it is one. */
+  /** Stores a change together with its records, if it changed anything. */
   const recorded = (
     records: readonly NewAuditRecord[],
     change: (writing: Writing) => Promise<boolean>,
@@ -71,34 +71,34 @@ export function oauthConsentsIn(database: Database) {
           .where('expiresAt', '>', now)
           .executeTakeFirst(),
       ),
-    /** Uses a request up. False: it is not there any more. */
+    /** Consumes a request. False: it no longer exists. */
     deny: (hash: string, userId: string): Promise<boolean> =>
       database.write(({ db }) => takeRequest(db, hash, userId)),
-    /** The same, and makes a consent of it; of more than `perUserMax` the least recently used go. */
+    /** The same, and creates its consent; beyond `perUserMax` the least recently used are removed. */
     allow: (hash: string, consent: NewOAuthConsent, perUserMax: number): Promise<boolean> =>
       database.write((writing) => allow(writing, hash, consent, perUserMax)),
     byCode: (codeHash: string): Promise<OAuthConsent | undefined> =>
       consentBy('codeHash', codeHash),
     byFamily: (familyHash: string): Promise<OAuthConsent | undefined> =>
       consentBy('familyHash', familyHash),
-    /** Gives the first tokens. False: somebody else was given them, or the consent is gone. */
+    /** Issues the first tokens. False: another caller got them, or the consent is gone. */
     redeem: (id: string, familyHash: string, next: NextTokens): Promise<boolean> =>
       recorded(next.records, (writing) => redeem(writing, id, familyHash, next)),
-    /** Gives tokens for a refresh token. False: it is not the good one any more. */
+    /** Issues tokens for a refresh token. False: it is no longer the current one. */
     rotate: (id: string, refreshHash: string, next: NextTokens): Promise<boolean> =>
       recorded(next.records, (writing) => rotate(writing, id, refreshHash, next)),
     token: (hash: string): Promise<HeldOAuthToken | undefined> =>
       database.read((db) => tokenBy(db, hash)),
-    /** False: there is none. */
+    /** False: not found. */
     removeToken: (hash: string, records: readonly NewAuditRecord[]): Promise<boolean> =>
       recorded(records, (writing) => removeToken(writing, hash)),
-    /** Those of a user whose code was used, that expire after `now`: the last used first. */
+    /** A user's consents whose code was used, that expire after `now`: the last used first. */
     list: (userId: string, now: number): Promise<ShownConsent[]> =>
       database.read((db) => list(db, userId, now)),
-    /** Ends a consent with all its tokens. False: the user has none of this id. */
+    /** Removes a consent with all its tokens. False: the user has none of this id. */
     remove: (id: string, userId: string, records: readonly NewAuditRecord[]): Promise<boolean> =>
       recorded(records, (writing) => remove(writing, id, userId)),
-    /** Removes what expired at `now` or before; returns how many rows. */
+    /** Removes what expired at `now` or before; returns the number of rows. */
     prune: (now: number): Promise<number> => database.write(({ db }) => prune(db, now)),
   };
 }
@@ -197,7 +197,7 @@ async function rotate(
   return await give(writing, consent, next);
 }
 
-/** Adds an access token to a consent that this transaction has changed, if any, and removes those that are too many. */
+/** Adds an access token to a consent changed by this transaction, if any, and removes surplus ones. */
 async function give(
   { db, changed }: Writing,
   consent: Pick<OAuthConsent, (typeof NAME_COLUMNS)[number]> | undefined,

@@ -1,5 +1,4 @@
-// Parts of long lists, as callers ask for them.
-// How many rows there are in all is counted each time, for the rows come and go.
+// Pages of long lists. The total is counted each time, as rows come and go.
 
 export interface Window {
   readonly offset: number;
@@ -7,7 +6,7 @@ export interface Window {
 }
 
 export interface Page<Row> {
-  /** Rows that there are in all. */
+  /** Number of all rows. */
   readonly total: number;
   readonly rows: readonly Row[];
 }

@@ -1,6 +1,6 @@
-// Hears of changes that other daemons make on the same PostgreSQL: one connection that LISTENs. When it is
-// lost, changes may be missed; so `isInformed` is false until it is there again, and then everything counts
-// as changed. Leaves to the caller what to do meanwhile.
+// Receives changes made by other daemons on the same PostgreSQL, through one connection that LISTENs. While it is lost,
+// changes may be missed: `isInformed` is false until it is back, and then everything counts as changed. Callers decide what
+// to do meanwhile.
 
 import { setTimeout } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
@@ -10,11 +10,11 @@ import type { Change } from './engine.ts';
 
 export const CHANNEL = 'trawl_changes';
 
-/** Milliseconds before the first attempt to connect again; later ones take twice as long, up to the second. */
+/** Milliseconds before the first reconnect; later pauses double, up to the second number. */
 const RETRY_MS = 100;
 const RETRY_MS_MAX = 5_000;
 
-/** Milliseconds between two signs of life, and for which one may take. */
+/** Milliseconds between two heartbeats, and the longest duration of one. */
 const HEARTBEAT_MS = 5_000;
 
 const END_MS_MAX = 1_000;
@@ -37,12 +37,12 @@ export class PostgresListener {
     return this.#isInformed;
   }
 
-  /** Milliseconds for which changes may have been missed, 0 while none is; a silent death counts 10 s too few. */
+  /** Milliseconds since changes may be missed, 0 while none are; a silent death counts 10 s too few. */
   get uninformedMs(): number {
     return this.#isInformed ? 0 : performance.now() - this.#lostAtMs;
   }
 
-  /** Listens until `stop`; done with the first attempt. `onChange` must not throw. */
+  /** Listens until `stop`; resolves after the first attempt. `onChange` must not throw. */
   async start(onChange: (change: Change) => void): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#running = this.#run(onChange, resolve);
@@ -72,14 +72,14 @@ export class PostgresListener {
     }
   }
 
-  /** Connects and listens; returns when it is to stop, throws when the connection is lost. */
+  /** Connects and listens; returns on stop, throws when the connection is lost. */
   async #listenOnce(onChange: (change: Change) => void, onInformed: () => void): Promise<void> {
     const client = new Client(this.#config);
     const lost = new Promise<never>((_, reject) => {
       client.once('error', reject);
       client.once('end', () => reject(new Error('the connection has ended')));
     });
-    // It may be rejected while nobody waits for it.
+    // It may be rejected while nobody awaits it.
     lost.catch(() => {});
     client.on('error', () => {});
     client.on('notification', ({ payload }) => onChange(decodeChange(payload ?? '')));
@@ -102,13 +102,13 @@ export class PostgresListener {
     }
   }
 
-  /** Waits; ends early when it is to stop. */
+  /** Waits; returns early on stop. */
   async #pause(ms: number): Promise<void> {
     await setTimeout(ms, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => {});
   }
 }
 
-/** A change as the text that travels: `user:<id>`, `topic:<name>` or `list:<repoId>:<takenAt or ->:<connection>`. */
+/** Text of a change: `user:<id>`, `topic:<name>` or `list:<repoId>:<takenAt or ->:<connection>`. */
 export function encodeChange(change: Change): string {
   if ('userId' in change) return `user:${change.userId}`;
   if ('topic' in change) return `topic:${change.topic}`;
@@ -116,7 +116,7 @@ export function encodeChange(change: Change): string {
   return `list:${repoId}:${takenAt ?? '-'}:${connection}`;
 }
 
-/** A text that this version does not know may be any change. */
+/** An unknown text may be any change. */
 function decodeChange(text: string): Change {
   if (text.startsWith('user:')) return { userId: text.slice(5) };
   const list = /^list:(\d+):(-|\d+):(.+)$/s.exec(text);

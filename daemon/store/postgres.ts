@@ -1,6 +1,5 @@
-// The PostgreSQL engine: a pool of connections through pg, and what its errors mean. Changes travel between
-// daemons by NOTIFY (postgres-listener.ts has the receiving end), which the server sends when the
-// transaction that made them is committed.
+// The PostgreSQL engine: a pool of connections through pg, and the meaning of its errors. Daemons notify each other of
+// changes by NOTIFY (received by postgres-listener.ts), which the server sends when the transaction is committed.
 //
 // Cost: a call is a round trip; a transaction has at least three.
 
@@ -23,22 +22,22 @@ import type { Schema } from './schema.ts';
 const CONNECTION_COUNT_MAX = 10;
 const CONNECT_MS_MAX = 5_000;
 
-/** Milliseconds after which the server, and if that does not answer the daemon, gives a statement up. */
+/** Milliseconds after which the server, or else the daemon, cancels a statement. */
 const STATEMENT_MS_MAX = 20_000;
 const ANSWER_MS_MAX = 25_000;
 
-/** Milliseconds that a transaction may wait for its daemon: whoever reads a dump may be slow. */
+/** Milliseconds that a transaction may wait for its daemon: the reader of a dump may be slow. */
 const IDLE_MS_MAX = 300_000;
 
-/** Names the lock of the membership among the advisory locks of the database; any constant would do. */
+/** Advisory lock of the membership; any constant would do. */
 const MEMBERSHIP_LOCK = 7_243_951_802_116;
 
 const INT8_OID = 20;
 
 /**
- * The engine on the database at `databaseUrl`. Nothing is connected yet.
+ * The engine on the database at `databaseUrl`. Does not connect yet.
  *
- * Errors: NOT_READY for an address that cannot be read.
+ * Errors: NOT_READY for an invalid address.
  */
 export function openPostgres(databaseUrl: string, log: Log): Engine {
   const config = configOf(databaseUrl);
@@ -117,7 +116,7 @@ function warnOfPlainText(config: ClientConfig, log: Log): void {
 function isAddress(databaseUrl: string, config: ClientConfig): boolean {
   if (!/^postgres(?:ql)?:\/\//.test(databaseUrl)) return false;
   try {
-    // Reads the address. Its error would show it, so it is not passed on.
+    // Parses the address. Its error would contain it, so it is not passed on.
     void new Client(config);
     return true;
   } catch {
@@ -125,13 +124,13 @@ function isAddress(databaseUrl: string, config: ClientConfig): boolean {
   }
 }
 
-/** Adds to pg's pool that connections which fail are closed, whoever uses them then. */
+/** Extends pg's pool: failed connections are closed, whoever uses them then. */
 function openPool(config: ClientConfig, log: Log): PostgresPool {
   const pool = new Pool({ ...config, max: CONNECTION_COUNT_MAX });
-  // Why only the message: the error holds the client, and that the address with its password.
+  // Why only the message: the error contains the client, and that the address with its password.
   pool.on('error', (error) => log.warn(`a PostgreSQL connection was lost: ${messageOf(error)}`));
   pool.on('connect', (client) => {
-    // The query under way, or the next one, fails with the same; without a listener the process would end.
+    // The running query, or the next one, fails with the same error; without a listener the process would crash.
     client.on('error', () => {});
   });
   return {
@@ -140,7 +139,7 @@ function openPool(config: ClientConfig, log: Log): PostgresPool {
   };
 }
 
-/** The client as kysely uses it; one that had an error which was not the server's answer is not used again. */
+/** The client for kysely; after an error that was not the server's answer it is not reused. */
 function watched(client: PoolClient): PostgresPoolClient {
   let isBroken = false;
   const run = async (text: string, values: readonly unknown[]): Promise<unknown> => {
@@ -183,7 +182,7 @@ class ServerDriver extends PostgresDriver {
   }
 }
 
-/** What codes of the server mean, by their beginnings; the first that fits. */
+/** Meaning of the server's codes, by prefix; the first match counts. */
 const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['08', 'PostgreSQL cannot be reached'],
   ['57P', 'PostgreSQL is stopping or starting'],
@@ -201,14 +200,14 @@ const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['XX', 'PostgreSQL reports damage or an error of its own'],
 ];
 
-/** Those of a server that can be read. */
+/** Codes of a server that still answers reads. */
 const UNWRITABLE: ReadonlySet<string> = new Set(['53100', '25006']);
 
 /** Errors of pg and of the system that are not answers of the server. */
 const UNREACHABLE =
   /^E[A-Z]+$|connection|terminated|timeout|not queryable|calling end on the pool|destroyed/i;
 
-/** Does the server end the connection with this error? */
+/** Whether the server ends the connection with this error. */
 function isLost(error: DatabaseError): boolean {
   return error.severity === 'FATAL' || error.severity === 'PANIC';
 }

@@ -1,6 +1,6 @@
-// What of repos must not be lost with the index: id, name, who may see them, how a source is known again, and which connections
-// list them. The caller decides which repo a source is. It gets all repos for that, and what it says is kept in the same
-// transaction, so that daemons that share a store cannot give one id to two repos.
+// What must not be lost with the index about repos: id, name, visibility, how to recognise a source, and the connections
+// that list them. The caller decides which repo a source is. It gets all repos, and its decision is stored in the same
+// transaction, so that daemons on one store cannot give one id to two repos.
 
 import { DAY_MS } from '../base/durations.ts';
 import { given } from '../base/given.ts';
@@ -22,36 +22,36 @@ import type { Database } from './database.ts';
 import type { RepoTable, Schema } from './schema.ts';
 import { storable, storableOrNull } from './text.ts';
 
-/** Where the source of a repo was seen last. */
+/** The last known location of a repo's source. */
 export interface RepoPlace {
   readonly kind: SourceKind;
   /** Absolute, as it was given. */
   readonly path: string;
-  /** Without symbolic links; absent: never seen. */
+  /** Without symbolic links; absent: never found. */
   readonly realPath?: string;
-  /** Of the folder, as the file system knows it; absent: never seen. */
+  /** File system identity of the folder; absent: never found. */
   readonly fileId?: string;
 }
 
-/** What a host says of a repo that it has. */
+/** A host's facts about a repo. */
 export interface HostFacts extends RepoFacts {
   readonly codeHostType: CodeHostType;
   /** Below the address of the host: `owner/name`. */
   readonly path: string;
   /** Without credentials. */
   readonly cloneUrl: string;
-  /** The whole name that it is to have; absent: host and path. */
+  /** Its whole name; absent: host and path. */
   readonly name?: string;
-  /** Where it is read in place; absent: a clone of it is. */
+  /** Where it is read in place; absent: a clone is read. */
   readonly source?: RepoSource;
   /**
-   * It is a submodule: the commit that is pinned, and the repoIds of whom it is in, the outermost first, and at the end of
-   * the repo that it is.
+   * It is a submodule: the pinned commit, and the repoIds of the repos around it, the outermost first, followed by the repo
+   * it is a copy of.
    */
   readonly submodule?: { readonly commit: string; readonly chain: readonly number[] };
 }
 
-/** The code host of a repo: its address, and the id that it gave the repo, which stays when that is renamed. */
+/** The code host of a repo: its address, and its id for the repo, which survives renames. */
 export interface RepoHost {
   readonly address: string;
   readonly hostId: string;
@@ -66,10 +66,10 @@ export interface StoredRepo {
   /** Absent: another repo is there now. */
   readonly place?: RepoPlace;
   readonly remote?: string;
-  /** Absent: no connection lists it; it was named as a source of this machine. */
+  /** Absent: no connection lists it; it is a configured local source. */
   readonly host?: RepoHost;
   readonly selection?: { readonly branches: readonly string[]; readonly tags: readonly string[] };
-  /** Which files of its source are docs; absent: as files of rules say. */
+  /** Which files of its source are docs; absent: its ignore files decide. */
   readonly rules?: {
     readonly noIgnore?: true;
     readonly ignore?: readonly string[];
@@ -77,7 +77,7 @@ export interface StoredRepo {
   };
 }
 
-/** A repo of a host that was removed, and gets its id and grants back where it is put again under this id. */
+/** A removed repo of a host, which gets its id and grants back if it is added again. */
 export type RemovedRepo = Pick<RepoHost, 'address' | 'hostId'> & { readonly repoId: number };
 
 export interface RepoBook {
@@ -85,33 +85,33 @@ export interface RepoBook {
   readonly repos: readonly StoredRepo[];
   /** By repoId. */
   readonly removed: readonly RemovedRepo[];
-  /** The lowest id that no repo had and no grant named, ever. */
+  /** The lowest id never used by a repo or a grant. */
   readonly nextRepoId: number;
   /** Those of all instances, by id. */
   readonly connections: readonly StoredConnection[];
   readonly links: readonly StoredLink[];
-  /** The lowest id that no connection had, ever. */
+  /** The lowest id never used by a connection. */
   readonly nextConnectionId: number;
 }
 
 export interface RepoDecision<Result> {
-  /** New repos, and old ones as they are to be. An id from `nextRepoId` on is used up with this. */
+  /** New repos, and changed ones in their new form. Ids from `nextRepoId` on are used up. */
   readonly changed: readonly StoredRepo[];
-  /** Repos that go, with their links; their grants are kept aside for RETURN_MS where a host may have them again. */
+  /** Repos to remove, with their links; their grants are kept for RETURN_MS if a host may list them again. */
   readonly removed?: readonly number[];
-  /** New connections, and old ones as they are to be; those that go, with their links. */
+  /** New connections, and changed ones in their new form; connections to remove, with their links. */
   readonly connections?: readonly StoredConnection[];
   readonly removedConnections?: readonly number[];
-  /** Of the repos and connections that are left. */
+  /** Of the remaining repos and connections. */
   readonly links?: readonly StoredLink[];
-  /** What the audit says of it, kept with it; default: nothing. */
+  /** Its audit records, stored with it; default: none. */
   readonly records?: readonly NewAuditRecord[];
   readonly result: Result;
 }
 
 const COUNTER = 'repo';
 
-/** For how long a repo that was removed gets its id and its grants back. */
+/** How long a removed repo can get back its id and its grants. */
 export const RETURN_MS = 30 * DAY_MS;
 
 export type Repos = ReturnType<typeof reposIn>;
@@ -120,7 +120,7 @@ export function reposIn(database: Database) {
   const readNow = (db: Kysely<Schema>): Promise<RepoBook> => readBook(db, database.now());
   return {
     read: (): Promise<RepoBook> => database.read(readNow),
-    /** Decides on the repos as they are, and keeps what was decided; nobody else changes them meanwhile. */
+    /** Decides on the current repos, and stores the decision; nobody else changes them meanwhile. */
     change: <Result>(decide: (book: RepoBook) => RepoDecision<Result>): Promise<Result> =>
       database.write(async ({ db, changed }) => {
         await holdCounter(db);
@@ -137,7 +137,7 @@ export function reposIn(database: Database) {
   };
 }
 
-/** Returns whether there was anything to keep. */
+/** Returns whether anything was stored. */
 async function keep(
   db: Transaction<Schema>,
   { repos, nextRepoId }: RepoBook,
@@ -150,7 +150,7 @@ async function keep(
   await remove(db, removed, now);
   const names = new Map(repos.map(({ repoId, name }) => [repoId, name]));
   const renamed = changed.filter(({ repoId, name }) => (names.get(repoId) ?? name) !== name);
-  // Why aside: names that repos exchange are free in between.
+  // Why temporary names: repos may swap their names.
   for (const { repoId } of renamed)
     await db
       .updateTable('repos')
@@ -159,7 +159,7 @@ async function keep(
       .execute();
   for (const repo of changed) await put(db, repo);
   const used = changed.reduce((last, { repoId }) => Math.max(last, repoId), nextRepoId - 1);
-  // Why with those that go: the last id is known by its repo alone.
+  // Why with removals: only its repo knows the last id.
   if (used >= nextRepoId || removed.length > 0) await setCounter(db, used + 1);
   await putConnections(db, connections);
   await removeConnections(db, removedConnections);
@@ -184,7 +184,7 @@ async function remove(
   }
 }
 
-/** Keeps which repos of hosts these are, and their grants. */
+/** Stores the host ids of these repos, and their grants. */
 async function keepAside(
   db: Transaction<Schema>,
   repoIds: readonly number[],
@@ -203,13 +203,13 @@ async function keepAside(
   await db.insertInto('removed_grants').columns(['repoId', 'userId']).expression(grants).execute();
 }
 
-/** Ids of the repos that a decision puts again after they were removed. */
+/** Ids of the removed repos that a decision adds again. */
 function returnedOf({ removed }: RepoBook, { changed }: RepoDecision<unknown>): number[] {
   const gone = new Set(removed.map(({ repoId }) => repoId));
   return changed.map(({ repoId }) => repoId).filter((repoId) => gone.has(repoId));
 }
 
-/** Repos have again the grants that were kept aside. */
+/** Restores the kept grants of repos. */
 async function giveBack(db: Transaction<Schema>, repoIds: readonly number[]): Promise<void> {
   for await (const batch of inBatches(repoIds)) {
     const grants = db.selectFrom('removed_grants').select(['repoId', 'userId']);
@@ -258,13 +258,13 @@ async function readHosts(db: Kysely<Schema>): Promise<ReadonlyMap<number, RepoHo
   return hosts;
 }
 
-/** A store from before it held repos has grants that name some. */
+/** A store from before repos were stored has grants that name some. */
 async function lastGranted(db: Kysely<Schema>): Promise<number> {
   const query = db.selectFrom('grants').select((select) => select.fn.max('repoId').as('last'));
   return (await query.executeTakeFirst())?.last ?? 0;
 }
 
-/** Holds up whoever else wants to change repos, until the transaction ends. */
+/** Blocks other writers of repos until the transaction ends. */
 async function holdCounter(db: Transaction<Schema>): Promise<void> {
   await db
     .insertInto('counters')
@@ -306,7 +306,7 @@ async function put(db: Transaction<Schema>, repo: StoredRepo): Promise<void> {
 
 function rowOf(repo: StoredRepo): RepoTable {
   const { repoId, name, visibility, enforcement, place, remote, selection, rules } = repo;
-  // Why one column: both say what of the source is indexed.
+  // Why one column: both define what of the source is indexed.
   const indexed = selection === undefined && rules === undefined ? null : { ...selection, rules };
   return {
     id: repoId,
@@ -323,7 +323,7 @@ function repoOf(
   { id, name, visibility, enforcement, ...row }: RepoTable,
   host: RepoHost | undefined,
 ): StoredRepo {
-  // Safety: written by rowOf alone.
+  // Safety: written only by rowOf.
   /* oxlint-disable typescript/no-unsafe-type-assertion */
   const place = row.place === null ? undefined : (JSON.parse(row.place) as RepoPlace);
   const { branches, tags, rules } = JSON.parse(row.selection ?? '{}') as Indexed;
@@ -338,5 +338,5 @@ function repoOf(
   };
 }
 
-/** What the column `selection` holds. */
+/** Content of the column `selection`. */
 type Indexed = Partial<NonNullable<StoredRepo['selection']>> & Pick<StoredRepo, 'rules'>;

@@ -1,22 +1,22 @@
-// Work is tried again while the database says that it was in the way of others and has changed nothing. The
-// pauses are the daemon's own, so that it serves other requests meanwhile.
+// Retries work while the database reports a conflict with others and no change. The daemon itself waits between attempts,
+// so it serves other requests meanwhile.
 
 import { setTimeout } from 'node:timers/promises';
 import type { Fault } from './engine.ts';
 import { StoreError } from './error.ts';
 
-/** Milliseconds before the first retry; later ones take twice as long each, up to the second number. */
+/** Milliseconds before the first retry; later ones double, up to the second number. */
 const RETRY_MS = 2;
 const RETRY_MS_MAX = 100;
 
 export interface RetryOptions {
-  /** What an error means; undefined: it is passed on as it is. */
+  /** Meaning of an error; undefined: it is passed on unchanged. */
   readonly faultOf: (error: unknown) => Fault | undefined;
   /** Milliseconds after which the last fault is thrown. */
   readonly timeoutMs: number;
 }
 
-/** Result of `run`, which may run more than once. Errors: the fault's error; those that are no fault. */
+/** Result of `run`, which may run more than once. Errors: the fault's error; errors that are not faults. */
 export async function retried<Result>(
   run: () => Promise<Result>,
   { faultOf, timeoutMs }: RetryOptions,

@@ -1,6 +1,6 @@
-// The tables as TypeScript sees them: the same on both engines. Times are milliseconds since the epoch, ids
-// UUIDs, hashes 64 hex digits. What creates them are the migrations, which call columns `user_id` (engine.ts, PLUGINS).
-// Rows leave the store through the files of their group (users.ts, grants.ts, ...).
+// The tables as TypeScript types, the same on both engines. Times are milliseconds since the epoch, ids UUIDs, hashes 64
+// hex digits. Migrations create the tables, with column names like `user_id` (engine.ts, PLUGINS). Rows leave the store
+// through the files of their group (users.ts, grants.ts, ...).
 
 import type { ConnectionType } from '../base/config/connections.ts';
 import type { JobFacts } from '../repos/jobs.ts';
@@ -23,7 +23,7 @@ export interface UserTable {
   readonly lastActivityAt: number | null;
   /** Null: the default of the instance; -1: unlimited. */
   readonly requestsPerDay: number | null;
-  /** Ascends with the rows that one daemon makes: the order of those of one millisecond. */
+  /** Ascends with the rows of one daemon: the order within one millisecond. */
   readonly ordinal: number;
 }
 
@@ -36,10 +36,10 @@ export interface SessionTable {
 
 export interface SetupLinkTable {
   readonly hash: string;
-  /** Null: makes the first owner, who is not yet there. */
+  /** Null: creates the first owner, who does not exist yet. */
   readonly userId: string | null;
   readonly createdAt: number;
-  /** Null: valid until it is used or removed. */
+  /** Null: valid until used or removed. */
   readonly expiresAt: number | null;
 }
 
@@ -58,9 +58,9 @@ export interface ScopedTokenTable {
   readonly id: string;
   readonly hash: string;
   readonly userId: string;
-  /** The key that made it. */
+  /** The key that created it. */
   readonly apiKeyId: string;
-  /** JSON array of repoIds in the order they were asked for: always read and written as a whole. */
+  /** JSON array of repoIds as requested: always read and written as a whole. */
   readonly repoIds: string;
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -104,25 +104,25 @@ export interface RepoTable {
   readonly name: string;
   readonly visibility: Visibility;
   readonly enforcement: Enforcement;
-  /** JSON of a RepoPlace; null: another repo has taken it. Always read and written as a whole. */
+  /** JSON of a RepoPlace; null: another repo is there now. Always read and written as a whole. */
   readonly place: string | null;
-  /** Host and path of the remote; null: it has none. */
+  /** Host and path of the remote; null: none. */
   readonly remote: string | null;
   /** JSON: globs of further branches and tags, and the rules of the source; null: none. */
   readonly selection: string | null;
 }
 
-/** Numbers that only ascend. */
+/** Counters that never decrease. */
 export interface CounterTable {
   readonly name: string;
   readonly value: number;
 }
 
-/** A job of one daemon; its last attempt counts. */
+/** A job of one daemon; its last attempt. */
 export interface JobTable extends Omit<JobFacts, 'result'> {
-  /** The daemon whose index it is of. */
+  /** The daemon whose index it belongs to. */
   readonly instance: string;
-  /** Ascends with the jobs that one daemon makes. */
+  /** Ascends with the jobs of one daemon. */
   readonly ordinal: number;
   /** JSON object. */
   readonly result: string | null;
@@ -130,39 +130,39 @@ export interface JobTable extends Omit<JobFacts, 'result'> {
   readonly lines: string;
 }
 
-/** A connection of the configuration of one daemon. */
+/** A configured connection of one daemon. */
 export interface ConnectionTable {
-  /** From a counter of its own. */
+  /** From its own counter. */
   readonly id: number;
-  /** The daemon whose configuration has it. */
+  /** The daemon whose configuration contains it. */
   readonly instance: string;
   readonly name: string;
   readonly type: ConnectionType;
-  /** Of the host, the same text for all connections to it. */
+  /** Of the host, the same text for all its connections. */
   readonly address: string;
   /** JSON of ConnectionRules: always read and written as a whole. */
   readonly rules: string;
-  /** When a listing of it ended last; null: none did. */
+  /** End of its last listing; null: none. */
   readonly syncedAt: number | null;
-  /** The same, of one that was whole. */
+  /** End of its last complete listing. */
   readonly wholeAt: number | null;
-  /** JSON: how far the listing is that is under way; null: none is. */
+  /** JSON: progress of the running listing; null: none. */
   readonly listing: string | null;
 }
 
-/** A repo that a connection lists, or did. */
+/** A repo that a connection lists, or listed. */
 export interface ConnectionRepoTable {
   readonly connectionId: number;
   readonly repoId: number;
-  /** Number of the last listing that had it; they ascend. */
+  /** Number of the last listing that contained it; ascending. */
   readonly listing: number;
-  /** Null: it is there. */
+  /** Null: present. */
   readonly missingSince: number | null;
-  /** JSON array, in order: the targets of the connection that brought it; null: not known. */
+  /** JSON array, in order: the targets of the connection that listed it; null: unknown. */
   readonly targets: string | null;
 }
 
-/** A repo that was removed, for as long as it gets its id and its grants back when its host has it again. */
+/** A removed repo, kept as long as it can get back its id and its grants. */
 export interface RemovedRepoTable {
   readonly repoId: number;
   /** Of the host. */
@@ -177,20 +177,20 @@ export interface RemovedGrantTable {
   readonly userId: string;
 }
 
-/** What the host of a repo says of it. */
+/** A host's facts about a repo. */
 export interface RepoHostTable {
   readonly repoId: number;
   /** Of the host. */
   readonly address: string;
-  /** The id that the host gave it. */
+  /** The host's id. */
   readonly hostId: string;
   /** JSON of HostFacts: always read and written as a whole. */
   readonly facts: string;
 }
 
-/** Who may read a repo by its host, as a connection heard it. */
+/** Readers of a repo according to its host, as fetched by a connection. */
 export interface HostReaderListTable {
-  /** By a counter, never again. */
+  /** From a counter, never reused. */
   readonly id: number;
   readonly repoId: number;
   /** Name of the connection. */
@@ -203,17 +203,17 @@ export interface HostReaderListTable {
 /** An account that may read, once for each of its verified addresses. */
 export interface HostReaderTable {
   readonly listId: number;
-  /** As the host calls it. */
+  /** The host's id. */
   readonly accountId: string;
-  /** Trimmed, letters A to Z lower-cased; empty: none that is verified. */
+  /** Trimmed, letters A to Z lower-cased; empty: no verified one. */
   readonly email: string;
 }
 
 /** An account of an identity provider, linked with a user. */
 export interface SignOnAccountTable {
-  /** As it calls itself. */
+  /** Its own name. */
   readonly issuer: string;
-  /** The account, as the issuer calls it. */
+  /** The issuer's id of the account. */
   readonly subject: string;
   readonly userId: string;
   readonly createdAt: number;
@@ -226,11 +226,11 @@ export interface OAuthClientTable {
   /** JSON array. */
   readonly redirectUris: string;
   readonly createdAt: number;
-  /** When it was allowed something, or given tokens, last; null: never. */
+  /** When it last got a consent or tokens; null: never. */
   readonly usedAt: number | null;
 }
 
-/** What a client asks a user for. */
+/** A client's request to a user. */
 export interface OAuthRequestTable {
   readonly hash: string;
   readonly userId: string;
@@ -238,12 +238,12 @@ export interface OAuthRequestTable {
   readonly redirectUri: string;
   readonly codeChallenge: string;
   readonly state: string | null;
-  /** Address of what is to be reached. */
+  /** Address of the requested resource. */
   readonly resource: string;
   readonly expiresAt: number;
 }
 
-/** What a user lets a client do. */
+/** A user's consent for a client. */
 export interface OAuthConsentTable {
   readonly id: string;
   readonly userId: string;
@@ -252,14 +252,14 @@ export interface OAuthConsentTable {
   readonly codeChallenge: string;
   readonly resource: string;
   readonly codeHash: string;
-  /** Of what all its refresh tokens have in common; null: its code was not used yet. */
+  /** Of the part common to all its refresh tokens; null: its code was not used yet. */
   readonly familyHash: string | null;
-  /** Of the refresh token that is good. */
+  /** Of the current refresh token. */
   readonly refreshHash: string | null;
   /** Thumbprint of the key that its refresh tokens are bound to, as base64url; null: none. */
   readonly keyHash: string | null;
   readonly createdAt: number;
-  /** When it gave tokens last. */
+  /** When it last issued tokens. */
   readonly usedAt: number;
   /** Of the code, or of the refresh token. */
   readonly expiresAt: number;

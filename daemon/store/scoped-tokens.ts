@@ -1,5 +1,5 @@
-// Scoped access tokens, by the hash of their value. One ends by being removed: it then looks as if it had
-// never been. Whether one has expired is for the caller to say, who has the clock.
+// Scoped access tokens, by the hash of their value. A token ends by removal: afterwards it looks as if it had never
+// existed. Callers check expiry.
 
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
@@ -7,7 +7,7 @@ import { pruneExpired } from './expiry.ts';
 import type { ScopedTokenTable } from './schema.ts';
 
 export interface ScopedToken extends Omit<ScopedTokenTable, 'repoIds'> {
-  /** In the order they were asked for. */
+  /** As requested. */
   readonly repoIds: readonly number[];
 }
 
@@ -22,7 +22,7 @@ export function scopedTokensIn(database: Database) {
         const row = await query.executeTakeFirst();
         return row === undefined ? undefined : tokenFrom(row);
       }),
-    /** Those of a user that expire after `now`, in the order they were made. */
+    /** Those of a user that expire after `now`, in order of creation. */
     listActive: (userId: string, now: number): Promise<ScopedToken[]> =>
       database.read(async (db) => {
         const rows = await db
@@ -35,7 +35,7 @@ export function scopedTokensIn(database: Database) {
           .execute();
         return rows.map(tokenFrom);
       }),
-    /** False: there is no such token of this user that expires after `now`. */
+    /** False: this user has no such token that expires after `now`. */
     revoke: (id: string, userId: string, now: number): Promise<boolean> =>
       database.write(async ({ db, changed }) => {
         const result = await db
@@ -47,7 +47,7 @@ export function scopedTokensIn(database: Database) {
         if (result.numDeletedRows > 0n) changed({ userId });
         return result.numDeletedRows > 0n;
       }),
-    /** Removes those that expired at `now` or before; returns how many. */
+    /** Removes those that expired at `now` or before; returns their number. */
     prune: (now: number): Promise<number> => pruneExpired(database, 'scoped_tokens', now),
   };
 }

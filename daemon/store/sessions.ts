@@ -1,5 +1,4 @@
-// Browser sessions, by the hash of the value in their cookie. Whether one has expired is for the caller to
-// say, who has the clock.
+// Browser sessions, by the hash of their cookie's value. Callers check expiry.
 
 import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
@@ -21,7 +20,7 @@ export function sessionsIn(database: Database) {
       database.read((db) =>
         db.selectFrom('sessions').selectAll().where('hash', '=', hash).executeTakeFirst(),
       ),
-    /** False: there is no such session any more. */
+    /** False: the session no longer exists. */
     renew: (hash: string, expiresAt: number): Promise<boolean> =>
       database.write(async ({ db, changed }) => {
         const row = await db
@@ -33,7 +32,7 @@ export function sessionsIn(database: Database) {
         if (row !== undefined) changed(row);
         return row !== undefined;
       }),
-    /** False: there was none. */
+    /** False: not found. */
     remove: (hash: string): Promise<boolean> =>
       database.write(async ({ db, changed }) => {
         const row = await db
@@ -44,7 +43,7 @@ export function sessionsIn(database: Database) {
         if (row !== undefined) changed(row);
         return row !== undefined;
       }),
-    /** Ends all sessions of a user but one; returns how many. */
+    /** Ends all sessions of a user but one; returns their number. */
     removeAllOf: (userId: string, exceptHash: string = ''): Promise<number> =>
       database.write(async ({ db, changed }) => {
         const result = await db
@@ -55,7 +54,7 @@ export function sessionsIn(database: Database) {
         if (result.numDeletedRows > 0n) changed({ userId });
         return Number(result.numDeletedRows);
       }),
-    /** Removes those that expired at `now` or before; returns how many. */
+    /** Removes those that expired at `now` or before; returns their number. */
     prune: (now: number): Promise<number> => pruneExpired(database, 'sessions', now),
   };
 }

@@ -1,5 +1,4 @@
-// Settings of the instance that are changed while it runs, as text by name. What names and values mean is for
-// the caller.
+// Instance settings that are changed at run time, as text by name. Callers define names and values.
 
 import type { Database } from './database.ts';
 import { storable } from './text.ts';

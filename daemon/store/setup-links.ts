@@ -1,5 +1,5 @@
-// One-time links: to make the first owner, or for a user to set a password. A link is used by taking it, and
-// only one of those who take it at once gets it.
+// One-time links: to create the first owner, or for a user to set a password. Taking a link consumes it; of concurrent
+// callers one gets it.
 
 import type { Database } from './database.ts';
 import { pruneExpired } from './expiry.ts';
@@ -14,13 +14,13 @@ export function setupLinksIn(database: Database) {
       database.write(async ({ db }) => {
         await db.insertInto('setup_links').values(link).execute();
       }),
-    /** What `take` would give; the link stays. */
+    /** As `take`, but keeps the link. */
     find: (hash: string, now: number): Promise<{ readonly userId: string | null } | undefined> =>
       database.read(async (db) => {
         const query = db.selectFrom('setup_links').select(['userId', 'expiresAt']);
         return goodAt(now, await query.where('hash', '=', hash).executeTakeFirst());
       }),
-    /** Uses the link up; undefined: there is none, or it expired at `now` or before. */
+    /** Consumes the link; undefined: not found, or expired at `now` or before. */
     take: (hash: string, now: number): Promise<{ readonly userId: string | null } | undefined> =>
       database.write(async ({ db }) => {
         const row = await db
@@ -30,7 +30,7 @@ export function setupLinksIn(database: Database) {
           .executeTakeFirst();
         return goodAt(now, row);
       }),
-    /** Removes links that make the first owner; returns how many. */
+    /** Removes links that create the first owner; returns their number. */
     removeFirstOwnerLinks: (): Promise<number> =>
       database.write(async ({ db }) => {
         const result = await db
@@ -39,7 +39,7 @@ export function setupLinksIn(database: Database) {
           .executeTakeFirst();
         return Number(result.numDeletedRows);
       }),
-    /** Removes those that expired at `now` or before; returns how many. */
+    /** Removes those that expired at `now` or before; returns their number. */
     prune: (now: number): Promise<number> => pruneExpired(database, 'setup_links', now),
   };
 }

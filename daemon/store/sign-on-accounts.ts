@@ -1,9 +1,9 @@
-// Accounts of identity providers, and whose they are here. An account is of one user, and a user has one of each issuer.
+// Accounts of identity providers, linked with users. An account belongs to one user, and a user has at most one per issuer.
 
 import type { Database, Writing } from './database.ts';
 import { storable } from './text.ts';
 
-/** An account, as its issuer calls it. */
+/** An account, with its issuer's id. */
 export interface SignOnAccount {
   readonly issuer: string;
   readonly subject: string;
@@ -11,7 +11,7 @@ export interface SignOnAccount {
 
 export function signOnAccountsIn(database: Database) {
   return {
-    /** Id of the user; undefined: nobody has come with it. */
+    /** Id of the user; undefined: not linked. */
     userOf: ({ issuer, subject }: SignOnAccount): Promise<string | undefined> =>
       database.read(async (db) => {
         const row = await db
@@ -32,7 +32,7 @@ export function signOnAccountsIn(database: Database) {
           .orderBy('issuer')
           .execute(),
       ),
-    /** Issuers of those that are linked. */
+    /** Issuers with links. */
     issuers: (): Promise<string[]> =>
       database.read(async (db) => {
         const rows = await db.selectFrom('sign_on_accounts').select('issuer').distinct().execute();
@@ -47,10 +47,10 @@ export function signOnAccountsIn(database: Database) {
           .where('issuer', '=', storable(issuer))
           .execute(),
       ),
-    /** Links them unless they are. False: one of them is linked with another, or there is no such active user. */
+    /** Links them unless they are linked. False: one of them is linked with another, or there is no such active user. */
     link: (userId: string, account: SignOnAccount, at: number): Promise<boolean> =>
       database.write((writing) => link(writing, userId, account, at)),
-    /** Ends all links of a user; returns how many. */
+    /** Removes all links of a user; returns their number. */
     unlink: (userId: string): Promise<number> =>
       database.write(async ({ db, changed }) => {
         const { numDeletedRows } = await db

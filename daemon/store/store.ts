@@ -1,6 +1,6 @@
 // The store: users, credentials, repos, grants, lists of readers, counts, audit records, jobs and settings in one database,
-// embedded or PostgreSQL, with the same behaviour on both. This file opens it and joins the groups of operations, one
-// file each. The only place of SQL is this folder.
+// embedded or PostgreSQL, with the same behaviour on both. This file opens it and joins the groups of operations, one file
+// each. Only this folder contains SQL.
 
 import { sql } from 'kysely';
 import type { Log } from '../base/log.ts';
@@ -28,16 +28,16 @@ import { usageIn } from './usage.ts';
 import { usersIn } from './users.ts';
 
 export interface StoreOptions {
-  /** Absolute path of a folder that is there; holds the file of the embedded store. */
+  /** Absolute path of an existing folder; contains the embedded store's file. */
   readonly dataDir: string;
   /** `postgres://...`; undefined: the embedded store. */
   readonly databaseUrl?: string | undefined;
   readonly log: Log;
-  /** Milliseconds for which work is tried again that finds the database locked; 5,000. */
+  /** How long work is retried while the database is locked, in milliseconds; 5,000. */
   readonly busyTimeoutMs?: number;
   /** Milliseconds since the epoch; the clock of the machine. */
   readonly now?: () => number;
-  /** Milliseconds after which PostgreSQL counts as away; none. Opening takes what it takes. */
+  /** Milliseconds after which PostgreSQL counts as away; unlimited. Opening is not limited. */
   readonly answerMsMax?: number;
 }
 
@@ -47,44 +47,43 @@ type Groups = Readonly<ReturnType<typeof groupsIn>>;
 export interface Store extends Groups {
   readonly kind: StoreKind;
   /**
-   * Calls `listener` for every change that caches may hold, before the operation that made it here is done,
-   * or when another daemon on the same PostgreSQL made it; perhaps more than once. Returns what ends it.
+   * Calls `listener` for every change of data that caches may hold: before the operation that made it here resolves, or
+   * after another daemon on the same PostgreSQL made it; perhaps more than once. The result removes it.
    */
   onChange(listener: (change: Change) => void): () => void;
-  /** False: changes of other daemons may be missed. Once it is true again, `all` has been told. */
+  /** False: changes by other daemons may be missed. When it becomes true again, `all` is reported. */
   readonly isInformed: boolean;
-  /** Milliseconds since changes may have been missed; 0: they may not. */
+  /** Milliseconds since changes may be missed; 0: none are. */
   readonly uninformedMs: number;
-  /** The last operation found that the database does not answer; known where `answerMsMax` is given. */
+  /** The last operation found that the database does not answer; set only with `answerMsMax`. */
   readonly isAway: boolean;
-  /** What operations fail with, until something could be written again; known where `answerMsMax` is given. */
+  /** Why operations fail, until a write succeeds again; set only with `answerMsMax`. */
   readonly trouble: string | undefined;
-  /** What was kept and is lost, in words for the operator, until it is seen to; undefined: nothing is known to be. */
+  /** What data was lost, as text for the operator, until it is resolved; undefined: nothing known. */
   readonly loss: string | undefined;
-  /** All rows as of one moment, while writes go on; ends early without harm. */
+  /** All rows of one snapshot, while writes continue; may be ended early. */
   dump(): AsyncIterable<DumpPart>;
   /**
-   * Fills this store, which must be empty or is emptied first, with the rows of a dump: all or none. Others wait
-   * meanwhile.
+   * Fills this store, which must be empty or is emptied first, with the rows of a dump: all or none. Others wait meanwhile.
    *
    * Errors: DumpError if the parts are no dump, of another version, or the store is not empty.
    */
   load(parts: AsyncIterable<DumpPart>, options?: LoadOptions): Promise<void>;
-  /** Asks the database for an answer. */
+  /** Checks that the database answers. */
   ping(): Promise<void>;
-  /** Waits for operations under way; later ones fail with NOT_READY. */
+  /** Waits for running operations; later ones fail with NOT_READY. */
   close(): Promise<void>;
 }
 
 const BUSY_TIMEOUT_MS = 5_000;
-/** For a daemon: whoever needs an answer of the store hears within 2 s that there is none (API.md 2.9). */
+/** For a daemon: a request that needs the store fails within 2 s if it does not answer (API.md 2.9). */
 export const ANSWER_MS_MAX = 1_800;
 
-/** Why not with the rest: it takes a start some 45 ms, and most have the embedded one. */
+/** Why not with the rest: it adds some 45 ms to a start, and most have the embedded one. */
 const loadPostgres = () => import('./postgres.ts');
 
 /**
- * Opens the store, made if missing, and brings its tables to the form of this version.
+ * Opens the store, creates it if missing, and migrates it to this version.
  *
  * Errors: NOT_READY if it cannot be opened or reached, is locked, or was made by a newer version.
  */
@@ -110,7 +109,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return joined(database);
 }
 
-/** The groups of operations. */
 function groupsIn(database: Database) {
   return {
     users: usersIn(database),

@@ -1,11 +1,11 @@
-// Rows that are too many where one more comes: of what may be made again and again only so many stay.
+// Finds surplus rows before one is added, where the number of rows is limited.
 
 import type { SelectQueryBuilder } from 'kysely';
 
-/** What one transaction removes. Bound: each adds one row, so that more are there only where the maximum was another one. */
+/** Rows removed per transaction. Bound: each adds one row, so there are more only after the maximum was lowered. */
 const COUNT_MAX = 100;
 
-/** Of rows in the order in which they stay those behind the first `keptMax` but one, whose place is for the one that comes. */
+/** Of rows ordered by priority, those beyond the first `keptMax` but one, which leaves a place for the new row. */
 export function surplus<Tables, Table extends keyof Tables, Row>(
   ranked: SelectQueryBuilder<Tables, Table, Row>,
   keptMax: number,

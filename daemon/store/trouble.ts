@@ -1,10 +1,10 @@
-// What the database fails with, for readiness and the log: since when an operation failed, until one has written again.
-// Nobody may have anything to write once the cause is gone, so a small write is tried now and then meanwhile.
+// Health of the database, for readiness and the log: failing from the first failed operation until a write succeeds. While
+// it fails, a small write is tried every 2 s, so that recovery is noticed without traffic.
 
 import type { Log } from '../base/log.ts';
 import { StoreError } from './error.ts';
 
-/** Guess: between two attempts to write. */
+/** Guess: between two probes. */
 const TRY_PAUSE_MS = 2_000;
 
 export class Trouble {
@@ -14,13 +14,13 @@ export class Trouble {
   #nextTry: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** @param tryWrite  has to write; its outcome is told by `failed` and `wrote` as that of others */
+  /** @param tryWrite  must write; `failed` and `wrote` are called with its outcome as for other operations */
   constructor(log: Log, tryWrite: () => Promise<void>) {
     this.#log = log;
     this.#tryWrite = tryWrite;
   }
 
-  /** In words, without secrets; undefined: there is none. */
+  /** As text, without secrets; undefined: healthy. */
   get reason(): string | undefined {
     return this.#reason;
   }
@@ -39,7 +39,7 @@ export class Trouble {
     try {
       await this.#tryWrite();
     } catch {
-      // It was told as that of others.
+      // `failed` was called already.
     }
   }
 

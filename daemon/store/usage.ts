@@ -1,16 +1,15 @@
-// Counts of requests: a row for each user and UTC day. Counting up to a limit is one transaction, so that several daemons
-// on one store admit exactly the limit together. When it is asked, and what is decided in memory, is for
-// daemon/accounts/limits/.
+// Request counts: a row for each user and UTC day. Counting up to a limit is one transaction, so that several daemons on
+// one store together admit exactly the limit. daemon/accounts/limits/ decides when to ask, and what is decided in memory.
 
 import { setImmediate } from 'node:timers/promises';
 import type { Database, Writing } from './database.ts';
 
-/** What a daemon reports and asks for, for one user. */
+/** A daemon's report and request for one user. */
 export interface UsageRequest {
   readonly userId: string;
-  /** Requests admitted before, which count whatever the limit. */
+  /** Requests admitted before; they count whatever the limit. */
   readonly owed: number;
-  /** So many are used in all, at least: what a daemon alone knows of its own store, and may say twice. */
+  /** At least this many were used in total: known only by a daemon with its own store, and safe to repeat. */
   readonly atLeast: number;
   /** Requests that wait to be admitted. */
   readonly need: number;
@@ -18,13 +17,13 @@ export interface UsageRequest {
 }
 
 export interface UsageAnswer {
-  /** By all daemons, with those that are admitted now. */
+  /** By all daemons, including those admitted now. */
   readonly used: number;
-  /** How many of `need` are admitted: those that the limit has room for. */
+  /** How many of `need` are admitted within the limit. */
   readonly admitted: number;
 }
 
-/** Days, of those that have counts, that stay: a clock that was wrong for once does not cost the others. */
+/** Days kept, of those with counts: a clock that was wrong once does not delete the others. */
 const DAY_COUNT_KEPT = 8;
 
 const PRUNED_ROW_COUNT = 500;
@@ -42,7 +41,7 @@ export function usageIn(database: Database) {
      * @param requests  at most one for each user; some hundred at most
      * @returns         the answers in the order of the requests
      *
-     * Errors: NOT_READY; it may then have been done nevertheless.
+     * Errors: NOT_READY; the requests may then have been counted nevertheless.
      */
     count: async (day: string, requests: readonly UsageRequest[]): Promise<UsageAnswer[]> => {
       for (;;) {
@@ -53,13 +52,13 @@ export function usageIn(database: Database) {
         await addRows(database, day, requests);
       }
     },
-    /** What is used, as far as reported. */
+    /** The reported use. */
     read: (userId: string, day: string): Promise<number> =>
       database.read(async (db) => {
         const query = db.selectFrom('usage').select('used').where('userId', '=', userId);
         return (await query.where('day', '=', day).executeTakeFirst())?.used ?? 0;
       }),
-    /** Removes all but the last days that have any count. */
+    /** Removes all but the last days with counts. */
     prune: (): Promise<void> => prune(database),
   };
 }
@@ -77,7 +76,7 @@ async function countAll(
     .select(['userId', 'used'])
     .where('day', '=', day)
     .where('userId', 'in', userIds)
-    // In one order, so that no two transactions wait for each other.
+    // In one order, so that no two transactions deadlock.
     .orderBy('userId');
   // The embedded store has one writer at a time.
   const rows = await (database.kind === 'postgres' ? query.forUpdate() : query).execute();
@@ -96,14 +95,14 @@ async function countAll(
   return answers;
 }
 
-/** What counting comes to. @param known  what is counted so far */
+/** Computes the answer. @param known  the count so far */
 export function answerTo({ owed, atLeast, need, limit }: UsageRequest, known: number): UsageAnswer {
   const before = Math.max(known, atLeast) + owed;
   const admitted = Math.max(0, Math.min(need, limit - before));
   return { used: before + admitted, admitted };
 }
 
-/** Adds the rows that are missing, in one order, in a transaction of its own that holds no other lock. */
+/** Adds the missing rows, in one order, in a transaction of its own that holds no other lock. */
 async function addRows(
   database: Database,
   day: string,
@@ -141,7 +140,7 @@ async function prune(database: Database): Promise<void> {
   }
 }
 
-/** Undefined: there are no more days than stay. */
+/** Undefined: there are no more days than are kept. */
 async function oldestKeptDay(database: Database): Promise<string | undefined> {
   let day: string | undefined = '9999-99-99';
   for (let i = 0; i < DAY_COUNT_KEPT && day !== undefined; i++) {

@@ -1,5 +1,5 @@
-// Users: who they are, their role and state. Two rules hold here whatever several daemons do at once: there
-// is always an active owner once there was one, and no more active members than seats.
+// Users with role and state. Two rules hold whatever several daemons do at once: once there was an active owner there
+// always is one, and there are no more active members than seats.
 
 import { given } from '../base/given.ts';
 import { randomUUID } from 'node:crypto';
@@ -21,22 +21,22 @@ export interface User extends Omit<UserTable, 'requestsPerDay' | 'ordinal'> {
 export type NewUser = Pick<User, 'email' | 'role'> & Partial<Pick<User, 'name' | 'passwordHash'>>;
 
 /**
- * What is left out stays.
+ * Absent members stay unchanged.
  *
- * Invariant: the address is not among it. It was given by an owner, the operator or an identity provider that has verified
- * it when the user was made. So it counts as verified where a host's lists of readers are matched by it
- * (accounts/host-lists.ts); whatever lets users change it must end that.
+ * Invariant: the e-mail address cannot be changed. It was given by an owner, the operator or an identity provider that
+ * verified it when the user was created. So it counts as verified when a host's lists of readers are matched by it
+ * (accounts/host-lists.ts); any feature that lets users change it must end that.
  */
 export type UserChanges = Partial<
   Pick<User, 'name' | 'role' | 'suspendedAt' | 'passwordHash' | 'requestsPerDay'>
 >;
 
 export interface SeatOptions {
-  /** Active users that the licence allows; undefined: any number. */
+  /** Active users allowed by the licence; undefined: any number. */
   readonly seatMax?: number | undefined;
 }
 
-/** How the table holds 'unlimited'. */
+/** 'unlimited' in the table. */
 const UNLIMITED = -1;
 
 export function usersIn(database: Database) {
@@ -46,16 +46,15 @@ export function usersIn(database: Database) {
       database.write((writing) => create(database, writing, user, options)),
     get: (id: string): Promise<User | undefined> =>
       database.read(async (db) => userOf(await find(db, 'id', id))),
-    /** Without regard to case and to blanks around. */
+    /** Ignores case and surrounding blanks. */
     byEmail: (email: string): Promise<User | undefined> =>
       database.read(async (db) => userOf(await find(db, 'email', normalizedEmail(email)))),
-    /** All, in the order they were made. */
+    /** All, in order of creation. */
     list: (): Promise<User[]> => database.read(list),
     /**
-     * Undefined: there is no such user. To suspend a user ends its sessions and scoped tokens.
+     * Undefined: there is no such user. Suspending a user ends its sessions and scoped tokens.
      *
-     * Errors: LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended),
-     * ORG_SEAT_COUNT_REACHED (restored).
+     * Errors: LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended), ORG_SEAT_COUNT_REACHED (restored).
      */
     update: (
       id: string,
@@ -64,12 +63,12 @@ export function usersIn(database: Database) {
     ): Promise<User | undefined> =>
       database.write((writing) => update(database, writing, id, changes, options)),
     /**
-     * Removes the user with all that is the user's, except for audit records. False: there is no such user.
+     * Removes the user with all the user's data, except audit records. False: there is no such user.
      *
      * Errors: LAST_OWNER_CANNOT_BE_REMOVED.
      */
     remove: (id: string): Promise<boolean> => database.write((writing) => remove(writing, id)),
-    /** Notes activity; an older time than the one noted is ignored. */
+    /** Records activity; a time older than the recorded one is ignored. */
     touch: (id: string, at: number): Promise<void> => database.write(({ db }) => touch(db, id, at)),
     count: (): Promise<number> => database.read((db) => count(db)),
     /** Those who are not suspended. */
@@ -121,7 +120,7 @@ async function create(
   return userFrom(row);
 }
 
-/** Reads batch by batch: users that come or go meanwhile may be in it or not. */
+/** Reads in batches: users added or removed meanwhile may be included or not. */
 async function list(db: Kysely<Schema>): Promise<User[]> {
   const users: User[] = [];
   const query = db.selectFrom('users').selectAll();
@@ -195,9 +194,9 @@ async function touch(db: Kysely<Schema>, id: string, at: number): Promise<void> 
 }
 
 /**
- * Refuses what would leave no active owner; `after` undefined: the user is removed.
+ * Refuses a change that would leave no active owner; `after` undefined: the user is removed.
  *
- * Where this one can sign in, another one must be able to: an owner who was only invited may never come.
+ * An owner who can sign in may only be removed while another one can: an owner who was only invited may never come.
  */
 async function checkOwners(
   db: Kysely<Schema>,
@@ -259,7 +258,7 @@ function userOf(row: UserTable | undefined): User | undefined {
 
 function userFrom(row: UserTable): User {
   const { requestsPerDay: requests } = row;
-  // Why one by one: there may be 100,000, and to copy what is left over of a row takes longer.
+  // Why one by one: there may be 100,000, and spreading the rest of a row takes longer.
   return {
     id: row.id,
     email: row.email,
