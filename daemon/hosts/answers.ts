@@ -1,4 +1,4 @@
-// Answers of code hosts as values: right status, right form, right shape, or an error that says which is not.
+// Parses answers of code hosts: checks status, format and shape, or throws an error that says which is wrong.
 
 import { z } from 'zod';
 import { messageOf } from '../base/caught.ts';
@@ -8,8 +8,8 @@ import { answerFailure, statusFailure, type Question } from './failures.ts';
 /**
  * The JSON of an answer.
  *
- * @param secret  its text is taken out of what the host says of a refusal
- * @param prefix  what stands before the JSON
+ * @param secret  removed from the host's message in a refusal
+ * @param prefix  text before the JSON
  *
  * Errors: HostError.
  */
@@ -28,7 +28,7 @@ export async function jsonOf(
   }
 }
 
-/** The body of an answer that is no refusal. Errors: HostError. */
+/** The body of a successful answer. Errors: HostError. */
 export async function textOf(
   response: Response,
   question: Question,
@@ -41,10 +41,10 @@ export async function textOf(
   throw statusFailure(response.status, safe, question);
 }
 
-/** What a host may call the reason of a refusal. */
+/** Keys that hosts use for the reason of a refusal. */
 const REASONS = ['message', 'error_description', 'error', 'detail', 'errors'] as const;
 
-/** The reason in the body of a refusal: that of its JSON, or a plain line; nothing of a page for people. */
+/** The reason in the body of a refusal: from its JSON, or a plain line; nothing from an HTML page. */
 function reasonIn(text: string): string {
   if (/^\s*</.test(text)) return '';
   try {
@@ -66,7 +66,7 @@ function reasonOf(said: unknown): string | undefined {
   return undefined;
 }
 
-/** The answer, if it has the shape. Errors: HostError. */
+/** The answer, if it has the expected shape. Errors: HostError. */
 export function checked<Schema extends z.ZodType>(
   schema: Schema,
   answer: unknown,
@@ -77,7 +77,7 @@ export function checked<Schema extends z.ZodType>(
   throw answerFailure(z.prettifyError(result.error), question);
 }
 
-/** A time of a host as ISO 8601 in UTC; undefined for what is none. */
+/** A host's time as ISO 8601 in UTC; undefined if invalid. */
 export function isoTime(text: string | null | undefined): string | undefined {
   const timeMs = Date.parse(text ?? '');
   return Number.isNaN(timeMs) ? undefined : new Date(timeMs).toISOString();
@@ -87,12 +87,12 @@ export function questionOf(method: string, url: URL): Question {
   return { host: url.host, what: `${method} ${url.pathname}` };
 }
 
-/** An address that paths are put behind. */
+/** An address to which paths are appended. */
 export function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
-/** Which repository it is, and where: by the addresses of the connection, whatever the host calls itself. */
+/** Id and addresses of a repository, built from the connection's addresses, whatever the host calls itself. */
 export function idAndAddresses(id: number, path: string, url: string, webUrl = url) {
   return {
     hostId: String(id),

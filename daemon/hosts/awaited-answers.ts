@@ -1,31 +1,31 @@
-// Which answers of code hosts are waited for, and since when, for people: a host that takes requests and says nothing, or a byte
-// now and then, is an error after minutes only, and asked again and again meanwhile.
+// Lists requests to code hosts that have been waiting for an answer for long, for people: a host that accepts requests but
+// says nothing, or a byte now and then, becomes an error only after minutes, and is retried meanwhile.
 
 import type { Log } from '../base/log.ts';
 import type { Question } from './failures.ts';
 
-/** A request whose host has not answered it as a whole. */
+/** A request without a complete answer. */
 export interface AwaitedAnswer extends Question {
-  /** Name of the connection that asks; undefined: git does. */
+  /** Name of the connection; undefined: the request is git's. */
   readonly connection: string | undefined;
-  /** When the host was first asked without an answer; ms since the epoch. */
+  /** Time of the first unanswered request to the host; ms since the epoch. */
   readonly since: number;
-  /** How the last attempt ended, with the next step; undefined: the first one is under way. */
+  /** Failure of the last attempt, with the remedy; undefined: the first one is running. */
   readonly failure: string | undefined;
 }
 
 export interface AwaitOptions {
   readonly question: Question;
   readonly connection: string | undefined;
-  /** From then on people are told. */
+  /** Waits of this length are reported. */
   readonly tellMs: number;
   readonly log: Log;
 }
 
-/** Those under way. */
+/** Running requests. */
 const open = new Set<Awaiting>();
 
-/** Since when hosts have not answered anything, as the last requests to them failed. Of performance.now. */
+/** By host: since when it has answered nothing, if the last requests to it failed. Of performance.now. */
 const silentSinceMs = new Map<string, number>();
 
 /** One request, with all its attempts. */
@@ -34,21 +34,21 @@ export class Awaiting {
   #sinceMs: number | undefined;
   #failure: string | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** When the host was first asked without an answer; ms since the epoch; undefined: nobody is to be told. */
+  /** Time of the first unanswered request to the host; ms since the epoch; undefined: not reported yet. */
   #toldSince: number | undefined;
 
   constructor(options: AwaitOptions) {
     this.#options = options;
   }
 
-  /** Undefined: it has not been sent, or not waited for long enough to be told of. */
+  /** Undefined: not sent, or not waiting for long enough. */
   get told(): AwaitedAnswer | undefined {
     if (this.#toldSince === undefined) return undefined;
     const { question, connection } = this.#options;
     return { ...question, connection, since: this.#toldSince, failure: this.#failure };
   }
 
-  /** An attempt is made. */
+  /** An attempt starts. */
   begin(): void {
     if (this.#sinceMs !== undefined) return;
     const { question, tellMs } = this.#options;
@@ -86,7 +86,7 @@ export class Awaiting {
   }
 
   #tell(sinceMs: number): void {
-    // Why kept: worked out anew it may be another millisecond, and another sentence.
+    // Why kept: computed again it may differ by a millisecond, which changes the message.
     this.#toldSince = Math.round(Date.now() - performance.now() + sinceMs);
     const { question, log } = this.#options;
     const since = new Date(this.#toldSince).toISOString();
@@ -99,17 +99,17 @@ export class Awaiting {
   }
 }
 
-/** Those that people are to be told of, which is waited for the longest first. */
+/** Requests to report, the longest wait first. */
 export function awaitedAnswers(): readonly AwaitedAnswer[] {
   return [...open].flatMap(({ told }) => told ?? []).sort((a, b) => a.since - b.since);
 }
 
-/** That of a connection which is waited for the longest. */
+/** The longest wait of a connection. */
 export function awaitedOf(connection: string): AwaitedAnswer | undefined {
   return awaitedAnswers().find((one) => one.connection === connection);
 }
 
-/** As `awaitedOf`, of what git asks for. @param urls  the repositories that are meant; made when there is anything to find */
+/** The longest wait of git. @param urls  the repositories to look for; called only if there are waits */
 export function awaitedByGit(urls: () => readonly string[]): AwaitedAnswer | undefined {
   const byGit = awaitedAnswers().filter(({ connection }) => connection === undefined);
   if (byGit.length === 0) return undefined;

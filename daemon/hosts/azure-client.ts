@@ -1,5 +1,5 @@
-// The clients of azure-devops-node-api, speaking through the transport: what sends their requests is put aside. They ask a host
-// first which versions of its API it has, and speak to old servers as those want it.
+// Clients of azure-devops-node-api on our transport: their own HTTP code is replaced. They first ask a server for its API
+// versions, and adapt to old servers.
 
 import type { ClientApiBase } from 'azure-devops-node-api/ClientApiBases.js';
 import type { SecretText } from '../base/config/secret-text.ts';
@@ -9,19 +9,19 @@ import { HostError } from './host.ts';
 import type { Fetch } from './transport.ts';
 
 export interface AzureClientOptions {
-  /** Of an organization or collection; or of a server, for its collections. */
+  /** Of an organization or collection; or of a server, to list its collections. */
   readonly url: string;
-  /** As it is now. */
+  /** The current one. */
   readonly token: () => SecretText;
-  /** Errors: also of pages to sign in. */
+  /** Also fails on sign-in pages. */
   readonly fetch: Fetch;
   /** That of `fetch`. */
   readonly signal: AbortSignal;
 }
 
-/** Errors of what it reads: HostError, the reason of the signal. */
+/** Errors of its methods: HostError, the reason of the signal. */
 export interface AzureClient {
-  /** All repositories of an organization, or of one of its projects, at once: the API has no pages. */
+  /** All repositories of an organization or one of its projects in one answer: the API has no pages. */
   repositories(project?: string): Promise<unknown>;
   repository(project: string, name: string): Promise<unknown>;
   collections(count: number, skipped: number): Promise<unknown>;
@@ -42,7 +42,7 @@ export async function openAzureClient(options: AzureClientOptions): Promise<Azur
   };
 }
 
-/** Errors of the library itself are of answers that it does not understand. */
+/** Errors of the library itself mean answers that it does not understand. */
 async function resultOf(call: Promise<unknown>, options: AzureClientOptions): Promise<unknown> {
   try {
     return await call;
@@ -54,13 +54,13 @@ async function resultOf(call: Promise<unknown>, options: AzureClientOptions): Pr
 
 function throughTransport<Api extends ClientApiBase>(api: Api, options: AzureClientOptions): Api {
   const { client } = api.rest;
-  // The one method that all others of the library come to.
+  // All other methods of the library call this one.
   client.request = async (method, address, _body, headers) => {
     const url = new URL(address);
     const response = await ask(method, url, headers, options);
     const text = await textOf(response, questionOf(method, url), options.token());
     const message = { statusCode: response.status, headers: Object.fromEntries(response.headers) };
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: these members of it are read.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: only these members are read.
     return { message, readBody: () => Promise.resolve(text) } as Awaited<
       ReturnType<typeof client.request>
     >;
@@ -79,7 +79,7 @@ function ask(
   return fetch(url, { method, headers: { accept, authorization: `Basic ${pair}` } });
 }
 
-/** Azure DevOps shows who is not known a page to sign in, with a status that is no refusal, or sends him to one elsewhere. */
+/** Azure DevOps answers unauthenticated requests with a sign-in page and a success status, or with a redirect to one. */
 export function signedIn(fetch: Fetch): Fetch {
   return async (input, init) => {
     try {

@@ -1,6 +1,6 @@
-// Azure DevOps, the service and own servers, over its client library. All repositories of an organization come in one answer.
-// Where the connection names nothing, the service is asked at a host of its own which organizations the credential sees, a
-// server which collections it has.
+// Azure DevOps, the service and own servers, over its client library. One answer lists all repositories of an organization.
+// If the connection names nothing, the credential's organizations are requested from a separate host of the service, or the
+// collections from a server.
 
 import { z } from 'zod';
 import { given } from '../base/given.ts';
@@ -48,11 +48,11 @@ export class AzureDevOps implements Host {
   readonly #transport: HostTransport;
   readonly #accounts: HostTransport;
   readonly #accountsUrl: string;
-  /** Names of organizations are put behind it. */
+  /** Names of organizations are appended to it. */
   readonly #url: string;
   readonly #isKept: ReturnType<typeof keeperOf>;
 
-  /** Errors: ConfigError, where certificates or proxy are of no use. */
+  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     const { url, tls, useTfsPath, exclude } = settings;
     this.#settings = settings;
@@ -60,7 +60,7 @@ export class AzureDevOps implements Host {
     this.#url = withoutSlash(url) + (useTfsPath ? '/tfs' : '');
     this.#transport = new HostTransport({ url, caFile: tls.caFile, ...parts });
     this.nameHost = this.#transport.host;
-    // Any other address is a stand-in that has all in one place.
+    // Any other address is a test server with everything in one place.
     this.#accountsUrl = this.nameHost === SERVICE ? ACCOUNTS_URL : this.#url;
     this.#accounts = new HostTransport({ url: this.#accountsUrl, caFile: tls.caFile, ...parts });
     const { disabled, projects, repos, size } = exclude;
@@ -91,7 +91,7 @@ export class AzureDevOps implements Host {
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {
-    // It takes any name, but one.
+    // It accepts any name, but requires one.
     return { user: 'token', password: this.#token() };
   }
 
@@ -189,7 +189,7 @@ export class AzureDevOps implements Host {
     return `${this.#url}/${encodeURIComponent(org)}`;
   }
 
-  /** Whether public projects are shown is for each organization to say. @param url  of the organization */
+  /** Each organization decides whether it shows public projects. @param url  of the organization */
   #look(url: string): PublicLook {
     return new PublicLook(
       { ...this.#parts, caFile: this.#settings.tls.caFile },
@@ -202,7 +202,7 @@ export class AzureDevOps implements Host {
     return openAzureClient({ url, token: () => this.#token(), fetch, signal });
   }
 
-  /** Errors: HostError, where it is not there. */
+  /** Errors: HostError if it is missing. */
   #token(): SecretText {
     return secretNow(this.#settings.token, this.#parts.env)!;
   }

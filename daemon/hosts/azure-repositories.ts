@@ -1,4 +1,4 @@
-// What Azure DevOps says of a repository, as its library hands it on, and what it is for us.
+// Repositories as Azure DevOps describes them through its library, and their conversion to ours.
 
 import { given } from '../base/given.ts';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ export const repositorySchema = z.object({
   name: z.string().min(1),
   project: z.object({
     name: z.string().min(1),
-    /** A number of the enumeration `ProjectVisibility`. */
+    /** A value of the enumeration `ProjectVisibility`. */
     visibility: z.number().optional(),
   }),
   /** Full name of a ref; absent: it is empty. */
@@ -22,7 +22,7 @@ export const repositorySchema = z.object({
 });
 type Repository = z.output<typeof repositorySchema>;
 
-/** `Public` of `ProjectVisibility`. What all members of an organization see is private to those of this daemon. */
+/** `Public` of `ProjectVisibility`. A project visible to all members of an organization counts as private here. */
 const PUBLIC = 2;
 
 export interface AzurePlace {
@@ -42,7 +42,7 @@ export function listedRepository(repository: Repository, place: ListedPlace): Li
 export function repoOfAzure(repository: Repository, { org, url }: AzurePlace): HostRepo {
   const { id, name, project, size, defaultBranch } = repository;
   const path = [org, project.name, name].join('/');
-  // Not the address that the host names: it holds a name of a user.
+  // Not the host's address: it contains a user name.
   const page = `${url}/${encodeURIComponent(project.name)}/_git/${encodeURIComponent(name)}`;
   return {
     hostId: id,

@@ -1,5 +1,5 @@
-// Bitbucket Cloud. It knows no archived repositories, and no topics. What is visible beyond the workspaces of the caller cannot
-// be listed: Atlassian has taken those requests away in April 2026.
+// Bitbucket Cloud. It has no archived repositories and no topics. Repositories outside the caller's workspaces cannot be
+// listed: Atlassian removed those requests in April 2026.
 
 import { given } from '../base/given.ts';
 import { z } from 'zod';
@@ -41,7 +41,7 @@ const repositorySchema = z.object({
   links: z.object({ avatar: z.object({ href: z.string().max(1_000) }).optional() }).optional(),
 });
 type Repository = z.output<typeof repositorySchema>;
-/** What is asked for of each repository: a page of a hundred has 40 KB in place of 400. */
+/** Requested fields of each repository: a page of a hundred has 40 KB in place of 400. */
 const FIELDS = Object.entries({
   uuid: '',
   full_name: '',
@@ -63,7 +63,7 @@ const workspacePage = z.object({
 });
 const callerSchema = z.object({ uuid: z.string(), display_name: z.string().optional() });
 
-/** In the order in which they were made: one that comes in meanwhile moves none to another page. */
+/** By creation: a new repository does not move others to another page. */
 const IN_ORDER = {
   pagelen: PAGE_SIZE,
   sort: 'created_on',
@@ -79,7 +79,7 @@ export class BitbucketCloud implements Host {
   readonly #access: PlainAccess;
   readonly #isKept: ReturnType<typeof keeperOf>;
 
-  /** Errors: ConfigError, where certificates or proxy are of no use. */
+  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
     this.nameHost = new URL(settings.url).host;
@@ -109,7 +109,7 @@ export class BitbucketCloud implements Host {
         .get(callerSchema, '/user');
       return name ?? uuid;
     } catch (error) {
-      // A token of a repository, project or workspace is right, and nobody.
+      // A token of a repository, project or workspace is valid without being a user's.
       if (error instanceof HostError && error.code === 'NOT_ALLOWED') return 'an access token';
       throw error;
     }
@@ -133,7 +133,7 @@ export class BitbucketCloud implements Host {
     return { targets, issues: own.issues, ...(isFound ? { foundCount: own.names.length } : {}) };
   }
 
-  /** Errors: HostError, where the credential is not taken. */
+  /** Errors: HostError if the credential is refused. */
   async #ownWorkspaces(api: PlainApi) {
     const names: string[] = [];
     const question = { host: this.nameHost, what: 'all' };
@@ -186,19 +186,19 @@ function readRepository(path: string, api: PlainApi): Promise<Repository> {
   return api.get(repositorySchema, pathOf`/repositories/${workspace}/${slug}`, { fields });
 }
 
-/** Any other address is a stand-in that has all in one place. */
+/** Any other address is a test server with everything in one place. */
 function apiUrlOf(url: string): string {
   if (new URL(url).host === 'bitbucket.org') return 'https://api.bitbucket.org/2.0';
   return `${withoutSlash(url)}/2.0`;
 }
 
-/** `owner/name`; the name may be missing, which no host has. */
+/** `owner/name`; an empty name matches no repository. */
 function parted(name: string): readonly [owner: string, own: string] {
   const [owner = '', ...own] = name.split('/');
   return [owner, own.join('/')];
 }
 
-/** An API token goes with an e-mail address to the API, and with a name of its own to git. */
+/** An API token needs an e-mail address for the API, and a special name for git. */
 function gitUserOf({ user, gitUser }: Settings): string {
   if (gitUser !== undefined) return gitUser;
   if (user === undefined) return 'x-token-auth';

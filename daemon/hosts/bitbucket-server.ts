@@ -1,5 +1,5 @@
-// Bitbucket Data Center and Server, REST API 1.0. It does not say of a repository how large it is, when it was pushed to, or
-// what its default branch is without a request each; git says the last.
+// Bitbucket Data Center and Server, REST API 1.0. Its listing lacks size, time of the last push and default branch, which
+// would take a request each; git provides the last.
 
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
@@ -15,7 +15,7 @@ import { listTargets, oneRepo, type Listed, type Target } from './targets.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
 
-/** As many as the host allows; it may send fewer. */
+/** The host's maximum; it may send fewer. */
 const PAGE_SIZE = 1000;
 
 const repositorySchema = z.object({
@@ -30,7 +30,7 @@ const repositorySchema = z.object({
   public: z.boolean().optional(),
   /** Since 8.0. */
   archived: z.boolean().optional(),
-  /** Of a fork: what it was made of. */
+  /** Of a fork: its parent. */
   origin: z.unknown().optional(),
 });
 type Repository = z.output<typeof repositorySchema>;
@@ -49,10 +49,10 @@ export class BitbucketServer implements Host {
   readonly #access: PlainAccess;
   readonly #apiUrl: string;
   readonly #isKept: ReturnType<typeof keeperOf>;
-  /** That of the last listing. */
+  /** Of the last listing. */
   #look: PublicLook | undefined;
 
-  /** Errors: ConfigError, where certificates or proxy are of no use. */
+  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
     this.#parts = parts;
@@ -67,7 +67,7 @@ export class BitbucketServer implements Host {
     const api = this.#access.api(signal);
     const { all, projects, repos } = this.#settings;
     const targets = [
-      // Without `archived` it leaves out those that are.
+      // Without `archived` the host omits archived ones.
       ...(all ? [this.#paged('all', '/repos', { archived: 'ALL' }, api)] : []),
       ...projects.map((key) =>
         this.#paged(`projects: ${key}`, pathOf`/projects/${key}/repos`, {}, api),
@@ -90,7 +90,7 @@ export class BitbucketServer implements Host {
     const password = this.#access.token();
     if (password === undefined) return undefined;
     const { gitUser, user } = this.#settings;
-    // The name that goes with access tokens, of accounts and of projects.
+    // The user name for access tokens, of accounts and of projects.
     return { user: gitUser ?? user ?? 'x-token-auth', password };
   }
 
@@ -165,7 +165,7 @@ function repoOf(repository: Repository, url: string): HostRepo {
   };
 }
 
-/** A personal project has the name of its owner behind a tilde. */
+/** A personal project is named after its owner, with a tilde. */
 function webPathOf(key: string): string {
   return key.startsWith('~') ? `/users/${key.slice(1).toLowerCase()}` : `/projects/${key}`;
 }

@@ -1,35 +1,35 @@
-// What went wrong with a request to a code host, as one error with host, what was asked, cause and next step. Client libraries
-// have errors of their own, which hold the request with its headers: none of them goes any further than this file.
+// Converts failures of requests to code hosts to one error with host, request, cause and next step. Errors of client
+// libraries contain the request with its headers: none of them leaves this file.
 
 import { messageOf, systemCodeOf } from '../base/caught.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
 import { HostError, type ListingIssue, UnreachableError } from './host.ts';
 
-/** What was asked, for people. */
+/** A request, as text for people. */
 export interface Question {
   /** Name of the host, with port. */
   readonly host: string;
-  /** Method and path, without query; or what a client library was asked for. */
+  /** Method and path, without query; or the client library's call. */
   readonly what: string;
 }
 
-/** Errors of TLS that no repetition mends. */
+/** TLS errors that no retry fixes. */
 const CERTIFICATE_CODES =
   /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-/** Whether the certificate of the host was refused. */
+/** Whether the host's certificate was refused. */
 export function isCertificateFault(error: unknown): boolean {
   return causesOf(error).some((cause) => CERTIFICATE_CODES.test(systemCodeOf(cause) ?? ''));
 }
 
 const SILENCE_CODES = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
 
-/** Whether the host said nothing for too long. */
+/** Whether the host was silent for too long. */
 export function isSilence(error: unknown): boolean {
   return causesOf(error).some((cause) => SILENCE_CODES.includes(systemCodeOf(cause) ?? ''));
 }
 
-/** The error of a request that brought no answer. */
+/** The error of a request without an answer. */
 export function networkFailure(error: unknown, { host, what }: Question): HostError {
   const cause = causesOf(error).at(-1);
   const code = systemCodeOf(cause);
@@ -49,7 +49,7 @@ function causeText(cause: unknown): string {
   return oneLine(messageOf(cause)) || 'no connection';
 }
 
-/** The error and what it came of, down to the last; several addresses of a host have one error each. */
+/** The error and its causes, recursively; a host with several addresses has one error each. */
 function causesOf(error: unknown): unknown[] {
   const causes: unknown[] = [];
   for (let cause = error; cause !== undefined && causes.length < 8;) {
@@ -83,7 +83,7 @@ const SAME_AS: Readonly<Record<number, number>> = { 407: 403, 410: 404, 451: 403
 /**
  * The error of an answer with a status from 400 on.
  *
- * @param said  what the host says of it; one line of it is shown
+ * @param said  the host's message; one line of it is included
  */
 export function statusFailure(status: number, said: string, { host, what }: Question): HostError {
   const [code, cause, step] = BY_STATUS[SAME_AS[status] ?? status] ?? [
@@ -98,7 +98,7 @@ export function statusFailure(status: number, said: string, { host, what }: Ques
   return new HostError(code, `${host}: ${what}: ${cause} (${answer}); ${step}`);
 }
 
-/** The error of an answer that is none: a page for people, half a text, another shape. */
+/** The error of an invalid answer: an HTML page, a truncated text, another shape. */
 export function answerFailure(reason: string, { host, what }: Question): HostError {
   return new HostError(
     'HOST_ANSWER_INVALID',
@@ -107,9 +107,9 @@ export function answerFailure(reason: string, { host, what }: Question): HostErr
 }
 
 /**
- * What a client library threw, as HostError: one that came up through it, or by the status that it tells.
+ * An error of a client library as HostError: the one it passed on, or one made from the status.
  *
- * @param secrets  their texts are taken out of what the host says
+ * @param secrets  removed from the host's message
  */
 export function failureOf(
   error: unknown,
@@ -125,14 +125,14 @@ export function failureOf(
   return answerFailure(said, question);
 }
 
-/** The status that an error of a client library holds, or the answer that it holds. */
+/** The status in an error of a client library, or in the answer that it contains. */
 function statusOf(cause: unknown): number | undefined {
   if (typeof cause !== 'object' || cause === null) return undefined;
   if ('status' in cause && typeof cause.status === 'number') return cause.status;
   return 'response' in cause ? statusOf(cause.response) : undefined;
 }
 
-/** What the host says, where the library kept the body of its answer. */
+/** The host's message, if the library kept the answer's body. */
 function saidBy(error: unknown): unknown {
   if (typeof error !== 'object' || error === null) return error;
   for (const name of ['response', 'data', 'error'] as const) {
@@ -149,7 +149,7 @@ function withoutSecrets(text: string, secrets: readonly (SecretText | undefined)
   );
 }
 
-/** Guess: as much of what a host says as helps. */
+/** Guess: useful length of a host's message. */
 const SAID_MAX = 200;
 
 function oneLine(text: string): string {
@@ -161,8 +161,8 @@ function oneLine(text: string): string {
 }
 
 /**
- * What is said of a target of a connection that could not be listed. A single repository that is not there is gone; what an
- * organization holds that is not there is not known: it may have another name now, or the credential fewer rights.
+ * The issue of a target that could not be listed. A single missing repository is gone; the content of a missing
+ * organization is unknown: it may have been renamed, or the credential may have lost rights.
  *
  * @param target  named as in the configuration: `orgs: acme`
  */

@@ -1,5 +1,5 @@
-// Any address of a git repository, by http(s) or ssh: a host with one repository, which lists itself. Nothing but git can be
-// asked of it, so that what is not in the address is unknown.
+// Any git repository at an http(s) or ssh address, as a host that lists only itself. It offers only git, so everything that
+// is not in the address is unknown.
 
 import { messageOf } from '../base/caught.ts';
 import { shownValue } from '../base/config/address.ts';
@@ -15,7 +15,7 @@ import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'git'>;
 
-/** Who gives a token alone: hosts want a name beside it, and most take any. */
+/** User name for a token without one: hosts require a name, and most accept any. */
 const ANY_USER = 'git';
 
 export class GenericGit implements Host {
@@ -23,15 +23,15 @@ export class GenericGit implements Host {
   readonly nameHost: string;
   readonly #settings: Settings;
   readonly #parts: HostParts;
-  /** By ssh nothing but git gets there. */
+  /** Ssh carries only git. */
   readonly #transport: HostTransport | undefined;
   readonly #repo: HostRepo;
 
-  /** Errors: ConfigError, where the address is none of a repository, or certificates or proxy are of no use. */
+  /** Errors: ConfigError if the address is not a repository's, or certificates or proxies are invalid. */
   constructor(settings: Settings, parts: HostParts) {
     const url = new URL(settings.url);
     const name = repoNameFromUrl(settings.url.replace(/^(ssh:\/\/[^/]*):22\//i, '$1/'));
-    // Git takes a backslash for a part of a name, and so for another host than we do.
+    // Git treats a backslash as part of a name, and would contact another host than we do.
     const isRead = /^(?:https?|ssh):$/.test(url.protocol) && !settings.url.includes('\\');
     if (!isRead || name === undefined)
       throw new ConfigError(
@@ -46,7 +46,7 @@ export class GenericGit implements Host {
     this.nameHost = name.slice(0, name.indexOf('/'));
     const path = name.slice(this.nameHost.length + 1);
     this.#repo = {
-      // The address is all that tells it from others.
+      // Only the address identifies it.
       hostId: path,
       path,
       displayName: settings.name ?? path,
@@ -104,7 +104,7 @@ export class GenericGit implements Host {
   }
 }
 
-/** Errors: ConfigError, where git is not let fetch from an address. */
+/** Errors: ConfigError if git may not fetch from the address. */
 function checkFetchable(cloneUrl: string, given: string): void {
   try {
     remoteAddress(cloneUrl);
@@ -113,7 +113,7 @@ function checkFetchable(cloneUrl: string, given: string): void {
   }
 }
 
-/** By ssh the name is a part of the address, by http of the credential. */
+/** For ssh the name is part of the address, for http of the credential. */
 function cloneUrlOf(url: URL): string {
   const clone = new URL(url);
   clone.hash = '';

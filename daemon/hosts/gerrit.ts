@@ -1,6 +1,6 @@
-// Gerrit. It has no ids of projects: the name is the identity, and it cannot be changed without plugins. A project without
-// credentials is public, for nobody was asked who he is. With credentials it is private, even if everybody sees it in a list:
-// rights are given by ref, and what was fetched may hold branches that the credential alone reads.
+// Gerrit. Projects have no ids: the name is the identity, and cannot be changed without plugins. Without a credential all
+// listed projects are public. With one they are private, even if everybody sees them in a list: rights are granted per ref,
+// and a fetch may contain branches that only the credential may read.
 
 import picomatch from 'picomatch';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ import { listTargets, type Listed, type Target } from './targets.ts';
 
 type Settings = SettingsOf<'gerrit'>;
 
-/** At the last project of a page. */
+/** Marks the last project of a page. */
 const MORE = '_more_projects';
 
 const projectSchema = z.object({
@@ -50,12 +50,12 @@ export class Gerrit implements Host {
   readonly nameHost: string;
   readonly #settings: Settings;
   readonly #access: PlainAccess;
-  /** Below it everything asks for credentials, if there are any. */
+  /** Below it everything needs the credential, if there is one. */
   readonly #url: string;
   readonly #isNamed: (name: string) => boolean;
   readonly #isKept: ReturnType<typeof keeperOf>;
 
-  /** Errors: ConfigError, where certificates or proxy are of no use. */
+  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
     this.nameHost = new URL(settings.url).host;
@@ -63,7 +63,7 @@ export class Gerrit implements Host {
     this.#url = settings.token === undefined ? base : `${base}/a`;
     this.#access = new PlainAccess(settings, parts, { url: this.#url, prefix: ")]}'" });
     const { projects, exclude } = settings;
-    // As select.ts has it.
+    // Options as in select.ts.
     const matches = picomatch(projects, { dot: true, nocase: true, nonegate: true });
     this.#isNamed = (name) => projects.length === 0 || matches(name);
     this.#isKept = keeperOf({ exclude: { paths: exclude.projects } });
@@ -98,7 +98,7 @@ export class Gerrit implements Host {
       name: 'projects',
       readPage: async (cursor) => {
         const skipped = Number(cursor ?? 0);
-        // `all`: also hidden ones, where the caller may see them. Those of type CODE hold more than rights.
+        // `all` includes hidden ones, if visible to the caller. Projects of type CODE contain more than rights.
         const query = { type: 'CODE', all: '', n: PAGE_SIZE, S: skipped };
         const projects = Object.entries(await api.get(projectPage, '/projects/', query));
         const listed = projects.map(([name, project]) => this.#listed(name, project));
@@ -133,7 +133,7 @@ export class Gerrit implements Host {
     };
   }
 
-  /** Errors: HostError, where a token has no user. */
+  /** Errors: HostError if a token has no user. */
   #api(signal: AbortSignal): PlainApi {
     const { user, token } = this.#settings;
     if (token !== undefined && user === undefined)
@@ -145,7 +145,7 @@ export class Gerrit implements Host {
   }
 }
 
-/** The page of Gitiles that the host names, if it is at the host of the connection: the host is not believed to lead elsewhere. */
+/** The project's Gitiles page, if it is on the connection's host: links to other hosts are not trusted. */
 function pageOf(links: readonly WebLink[], url: string): string | undefined {
   const named = links.find(({ name }) => /^(?:gitiles|browse)$/i.test(name));
   if (named === undefined || !URL.canParse(named.url, url)) return undefined;

@@ -1,4 +1,4 @@
-// Repositories as Gitea and Forgejo describe them, and as we do.
+// Repositories as Gitea and Forgejo describe them, and their conversion to ours.
 
 import { given } from '../base/given.ts';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import { idAndAddresses, isoTime } from './answers.ts';
 import type { HostRepo } from './host.ts';
 import { ownerNameSchema } from './owner-name.ts';
 
-/** Guess: as long as anything here that means something. */
+/** Guess: longest meaningful text. */
 const text = z.string().max(1_000);
 const image = text.optional();
 
@@ -14,11 +14,11 @@ export const repositorySchema = z.object({
   id: z.int().positive(),
   full_name: ownerNameSchema,
   private: z.boolean(),
-  /** Not private, but of an organization that only its members see. */
+  /** Not private, but owned by an organization that only its members see. */
   internal: z.boolean().optional(),
   fork: z.boolean(),
   archived: z.boolean().default(false),
-  /** Without a commit; it has the name of a default branch all the same. */
+  /** Without commits; it names a default branch nevertheless. */
   empty: z.boolean().default(false),
   /** KiB. */
   size: z.number().nonnegative().optional(),
@@ -30,13 +30,13 @@ export const repositorySchema = z.object({
 });
 export type GiteaRepository = z.output<typeof repositorySchema>;
 
-/** @param url  of the connection; what Gitea names itself is what its operator called it */
+/** @param url  of the connection; Gitea's own addresses are whatever its operator configured */
 export function repoOfGitea(repository: GiteaRepository, url: string): HostRepo {
   const path = repository.full_name;
   const { size, empty: isEmpty, default_branch: branch } = repository;
   const images = [repository.avatar_url, repository.owner?.avatar_url];
   const imageUrl = images.find((image) => /^https?:\/\//.test(image ?? ''));
-  // Pushes move it, and so do changes of what is said of the repository.
+  // Changed by pushes, but also by edits of the repository's settings.
   const pushedAt = isoTime(repository.updated_at);
   return {
     ...idAndAddresses(repository.id, path, url),
@@ -51,7 +51,9 @@ export function repoOfGitea(repository: GiteaRepository, url: string): HostRepo 
   };
 }
 
-/** An owner may be for members alone, or for those who have signed in: that holds for what is not private, too. */
+/**
+ * An owner may be visible only to members, or only to signed-in users: this also limits repositories that are not private.
+ */
 function visibilityOf(repository: GiteaRepository): HostRepo['visibility'] {
   const owner = repository.owner?.visibility ?? 'public';
   if (repository.private || repository.internal === true || owner === 'private') return 'private';

@@ -1,4 +1,4 @@
-// Gitea and Forgejo, which speaks the same API, over gitea-js.
+// Gitea, and Forgejo with the same API, over gitea-js.
 
 import { giteaApi, type RequestParams } from 'gitea-js';
 import { z } from 'zod';
@@ -17,13 +17,13 @@ import { HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'gitea'>;
 
-/** What gitea-js answers: the parsed body beside the rest. */
+/** An answer of gitea-js: the parsed body with the response. */
 type Called = Pick<Response, 'headers'> & { readonly data: unknown };
 type Call = (given: RequestParams) => Promise<Called>;
 
 /** Any name goes with a token. */
 const TOKEN_USER = 'x-access-token';
-/** What servers send at most, unless they were told otherwise. */
+/** The servers' default maximum. */
 const PAGE_SIZE = 50;
 
 const ownerSchema = z.object({ id: z.int().positive() });
@@ -38,10 +38,10 @@ export class Gitea implements Host {
   readonly #transport: HostTransport;
   readonly #client: ReturnType<typeof giteaApi>;
   readonly #isKept: (repo: HostRepo) => boolean;
-  /** That of the last listing. */
+  /** Of the last listing. */
   #look: PublicLook | undefined;
 
-  /** Errors: ConfigError, where certificates or proxy are of no use. */
+  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     const { url, tls, exclude } = settings;
     this.#settings = settings;
@@ -54,7 +54,7 @@ export class Gitea implements Host {
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
     const { orgs, users, repos } = this.#settings;
-    // Where there is none, all targets would fail for one reason.
+    // Fails early: without it all targets would fail for the same reason.
     this.#token();
     const publicLook = this.#publicLook();
     this.#look = publicLook;
@@ -102,7 +102,7 @@ export class Gitea implements Host {
     return new PublicLook({ ...this.#parts, caFile: tls.caFile }, () => shown);
   }
 
-  /** What somebody owns: found by the id of the owner, as only a search has an order that stays. */
+  /** Repositories of an owner, searched by the owner's id, as only a search has a stable order. */
   #ofOwner(name: string, signal: AbortSignal, askOwner: Call): Target {
     let owner: number | undefined;
     const read = async (page: number): Promise<NumberedPage> => {
@@ -126,7 +126,7 @@ export class Gitea implements Host {
     return oneRepo(name, async () => this.#listed(await this.#repository(path, name, signal)));
   }
 
-  /** @param what  is asked for, in messages */
+  /** @param what  the request, in messages */
   async #repository(path: string, what: string, signal: AbortSignal): Promise<GiteaRepository> {
     const [owner = '', repo = ''] = path.split('/').map(inPath);
     const { data } = await this.#ask(what, signal, (given) =>
@@ -140,7 +140,7 @@ export class Gitea implements Host {
   }
 
   /**
-   * @param what  is asked for, in messages
+   * @param what  the request, in messages
    *
    * Errors: HostError; the reason of the signal.
    */
@@ -164,15 +164,15 @@ export class Gitea implements Host {
   }
 }
 
-/** gitea-js puts names into paths as they are. */
+/** gitea-js does not encode names in paths. */
 function inPath(name: string): string {
   return encodeURIComponent(name);
 }
 
 /**
- * The number of the last page, as the first page tells: servers may send less at a time than they are asked for.
+ * Number of the last page, computed from the first: servers may send fewer items than requested.
  *
- * @param total  what the server counts; null: it does not, so that an empty page ends the listing
+ * @param total  the server's count; null: none, so an empty page ends the listing
  */
 function lastPage(page: number, length: number, total: string | null): number | undefined {
   if (length === 0) return page;

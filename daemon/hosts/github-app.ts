@@ -1,4 +1,4 @@
-// Credentials of GitHub apps (API.md 19.6): one for each organization or user that installed an app, good for an hour.
+// Credentials of GitHub apps (API.md 19.6): one per organization or user that installed an app, valid for an hour.
 
 import { createPrivateKey } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -14,7 +14,7 @@ import { secretNow } from './parts.ts';
 import type { HostTransport } from './transport.ts';
 import type { Environment } from '../base/config/way.ts';
 
-/** An app of the configuration. */
+/** A configured app. */
 export interface GithubApp {
   readonly type: 'githubApp';
   readonly id: number | string;
@@ -22,7 +22,7 @@ export interface GithubApp {
   readonly url: string;
 }
 
-/** An app that somebody installed. */
+/** An installation of an app. */
 interface Installation {
   readonly app: GithubApp;
   readonly id: number;
@@ -39,16 +39,16 @@ const installationPage = z.array(
 const tokenSchema = z.object({ token: z.string().min(1) });
 const appSchema = z.object({ slug: z.string().optional(), name: z.string().optional() });
 
-/** Of those that GitHub makes for an hour: git gets what is good for half of one at least. */
+/** GitHub's tokens live an hour: git gets one that is valid for at least half of it. */
 const TOKEN_AGE_MS = 1_500_000;
-/** How long it takes at most until a new installation counts. Guess. */
+/** A new installation counts after this time at the latest. Guess. */
 const INSTALLATIONS_AGE_MS = 300_000;
 /** Guess: organizations that install one app. */
 const TOKENS_MAX = 10_000;
 const PAGE_SIZE = 100;
 /** Guess. */
 const PAGES_MAX = 1_000;
-/** What the credential of an app allows for by itself. */
+/** Clock difference that an app's credential allows for. */
 const CLOCK_SLACK_MS = 20_000;
 
 export interface GithubAppsOptions {
@@ -80,7 +80,7 @@ export class GithubApps {
   }
 
   /**
-   * A credential for what somebody owns; undefined: no app is installed there.
+   * A credential for an owner's repositories; undefined: the owner has installed no app.
    *
    * Errors: HostError; the reason of the signal.
    */
@@ -99,7 +99,7 @@ export class GithubApps {
     return (await this.#installationAt(owner, signal)) !== undefined;
   }
 
-  /** What the apps are called, and how many have installed them. Errors: as tokenOf. */
+  /** Names of the apps, and their number of installations. Errors: as tokenOf. */
   async describe(signal: AbortSignal): Promise<string> {
     const names: string[] = [];
     for (const app of this.#options.apps) {
@@ -130,7 +130,7 @@ export class GithubApps {
     );
   }
 
-  /** Who has installed an app, in lower case, and the id of the installation; without those that are suspended. */
+  /** Owners that installed an app, in lower case, and the installation's id; without suspended ones. */
   async *#installationsOf(app: GithubApp, signal: AbortSignal): AsyncIterable<[string, number]> {
     for (let page = 1; page <= PAGES_MAX; page++) {
       const parameters = { per_page: PAGE_SIZE, page };
@@ -158,7 +158,7 @@ export class GithubApps {
     return token;
   }
 
-  /** Asks as the app itself: once more by the clock of the host, where that is another one than ours. */
+  /** Sends a request as the app itself; repeats it with the host's clock if that differs from ours. */
   async #askAs(app: GithubApp, asked: Omit<GithubQuestion, 'token'>): Promise<GithubAnswer> {
     const { client, transport } = this.#options;
     const aheadMs = transport.clockAheadMs;
@@ -172,7 +172,7 @@ export class GithubApps {
     }
   }
 
-  /** Errors: HostError, where the key is missing or none. */
+  /** Errors: HostError if the key is missing or invalid. */
   async #tokenAs({ id, privateKey: source }: GithubApp, aheadMs: number): Promise<SecretText> {
     const key = secretNow(source, this.#options.env)?.reveal() ?? '';
     const now = Math.floor((Date.now() + aheadMs) / 1000);

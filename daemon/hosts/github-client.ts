@@ -1,4 +1,4 @@
-// Requests to the API of GitHub over Octokit, by our transport. What comes back is checked by who asks.
+// Requests to the GitHub API through Octokit on our transport. Callers validate the answers.
 
 import { Octokit } from '@octokit/core';
 import type { SecretText } from '../base/config/secret-text.ts';
@@ -7,11 +7,11 @@ import { githubApiUrl } from '../base/config/github-address.ts';
 import { failureOf, type Question } from './failures.ts';
 import type { HostTransport } from './transport.ts';
 
-/** A request of GitHub's documents: `GET /orgs/{org}/repos`, and what stands for its names, the rest as query. */
+/** A request as in GitHub's documentation: `GET /orgs/{org}/repos`, and its parameters, the rest as query. */
 export interface GithubQuestion {
   readonly route: string;
   readonly parameters?: Readonly<Record<string, string | number>>;
-  /** Undefined: nobody asks. */
+  /** Undefined: anonymous. */
   readonly token: SecretText | undefined;
   readonly signal: AbortSignal;
 }
@@ -25,7 +25,7 @@ export interface GithubAnswer {
 export class GithubClient {
   readonly #octokit: Octokit;
   readonly #transport: HostTransport;
-  /** What Octokit says, of parts of the API that are to go. */
+  /** Octokit's messages about deprecated parts of the API. */
   readonly #log: Octokit['log'];
 
   constructor(url: string, transport: HostTransport, log: Log) {
@@ -49,7 +49,7 @@ export class GithubClient {
         request: {
           fetch: this.#transport.fetchUntil(signal),
           log: this.#log,
-          // Why: reading numbers of any length takes ten times as long as JSON.parse, and stops everything else meanwhile.
+          // Why: parsing numbers of any length takes ten times as long as JSON.parse, and blocks everything else.
           parseSuccessResponseBody: false,
         },
       });
@@ -61,7 +61,7 @@ export class GithubClient {
   }
 }
 
-/** The JSON in the body of an answer; undefined for an empty one. Errors: SyntaxError. */
+/** The JSON in an answer's body; undefined if empty. Errors: SyntaxError. */
 async function jsonIn(body: ReadableStream<Uint8Array> | undefined): Promise<unknown> {
   const text = await new Response(body ?? null).text();
   return text === '' ? undefined : JSON.parse(text);

@@ -1,4 +1,4 @@
-// Repositories as GitHub describes them, and as we do.
+// Repositories as GitHub describes them, and their conversion to ours.
 
 import { given } from '../base/given.ts';
 import { z } from 'zod';
@@ -6,14 +6,14 @@ import { idAndAddresses, isoTime } from './answers.ts';
 import type { HostRepo } from './host.ts';
 import { ownerNameSchema } from './owner-name.ts';
 
-/** Guess: as long as anything here that means something. */
+/** Guess: longest meaningful text. */
 const text = z.string().max(1_000);
 
 export const repositorySchema = z.object({
   id: z.int().positive(),
   full_name: ownerNameSchema,
   fork: z.boolean(),
-  // Those that follow came with versions of the server.
+  // Older servers lack the following ones.
   private: z.boolean(),
   visibility: z.string().optional(),
   archived: z.boolean().default(false),
@@ -26,7 +26,7 @@ export const repositorySchema = z.object({
 });
 export type GithubRepository = z.output<typeof repositorySchema>;
 
-/** @param url  of the connection; what GitHub names itself may lead elsewhere */
+/** @param url  of the connection; GitHub's own addresses may lead elsewhere */
 export function repoOfGithub(repository: GithubRepository, url: string): HostRepo {
   const path = repository.full_name;
   const image = repository.owner?.avatar_url ?? '';
@@ -44,7 +44,7 @@ export function repoOfGithub(repository: GithubRepository, url: string): HostRep
   };
 }
 
-/** Servers before 3.0 say only whether it is private; what they call so may be internal. */
+/** Servers before 3.0 only report private or not; private ones may be internal. */
 function visibilityOf(repository: GithubRepository): HostRepo['visibility'] {
   const { visibility = 'public' } = repository;
   if (visibility === 'internal') return 'internal';

@@ -1,4 +1,4 @@
-// GitHub: github.com, ghe.com and own servers. A connection has a token, or the apps of its address, or asks as nobody.
+// GitHub: github.com, ghe.com and own servers. A connection uses a token, or the apps of its address, or no credential.
 
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
@@ -27,11 +27,11 @@ import { HostTransport } from './transport.ts';
 type Settings = SettingsOf<'github'>;
 
 export interface GithubOptions extends HostParts {
-  /** Those of the configuration; the ones of the connection's address count. */
+  /** The configured apps; those of the connection's address count. */
   readonly apps: readonly GithubApp[];
 }
 
-/** The name that goes with tokens of every kind. */
+/** User name for tokens of every kind. */
 const TOKEN_USER = 'x-access-token';
 const PAGE_SIZE = 100;
 /** Guess: a hundred times what a large company has. */
@@ -55,13 +55,13 @@ export class Github implements Host {
   readonly #options: GithubOptions;
   readonly #transport: HostTransport;
   readonly #client: GithubClient;
-  /** None, where the connection has a token. */
+  /** Empty if the connection has a token. */
   readonly #apps: GithubApps;
   readonly #isKept: (repo: HostRepo) => boolean;
-  /** That of the last listing. */
+  /** Of the last listing. */
   #look: PublicLook | undefined;
 
-  /** Errors: ConfigError, where certificates or proxy are of no use. */
+  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, options: GithubOptions) {
     const { url, tls, topics, exclude } = settings;
     this.#settings = settings;
@@ -80,7 +80,7 @@ export class Github implements Host {
 
   async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
     const { orgs, users, repos } = this.#settings;
-    // Where there is none, all targets would fail for one reason.
+    // Fails early: without it all targets would fail for the same reason.
     this.#token();
     const publicLook = this.#publicLook();
     this.#look = publicLook;
@@ -130,7 +130,7 @@ export class Github implements Host {
         signal,
       });
       for (const { id, permissions } of checked(memberPage, data, question))
-        // GitHub tells nobody which addresses of others are verified.
+        // GitHub does not report which addresses of others are verified.
         if (permissions?.pull === true) yield { accountId: String(id), emails: [] };
       if (lastPageOf(link, page) === page) return;
     }
@@ -155,7 +155,7 @@ export class Github implements Host {
     }));
   }
 
-  /** Others show what is public; who asks for his own sees all, and so does an app of what it was given. */
+  /** Lists only public repositories of other users; all of the caller's own, and for an app those it was given. */
   #ofUser(
     username: string,
     isCaller: (user: string) => Promise<boolean>,
@@ -195,7 +195,7 @@ export class Github implements Host {
     return checked(repositorySchema, data, question);
   }
 
-  /** @param ask  what is asked for; undefined: nothing */
+  /** @param ask  the request; undefined: nothing to list */
   #paged(name: string, signal: AbortSignal, ask: () => Promise<Paged | undefined>): Target {
     const read = async (page: number): Promise<NumberedPage> => {
       const asked = await ask();
@@ -229,7 +229,7 @@ export class Github implements Host {
     return checked(callerSchema, data, question).login;
   }
 
-  /** Whose the token is; there are tokens of nobody in particular. */
+  /** The token's user; some tokens belong to no user. */
   async #callerIfAny(signal: AbortSignal): Promise<string | undefined> {
     if (this.#token() === undefined) return undefined;
     try {
@@ -240,7 +240,7 @@ export class Github implements Host {
     }
   }
 
-  /** Of whom only what is public can be listed. */
+  /** Owners of whom only public repositories can be listed. */
   async #notInstalled(signal: AbortSignal): Promise<ListingIssue[]> {
     if (this.#apps.isEmpty) return [];
     const { orgs, users } = this.#settings;
@@ -258,20 +258,20 @@ export class Github implements Host {
   }
 }
 
-/** A request whose answer has pages. */
+/** A request with a paged answer. */
 interface Paged {
   readonly route: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly token: SecretText | undefined;
 }
 
-/** Those of an installation lie in an object. */
+/** Those of an installation are inside an object. */
 function repositoriesIn({ data, question }: GithubAnswer): GithubRepository[] {
   const isWrapped = typeof data === 'object' && data !== null && 'repositories' in data;
   return checked(repositoryPage, isWrapped ? data.repositories : data, question);
 }
 
-/** The number of the last page, as the links of a page say; undefined: they tell of a next one alone. */
+/** Number of the last page from a page's links; undefined: the links only have a next page. */
 function lastPageOf(link: string, page: number): number | undefined {
   const last = /[?&]page=(\d+)[^<>]*>; rel="last"/.exec(link)?.[1];
   if (last !== undefined) return Number(last);

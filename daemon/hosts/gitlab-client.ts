@@ -1,4 +1,4 @@
-// The resources of Gitbeaker that are used, speaking through the transport.
+// The Gitbeaker resources we use, on our transport.
 
 import type { Groups, ProjectMembers, Projects, Users } from '@gitbeaker/core';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ export interface GitLabClient {
 
 export interface GitLabClientOptions {
   readonly url: string;
-  /** As it is now. */
+  /** The current one. */
   readonly token: () => SecretText | undefined;
   readonly fetch: Fetch;
 }
@@ -33,7 +33,7 @@ export async function openGitLabClient(options: GitLabClientOptions): Promise<Gi
       (_resource, request) => Promise.resolve(request),
       (endpoint, request) => ask(endpoint, requestSchema.parse(request), options),
     ),
-    // Time and number of requests are bounded by the transport.
+    // The transport limits time and number of requests.
     queryTimeout: null,
     rateLimits: {},
   };
@@ -45,14 +45,14 @@ export async function openGitLabClient(options: GitLabClientOptions): Promise<Gi
   };
 }
 
-/** As Gitbeaker hands a request to what sends it. */
+/** A request as Gitbeaker passes it to its requester. */
 const requestSchema = z.object({
   method: z.string(),
   prefixUrl: z.string(),
   searchParams: z.string().default(''),
 });
 
-/** What Gitbeaker takes for the body of an answer. */
+/** Bodies that Gitbeaker accepts. */
 const bodySchema = z.union([
   z.array(z.record(z.string(), z.unknown())),
   z.record(z.string(), z.unknown()),
@@ -66,7 +66,7 @@ async function ask(
   const url = new URL(endpoint, `${withoutSlash(prefixUrl)}/`);
   url.search = searchParams;
   const token = options.token();
-  // In the header that takes tokens of every kind.
+  // In the header that accepts tokens of every kind.
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` };
   const headers = { accept: 'application/json', ...authorization };
   const response = await options.fetch(url, { method, headers });

@@ -1,4 +1,4 @@
-// What GitLab says of a project, and the repository that it is for us.
+// Projects as GitLab describes them, and their conversion to repositories.
 
 import { given } from '../base/given.ts';
 import { z } from 'zod';
@@ -8,10 +8,10 @@ import type { HostRepo } from './host.ts';
 import { keeperOf } from './select.ts';
 import type { Listed } from './targets.ts';
 
-/** Guess: as long as anything here that means something. */
+/** Guess: longest meaningful text. */
 const text = z.string().max(1_000);
 
-/** What is used of a project. Without a token GitLab says no more than the fields before `namespace`. */
+/** The used fields of a project. Without a token GitLab sends only those before `namespace`. */
 export const projectSchema = z.object({
   id: z.int().positive(),
   path_with_namespace: z.string().min(1),
@@ -29,7 +29,7 @@ export type Project = z.output<typeof projectSchema>;
 
 type Settings = SettingsOf<'gitlab'>;
 
-/** Turns what GitLab lists into repositories, those left out that the connection excludes. */
+/** Converts listed projects to repositories, without those excluded by the connection. */
 export function projectReader(
   settings: Settings,
 ): (project: Project, isAnonymous: boolean) => Listed {
@@ -38,20 +38,20 @@ export function projectReader(
   return (project, isAnonymous) => {
     const repo = repoOfGitLab(project, settings, isAnonymous);
     const isPersonal = exclude.userOwnedProjects && project.namespace?.kind === 'user';
-    // A project may be one of issues or packages alone.
+    // A project may have only issues or packages.
     const hasCode = project.repository_access_level !== 'disabled';
     const isListed = hasCode && !isPersonal && isKept(repo);
     return { hostId: repo.hostId, repo: isListed ? repo : undefined };
   };
 }
 
-/** @param isAnonymous  asked without a token, so that everything listed is public */
+/** @param isAnonymous  requested without a token, so everything listed is public */
 export function repoOfGitLab(project: Project, settings: Settings, isAnonymous: boolean): HostRepo {
   const { path_with_namespace: path, default_branch: branch } = project;
   const image = project.avatar_url ?? '';
   const pushedAt = isoTime(project.last_activity_at);
   return {
-    // Not what GitLab names: its own idea of its address may be another one.
+    // Not GitLab's own address, which may differ.
     ...idAndAddresses(project.id, path, settings.url, settings.webUrl),
     ...(/^https?:\/\//.test(image) ? { imageUrl: image } : {}),
     isFork: project.forked_from_project !== undefined && project.forked_from_project !== null,
@@ -59,14 +59,14 @@ export function repoOfGitLab(project: Project, settings: Settings, isAnonymous: 
     visibility: isAnonymous ? 'public' : visibilityOf(project),
     topics: project.topics ?? [],
     ...(branch ? { defaultBranch: branch } : {}),
-    // The last activity of any kind, and once an hour at most: it may say too early that there is something new.
+    // The last activity of any kind, updated once an hour at most: it may report news too early.
     ...given({ pushedAt }),
   };
 }
 
 /**
- * Of the code: a public project may keep its repository for members. GitLab leaves the default branch out of what it says to
- * somebody who may not read the code.
+ * Of the code: a public project may restrict its repository to members. GitLab omits the default branch for callers who may
+ * not read the code.
  */
 function visibilityOf(project: Project): HostRepo['visibility'] {
   if (project.repository_access_level === 'private') return 'private';

@@ -1,5 +1,5 @@
-// GitLab, gitlab.com and own servers, over Gitbeaker. Its resources say what is asked, the transport how: Gitbeaker takes a
-// requester in place of its own. It follows no page by itself here, because a listing has to go on after a restart.
+// GitLab, gitlab.com and own servers, over Gitbeaker with our transport as its requester. Pages are followed here, not by
+// Gitbeaker, because a listing must resume after a restart.
 
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
@@ -27,7 +27,7 @@ type Settings = SettingsOf<'gitlab'>;
 
 const PAGE_SIZE = 100;
 
-/** A page as Gitbeaker hands it on; `totalPages` is NaN for more than 10,000 items, which GitLab does not count. */
+/** A page from Gitbeaker; `totalPages` is NaN for more than 10,000 items, which GitLab does not count. */
 function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     data: z.array(item).max(PAGE_SIZE),
@@ -57,15 +57,15 @@ export class GitLab implements Host {
   readonly #parts: HostParts;
   readonly #transport: HostTransport;
   readonly #listed: ReturnType<typeof projectReader>;
-  /** That of the last listing. */
+  /** Of the last listing. */
   #look: PublicLook | undefined;
-  /** Verified addresses by id of the account. */
+  /** Verified addresses by account id. */
   readonly #emails = new LRUCache<number, readonly string[]>({
     max: EMAILS_MAX,
     ttl: EMAIL_AGE_MS,
   });
 
-  /** Errors: ConfigError, where certificates or proxy are of no use. */
+  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     this.#settings = settings;
     this.#parts = parts;
@@ -97,7 +97,7 @@ export class GitLab implements Host {
 
   async gitCredential(): Promise<GitCredential | undefined> {
     const password = this.#token();
-    // The name that goes with tokens of every kind.
+    // User name for tokens of every kind.
     return password === undefined ? undefined : { user: 'oauth2', password };
   }
 
@@ -128,7 +128,7 @@ export class GitLab implements Host {
         accountId: String(id),
         emails: await emailsOf(id),
       });
-      // The first alone: it tells whether the others are worth asking for.
+      // Only the first: it shows whether the others are worth a request.
       for (const member of readers.slice(0, 1)) yield read(member);
       yield* await Promise.all(readers.slice(1).map(read));
       page = this.#pageAfter(page, paginationInfo.next, what);
@@ -169,7 +169,7 @@ export class GitLab implements Host {
     );
   }
 
-  /** Behind the last id, not by number: none is missed where others go, and GitLab counts to 50,000 only. */
+  /** Pages by last id, not by number: removals cause no gaps, and GitLab counts only to 50,000. */
   #byId(name: string, ask: (options: InOrder & { idAfter: number }) => Promise<unknown>): Target {
     return {
       name,
@@ -191,7 +191,7 @@ export class GitLab implements Host {
       const answer = await groups.allProjects<true>(group, {
         ...this.#inOrder(page),
         includeSubgroups: true,
-        // What is shared with a group belongs to another one.
+        // Projects shared with a group belong to another one.
         withShared: false,
       });
       const { data, paginationInfo } = this.#check(projectPage, answer, name);
@@ -213,9 +213,9 @@ export class GitLab implements Host {
     });
   }
 
-  /** By age: what comes in meanwhile is behind all others. */
+  /** By age: new ones come last. */
   #inOrder(page: number): InOrder {
-    // Without a token GitLab does not say of a project whether it is archived.
+    // Without a token GitLab does not report whether a project is archived.
     const only = this.#settings.exclude.archived ? { archived: false } : {};
     return { ...pageNumber(page), orderBy: 'id', sort: 'asc', ...only };
   }
@@ -230,7 +230,7 @@ export class GitLab implements Host {
     return next ?? undefined;
   }
 
-  /** Reads the addresses that GitLab has verified. It shows them to administrators alone, which its first answer tells. */
+  /** Reads the addresses verified by GitLab. Only administrators may see them, which the first answer shows. */
   #emailReader(users: GitLabClient['users']): (id: number) => Promise<readonly string[]> {
     let isShown = true;
     return async (id) => {
@@ -275,7 +275,7 @@ interface InOrder extends ReturnType<typeof pageNumber> {
   readonly archived?: boolean;
 }
 
-/** With what Gitbeaker reads one page, and says which is next. */
+/** Parameters of Gitbeaker for one page and its successor. */
 function pageNumber(page: number) {
   return { page, perPage: PAGE_SIZE, showExpanded: true } as const;
 }

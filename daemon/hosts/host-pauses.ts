@@ -1,4 +1,4 @@
-// Which code hosts have asked to be left alone, and until when, for people: whatever asks them waits, without an error.
+// Pauses requested by code hosts, for people: requests to such a host wait, without an error.
 
 export interface HostPause {
   readonly host: string;
@@ -6,19 +6,19 @@ export interface HostPause {
   readonly until: number;
 }
 
-/** Guess: pauses that are shorter are over before somebody reads of them. */
+/** Guess: shorter pauses end before anybody reads of them. */
 const TOLD_MS_MIN = 5_000;
 
-/** By host. Of performance.now, which no change of the clock moves. */
+/** By host. Of performance.now, which clock changes do not affect. */
 const ends = new Map<string, number>();
 
-/** Told by whoever was asked to wait. */
+/** Call when a host asks to wait. */
 export function noteHostPause(host: string, untilMs: number): void {
   if (untilMs - performance.now() >= TOLD_MS_MIN)
     ends.set(host, Math.max(untilMs, ends.get(host) ?? 0));
 }
 
-/** Those that are not over. */
+/** Current pauses. */
 export function hostPauses(): readonly HostPause[] {
   const nowMs = performance.now();
   for (const [host, endMs] of ends) if (endMs <= nowMs) ends.delete(host);

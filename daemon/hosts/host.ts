@@ -1,50 +1,50 @@
-// What is asked of a code host: which repositories it has, how git is let in, and who may read which. One file a kind of host
-// implements it, over its own client library; what follows from the answers is decided elsewhere (sync/connections/).
+// Interface of a code host: list repositories, authenticate git, list readers. One file per kind of host implements it,
+// over its own client library; sync/connections/ acts on the answers.
 
 import type { SecretText } from '../base/config/secret-text.ts';
 import type { CodeHostType, RepoFacts, RepoSource, Visibility } from '../repos/records.ts';
 
-/** `maybe-public`: it is public to all who sign in; whether it is to others could not be asked. */
+/** `maybe-public`: public to all signed-in users; whether also to others could not be determined. */
 export type SaidVisibility = Visibility | 'maybe-public';
 
 /** A repository as its host describes it. */
 export interface HostRepo extends RepoFacts {
-  /** The host's own id: it stays where the repository is renamed or moved to another owner. */
+  /** The host's own id: it survives a rename or a move to another owner. */
   readonly hostId: string;
   /** Below the address of the host: `owner/name`. */
   readonly path: string;
-  /** The whole name that it is to have; absent: host and path. */
+  /** Its whole name; absent: host and path. */
   readonly name?: string;
-  /** http(s) or ssh, without credentials; of this machine: file. */
+  /** http(s) or ssh, without credentials; for local ones file. */
   readonly cloneUrl: string;
-  /** Where it is read in place; absent: a clone of it is. */
+  /** Where it is read in place; absent: a clone is read. */
   readonly source?: RepoSource;
   readonly visibility: SaidVisibility;
-  /** Bytes; absent: the host does not say. */
+  /** Bytes; absent: not reported. */
   readonly size?: number;
   /** Short name; absent: unknown, or the repository is empty. */
   readonly defaultBranch?: string;
 }
 
-/** Something that was asked for and could not be listed (API.md 20.2). */
+/** Something requested that could not be listed (API.md 20.2). */
 export interface ListingIssue {
-  /** In capitals, as codes of errors: `NOT_FOUND`, `NOT_ALLOWED`, `RATE_LIMITED`, `HOST_UNAVAILABLE`. */
+  /** In capitals, as error codes: `NOT_FOUND`, `NOT_ALLOWED`, `RATE_LIMITED`, `HOST_UNAVAILABLE`. */
   readonly code: string;
-  /** As the configuration names it: `orgs: acme`. */
+  /** As in the configuration: `orgs: acme`. */
   readonly target: string;
-  /** `DISCOVERY_INCOMPLETE`: what the target holds is not known, so nothing may be taken for gone. */
+  /** `DISCOVERY_INCOMPLETE`: the target's content is unknown, so nothing may be treated as gone. */
   readonly effect: 'TARGET_SKIPPED' | 'DISCOVERY_INCOMPLETE';
   /** A sentence for the operator, with the next step. */
   readonly message: string;
 }
 
-/** The target that a page was read from. */
+/** The target of a page. */
 export interface PageTarget {
-  /** As issues name it. */
+  /** As in issues. */
   readonly name: string;
-  /** Repositories that the host named on the page, those that the connection leaves out included. */
+  /** Repositories on the page, including those that the connection excludes. */
   readonly namedCount: number;
-  /** Those of the page that another target has brought before. */
+  /** Those of the page that an earlier target listed already. */
   readonly again: readonly HostRepo[];
 }
 
@@ -53,11 +53,11 @@ export interface ListingPage {
   readonly issues: readonly ListingIssue[];
   /** Absent: the page is of the connection as a whole. */
   readonly target?: PageTarget;
-  /** Where a listing goes on behind this page, as JSON can hold it; undefined: it was the last one. */
+  /** Where a listing resumes after this page, as JSON; undefined: it was the last one. */
   readonly next: unknown;
 }
 
-/** How git says who it is; over ssh it is the machine's own key. */
+/** git's credential; over ssh the machine's own key is used. */
 export interface GitCredential {
   readonly user: string;
   readonly password: SecretText;
@@ -67,42 +67,42 @@ export interface GitCredential {
 export interface HostMember {
   /** Id of the account at the host. */
   readonly accountId: string;
-  /** Addresses that the host calls verified; may be empty. */
+  /** Addresses verified by the host; may be empty. */
   readonly emails: readonly string[];
 }
 
 /** One connection's view of a code host. */
 export interface Host {
   readonly codeHostType: CodeHostType;
-  /** What names of its repositories begin with: host, with a port that is not the usual one. */
+  /** Prefix of its repositories' names: host, with a non-default port. */
   readonly nameHost: string;
   /**
-   * The repositories that the connection selects, without those that it excludes, page by page, each once as far as the host
-   * allows. What goes wrong with one target is an issue of a page, and the listing goes on.
+   * The repositories that the connection selects and does not exclude, page by page, each once as far as the host allows. A
+   * failure of one target is an issue of a page, and the listing continues.
    *
-   * @param from  `next` of the last page that was taken; undefined: from the beginning
+   * @param from  `next` of the last processed page; undefined: from the start
    *
-   * Errors: HostError where nothing can be listed; the reason of the signal.
+   * Errors: HostError if nothing can be listed; the reason of the signal.
    */
   list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage>;
-  /** The credential for fetching a repository now; undefined: none. Errors: HostError. */
+  /** The current credential for fetching a repository; undefined: none. Errors: HostError. */
   gitCredential(
     repo: Pick<HostRepo, 'path' | 'cloneUrl'>,
     signal: AbortSignal,
   ): Promise<GitCredential | undefined>;
   /**
-   * What is at a path now, whatever the connection excludes. Absent: an address is all that tells its repositories apart.
+   * The repository at a path now, whatever the connection excludes. Absent: only addresses identify its repositories.
    *
-   * Errors: HostError, `NOT_FOUND` where there is nothing that the credential sees; the reason of the signal.
+   * Errors: HostError, `NOT_FOUND` if the credential sees nothing there; the reason of the signal.
    */
   readonly repository?: (path: string, signal: AbortSignal) => Promise<HostRepo>;
   /**
-   * Asks whether address and credential are right. Returns what the host calls the caller, for people.
+   * Checks address and credential. Returns the host's name of the caller, for people.
    *
    * Errors: HostError.
    */
   probe(signal: AbortSignal): Promise<string>;
-  /** All who may read a private repository. Absent: the host is not asked for that. Errors: HostError. */
+  /** All who may read a private repository. Absent: not supported. Errors: HostError. */
   readonly members?: (
     repo: Pick<HostRepo, 'hostId' | 'path'>,
     signal: AbortSignal,
@@ -110,11 +110,11 @@ export interface Host {
   close(): Promise<void>;
 }
 
-/** A host that cannot be asked, or refuses. The message names host, cause and next step, and holds no credential. */
+/** A host that cannot be reached, or refuses. The message names host, cause and next step, and contains no credential. */
 export class HostError extends Error {
   override readonly name = 'HostError';
   readonly code: string;
-  /** When it is worth trying again, ISO 8601; undefined: not known. */
+  /** When a retry makes sense, ISO 8601; undefined: unknown. */
   readonly retryAt: string | undefined;
 
   constructor(code: string, message: string, retryAt?: string) {

@@ -1,27 +1,27 @@
-// A target whose pages have numbers, oldest repositories first. Pages are read from the last to the first: where a repository
-// goes meanwhile those behind it move towards pages that are still to be read, so that none is missed that stays. One that
-// comes in meanwhile is missed at most until the next listing.
+// Reads a target with numbered pages, oldest repositories first, from the last page to the first: a removal moves later
+// repositories towards pages that are still to be read, so none is missed. A repository added meanwhile is missed at most
+// until the next listing.
 
 import { answerFailure, type Question } from './failures.ts';
 import type { Cursor, Listed, TargetPage } from './targets.ts';
 
 export interface NumberedPage {
   readonly listed: readonly Listed[];
-  /** Number of the last page; undefined: there is a next one, and the host does not say which is the last. */
+  /** Number of the last page; undefined: there is a next one, and the host does not report the last. */
   readonly last: number | undefined;
 }
 
 /** Guess: ten times what a large company has, in pages of 50. */
 const PAGES_MAX = 10_000;
-/** Cursors of pages that are read from the first on, because the last is not known. */
+/** Cursors of pages read forward, because the last is unknown. */
 const FORWARD = /^from (\d{1,5})$/;
 
 /**
- * The page that a cursor of `listTargets` names.
+ * The page of a `listTargets` cursor.
  *
- * @param read  given the number of a page, from 1 on
+ * @param read  called with the number of a page, from 1 on
  *
- * Errors: HostError, where numbers of pages make no sense; those of `read`.
+ * Errors: HostError if page numbers are inconsistent; those of `read`.
  */
 export async function readNumbered(
   cursor: Cursor | undefined,
@@ -34,7 +34,7 @@ export async function readNumbered(
   const { listed, last } = await read(page);
   if (page >= PAGES_MAX || (last ?? 0) > PAGES_MAX)
     throw answerFailure(`more than ${PAGES_MAX} pages`, question);
-  // Page 1 is read once more at the end, as what is missing on later pages by then is on it.
+  // Page 1 is read again at the end: it has what moved there from later pages.
   if (page === 1 && last !== undefined && last > 1) return backward(last, question, read, true);
   return { listed, next: last !== undefined && last <= page ? undefined : `from ${page + 1}` };
 }

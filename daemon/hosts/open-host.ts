@@ -1,5 +1,5 @@
-// Opens the code host of a connection, by its type. Each kind of host is loaded when the first connection of its type is
-// opened: client libraries are large, and a daemon without connections needs none.
+// Opens the code host of a connection by its type. Each kind of host is loaded with the first connection of its type:
+// client libraries are large, and a daemon without connections needs none.
 
 import type { ConnectionSettings } from '../base/config/connections.ts';
 import type { GithubApp } from './github-app.ts';
@@ -12,11 +12,11 @@ export interface HostOptions extends HostParts {
 }
 
 /**
- * The host of a connection; the caller closes it. Nothing is asked of it yet, and no secret read.
+ * The host of a connection; the caller closes it. Sends no request and reads no secret yet.
  *
  * @param name  of the connection
  *
- * Errors: ConfigError, where certificates or the address of a proxy are of no use.
+ * Errors: ConfigError for invalid certificates or proxies.
  */
 export async function openHost(
   name: string,

@@ -1,15 +1,15 @@
-// Whether a server shows what it calls public to those who do not sign in. An own server may be closed to them: what is public
-// there is public within the organization.
+// Checks whether a server shows public repositories without sign-in. On a server closed to anonymous users, public means
+// public within the organization.
 
 import { statusFailure } from './failures.ts';
 import { HostError } from './host.ts';
 import { HostTransport, type TransportOptions } from './transport.ts';
 
 /**
- * Asks for something that an open server shows anybody, over a transport of its own, so that the rate limit of those who do not
- * sign in holds up nobody else. Undefined: that limit is reached, and nobody knows.
+ * Requests something that an open server shows anybody, over a separate transport, so that the rate limit of anonymous
+ * requests blocks no others. Undefined: that limit is reached, so the answer is unknown.
  *
- * Errors: HostError, where the server is away; the reason of the signal.
+ * Errors: HostError if the server is unreachable; the reason of the signal.
  */
 export async function isOpenToAll(
   options: TransportOptions,

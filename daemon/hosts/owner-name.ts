@@ -1,4 +1,4 @@
-// A path of owner and name, as GitHub and Gitea have it. It becomes a part of names and addresses.
+// A path of owner and name, as on GitHub and Gitea. It becomes part of names and addresses.
 
 import { z } from 'zod';
 

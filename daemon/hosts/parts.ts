@@ -1,4 +1,4 @@
-// What every kind of host is opened with besides its settings, and its secret as it is now.
+// Options of every kind of host besides its settings, and its current secret.
 
 import { messageOf } from '../base/caught.ts';
 import { readSecretSource, type SecretSource } from '../base/config/secret-source.ts';
@@ -12,13 +12,13 @@ export interface HostParts {
   readonly log: Log;
   /** Name of the connection. */
   readonly connection?: string;
-  /** Where secrets and the addresses of proxies are. */
+  /** Variables with secrets and the addresses of proxies. */
   readonly env: Environment;
   /** For tests. */
   readonly limits?: NonNullable<TransportOptions['limits']>;
 }
 
-/** Undefined: the connection has none. Errors: HostError, where the secret is not where the configuration says. */
+/** Undefined: the connection has none. Errors: HostError if the secret is missing. */
 export function secretNow(
   source: SecretSource | undefined,
   env: Environment,

@@ -1,4 +1,4 @@
-// What hosts without a client library begin with: the way to them, the secret of the connection, and requests with both.
+// Base of hosts without a client library: transport, the connection's secret, and requests with both.
 
 import type { SecretSource } from '../base/config/secret-source.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
@@ -6,7 +6,7 @@ import { secretNow, type HostParts } from './parts.ts';
 import { PlainApi, type PlainApiOptions } from './plain-api.ts';
 import { HostTransport } from './transport.ts';
 
-/** Of a connection, whatever its type. */
+/** Common to connections of all types. */
 interface Settings {
   readonly tls: { readonly caFile?: string | undefined };
   readonly token?: SecretSource | undefined;
@@ -19,7 +19,7 @@ export class PlainAccess {
   readonly #options: Pick<PlainApiOptions, 'url' | 'prefix'>;
   readonly #transport: HostTransport;
 
-  /** Errors: ConfigError, where certificates or proxy are of no use. */
+  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(
     settings: Settings,
     parts: HostParts,
@@ -32,7 +32,7 @@ export class PlainAccess {
     this.#transport = new HostTransport({ url: options.url, caFile, ...parts });
   }
 
-  /** As it is now; undefined: the connection has none. Errors: HostError. */
+  /** The current one; undefined: the connection has none. Errors: HostError. */
   token(): SecretText | undefined {
     return secretNow(this.#settings.token, this.#parts.env);
   }

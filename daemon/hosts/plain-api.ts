@@ -1,4 +1,4 @@
-// Requests to hosts that have no client library that is kept up: GET, JSON, a schema.
+// Requests to hosts without a maintained client library: GET, JSON, a schema.
 
 import type { z } from 'zod';
 import type { SecretText } from '../base/config/secret-text.ts';
@@ -6,13 +6,13 @@ import { checked, jsonOf, questionOf, withoutSlash } from './answers.ts';
 import type { Fetch } from './transport.ts';
 
 export interface PlainApiOptions {
-  /** Paths are put behind it. */
+  /** Paths are appended to it. */
   readonly url: string;
   readonly user?: string | undefined;
-  /** As it is now. */
+  /** The current one. */
   readonly token: () => SecretText | undefined;
   readonly fetch: Fetch;
-  /** What stands before the JSON of each answer. */
+  /** Text before the JSON of each answer. */
   readonly prefix?: string;
 }
 
@@ -26,7 +26,7 @@ export class PlainApi {
   }
 
   /**
-   * @param address  a path, or a whole address that the host has named; the transport refuses those of other hosts
+   * @param address  a path, or a whole address from the host; the transport refuses those of other hosts
    *
    * Errors: HostError, the reason of the signal of `fetch`.
    */
@@ -49,12 +49,12 @@ export class PlainApi {
   }
 }
 
-/** A path of parts that may hold anything. */
+/** Encodes arbitrary parts into a path. */
 export function pathOf(strings: TemplateStringsArray, ...parts: readonly string[]): string {
   return String.raw({ raw: strings }, ...parts.map((part) => encodeURIComponent(part)));
 }
 
-/** A token without a user stands for itself. */
+/** A token without a user is sent as Bearer. */
 function authorizationOf(user: string | undefined, token: SecretText | undefined) {
   if (token === undefined) return {};
   if (user === undefined) return { authorization: `Bearer ${token.reveal()}` };

@@ -1,5 +1,5 @@
-// Whether what a server calls public is what nobody in particular may read. One that is closed to those who do not sign in does
-// not say so; an address that an open one shows to all, asked for once a listing without a credential, does.
+// Whether public repositories of a server are readable without sign-in. A closed server does not report that it is closed;
+// so once per listing an address that an open server shows to all is requested without a credential.
 
 import type { HostRepo, ListingIssue, SaidVisibility } from './host.ts';
 import { isOpenToAll } from './open-to-all.ts';
@@ -8,24 +8,24 @@ import type { TransportOptions } from './transport.ts';
 export class PublicLook {
   readonly #options: Omit<TransportOptions, 'url'>;
   readonly #addressOf: (repo: HostRepo) => string;
-  /** What counts in place of public; undefined: nobody has asked. */
+  /** The visibility that replaces public; undefined: not determined yet. */
   #seen: Promise<SaidVisibility> | undefined;
-  /** Name of the host that did not say. */
+  /** Name of the host that gave no answer. */
   #untold: string | undefined;
 
-  /** @param addressOf  where the API says something of a public repository, or of the server */
+  /** @param addressOf  an API address about a public repository, or about the server */
   constructor(options: Omit<TransportOptions, 'url'>, addressOf: (repo: HostRepo) => string) {
     this.#options = options;
     this.#addressOf = addressOf;
   }
 
-  /** As `at`, of one. */
+  /** As `at`, for one. */
   async of(repo: HostRepo, signal: AbortSignal): Promise<HostRepo> {
     const [seen] = await this.at([{ repo }], signal);
     return seen!.repo;
   }
 
-  /** The same; what is public on a closed server is internal. Errors: HostError; the reason of the signal. */
+  /** The same repositories; public ones of a closed server become internal. Errors: HostError; the reason of the signal. */
   async at<One extends Looked>(
     listed: readonly One[],
     signal: AbortSignal,
@@ -47,7 +47,7 @@ export class PublicLook {
     return 'maybe-public';
   }
 
-  /** That the host did not say; told once. @param target  that was read */
+  /** The issue that the host gave no answer; returned once. @param target  that was read */
   takeIssue(target: string): ListingIssue | undefined {
     const host = this.#untold;
     if (host === undefined) return undefined;

@@ -1,22 +1,22 @@
-// How long a code host asks to be left alone, as it says so in an answer. Pure.
+// Computes the pause that a code host requests in an answer. Pure.
 //
-// GitHub: 403 or 429 with `X-RateLimit-Remaining: 0` and the time of `X-RateLimit-Reset` (primary), with `Retry-After`, or with
-// nothing but words (secondary). GitLab: 429 with `Retry-After` and `RateLimit-Reset`. Azure DevOps: `Retry-After`, also on
-// answers that are right. Bitbucket: 429 alone.
+// GitHub: 403 or 429 with `X-RateLimit-Remaining: 0` and the time of `X-RateLimit-Reset` (primary), with `Retry-After`, or
+// with only a message (secondary). GitLab: 429 with `Retry-After` and `RateLimit-Reset`. Azure DevOps: `Retry-After`, also
+// on successful answers. Bitbucket: 429 only.
 
-/** What a host has answered. */
+/** An answer of a host. */
 export interface Limited {
   readonly status: number;
   readonly headers: Pick<Headers, 'get'>;
-  /** Of the body, the beginning. */
+  /** Start of the body. */
   readonly text: string;
 }
 
-/** Guess: of a limit whose end the host does not name; GitHub asks for a minute at least. */
+/** Guess: for a limit without a reported end; GitHub asks for a minute at least. */
 const UNKNOWN_PAUSE_MS = 60_000;
 const YEAR_MS = 31_536_000_000;
 
-/** Whether a request was refused for its rate alone, so that it may be sent again. */
+/** Whether a request was refused only for its rate, so that it may be repeated. */
 export function isRateLimited({ status, headers, text }: Limited): boolean {
   if (status === 429) return true;
   if (status === 503) return headers.get('retry-after') !== null;
@@ -25,9 +25,9 @@ export function isRateLimited({ status, headers, text }: Limited): boolean {
 }
 
 /**
- * For how many milliseconds nothing more is to be asked of the host; 0: go on.
+ * For how many milliseconds the host must not be asked; 0: no pause.
  *
- * @param nowMs  Unix time; counts where the answer does not say what time it is at the host
+ * @param nowMs  Unix time; used if the answer has no date
  */
 export function askedPauseMs(answer: Limited, nowMs: number): number {
   const { headers } = answer;
@@ -52,7 +52,7 @@ function retryAfterMs(headers: Limited['headers'], nowMs: number): number | unde
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
-/** Values above are times, those below are pauses. Unit: s; no pause is of 30 years. */
+/** Larger values are times, smaller ones pauses. Unit: s; no pause is of 30 years. */
 const EPOCH_MIN = 1e9;
 
 function resetMs(headers: Limited['headers'], nowMs: number): number | undefined {

@@ -1,5 +1,5 @@
-// Addresses that git may fetch from. It would take more: options, programs, folders of this machine, and, of the same text,
-// another host than we do.
+// Addresses that git may fetch from. Git accepts more: options, programs, local folders, and some addresses that it reads
+// as another host than we do.
 
 import { HostError } from './host.ts';
 
@@ -9,16 +9,16 @@ const USUAL: readonly Protocol[] = ['http', 'https', 'ssh'];
 
 export interface RemoteAddress {
   readonly protocol: Protocol;
-  /** As git gets it: without credentials, and read by git as by us. */
+  /** For git: without credentials, and read alike by git and us. */
   readonly url: string;
-  /** For messages: host, with a port that is not the usual one; the path of a folder. */
+  /** For messages: host, with a non-default port; the path of a folder. */
   readonly host: string;
 }
 
 /**
- * @param protocols  those that are allowed; default: http, https, ssh
+ * @param protocols  allowed ones; default: http, https, ssh
  *
- * Errors: HostError, `ADDRESS_REFUSED`. It does not show the address, which may hold a password.
+ * Errors: HostError, `ADDRESS_REFUSED`. It does not contain the address, which may have a password.
  */
 export function remoteAddress(text: string, protocols = USUAL): RemoteAddress {
   const url = URL.canParse(text) ? new URL(text) : refuse('cannot be read; expected a URL');
@@ -30,7 +30,7 @@ export function remoteAddress(text: string, protocols = USUAL): RemoteAddress {
   if (/[\p{Cc}\s]/u.test(text) || url.search !== '' || url.hash !== '')
     return refuse('has blanks, a query or a fragment');
   if (/%(?:[01][\da-f]|7f)/i.test(url.pathname)) return refuse('has control characters');
-  // Git decodes what ssh gets, which must be neither an option nor another name.
+  // Git decodes the names for ssh, which must be neither an option nor another name.
   const plain = /^[a-zA-Z0-9_][\w.-]*$/;
   const isPlain = plain.test(url.hostname) || /^\[[\da-f:.]+\]$/i.test(url.hostname);
   if (protocol !== 'file' && !isPlain) return refuse('names no host');

@@ -1,13 +1,13 @@
-// Which of the repositories that a host lists a connection keeps: topics that it asks for, and what it excludes, which beats
-// everything else (API.md 19.4). Hosts tell names apart without case, so globs do.
+// Selects among a host's repositories for a connection: required topics, and exclusions, which beat everything else (API.md
+// 19.4). Globs ignore case, as hosts do.
 
 import picomatch from 'picomatch';
 import type { HostRepo } from './host.ts';
 import type { Listed } from './targets.ts';
 
-/** As connections have it; what a kind of host does not know is absent. */
+/** As in connections; members unknown to a kind of host are absent. */
 export interface Selection {
-  /** Globs: one topic at least must match. Empty: none is asked for. */
+  /** Globs: at least one topic must match. Empty: no condition. */
   readonly topics?: readonly string[];
   readonly exclude: {
     readonly forks?: boolean;
@@ -15,12 +15,12 @@ export interface Selection {
     /** Globs over paths below the host. */
     readonly paths?: readonly string[];
     readonly topics?: readonly string[];
-    /** Bytes; a size outside is excluded, one that is not known is not. */
+    /** Bytes; a size outside is excluded, an unknown one is not. */
     readonly size?: { readonly min?: number; readonly max?: number } | undefined;
   };
 }
 
-/** Tells of each repository whether it is kept. */
+/** A test whether a repository is kept. */
 export function keeperOf({ topics = [], exclude }: Selection): (repo: HostRepo) => boolean {
   const isWantedTopic = matcherOf(topics);
   const isExcludedTopic = matcherOf(exclude.topics ?? []);
@@ -35,12 +35,12 @@ export function keeperOf({ topics = [], exclude }: Selection): (repo: HostRepo) 
   };
 }
 
-/** What a listing is told of a repository. */
+/** A repository as an item of a listing. */
 export function listedAs(repo: HostRepo, isKept: (repo: HostRepo) => boolean): Listed {
   return { hostId: repo.hostId, repo: isKept(repo) ? repo : undefined };
 }
 
-/** Whether a text matches one of the globs; none matches nothing. */
+/** Whether a text matches one of the globs; without globs nothing matches. */
 function matcherOf(globs: readonly string[]): (text: string) => boolean {
   if (globs.length === 0) return () => false;
   const matches = picomatch([...globs], { dot: true, nocase: true, nonegate: true });

@@ -1,5 +1,5 @@
-// A listing that goes from one thing that a connection names to the next, page by page: `groups: acme`, `users: ann`, and so
-// on. A target that fails is an issue, and the rest goes on; a host that repeats its pages ends the target, not the daemon.
+// Lists the targets of a connection one after the other, page by page: `groups: acme`, `users: ann`, and so on. A failed
+// target becomes an issue, and the rest continues; a host that repeats its pages ends the target, not the daemon.
 
 import { answerFailure, issueOf } from './failures.ts';
 import {
@@ -12,13 +12,13 @@ import {
 } from './host.ts';
 import type { PublicLook } from './public-look.ts';
 
-/** Where a target goes on: an address, the number of a page, an id. */
+/** Position within a target: an address, the number of a page, an id. */
 export type Cursor = string | number;
 
-/** A repository as it came. */
+/** An item of a listing. */
 export interface Listed {
   readonly hostId: string;
-  /** Undefined: the connection leaves it out. */
+  /** Undefined: excluded by the connection. */
   readonly repo: HostRepo | undefined;
 }
 
@@ -30,58 +30,61 @@ export interface TargetPage {
 
 /** Something that a connection names. */
 export interface Target {
-  /** As the configuration says it: `groups: acme`. */
+  /** As in the configuration: `groups: acme`. */
   readonly name: string;
-  /** It is one repository, which is gone where the host does not know it. */
+  /** It is one repository, which counts as deleted if the host does not know it. */
   readonly isRepo?: boolean;
-  /** In place of that of the listing. */
+  /** Overrides that of the listing. */
   readonly publicLook?: PublicLook;
   /** Errors: HostError; the reason of the signal. */
   readonly readPage: (cursor: Cursor | undefined) => Promise<TargetPage>;
 }
 
-/** The target that is a repository which the connection names. @param read  that repository, as it comes; errors: as of `readPage` */
+/** The target of a single configured repository. @param read  reads it; errors: as of `readPage` */
 export function oneRepo(name: string, read: () => Promise<Listed>): Target {
   return { name, isRepo: true, readPage: async () => ({ listed: [await read()] }) };
 }
 
 export interface Targets {
   readonly targets: readonly Target[];
-  /** What could not become targets. */
+  /** Issues of what could not become targets. */
   readonly issues: readonly ListingIssue[];
-  /** How many targets the host named itself (`foundTarget`); absent: it was not asked for any, or the answer is an issue. */
+  /**
+   * Number of targets that the host named itself (`foundTarget`); absent: they were not requested, or the request failed
+   * with an issue.
+   */
   readonly foundCount?: number;
-  /** Given where not every server shows to all what it calls public. */
+  /** Given if some servers hide public repositories from anonymous users. */
   readonly publicLook?: PublicLook | undefined;
 }
 
-/** Target that stands for the question which organizations there are. */
+/** Target of the request for all organizations. */
 const FOUND = 'all';
 const FOUND_PREFIX = `${FOUND}: `;
 
-/** Name of the target that is an organization which the host named, and the configuration did not. */
+/** Name of a target for an organization found at the host, not configured. */
 export function foundTarget(organization: string): string {
   return `${FOUND_PREFIX}${organization}`;
 }
 
-/** The target whose answer named another one; undefined: the configuration names it. */
+/** The target that found another one; undefined: the configuration names it. */
 export function finderOf(target: string): string | undefined {
   return target.startsWith(FOUND_PREFIX) ? FOUND : undefined;
 }
 
 /** Of one target. Guess: ten times what a large company has. */
 const REPOS_MAX = 500_000;
-/** Pages in a row without a repository that the target did not bring before. Hosts leave out of a page what may not be seen. */
+/** Pages in a row without a new repository. Hosts omit from a page what the caller may not see. */
 const IDLE_PAGES_MAX = 20;
-/** Targets in a row for which the host had no answer, after which it is not asked for the others. */
+/** Unanswered targets in a row after which the others are not tried. */
 const UNANSWERED_MAX = 3;
-/** Segments that are neither empty nor `.` or `..`, without control characters: names and folders are made of them. */
+/** Segments that are neither empty nor `.` or `..`, without control characters: they become names and folders. */
 const PATH = /^(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+)*$/u;
 /** Guess: of UTF-16 units; twice what any host allows. */
 export const PATH_SIZE_MAX = 1_000;
-/** What is true of the host, not of the target. */
+/** Failures of the host, not of the target. */
 const HOST_CODES: ReadonlySet<string> = new Set(['HOST_UNAVAILABLE', 'RATE_LIMITED']);
-/** Nothing can be listed until somebody mends it. */
+/** Nothing can be listed until somebody fixes it. */
 const FATAL_CODES: ReadonlySet<string> = new Set([
   'NO_SECRET',
   'NOT_AUTHENTICATED',
@@ -89,10 +92,10 @@ const FATAL_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The pages of the targets in their order. `next` of a page names a target by its name, so that a listing goes on where it was
- * also after other targets came or went; where the target itself is gone it begins anew.
+ * The pages of the targets in order. `next` of a page names its target, so that a listing resumes at the right place even
+ * after other targets were added or removed; if the target itself is gone it restarts.
  *
- * Errors: HostError where the host has no answer, or refuses the credential; the reason of the signal.
+ * Errors: HostError if the host does not answer, or refuses the credential; the reason of the signal.
  */
 export async function* listTargets(
   { targets, issues, foundCount, publicLook }: Targets,
@@ -114,7 +117,7 @@ export async function* listTargets(
   }
 }
 
-/** Of a page without repositories. */
+/** A page without repositories. */
 function nothing(name: string, namedCount = 0): PageTarget {
   return { name, namedCount, again: [] };
 }
@@ -154,10 +157,10 @@ interface ReadPage {
   readonly error?: HostError;
 }
 
-/** What one listing has seen. */
+/** State of one listing. */
 class Listing {
   readonly #publicLook: PublicLook | undefined;
-  /** Ids of the host; and the last target that brought each, for two may hold the same. */
+  /** Host ids, with the last target that listed each, as two may contain the same. */
   readonly #seen = new Map<string, Target>();
   #ofTarget: { target: Target | undefined; repoCount: number; idlePages: number } = {
     target: undefined,
@@ -195,7 +198,7 @@ class Listing {
     }
   }
 
-  /** A host that cannot be reached fails the listing, which is tried again soon, also where it has fewer targets. */
+  /** An unreachable host fails the listing, which is soon retried, also if it has fewer targets. */
   #unansweredMax(error: HostError): number {
     return error instanceof UnreachableError
       ? Math.min(UNANSWERED_MAX, this.#targetCount)

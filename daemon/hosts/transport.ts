@@ -1,12 +1,12 @@
-// How a code host is asked: one transport a connection, whose `fetch` client libraries take in place of the global one. It goes
-// to the host of the connection and nowhere else, whatever a redirect or a page link says, so that credentials reach nobody
-// else; waits as the host says; tries again; and holds each answer as a whole, within bounds.
+// HTTP transport to a code host: one per connection; client libraries use its `fetch` instead of the global one. It
+// contacts only the connection's host, whatever a redirect or a page link says, so that credentials reach nobody else;
+// waits as the host requests; retries; and buffers each answer within limits.
 
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { unzip } from 'node:zlib';
-// oxlint-disable-next-line import/no-unassigned-import -- for what it does
+// oxlint-disable-next-line import/no-unassigned-import -- for its side effect
 import '../base/own-fetch.ts';
 import { type Dispatcher, request } from 'undici';
 import { isShortage, messageOf } from '../base/caught.ts';
@@ -32,20 +32,20 @@ export type Fetch = typeof globalThis.fetch;
 export interface TransportOptions {
   /** Of the host's API; only its origin counts. */
   readonly url: string;
-  /** PEM; its certificates count besides those of the system. One that is exchanged counts from the next request on. */
+  /** PEM; trusted besides the certificates of the system. A replaced file counts from the next request on. */
   readonly caFile?: string | undefined;
   readonly log: Log;
-  /** Name of the connection that it is of. */
+  /** Name of its connection. */
   readonly connection?: string | undefined;
-  /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are. */
+  /** Variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
   readonly env: Environment;
-  /** Other bounds than LIMITS; for tests. */
+  /** Overrides of LIMITS; for tests. */
   readonly limits?: Partial<typeof LIMITS>;
 }
 
 export const LIMITS = {
   connectMs: 10_000,
-  /** Of headers, and between two pieces of a body. */
+  /** Of headers, and between two chunks of a body. */
   silenceMs: 30_000,
   /** Of one attempt, redirects included. */
   attemptMs: 120_000,
@@ -54,35 +54,33 @@ export const LIMITS = {
   redirects: 5,
   /** After the first attempt. */
   retries: 3,
-  /** Before the first of them; doubles, and is up to half as much longer by chance. */
+  /** Before the first of them; doubles each time, plus up to half of it at random. */
   retryMs: 1_000,
-  /** How long one request waits in all because the host asks for it: GitHub counts by the hour. */
+  /** Total wait of one request on behalf of the host: GitHub counts by the hour. */
   waitMs: 3_900_000,
-  /** How long an answer is waited for before people are told. Guess. */
+  /** Waiting time after which people are told. Guess. */
   tellMs: 10_000,
 };
 
-/** Requests at a time to one host, those of all connections together. */
+/** Concurrent requests to one host, over all connections. */
 const REQUESTS_MAX = 8;
 
-/** By origin. Bound: the hosts that the configuration names. */
+/** By origin. Bound: the configured hosts. */
 const slotsOf = new Map<string, Slots>();
 
-/**
- * Statuses after which a request is sent again: it is the host's trouble, and for a moment often. Every request of ours reads.
- */
+/** Statuses that are retried: often temporary failures of the host. All our requests only read. */
 const TROUBLES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Guess: in so many bytes of an answer a host says that it was asked too often. */
+/** Guess: bytes of an answer in which a host reports a rate limit. */
 const TEXT_MAX = 2_000;
 
 const unpack = promisify(unzip);
 
-/** Of requests that do not say otherwise. */
+/** Defaults. */
 const USUAL_HEADERS = { accept: '*/*', 'user-agent': 'trawl', 'accept-encoding': 'gzip, deflate' };
 
-/** A request as it is sent again and again. */
+/** A request in a form that can be repeated. */
 interface Asked extends Question {
   readonly url: URL;
   readonly method: string;
@@ -103,13 +101,13 @@ export class HostTransport {
   readonly #limits: typeof LIMITS;
   readonly #slots: Slots;
   readonly #ways = new Map<string, Dispatcher>();
-  /** Of the file of certificates that these were opened with. */
+  /** Fingerprint of the certificate file in use. */
   #mark: string;
-  /** When the host may be asked again; of performance.now, which no change of the clock moves. */
+  /** End of the host's pause; of performance.now, which clock changes do not affect. */
   #pausedUntilMs = 0;
   #clockAheadMs = 0;
 
-  /** Errors: ConfigError, where a file of certificates or the address of a proxy is of no use. */
+  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(options: TransportOptions) {
     this.#url = new URL(options.url);
     this.#options = options;
@@ -117,23 +115,23 @@ export class HostTransport {
     this.#slots = slotsOf.get(this.#url.origin) ?? new Slots({ runningMax: REQUESTS_MAX });
     slotsOf.set(this.#url.origin, this.#slots);
     this.#mark = markOf(options.caFile);
-    // What is wrong with certificates or proxy is to be told now.
+    // Reports invalid certificates or proxies now.
     this.#wayOf(this.#url);
   }
 
-  /** Name of the host in messages, with a port that is not the usual one. */
+  /** Host name for messages, with a non-default port. */
   get host(): string {
     return this.#url.host;
   }
 
-  /** How far the clock of the host was ahead of ours when it last answered; 0: not known. */
+  /** How far the host's clock was ahead of ours at its last answer; 0: unknown. */
   get clockAheadMs(): number {
     return this.#clockAheadMs;
   }
 
   /**
-   * As the global fetch, but: other hosts are refused, redirects to them, too; bodies are texts or bytes; an answer has arrived
-   * as a whole, and its status may be any that is no redirect.
+   * As the global fetch, but: other hosts are refused, also in redirects; bodies are texts or bytes; the answer is
+   * complete, with any status except redirects.
    *
    * Errors: HostError, the reason of the signal.
    */
@@ -142,7 +140,7 @@ export class HostTransport {
     return responseOf(answer);
   };
 
-  /** `fetch` that ends when the signal is aborted, for libraries that do not hand on one. */
+  /** `fetch` with a signal, for libraries that do not pass one on. */
   readonly fetchUntil =
     (signal: AbortSignal): Fetch =>
     (input, init) => {
@@ -155,7 +153,7 @@ export class HostTransport {
     await Promise.all([...this.#ways.values()].map((way) => way.destroy()));
   }
 
-  /** One answer, after as many attempts and pauses as it takes. */
+  /** One answer, after any number of attempts and pauses. */
   async #ask(asked: Asked): Promise<Answer> {
     const { connection, log } = this.#options;
     const question = { host: asked.host, what: asked.what };
@@ -173,7 +171,7 @@ export class HostTransport {
     for (let failureCount = 0; ;) {
       await this.#waitForHost(asked, endMs);
       const outcome = await this.#slots.run('', asked.signal, () => this.#attempt(asked, awaiting));
-      // While it waited for its turn another one was told to wait.
+      // Another request was told to wait meanwhile.
       if (outcome === undefined) continue;
       if (outcome instanceof HostError) {
         awaiting.noteFailure(outcome.message);
@@ -187,7 +185,7 @@ export class HostTransport {
     }
   }
 
-  /** Errors: HostError, where the host asks for more time than there is. */
+  /** Errors: HostError if the host requests more time than allowed. */
   async #waitForHost({ signal, host, what }: Asked, endMs: number): Promise<void> {
     for (;;) {
       const nowMs = performance.now();
@@ -222,9 +220,9 @@ export class HostTransport {
   }
 
   /**
-   * An answer; the failure after which another attempt is worth it; undefined: the host is to be left alone now.
+   * An answer; a failure worth a retry; undefined: the host requests a pause.
    *
-   * Errors: HostError of what no attempt mends.
+   * Errors: HostError of failures that no retry fixes.
    */
   async #attempt(asked: Asked, awaiting: Awaiting): Promise<Answer | HostError | undefined> {
     if (this.#pausedUntilMs > performance.now()) return undefined;
@@ -248,7 +246,7 @@ export class HostTransport {
     }
   }
 
-  /** What ended an attempt; what took too long says how long that was. */
+  /** The reason of an attempt's end; a timeout names its duration. */
   #endOf(error: unknown, isOver: boolean): unknown {
     const { attemptMs, silenceMs } = this.#limits;
     if (isOver) return new Error(`no whole answer within ${attemptMs} ms`);
@@ -270,9 +268,7 @@ export class HostTransport {
     );
   }
 
-  /**
-   * The address itself, if it is of the host of the connection: the same origin, or the same name by https in place of http.
-   */
+  /** The address itself, if it belongs to the connection's host: the same origin, or https in place of http. */
   #allowed(url: URL, { host, what }: Question): URL {
     const isUpgrade = url.protocol === 'https:' && url.hostname === this.#url.hostname;
     const isOwn = url.origin === this.#url.origin || (isUpgrade && this.#url.protocol === 'http:');
@@ -296,8 +292,8 @@ export class HostTransport {
       body: body ?? null,
       signal,
       dispatcher: this.#wayOf(url),
-      // Safety: where it waits for its reader, and the host closes, undici 7 ends the process (nodejs/undici#5360). Nor
-      // does its fetch, which always waits, serve here.
+      // Safety: if it waits for its reader and the host closes, undici 7 crashes the process (nodejs/undici#5360). Its
+      // fetch, which always waits, is no alternative.
       highWaterMark: 2 * this.#limits.bytes,
     });
     const question = { host, what };
@@ -345,7 +341,7 @@ export class HostTransport {
   #wayOf({ protocol }: URL): Dispatcher {
     const mark = markOf(this.#options.caFile);
     if (mark !== this.#mark) {
-      // Ends once what is under way has been answered.
+      // Ends once running requests have been answered.
       for (const way of this.#ways.values()) void way.close();
       this.#ways.clear();
       this.#mark = mark;
@@ -365,13 +361,13 @@ export class HostTransport {
   }
 }
 
-/** Tells whether a file is another one than before. */
+/** Fingerprint of a file. */
 function markOf(file: string | undefined): string {
   const status = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
   return status === undefined ? '' : `${status.ino} ${status.size} ${status.mtimeMs}`;
 }
 
-/** Those of an answer whose bytes are as they were before they were packed. */
+/** Headers of an answer after decompression. */
 function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Headers {
   const plain = new Headers();
   for (const [name, value] of Object.entries(headers))
@@ -381,7 +377,7 @@ function plainHeaders(headers: Readonly<Record<string, string | string[] | undef
   return plain;
 }
 
-/** What fetch was called with, as it can be sent more than once. */
+/** The arguments of fetch in a form that can be repeated. */
 async function askedBy(
   input: Parameters<Fetch>[0],
   init: RequestInit | undefined,
@@ -402,14 +398,14 @@ async function askedBy(
 function responseOf({ url, status, headers, bytes }: Answer): Response {
   const isEmpty = status === 204 || status === 205 || status === 304;
   const response = new Response(isEmpty ? null : new Uint8Array(bytes), { status, headers });
-  // As fetch has it: libraries resolve what comes next against it.
+  // As fetch does: libraries resolve links against it.
   return Object.defineProperty(response, 'url', { value: url.href });
 }
 
 /** Errors: the reason of the signal. */
 async function wait(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  // What a timer takes at most is 2^31 ms.
+  // A timer takes at most 2^31 ms.
   await sleep(Math.min(ms, 2_000_000_000), undefined, { signal }).catch(() => {});
   signal.throwIfAborted();
 }

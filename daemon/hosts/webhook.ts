@@ -1,22 +1,22 @@
-// What a code host tells of a repository (API.md 13.6): whether the delivery is the host's, which repository it is about, where
-// that is now, whether somebody pushed to it, and who may see it. Nothing is asked, and nothing follows from it here.
+// Parses a code host's webhook delivery (API.md 13.6): its authenticity, repository and current address, whether it is a
+// push, and the visibility. Sends no requests and changes nothing.
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { SecretText } from '../base/config/secret-text.ts';
 import type { CodeHostType } from '../repos/records.ts';
 
-/** A request as it came. */
+/** A received request. */
 export interface Delivery {
   /** By names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Uint8Array;
 }
 
-/** A repository as a delivery names it. What is absent, the host does not say; what is there has to agree. */
+/** A repository in a delivery. Absent members are unknown; present ones must match. */
 export interface ToldRepository {
   readonly codeHostType: CodeHostType;
-  /** Names of the host, with ports that are not the usual ones; an own server may be known by several. Empty: not said. */
+  /** Host names, with non-default ports; an own server may have several. Empty: unknown. */
   readonly hosts: readonly string[];
   /** As HostRepo has it. */
   readonly hostId?: string;
@@ -27,26 +27,26 @@ export interface ToldRepository {
 }
 
 export interface Webhook {
-  /** As the host calls it; '': it does not say. */
+  /** The host's name of the event; '': none. */
   readonly event: string;
-  /** Undefined: it is about no repository. */
+  /** Undefined: no repository is concerned. */
   readonly told?: Told;
 }
 
-/** What a delivery of any event says. */
+/** Contents of a delivery, whatever the event. */
 export interface Told {
   readonly repository: ToldRepository;
   /** Its branches or tags changed. */
   readonly isPush: boolean;
-  /** Undefined: public, or not said. */
+  /** Undefined: public, or unknown. */
   readonly visibility: 'internal' | 'private' | undefined;
 }
 
-/** Unit: bytes. GitHub sends no more; what is longer proves nothing. */
+/** Unit: bytes. GitHub's maximum; larger deliveries are refused. */
 export const DELIVERY_MAX = 25 * 1024 * 1024;
 
 /**
- * Reads a delivery. Undefined: it is not proven that it comes from a host that knows the secret, so that nothing was read.
+ * Reads a delivery. Undefined: no proof that the sender knows the secret; nothing was read.
  *
  * @param secret  that of `settings.webhooks`
  */
@@ -65,7 +65,7 @@ function isProven({ headers, body }: Delivery, secret: string): boolean {
   if (token !== undefined) return timingSafeEqual(digestOf(token), digestOf(secret));
   const signatures = [
     /^sha256=([0-9a-f]{64})$/i.exec(headers['x-hub-signature-256'] ?? ''),
-    // That of GitHub is of SHA-1, and proves nothing.
+    // GitHub's other signature uses SHA-1, and proves nothing.
     /^sha256=([0-9a-f]{64})$/i.exec(headers['x-hub-signature'] ?? ''),
     /^([0-9a-f]{64})$/i.exec(headers['x-gitea-signature'] ?? ''),
   ].filter((match) => match !== null);
@@ -74,12 +74,12 @@ function isProven({ headers, body }: Delivery, secret: string): boolean {
   return signatures.some(([, hex = '']) => timingSafeEqual(Buffer.from(hex, 'hex'), expected));
 }
 
-/** Of one length whatever the text, as comparing takes. */
+/** Fixed length for any text, as the comparison requires. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The JSON of a delivery, or of the field of a form that holds it; undefined: there is none. */
+/** The JSON of a delivery, or of the form field with it; undefined: none. */
 function payloadOf({ headers, body }: Delivery): unknown {
   const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString();
   const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded');
@@ -101,7 +101,7 @@ const path = z.string().min(1).max(1_000);
 const url = z.string().max(2_000).optional().catch(undefined);
 const flag = z.boolean().optional().catch(undefined);
 
-/** GitHub and Gitea, whose payloads are those of GitHub. */
+/** GitHub and Gitea, which has GitHub's payloads. */
 const ofGithub = z.object({
   repository: z.object({
     id,
@@ -145,7 +145,7 @@ const ofBitbucketServer = z.object({
   }),
 });
 
-/** Of one delivery the first counts: Gitea names events for those who know GitHub alone, too. */
+/** The first match counts: Gitea also sends GitHub's header. */
 const KINDS: readonly Kind[] = [
   { header: 'x-forgejo-event', read: githubReader('gitea') },
   { header: 'x-gitea-event', read: githubReader('gitea') },
@@ -154,7 +154,7 @@ const KINDS: readonly Kind[] = [
   { header: 'x-github-event', read: githubReader('github') },
 ];
 
-/** A deleted branch of Gitea is told of by the last one alone, as is a created one that holds nothing new. */
+/** Gitea reports a deleted branch only by `delete`, and a created one without new commits only by `create`. */
 const GITHUB_PUSHES: ReadonlySet<string> = new Set(['push', 'create', 'delete']);
 
 function githubReader(codeHostType: 'github' | 'gitea'): Kind['read'] {
@@ -170,14 +170,14 @@ function githubReader(codeHostType: 'github' | 'gitea'): Kind['read'] {
   };
 }
 
-/** GitHub names it; Gitea says of what is not private that it may be internal. */
+/** GitHub reports it; in Gitea's deliveries a repository that is not private may be internal. */
 function ofGithubs(repository: z.output<typeof ofGithub>['repository']): Told['visibility'] {
   const named = repository.visibility ?? (repository.internal === true ? 'internal' : undefined);
   if (named === 'internal') return named;
   return named === 'private' || repository.private === true ? 'private' : undefined;
 }
 
-/** `Push Hook`, `Tag Push Hook`, and of those of a whole server what the payload calls so. */
+/** `Push Hook`, `Tag Push Hook`, and for system hooks the event in the payload. */
 const GITLAB_PUSHES: ReadonlySet<unknown> = new Set(['push', 'tag_push', 'repository_update']);
 /** Source: GitLab's documents of its API, `visibility_level`. */
 const GITLAB_LEVELS: Readonly<Record<number, Told['visibility']>> = {
@@ -234,7 +234,7 @@ function readBitbucket(event: string, payload: unknown): Told | undefined {
 
 type Address = string | undefined;
 
-/** What addresses of pages and for cloning tell. */
+/** Hosts of all addresses, and the clone addresses. */
 function addresses(
   pages: readonly Address[],
   clones: readonly Address[],

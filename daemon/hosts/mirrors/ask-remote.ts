@@ -1,4 +1,4 @@
-// Asks where a repository is and which branches and tags it has: over HTTP without git, else by `git ls-remote`.
+// Requests the location of a repository and its branches and tags: over HTTP without git, else by `git ls-remote`.
 
 import type { Log } from '../../base/log.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
@@ -22,7 +22,7 @@ export interface AskOptions {
 }
 
 export interface Answer {
-  /** The remote, at the address where it is now. */
+  /** The remote, at its current address. */
   readonly remote: Remote;
   readonly refs: RemoteRefs;
 }
@@ -38,7 +38,7 @@ export async function askRemote(options: AskOptions): Promise<Answer> {
       askOverHttp({ address, credential, fetch, signal: limited }),
     );
     onHost?.('answered');
-    // Safety: the transport takes no other host, and no http in place of https.
+    // Safety: the transport refuses other hosts, and http in place of https.
     const protocol = url.startsWith('https:') ? 'https' : 'http';
     return { remote: { ...remote, address: { ...address, protocol, url } }, refs };
   }
@@ -55,7 +55,7 @@ export async function askRemote(options: AskOptions): Promise<Answer> {
   }
 }
 
-/** Why: a host may ask to wait for an hour. Errors: MirrorError, when the time is over; what `run` throws. */
+/** Why: a host may request a wait of an hour. Errors: MirrorError after the time limit; what `run` throws. */
 async function inTime<Value>(
   { remote, timeoutMs, signal }: AskOptions,
   run: (signal: AbortSignal) => Promise<Value>,

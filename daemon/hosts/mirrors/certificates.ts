@@ -1,5 +1,5 @@
-// The certificates that git trusts: those that count for the host's API (base/config/way.ts), as the one file that git takes, beside
-// the mirrors.
+// Writes the certificates trusted for the host's API (base/config/way.ts) as the one file that git accepts, beside the
+// mirrors.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -10,12 +10,12 @@ import { passedVariables } from '../../sources/git/git.ts';
 import type { Protocol } from '../remote-address.ts';
 
 /**
- * The file, written if it is not there.
+ * The file, written if missing.
  *
- * @param folder  where mirrors are
+ * @param folder  of the mirrors
  * @param caFile  of the connection
  *
- * @returns  undefined: those that git knows count, and no others
+ * @returns  undefined: git's own certificates suffice
  *
  * Errors: ConfigError; the file system's.
  */

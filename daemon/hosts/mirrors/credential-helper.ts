@@ -1,12 +1,14 @@
-// How git gets a credential: it asks a helper, which is a few words of the shell on its command line; what the helper answers
-// comes from a pipe that git and its children inherit (file 3), and can be read once. So the credential is in no argument,
-// variable or file, and goes to the host that it is for alone, whatever a redirect or a proxy asks for.
+// Passes a credential to git: a helper, a short shell script on git's command line, reads it from a pipe that git and its
+// children inherit (file 3) and that can be read once. So the credential is in no argument, variable or file, and goes only
+// to its host, whatever a redirect or a proxy asks for.
 // Measured: 2026-11-23, see daemon/DECISIONS.md.
 
 import { MirrorError } from './mirror-error.ts';
 import type { GitCredential } from '../host.ts';
 
-/** Source: gitcredentials(7), git-credential(1). Only what every shell has built in: what `printf` gets is no command line. */
+/**
+ * Source: gitcredentials(7), git-credential(1). Only shell built-ins: the arguments of `printf` appear on no command line.
+ */
 const HELPER = [
   '!f() { test "$1" = get || exit 0',
   'while IFS=\'=\' read -r k v && test -n "$k"',
@@ -18,16 +20,16 @@ const HELPER = [
 
 export interface CredentialAccess {
   readonly settings: readonly string[];
-  /** Of the process. */
+  /** For file 3 of the process. */
   readonly secret: string | undefined;
 }
 
 /**
- * What a git is given so that it gets the credential.
+ * Settings and secret that give git the credential.
  *
  * @param url  http(s); only its origin gets it
  *
- * Errors: MirrorError, where it holds what cannot be handed over.
+ * Errors: MirrorError if the credential cannot be passed.
  */
 export function credentialAccess(
   url: string,

@@ -1,6 +1,6 @@
-// Keeps a mirror of a repository: a bare one with all its branches and tags and nothing else of it, HEAD as the host says, and
-// a configuration of ours. What is fetched lies beside it until it is whole and confirmed, so that nobody reads it before. A
-// mirror that is not whole is made anew in the same way.
+// Maintains a mirror of a repository: a bare one with exactly its branches and tags, HEAD as the host says, and our
+// configuration. A fetch is staged beside it until it is complete and confirmed, so that nobody reads it before. A damaged
+// mirror is rebuilt in the same way.
 
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -39,36 +39,36 @@ import { faultOf } from './sound-mirror.ts';
 import { endStrays, markOf } from './strays.ts';
 
 export interface MirrorOptions {
-  /** Absolute path of the mirror. What is there and is none is replaced. */
+  /** Absolute path of the mirror. Anything else there is replaced. */
   readonly folder: string;
   /** http(s) or ssh, without credentials. */
   readonly url: string;
   /** For http(s); over ssh it is the key of the account. */
   readonly credential?: GitCredential | undefined;
-  /** PEM; its certificates count besides those of the system. */
+  /** PEM; trusted besides the certificates of the system. */
   readonly caFile?: string | undefined;
-  /** ssh_config(5), absolute path, in place of those of the account and the system. */
+  /** ssh_config(5), absolute path, instead of those of the account and the system. */
   readonly sshConfig?: string | undefined;
   readonly signal: AbortSignal;
-  /** Of the whole fetch, ms. One that stands still ends sooner. */
+  /** Of the whole fetch, ms. A stalled one ends earlier. */
   readonly timeoutMs: number;
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
   readonly onHost?: ((news: HostNews) => void) | undefined;
   readonly log: Log;
-  /** True: something could not be read of it, so that it is checked first, and made anew if it is not sound. */
+  /** True: something in it was unreadable, so it is checked first, and rebuilt if damaged. */
   readonly isDoubted?: boolean;
-  /** Asked once something was fetched, before anybody can read it. Errors: nobody is to; the mirror stays as it was. */
+  /** Called after a fetch, before anybody can read it. Errors: it must not be read; the mirror stays unchanged. */
   readonly confirm?: (() => Promise<void>) | undefined;
-  /** Others than http, https and ssh. */
+  /** Besides http, https and ssh. */
   readonly protocols?: readonly Protocol[];
 }
 
 export interface FetchedMirror {
-  /** It was made, the first time or anew. */
+  /** It was created, or rebuilt. */
   readonly isNew: boolean;
-  /** Branches, tags or HEAD are others than before. */
+  /** Branches, tags or HEAD changed. */
   readonly isChanged: boolean;
-  /** Full name; absent: HEAD of the host names no branch that is there. */
+  /** Full name; absent: the host's HEAD names no existing branch. */
   readonly defaultBranch?: string;
 }
 
@@ -76,17 +76,17 @@ export interface FetchedMirror {
 const turns = new Slots({ runningMax: Number.MAX_SAFE_INTEGER, runningOfOneMax: 1 });
 
 /**
- * Makes the mirror, or brings it up to date; costs one question where nothing has changed. A second call for the same folder
- * waits for the first.
+ * Creates or updates the mirror; costs one request if nothing has changed. A second call for the same folder waits for the
+ * first.
  *
- * Errors: HostError, where the host says no or nothing; MirrorError; ConfigError of `caFile`; the file system's; the reason of
- * the signal; that of `confirm`. The mirror is then as it was, or has the new refs, and objects for all that it has.
+ * Errors: HostError if the host refuses or does not answer; MirrorError; ConfigError of `caFile`; the file system's; the
+ * reason of the signal; that of `confirm`. The mirror is then unchanged, or has the new refs and all their objects.
  */
 export function fetchMirror(options: MirrorOptions): Promise<FetchedMirror> {
   return turns.run(options.folder, options.signal, () => fetchInTurn(options));
 }
 
-/** As `fetchMirror` for the time of `work`: nothing is fetched meanwhile. */
+/** Blocks fetches of the mirror while `work` runs. */
 export function withMirror<Value>(
   folder: string,
   signal: AbortSignal,
@@ -109,7 +109,7 @@ async function fetchInTurn(options: MirrorOptions): Promise<FetchedMirror> {
   };
   const { onHost } = options;
   const asked = await askRemote({ remote, caFile, cwd: parent, timeoutMs, signal, onHost, log });
-  // Why: the next one may have been about to be moved in.
+  // Why: the next mirror may be complete but not moved in yet.
   if (!existsSync(folder)) await tidyBeside(folder);
   const state = await soundState(options);
   if (state !== undefined && isUnchanged(folder, state, asked.refs))
@@ -130,10 +130,10 @@ async function fetchInTurn(options: MirrorOptions): Promise<FetchedMirror> {
   }
 }
 
-/** A fetch whose remote was found and asked. */
+/** A fetch whose remote has been located and listed. */
 type Work = MirrorOptions & Awaited<ReturnType<typeof askRemote>>;
 
-/** The state of a mirror that was whole, and is where it is doubted. */
+/** The state of a complete mirror; a doubted one is checked. */
 async function soundState(options: MirrorOptions): Promise<MirrorState | undefined> {
   const { folder, isDoubted, timeoutMs, signal, log } = options;
   const state = await readState(folder);
@@ -145,8 +145,8 @@ async function soundState(options: MirrorOptions): Promise<MirrorState | undefin
 }
 
 /**
- * Whether the mirror holds just what the host has. Safe: what it held is told from its own refs, not from what a host said,
- * and counts as long as nothing has touched them.
+ * Whether the mirror has exactly the host's refs. Safety: its content is read from its own refs, not from an answer of a
+ * host, and trusted only while nothing has touched them.
  */
 function isUnchanged(folder: string, state: MirrorState, refs: RemoteRefs): boolean {
   return (
@@ -156,7 +156,7 @@ function isUnchanged(folder: string, state: MirrorState, refs: RemoteRefs): bool
   );
 }
 
-/** Whether ids are made by the same hash. */
+/** Whether both use the same hash for ids. */
 function fits({ idLength }: MirrorState, refs: RemoteRefs): boolean {
   const now = idLengthOf(refs.lines);
   return idLength === 0 || now === 0 || now === idLength;
@@ -167,13 +167,13 @@ function idLengthOf(lines: readonly string[]): number {
   return line === undefined ? 0 : line.length - line.lastIndexOf(' ') - 1;
 }
 
-/** Whether an error may come of the mirror rather than of host, disk or time. */
+/** Whether the mirror may be the cause of an error, rather than host, disk or time. */
 function mayBeMirrors(error: unknown): boolean {
   if (error instanceof HostError) return error.code === 'HOST_UNAVAILABLE';
   return !(error instanceof MirrorError) || error.code === 'GIT_FAILED';
 }
 
-/** Source: of what is there git takes all that these name; nothing of `refs/pull`, `refs/notes` and the like. */
+/** Source: git fetches all refs that match; nothing of `refs/pull`, `refs/notes` and the like. */
 const REFSPECS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
 const FETCH = [
   'fetch',
@@ -197,7 +197,7 @@ async function update(work: Work, before: MirrorState): Promise<FetchedMirror> {
   try {
     checkGitPlace(folder);
     await makeStage(stage, folder);
-    // Not as a source: those may borrow nothing from elsewhere.
+    // Not as a source: sources may not borrow objects.
     const place = `--git-dir=${stage}`;
     const settings = [markOf(stage)];
     const fetched = [place, ...FETCH, remote.address.url, ...REFSPECS];
@@ -214,9 +214,7 @@ async function update(work: Work, before: MirrorState): Promise<FetchedMirror> {
   }
 }
 
-/**
- * Why clone, where there is nothing yet: it writes all refs at once. Measured: 2026-11-23, 100,000 refs: 1.3 s, fetch 13.6 s.
- */
+/** Why clone for a new mirror: it writes all refs at once. Measured: 2026-11-23, 100,000 refs: 1.3 s, fetch 13.6 s. */
 async function make(work: Work): Promise<FetchedMirror> {
   const { folder, remote } = work;
   await tidyBeside(folder);
@@ -234,20 +232,18 @@ async function make(work: Work): Promise<FetchedMirror> {
   }
 }
 
-/** Names the branch that git takes for HEAD where the host names none. It need not be there. */
+/** Branch of HEAD if the host names none. It need not exist. */
 const FALLBACK_BRANCH = 'refs/heads/main';
 
 type KeptState = Omit<MirrorState, 'look'>;
 
-/**
- * What was fetched to a place: that may be more than was asked for, if somebody pushed meanwhile. Errors: nobody is to read it.
- */
+/** The refs in a stage: possibly more than listed, if somebody pushed meanwhile. Errors: nobody may read it. */
 async function confirmed(
   place: string,
   { remote, refs: asked, confirm }: Work,
 ): Promise<KeptState> {
   const lines = await packedLines(place);
-  // Git takes a page for people, with which a host answers in between, for a repository without refs.
+  // If a host answers with an HTML page in between, git sees a repository without refs.
   if (lines.length === 0 && asked.lines.length > 0)
     throw answerFailure('all branches and tags were gone at once', {
       host: remote.address.host,
@@ -259,7 +255,7 @@ async function confirmed(
   return { refs: digestOf({ lines }), defaultBranch, idLength: idLengthOf(lines) };
 }
 
-/** Sets HEAD, and keeps what the mirror holds now. Only what is confirmed has a state. */
+/** Sets HEAD, and writes the mirror's state. Only a confirmed mirror has one. */
 async function keep(folder: string, state: KeptState): Promise<void> {
   await writeHead(folder, state.defaultBranch ?? FALLBACK_BRANCH);
   await writeState(folder, state);

@@ -1,18 +1,18 @@
-// Keeps a fetch from filling the disk: how large a repository is, is known when it is there.
+// Keeps a fetch from filling the disk: the size of a repository is known only after the fetch.
 
 import { statfs } from 'node:fs/promises';
 import { ROOM_REMEDY } from '../../base/caught.ts';
 import { MirrorError } from './mirror-error.ts';
 
-/** What is left to others: the store and the index must go on. Bytes, and a share of small disks. */
+/** Reserved for others: store and index must keep working. Bytes, and a share of small disks. */
 const RESERVE_SIZE = 1 << 30;
 const RESERVE_SHARE = 0.05;
 const LOOK_MS = 250;
 
 /**
- * @param size  bytes that are about to be written
+ * @param size  bytes about to be written
  *
- * Errors: MirrorError, where there would be less room than has to stay; the file system's.
+ * Errors: MirrorError if less than the reserve would remain; the file system's.
  */
 export async function checkSpace(folder: string, size = 0): Promise<void> {
   const { bavail, blocks, bsize } = await statfs(folder);
@@ -26,9 +26,9 @@ export async function checkSpace(folder: string, size = 0): Promise<void> {
 }
 
 /**
- * Looks again and again while something is written there. Does not keep the event loop alive.
+ * Checks the space repeatedly during a write. Does not keep the event loop alive.
  *
- * @returns  ends that
+ * @returns  ends the checks
  */
 export function watchSpace(folder: string, onShortage: (error: MirrorError) => void): () => void {
   let isLooking = false;

@@ -1,24 +1,23 @@
-// Takes apart what a git that talks to a remote writes to standard error: how far it is, as numbers, and what is left, which
-// are messages.
+// Parses the standard error of a git that talks to a remote: progress as numbers, and the remaining lines as messages.
 
 import { given } from '../../base/given.ts';
 
 export interface FetchProgress {
-  /** `preparing`: the host counts and packs. `resolving`: what has come is unpacked and checked. */
+  /** `preparing`: the host counts and packs. `resolving`: received data is unpacked and checked. */
   readonly phase: 'preparing' | 'receiving' | 'resolving';
   /** Of this phase, 0 to 100. */
   readonly percent: number;
   /** Objects of this phase. */
   readonly doneCount: number;
   readonly totalCount: number;
-  /** Bytes received so far; absent before any have come. */
+  /** Bytes received so far; absent at first. */
   readonly receivedSize?: number;
 }
 
 /** Source: progress.c of git 2.39. */
 const STEP =
   /^(remote: )?([A-Z][a-z]+(?: [a-z]+)*): +(\d{1,3})% \((\d{1,15})\/(\d{1,15})\)(?:, ([\d.]{1,15}) (bytes|KiB|MiB|GiB))?/;
-/** Steps that are told without a total, or are over. */
+/** Progress without a total, or at its end. */
 const OTHER_STEP = /^(?:remote: )?[A-Z][a-z]+(?: [a-z]+)*: +\d+(?:, |$)/;
 const UNIT_SIZES: Readonly<Record<string, number>> = {
   bytes: 1,
@@ -27,7 +26,7 @@ const UNIT_SIZES: Readonly<Record<string, number>> = {
   GiB: 1 << 30,
 };
 const REPORT_MS_MIN = 500;
-/** Characters. What matters is at the end. */
+/** Characters. The end matters most. */
 const MESSAGES_LENGTH_MAX = 16_384;
 const LINE_LENGTH_MAX = 4096;
 
@@ -42,20 +41,20 @@ export class ProgressReader {
   #reportedMs = -Infinity;
 
   /**
-   * @param onProgress  called twice a second at most, and at the beginning of each phase
-   * @param onStep      called for every line that tells progress, with a total or without
+   * @param onProgress  called twice a second at most, and at the start of each phase
+   * @param onStep      called for every progress line, with a total or without
    */
   constructor(onProgress?: (progress: FetchProgress) => void, onStep?: () => void) {
     this.#onProgress = onProgress;
     this.#onStep = onStep;
   }
 
-  /** Characters that have come. */
+  /** Characters received. */
   get size(): number {
     return this.#size;
   }
 
-  /** The last lines that tell no progress. */
+  /** The last lines that are not progress. */
   get messages(): string {
     return this.#messages + this.#line;
   }

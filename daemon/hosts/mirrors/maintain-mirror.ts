@@ -1,5 +1,5 @@
-// Upkeep of a mirror: each fetch leaves a pack, and history is walked faster along a commit graph. What has to be done is told
-// by the files alone; where nothing has, no git is started.
+// Maintenance of a mirror: repacks, as each fetch leaves a pack, and writes a commit graph for fast walks. The files show
+// what is necessary; if nothing is, no git is started.
 
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -19,9 +19,9 @@ export interface MaintainOptions {
   readonly log: Log;
 }
 
-/** Guess: git looks for an object in each of them. */
+/** Guess: git searches each of them for an object. */
 const PACKS_MAX = 12;
-/** How long commits stay that no branch or tag reaches any more: a search may show them, and somebody may read on. */
+/** How long unreached commits are kept: a search may still show them. */
 const UNREACHED_KEPT = '14.days.ago';
 /** Of each run; the others follow. Measured: 2026-11-23, see daemon/DECISIONS.md. */
 const FILTERS_MAX = 20_000;
@@ -31,17 +31,17 @@ const SETTINGS = ['pack.threads=1', 'pack.windowMemory=64m', 'pack.deltaCacheSiz
 type Packing = 'none' | 'small' | 'all';
 
 /**
- * Does what has to be done; a fetch of the same mirror waits meanwhile.
+ * Does what is necessary; a fetch of the same mirror waits meanwhile.
  *
  * @returns  whether anything was done
  *
- * Errors: GitError; MirrorError, where there is no room for it; the file system's; the reason of the signal. The mirror stays
- * as it was.
+ * Errors: GitError; MirrorError if the disk lacks space; the file system's; the reason of the signal. The mirror stays
+ * unchanged.
  */
 export function maintainMirror(options: MaintainOptions): Promise<boolean> {
   const { folder, signal, log } = options;
   return withMirror(folder, signal, async () => {
-    // What is no whole mirror is for the next fetch.
+    // An incomplete mirror is left to the next fetch.
     if ((await readState(folder)) === undefined) return false;
     const packs = await packsOf(folder);
     const [packing, isGraphOld] = [packingOf(packs), await isBehind(folder, packs)];
@@ -57,7 +57,7 @@ export function maintainMirror(options: MaintainOptions): Promise<boolean> {
 interface Pack {
   readonly size: number;
   readonly writtenMs: number;
-  /** It holds what nothing reaches. */
+  /** It contains unreached objects. */
   readonly isCruft: boolean;
 }
 
@@ -73,7 +73,7 @@ async function packsOf(folder: string): Promise<Pack[]> {
   );
 }
 
-/** All are packed anew when the others have come to half of the largest: at most so often as a mirror doubles. */
+/** All are repacked once the others reach half of the largest: at most each time a mirror doubles. */
 function packingOf(packs: readonly Pack[]): Packing {
   const sizes = packs.filter(({ isCruft }) => !isCruft).map(({ size }) => size);
   if (sizes.length <= PACKS_MAX) return 'none';
@@ -81,7 +81,7 @@ function packingOf(packs: readonly Pack[]): Packing {
   return sumOf(sizes) - largest > largest / 2 ? 'all' : 'small';
 }
 
-/** Whether packs have come since the commit graph was written. */
+/** Whether packs are newer than the commit graph. */
 async function isBehind(folder: string, packs: readonly Pack[]): Promise<boolean> {
   if (packs.length === 0) return false;
   const chain = path.join(folder, 'objects/info/commit-graphs/commit-graph-chain');
@@ -104,7 +104,7 @@ async function repack(
   } else if (packing !== 'none' && isSince(33)) await run([...common, '--geometric=2'], options);
 }
 
-/** Behind a repack of all, commits may be gone that older graphs name. */
+/** After a full repack, older graphs may name removed commits. */
 function graphArguments(packing: Packing): string[] {
   const split = packing === 'all' ? '--split=replace' : '--split';
   const filters = ['--changed-paths', `--max-new-filters=${FILTERS_MAX}`];

@@ -1,4 +1,4 @@
-// What is wrong with a mirror, or with the machine that it is on. What the host says no to is a HostError (hosts/host.ts).
+// Failure of a mirror, or of its machine. Refusals by the host are HostErrors (hosts/host.ts).
 
 export type MirrorFailure =
   'ADDRESS_REFUSED' | 'DISK_FULL' | 'TOO_MANY_REFS' | 'TIMEOUT' | 'MIRROR_DAMAGED' | 'GIT_FAILED';
@@ -11,7 +11,7 @@ export function tooManyRefs(host: string, sizeMax: number): MirrorError {
   );
 }
 
-/** The message is for the operator: it names the place, the limit and the next step, and holds no credential. */
+/** The message is for the operator: it names place, limit and next step, and contains no credential. */
 export class MirrorError extends Error {
   override readonly name = 'MirrorError';
   readonly code: MirrorFailure;

@@ -1,5 +1,5 @@
-// What belongs to a mirror on disk besides what git writes: a file that says what it held when it was whole, HEAD, the names of
-// mirrors that are being made, and what interrupted fetches leave behind. A folder without that file was never whole.
+// Files of a mirror besides git's own: a state file with what it contained when complete, HEAD, names of mirrors under
+// construction, and leftovers of interrupted fetches. A folder without a state file was never complete.
 
 import type { Dirent } from 'node:fs';
 import { appendFile, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -21,17 +21,17 @@ const stateSchema = z.object({
   version: z.literal(1),
   /** Of branches and tags (`digestOf`). */
   refs: z.string(),
-  /** Full name, as latin1; null: the host names none. */
+  /** Full name, as latin1; null: the host has none. */
   defaultBranch: z.string().nullable(),
-  /** Digits of an id; 0: there are no refs. */
+  /** Digits of an id; 0: no refs. */
   idLength: z.number(),
-  /** How the files of refs looked (`refStateOf`): whoever changes them makes the next fetch compare them. */
+  /** Fingerprint of the ref files (`refStateOf`): a change makes the next fetch compare them. */
   look: z.string(),
 });
 
 export type MirrorState = Omit<z.output<typeof stateSchema>, 'version'>;
 
-/** What a mirror held when it was whole; undefined: it never was, or is no mirror. Errors: the file system's. */
+/** State of a complete mirror; undefined: it never was, or is no mirror. Errors: the file system's. */
 export async function readState(folder: string): Promise<MirrorState | undefined> {
   try {
     const bytes = await readOwnSoon(path.join(folder, STATE_NAME));
@@ -43,7 +43,7 @@ export async function readState(folder: string): Promise<MirrorState | undefined
   }
 }
 
-/** Keeps what the mirror holds now, with its refs packed. Errors: the file system's. */
+/** Writes the mirror's state, with its refs packed. Errors: the file system's. */
 export async function writeState(folder: string, state: Omit<MirrorState, 'look'>): Promise<void> {
   const text = JSON.stringify({ version: 1, ...state, look: refStateOf(folder) });
   await replaceFile(path.join(folder, STATE_NAME), text);
@@ -54,7 +54,7 @@ export async function writeHead(folder: string, branch: string): Promise<void> {
   await replaceFile(path.join(folder, 'HEAD'), `ref: ${branch}\n`);
 }
 
-/** Takes the address out of the configuration that git clone wrote: it is asked for each time, and may change. */
+/** Removes the address that git clone wrote into the configuration: it is passed each time, and may change. */
 export async function forgetRemote(folder: string): Promise<void> {
   const file = path.join(folder, 'config');
   const text = await readFile(file, 'latin1');
@@ -66,7 +66,7 @@ async function replaceFile(file: string, text: string): Promise<void> {
   await rename(`${file}.tmp`, file);
 }
 
-/** `name id` of each branch and tag, once they are packed. */
+/** `name id` of each branch and tag, after packing. */
 export async function packedLines(folder: string): Promise<string[]> {
   try {
     return parsePacked(await readFile(path.join(folder, PACKED_REFS), 'latin1'));
@@ -78,12 +78,12 @@ export async function packedLines(folder: string): Promise<string[]> {
 
 let freshCount = 0;
 
-/** A name beside the mirror for one that is being made; no other process has it, also none that a killed daemon left. */
+/** A unique name beside the mirror for one under construction; also differs from leftovers of a killed daemon. */
 export function freshPlace(folder: string): string {
   return `${folder}${NEW}${process.pid}-${Date.now()}-${++freshCount}`;
 }
 
-/** Puts a whole mirror in the place of the old one, which is removed. Errors: the file system's. */
+/** Replaces the old mirror, which is removed, by a complete new one. Errors: the file system's. */
 export async function moveIn(fresh: string, folder: string): Promise<void> {
   const old = fresh.replace(NEW, OLD);
   try {
@@ -96,12 +96,12 @@ export async function moveIn(fresh: string, folder: string): Promise<void> {
 }
 
 /**
- * Makes a repository with the refs of a mirror, for what is fetched: it sees the mirror's objects, and the mirror none of its.
+ * Creates a stage for a fetch: a repository with the refs of a mirror that sees its objects, but not the other way round.
  */
 export async function makeStage(stage: string, folder: string): Promise<void> {
   for (const name of ['refs', PACKS, 'objects/info'])
     await mkdir(path.join(stage, name), { recursive: true });
-  // Relative: what a path may hold means something in this file.
+  // Relative: special characters of a path have a meaning in this file.
   const objects = path.relative(path.join(stage, 'objects'), path.join(folder, 'objects'));
   await writeFile(path.join(stage, 'objects/info/alternates'), `${objects}\n`);
   for (const name of ['HEAD', 'config', PACKED_REFS]) await copyIfThere(name, folder, stage);
@@ -115,17 +115,17 @@ async function copyIfThere(name: string, from: string, to: string): Promise<void
   }
 }
 
-/** Gives a mirror what its stage holds: objects first, then all refs at once, which are packed. Errors: the file system's. */
+/** Moves the stage's content into the mirror: objects first, then all refs at once, packed. Errors: the file system's. */
 export async function takeOver(stage: string, folder: string): Promise<void> {
   const names = (await entriesOf(path.join(stage, PACKS))).map(({ name }) => name);
   const [indexes, others] = [names.filter(isPackIndex), names.filter((name) => !isPackIndex(name))];
-  // Git knows a pack by its index.
+  // Git finds a pack by its index.
   for (const name of [...others, ...indexes])
     await rename(path.join(stage, PACKS, name), path.join(folder, PACKS, name));
-  // One without a ref has no such file.
+  // A stage without refs has no such file.
   await appendFile(path.join(stage, PACKED_REFS), '');
   await rename(path.join(stage, PACKED_REFS), path.join(folder, PACKED_REFS));
-  // Refs of their own would count before these.
+  // Loose refs would take precedence.
   for (const name of ['heads', 'tags']) {
     await rm(path.join(folder, 'refs', name), { recursive: true, force: true });
     await mkdir(path.join(folder, 'refs', name), { recursive: true });
@@ -133,8 +133,8 @@ export async function takeOver(stage: string, folder: string): Promise<void> {
 }
 
 /**
- * Removes what a daemon that was killed left of making a mirror; of one that was about to be moved in, with none in its place,
- * goes on with that.
+ * Removes leftovers of a killed daemon; completes the move if a finished mirror was about to be moved in and none is in its
+ * place.
  */
 export async function tidyBeside(folder: string): Promise<void> {
   const parent = path.dirname(folder);
@@ -149,8 +149,8 @@ export async function tidyBeside(folder: string): Promise<void> {
 }
 
 /**
- * Removes what an interrupted git left inside: locks, which would stop the next one, packs that came in part, and notes that a
- * pack is to be kept. The caller sees to it that no git of ours writes there.
+ * Removes leftovers of an interrupted git: locks, which would block the next one, partial packs, and keep files. No git of
+ * ours may be writing there.
  */
 export async function tidyInside(folder: string): Promise<void> {
   await removeIn(folder, /\.(?:lock|tmp)$/);

@@ -1,5 +1,5 @@
-// What went wrong where git talked to a remote, by what it wrote: code, cause and next step, as for questions that we ask hosts
-// ourselves (hosts/failures.ts). Source: messages of git 2.39, libcurl, OpenSSH.
+// Converts git's messages about a remote to an error with code, cause and next step, as for our own requests to hosts
+// (hosts/failures.ts). Source: messages of git 2.39, libcurl, OpenSSH.
 
 import { HostError } from '../host.ts';
 import type { RemoteAddress } from '../remote-address.ts';
@@ -78,9 +78,9 @@ const KNOWN: readonly Cause[] = [
 ];
 
 /**
- * The failure that the messages tell of; undefined: none that lies with the host.
+ * The host's failure according to the messages; undefined: not a failure of the host.
  *
- * @param messages  of git, secrets taken out
+ * @param messages  of git, without secrets
  */
 export function remoteFailure(messages: string, address: RemoteAddress): HostError | undefined {
   const known = KNOWN.find(({ pattern }) => pattern.test(messages));
@@ -92,7 +92,7 @@ export function remoteFailure(messages: string, address: RemoteAddress): HostErr
   );
 }
 
-/** The line that tells most: where the pattern is found, else why git failed. */
+/** The most useful line: the one that matches, else git's reason. */
 export function lineOf(messages: string, pattern?: RegExp): string {
   const line = pattern && messages.split('\n').find((text) => pattern.test(text));
   const words = line === undefined ? failureWords(messages) : plainWords(line);

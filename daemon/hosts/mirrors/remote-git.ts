@@ -1,5 +1,5 @@
-// Runs git where it talks to a remote: what it may speak, how it shows who it is, how long and how much it may take, and what
-// went wrong. Everything else that a git of the daemon is told holds, too (sources/git/).
+// Runs git commands that talk to a remote: allowed protocols, credentials, limits of time and size, and errors. The
+// settings for all gits of the daemon apply too (sources/git/).
 
 import { ROOM_REMEDY } from '../../base/caught.ts';
 import { watchProgress } from '../../sources/git/git-watch.ts';
@@ -16,37 +16,37 @@ export interface Remote {
   readonly address: RemoteAddress;
   /** For http(s). */
   readonly credential: GitCredential | undefined;
-  /** PEM, all that are trusted; undefined: those of the system. */
+  /** PEM, all trusted ones; undefined: those of the system. */
   readonly certificates: string | undefined;
   /** ssh_config(5), absolute path; undefined: those of account and system. */
   readonly sshConfig: string | undefined;
 }
 
-/** What a host does that is talked to; `answered`: it has said all. */
+/** Events of a host; `answered`: its answer is complete. */
 export type HostNews = 'asked' | 'heard' | 'answered';
 
 export interface RemoteRun {
   readonly remote: Remote;
-  /** Absolute path of the mirror; absent: there is none yet. */
+  /** Absolute path of the mirror; absent: none yet. */
   readonly repoPath?: string;
   /** Absolute path, on the disk that is written to. */
   readonly cwd: string;
   readonly settings?: readonly string[];
-  /** In all, ms. */
+  /** In total, ms. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
   readonly onHost?: ((news: HostNews) => void) | undefined;
-  /** Bytes that git may write to standard output; default: none are kept. */
+  /** Bytes of standard output; default: it is discarded. */
   readonly outputSizeMax?: number;
 }
 
-/** Unit: s. Of silence on the network, for what git does itself; all else is for sources/git/git-watch.ts. */
+/** Unit: s. Of silence on the network, for git's own connections; sources/git/git-watch.ts covers the rest. */
 const SILENCE_S = 60;
 
 /**
- * Never asks, never takes a host that it does not know, and uses the keys of the account or its agent alone. Source:
- * ssh_config(5); what comes first holds.
+ * Never prompts, refuses unknown hosts, and uses only the keys of the account or its agent. Source: ssh_config(5); the
+ * first value counts.
  */
 const SSH_COMMAND = [
   'ssh',
@@ -64,9 +64,9 @@ const SSH_COMMAND = [
   ].flatMap((option) => ['-o', option]),
 ].join(' ');
 
-/** What a fetch is told besides (sources/git/git-settings.ts). */
+/** Settings of a fetch besides the common ones (sources/git/git-settings.ts). */
 const FETCH_SETTINGS: readonly string[] = [
-  // Where a repository is now was found out before; git follows nobody.
+  // The repository was located before; git follows no redirect.
   'http.followRedirects=false',
   'http.lowSpeedLimit=1',
   `http.lowSpeedTime=${SILENCE_S}`,
@@ -79,22 +79,22 @@ const FETCH_SETTINGS: readonly string[] = [
   'transfer.bundleURI=false',
   'fetch.recurseSubmodules=false',
   'submodule.recurse=false',
-  // Nobody undoes a fetch, and what it logs keeps objects that nothing else reaches.
+  // A fetch is never undone, and its log would keep unreached objects.
   'core.logAllRefUpdates=false',
   'gc.auto=0',
   'maintenance.auto=false',
-  // Bounds on memory: what is larger is unpacked as it passes, on as many threads.
+  // Bounds on memory: larger objects are streamed, on as many threads.
   'core.bigFileThreshold=64m',
   'pack.threads=2',
 ];
 
 /**
- * Runs a command of git that talks to the remote.
+ * Runs a git command that talks to the remote.
  *
- * @returns  what it wrote to standard output
+ * @returns  its standard output
  *
- * Errors: HostError where it lies with the host, MirrorError where it lies with this machine, or is not known; the reason of
- * the signal.
+ * Errors: HostError if the host failed, MirrorError if this machine failed or the cause is unknown; the reason of the
+ * signal.
  */
 export async function runRemoteGit(args: readonly string[], run: RemoteRun): Promise<Buffer> {
   run.signal.throwIfAborted();
@@ -142,7 +142,7 @@ function gitOptions(run: RemoteRun): GitOptions {
   };
 }
 
-/** What git writes to standard output, as it comes. */
+/** Collects git's standard output. */
 function gather(
   git: GitProcess,
   sizeMax: number,
@@ -158,7 +158,7 @@ function gather(
 }
 
 /**
- * Why variables: they win over the settings that keep ssh and proxies from being run for a repository
+ * Why variables: they beat the settings that keep ssh and proxies from being run for a repository
  * (sources/git/git-settings.ts).
  */
 function variablesOf({ address, sshConfig }: Remote): Readonly<Record<string, string>> {
@@ -201,7 +201,7 @@ function failureOf(error: unknown, run: RemoteRun, written: string): unknown {
   );
 }
 
-/** Hosts may repeat what they were sent. */
+/** Hosts may repeat what they received. */
 function withoutSecret(text: string, credential: GitCredential | undefined): string {
   const secret = credential?.password.reveal() ?? '';
   if (secret === '') return text;

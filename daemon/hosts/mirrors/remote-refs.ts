@@ -1,12 +1,11 @@
-// The branches and tags of a repository, as its host tells them and as a mirror holds them, in one form, so that the two can
-// be compared without git.
+// Branches and tags of a repository in one form, from its host or from a mirror, so that both can be compared without git.
 
 import { hash } from 'node:crypto';
 import { isObjectId } from '../../sources/git/names.ts';
 
 /**
- * Bytes of an answer that lists refs, some 200,000 of them. Why less than other answers: a host decides how many there are, the
- * list is held as a whole for as long as a fetch takes, and many are fetched at a time.
+ * Bytes of a ref list, some 200,000 refs. Why less than other answers: the host decides the number, the list is held for
+ * the whole fetch, and many fetches run at a time.
  */
 export const REMOTE_REFS_SIZE_MAX = 16 << 20;
 
@@ -17,17 +16,17 @@ const PEELED = '^{}';
 export interface RemoteRefs {
   /** `name id` of each branch and tag, full names. Bytes of names as latin1. */
   readonly lines: readonly string[];
-  /** Full name of the branch that HEAD is, where it is there; undefined: HEAD names none. */
+  /** Full name of HEAD's branch, if it exists; undefined: HEAD names none. */
   readonly defaultBranch: string | undefined;
 }
 
-/** Gathers what a host tells of refs, in any order. */
+/** Collects the refs that a host reports, in any order. */
 export class RefsTold {
   readonly #lines: string[] = [];
   #headId: string | undefined;
   #headTarget: string | undefined;
 
-  /** Takes a ref; passes over what a mirror does not hold: pull requests, notes, objects that tags name. Errors: no id. */
+  /** Adds a ref; ignores those a mirror does not contain: pull requests, notes, peeled tags. Errors: invalid id. */
   add(id: string, name: string): void {
     if (!isObjectId(id)) throw new Error('no object id');
     if (name === 'HEAD') this.#headId = id;
@@ -43,7 +42,7 @@ export class RefsTold {
     return { lines: this.#lines, defaultBranch: this.#defaultBranch() };
   }
 
-  /** That which HEAD names; where it is an id or not told, a branch of the same id, as git clone guesses. */
+  /** HEAD's branch; if HEAD is an id or unknown, a branch with the same id, as git clone guesses. */
   #defaultBranch(): string | undefined {
     const target = this.#headTarget;
     if (target !== undefined)
@@ -62,12 +61,12 @@ export class RefsTold {
   }
 }
 
-/** A text that is another one for other branches, tags or ids. */
+/** A text that differs for other branches, tags or ids. */
 export function digestOf({ lines }: Pick<RemoteRefs, 'lines'>): string {
   return hash('sha256', lines.toSorted().join('\n'));
 }
 
-/** What `git ls-remote --symref` writes. Errors: it is something else. */
+/** Parses `git ls-remote --symref`. Errors: another format. */
 export function parseListed(text: string): RemoteRefs {
   const told = new RefsTold();
   for (const line of text.split('\n')) {

@@ -1,7 +1,6 @@
-// Asks a host which branches and tags a repository has, by git's own protocol over HTTP (version 2, and the answer of a host
-// that knows only the first one), without a process: of a thousand repositories that nobody has pushed to, git would take tens
-// of seconds of processors. Only the question is ours; whatever has changed is fetched by git. Source: gitprotocol-v2(5),
-// gitprotocol-http(5), gitprotocol-pack(5).
+// Lists the branches and tags of a repository by git's own HTTP protocol (version 2, and version 1 answers), without a
+// process: for a thousand unchanged repositories git would take tens of seconds of processor time. Only the listing is
+// ours; git fetches what has changed. Source: gitprotocol-v2(5), gitprotocol-http(5), gitprotocol-pack(5).
 
 import { LRUCache } from 'lru-cache';
 import { answerFailure, type Question, statusFailure } from '../failures.ts';
@@ -18,7 +17,7 @@ const VERSION_HEADERS = { 'git-protocol': 'version=2', 'user-agent': 'git/trawl'
 const PACKET_SIZE_MAX = 65_520;
 
 export interface HttpRemote {
-  /** Where the host has the repository: its address, or where a redirect of the same host leads. */
+  /** Address of the repository, after a redirect within the same host. */
   readonly url: string;
   readonly refs: RemoteRefs;
 }
@@ -31,22 +30,22 @@ export interface HttpQuestion {
 }
 
 /**
- * What hashes the objects of repositories that were asked before, by address: what else the first answer says is known then.
- * Not of those that a redirect leads to, as that may end.
+ * Object hash of known repositories, by address: it makes their first request unnecessary. Not of redirected ones, as a
+ * redirect may end.
  */
 const formats = new LRUCache<string, string>({ max: 100_000 });
 
 /**
- * Where the repository is, and its branches and tags. One request where this process has asked before and the host speaks
- * version 2, else two.
+ * Address, branches and tags of the repository. One request if this process has asked before and the host speaks version 2,
+ * else two.
  *
- * Errors: HostError, also of an answer that git did not write: git itself takes a page for people for a repository without
- * refs, served as files; the reason of the signal.
+ * Errors: HostError, also for an answer not written by git: git itself takes an HTML page for a repository without refs,
+ * served as files; the reason of the signal.
  */
 export async function askOverHttp(question: HttpQuestion): Promise<HttpRemote> {
   const url = question.address.url.replace(/\/$/, '');
   const format = formats.get(url);
-  // Why before: after whatever goes wrong the host is asked in full.
+  // Why before: after any failure the full exchange is repeated.
   formats.delete(url);
   const again = format === undefined ? undefined : await askAgain(question, url, format);
   if (again === undefined) return askAnew(question, url);
@@ -54,7 +53,7 @@ export async function askOverHttp(question: HttpQuestion): Promise<HttpRemote> {
   return again;
 }
 
-/** Undefined: it takes a question in full. Errors: as `askOverHttp`. */
+/** Undefined: the full exchange is needed. Errors: as `askOverHttp`. */
 async function askAgain(
   question: HttpQuestion,
   url: string,
@@ -95,7 +94,7 @@ function questionOf({ address }: HttpQuestion): Question {
   return { host: address.host, what: `repository ${new URL(address.url).pathname}` };
 }
 
-/** Errors: HostError of no answer. */
+/** Errors: HostError without an answer. */
 function send(question: HttpQuestion, url: string, body?: string): Promise<Response> {
   const { credential, fetch, signal } = question;
   const headers = new Headers(VERSION_HEADERS);
@@ -105,7 +104,7 @@ function send(question: HttpQuestion, url: string, body?: string): Promise<Respo
   return fetch(url, { method, headers, signal, body: body ?? null });
 }
 
-/** What the host says of it is a page for people, or empty. */
+/** The host's message is an HTML page, or empty. */
 function refusal({ status }: Response, question: HttpQuestion): HostError {
   return statusFailure(status, '', questionOf(question));
 }
@@ -114,7 +113,7 @@ function basicOf({ user, password }: GitCredential): string {
   return `Basic ${Buffer.from(`${user}:${password.reveal()}`).toString('base64')}`;
 }
 
-/** The question of version 2. */
+/** The version 2 request. */
 function listing(format: string): string {
   const lines = ['symrefs', 'ref-prefix HEAD', 'ref-prefix refs/heads/', 'ref-prefix refs/tags/'];
   const head = [packet('command=ls-refs\n'), packet(`object-format=${format}\n`), '0001'];
@@ -135,24 +134,24 @@ async function listedIn(response: Response): Promise<RemoteRefs> {
   return told.take();
 }
 
-/** The hash of a host that speaks version 2; undefined: it does not. */
+/** The object hash of a version 2 host; undefined: another version. */
 function versionTwoFormat(packets: readonly string[]): string | undefined {
   if (!packets.includes('version 2')) return undefined;
   const capability = packets.find((line) => line.startsWith('object-format='));
   return capability?.slice('object-format='.length) ?? 'sha1';
 }
 
-/** What a host of the first version tells without being asked. */
+/** Refs in the first answer of a version 1 host. */
 function toldAtOnce(packets: readonly string[]): RemoteRefs {
   const told = new RefsTold();
   const lines = packets.filter((line) => line !== '' && !line.startsWith('# '));
-  // Of an empty repository git before 2.41 tells nothing between the two ends.
+  // For an empty repository git before 2.41 sends nothing between the two ends.
   const isEmpty = packets.length === 3 && packets[0] === `# service=${SERVICE}`;
   if (lines.length === 0 && !isEmpty) throw new NoPacketsError('cut short');
   for (const line of lines) {
     const [ref = '', capabilities] = line.split('\0');
     const [, id = '', name = ''] = /^(\S+) (.+)$/.exec(ref) ?? [];
-    // An empty repository has a line for its capabilities alone.
+    // An empty repository has one line with only its capabilities.
     if (name !== 'capabilities^{}') add(told, id, name);
     const [, target] = / symref=HEAD:(\S+)/.exec(` ${capabilities ?? ''}`) ?? [];
     if (target !== undefined) told.setHeadTarget(target);
@@ -168,14 +167,14 @@ function add(told: RefsTold, id: string, name: string): void {
   }
 }
 
-/** An answer is none of the protocol. */
+/** The answer is not of this protocol. */
 class NoPacketsError extends Error {}
 
 function packet(text: string): string {
   return (text.length + 4).toString(16).padStart(4, '0') + text;
 }
 
-/** The packets of an answer without their line ends, as latin1; "" for what only separates. Errors: NoPacketsError. */
+/** The packets of an answer without line ends, as latin1; "" for separators. Errors: NoPacketsError. */
 async function packetsOf(response: Response, kind: 'advertisement' | 'result'): Promise<string[]> {
   const type = response.headers.get('content-type');
   if (type !== `application/x-${SERVICE}-${kind}`) throw new NoPacketsError(`${type}`);
@@ -190,7 +189,7 @@ async function packetsOf(response: Response, kind: 'advertisement' | 'result'): 
     packets.push(bytes.toString('latin1', offset + 4, end).replace(/\n$/, ''));
     offset = end;
   }
-  // What is missing must not count as gone.
+  // Missing refs must not count as deleted.
   if (packets.at(-1) !== '') throw new NoPacketsError('cut short');
   return packets;
 }

@@ -1,6 +1,5 @@
-// Whether a mirror can be relied on, for when there is doubt: bytes of packs that are not what git wrote, objects that are
-// missing, files that lead elsewhere. Every object is in a pack (remote-git.ts), and packs and their indexes end with the hash
-// of what they hold.
+// Verifies a mirror that is in doubt: modified packs, missing objects, files that lead elsewhere. Every object is in a pack
+// (remote-git.ts), and packs and their indexes end with a hash of their content.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -18,10 +17,10 @@ export interface SoundnessOptions {
 }
 
 /**
- * What is wrong; undefined: nothing.
+ * The fault; undefined: none.
  * Cost: reads all packs; git walks all history, without contents.
  *
- * Errors: GitError of a git that does not come to an end; the file system's, of what is there; the reason of the signal.
+ * Errors: GitError of a git that does not finish; the file system's, of existing files; the reason of the signal.
  */
 export async function faultOf(
   folder: string,
@@ -31,7 +30,7 @@ export async function faultOf(
   const packs = path.join(folder, 'objects/pack');
   try {
     await checkGitPlaceWholly(folder);
-    // Without that git takes it for the inside of a work tree, and refuses to fetch.
+    // Without it git takes the folder for the inside of a work tree, and refuses to fetch.
     const config = await readFile(path.join(folder, 'config'), 'latin1');
     if (!/^\s*bare = true$/m.test(config)) return 'its configuration is none of a bare repository';
     for (const name of await readdir(packs)) {

@@ -1,21 +1,21 @@
-// A git that a killed daemon left behind goes on until it has something to say: it would write into a mirror while another one
-// does. Each git that changes a mirror is marked on its command line, so that the next daemon finds it.
+// Ends gits that a killed daemon left running: such a git continues until it writes output, and could write into a mirror
+// together with a new one. Each git that changes a mirror is marked on its command line, so that the next daemon finds it.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A setting that git does not know, and hands on to nobody. */
+/** A setting that git ignores and does not pass on. */
 export function markOf(folder: string): string {
   return `trawl.mirror=${folder}`;
 }
 
-/** Folders of mirrors that have none: the data directory has one daemon at a time, and this one is it. */
+/** Folders without leftover processes: the data directory has one daemon at a time, this one. */
 const clean = new Set<string>();
 const WAIT_MS = 20;
 const WAITS_MAX = 250;
 
-/** Ends those of earlier daemons, once for each folder of mirrors. Outside Linux they are left alone. */
+/** Ends the gits of earlier daemons, once per folder of mirrors. Does nothing outside Linux. */
 export async function endStrays(parent: string): Promise<void> {
   if (clean.has(parent)) return;
   clean.add(parent);
@@ -61,11 +61,11 @@ function isRunning(pid: number): boolean {
   return state !== '' && state !== 'Z';
 }
 
-/** It leads a session of its own (`base/spawn.ts`): its helpers go with it. */
+/** It leads its own session (`base/spawn.ts`): its helpers end with it. */
 function endGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended, or is no leader, or another account's.
+    // It has ended, or leads no group, or belongs to another account.
   }
 }

@@ -1,15 +1,14 @@
-// The transports by which mirrors ask hosts (hosts/transport.ts): one for each host and set of certificates, kept, so that
-// connections are used again.
+// Transports of the mirrors (hosts/transport.ts): one for each host and set of certificates, cached to reuse connections.
 
 import type { Log } from '../../base/log.ts';
 import { HostTransport } from '../transport.ts';
 import { passedVariables } from '../../sources/git/git.ts';
 import { REMOTE_REFS_SIZE_MAX } from './remote-refs.ts';
 
-/** Guess: hosts that are asked in turn. */
+/** Guess: hosts used in turn. */
 const TRANSPORTS_MAX = 32;
 
-/** The one that was asked for last at the end. */
+/** The last used at the end. */
 const open = new Map<string, HostTransport>();
 
 /** Errors: ConfigError. */
@@ -36,7 +35,7 @@ function close(key: string): void {
   open.delete(key);
 }
 
-/** Ends what still waits for hosts. */
+/** Aborts all waiting requests. */
 export function closeTransports(): void {
   for (const key of open.keys()) close(key);
 }
