@@ -1,5 +1,5 @@
-// Joins what belongs to accounts over one store, and does what the first start needs: the owner that the environment
-// names, its key, or a one-time link (API.md 21.1).
+// Assembles the account services over one store, and prepares the first start: the owner named by the environment, its key,
+// or a one-time link (API.md 21.1).
 
 import { given } from '../base/given.ts';
 import type { Configuration, OwnerConfiguration } from '../base/config/configuration.ts';
@@ -34,7 +34,7 @@ import { SignIn } from './sign-in.ts';
 import { SingleSignOn } from './single-sign-on.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
 
-/** Kept under this name: its own hash under the instance secret. */
+/** Setting with the name's own hash under the instance secret. */
 const SECRET_CHECK_SETTING = 'instance.secretCheck';
 
 export interface AccountsOptions {
@@ -47,10 +47,10 @@ export interface AccountsOptions {
   readonly now?: () => number;
 }
 
-/** Guess: between two attempts to read what has changed. */
+/** Guess: between two attempts to reload changes. */
 const READING_PAUSE_MS = 1_000;
 
-/** Where the daemon was reached last is kept under this name. */
+/** Setting with the daemon's last address. */
 const ADDRESS_SETTING = 'instance.baseUrl';
 
 /** Where the daemon can be reached. */
@@ -120,7 +120,7 @@ export class Accounts {
     this.#configuredGrants = configuredGrants(configuration.permissions);
     this.hostRules = hostRulesOf(configuration);
     this.hostLists = new HostLists({ store, rules: this.hostRules, now, log });
-    // Each takes what stands above it; what stands below, only when it is asked for something.
+    // Each needs the ones above it; those below only for some calls.
     this.oauth = this.#newOAuth();
     this.callers = this.#newCallers();
     this.signIn = this.#newSignIn();
@@ -249,9 +249,7 @@ export class Accounts {
     });
   }
 
-  /**
-   * Errors: NOT_READY; ConfigError for a licence public key that is none, or an owner who cannot have the key.
-   */
+  /** Errors: NOT_READY; ConfigError for an invalid licence public key, or an owner who cannot have the key. */
   static async open(options: AccountsOptions): Promise<Accounts> {
     const accounts = new Accounts(options);
     await accounts.#checkSecret();
@@ -262,7 +260,7 @@ export class Accounts {
     return accounts;
   }
 
-  /** Says so if the credentials in the store were made with another instance secret: none of them counts any more. */
+  /** Warns if the store's credentials were made with another instance secret: all of them are void. */
   async #checkSecret(): Promise<void> {
     const check = hashCredential(this.#secret, SECRET_CHECK_SETTING);
     const kept = await this.store.settings.get(SECRET_CHECK_SETTING);
@@ -275,7 +273,7 @@ export class Accounts {
     await this.store.settings.set(SECRET_CHECK_SETTING, check);
   }
 
-  /** To be called when the configuration was read again: what it says of settings and grants counts from now on. */
+  /** Call after the configuration was read again: applies its settings and grants. */
   obeyConfiguration(): void {
     this.#configuredGrants = configuredGrants(this.#configuration.permissions);
     this.callers.forgetReaders();
@@ -284,7 +282,7 @@ export class Accounts {
     this.#warnOfLicence();
   }
 
-  /** The search contexts that queries may name: as configured, or none without the entitlement. */
+  /** Search contexts for queries: as configured, or none without the entitlement. */
   get contexts(): SearchContexts {
     return this.isEntitled('search-contexts') ? this.#configuration.contexts : {};
   }
@@ -298,9 +296,9 @@ export class Accounts {
   }
 
   /**
-   * From now on requests come.
+   * Call when requests are accepted.
    *
-   * @returns  the address where the first owner is made, or sets a password; undefined: none is waited for
+   * @returns  the address for creating the first owner, or setting a password; undefined: not necessary
    */
   async begin({ baseUrl, isLoopback }: Reach): Promise<string | undefined> {
     this.#baseUrl = baseUrl;
@@ -320,7 +318,7 @@ export class Accounts {
     return this.setupUrl(baseUrl, await this.signIn.makeLink(waiting));
   }
 
-  /** Public address of the last daemon, without trailing slash; undefined: none has run. Errors: NOT_READY. */
+  /** Public address of the last daemon, without trailing slash; undefined: none. Errors: NOT_READY. */
   lastBaseUrl(): Promise<string | undefined> {
     return this.store.settings.get(ADDRESS_SETTING);
   }
@@ -329,7 +327,7 @@ export class Accounts {
     return `${baseUrl}/setup?token=${linkValue}`;
   }
 
-  /** Writes what waits to be written. Leaves the store open. */
+  /** Writes pending data. Leaves the store open. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#nextReading);
@@ -341,7 +339,7 @@ export class Accounts {
     await this.trail.close();
   }
 
-  /** Says what of the configuration has no effect without a licence. */
+  /** Warns about configuration that has no effect without a licence. */
   #warnOfLicence(): void {
     this.#warnOfGrants();
     this.#warnOfContexts();
@@ -365,7 +363,7 @@ export class Accounts {
     );
   }
 
-  /** Reads again what has changed; until that can be done the strictest settings hold. */
+  /** Reloads changed settings; until that succeeds the strictest settings apply. */
   async #reload(isRepeated = false): Promise<void> {
     clearTimeout(this.#nextReading);
     try {
@@ -379,7 +377,7 @@ export class Accounts {
     }
   }
 
-  /** The owner of the environment, unless there is a way to sign in. */
+  /** The environment's owner, unless it can sign in. */
   async #ownerWithoutPassword(): Promise<User | undefined> {
     if (this.#owner === undefined || this.#owner.apiKey !== undefined) return undefined;
     const user = await this.store.users.byEmail(this.#owner.email);

@@ -1,9 +1,9 @@
-// What people call the users and API keys that audit records hold by id.
+// Names of the users and API keys that audit records contain as ids.
 
 import type { AuditRecord } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
 
-/** Names of whoever is still there; a user's is the e-mail address. */
+/** Names of those that still exist; a user's is the e-mail address. */
 export interface AuditNames {
   readonly actorName?: string;
   readonly targetName?: string;

@@ -1,5 +1,5 @@
-// Records who did what (API.md 24.3). What changes something is recorded before it is acknowledged; what only reads
-// is collected and written shortly after, so that a search does not wait for it.
+// Audit log: who did what (API.md 24.3). A change is recorded before it is acknowledged; reads are collected and written
+// shortly after, so that a search does not wait for it.
 
 import { LRUCache } from 'lru-cache';
 import { given } from '../base/given.ts';
@@ -62,15 +62,15 @@ export interface AuditTarget {
 export const ORG_ID = '1';
 export const ORG: AuditTarget = { id: ORG_ID, type: 'org' };
 
-/** The operator at the machine of the daemon, and what the daemon does by itself. */
+/** The operator on the daemon's machine, and actions of the daemon itself. */
 export const OPERATOR: Actor = { id: 'operator', type: 'user' };
 
-/** The operator, by a command that says under which account it runs. Whoever may give commands could say another. */
+/** The operator, with the account that the command reported. It is not verified. */
 export function operatorUnder(account: string | undefined): Actor {
   return account === undefined ? OPERATOR : { ...OPERATOR, account: account.slice(0, ACCOUNT_MAX) };
 }
 
-/** Undefined: a guest or nobody, who leaves no trace; or a local caller before there are accounts. */
+/** Undefined: a guest or nobody, who is not recorded; or a local caller before there are accounts. */
 export function actorOf(caller: Caller | undefined, clientSource?: string): Actor | undefined {
   if (caller?.person === undefined) return undefined;
   const { source, credentialId, person } = caller;
@@ -82,23 +82,23 @@ export function actorOf(caller: Caller | undefined, clientSource?: string): Acto
 }
 
 const ACCOUNT_MAX = 64;
-/** Repos that a record names; of more there are several, so that each is named. */
+/** Repos per record; more of them make several records, so that each is named. */
 const SHOWN_MAX = 100;
 
-/** What is read again and again is recorded once in this time, for so many actors and targets. */
+/** Repeated reads are recorded once in this time, for this many actors and targets. */
 const REPEATED_MS = HOUR_MS;
 const REPEATED_MAX = 10_000;
 
 const FLUSH_MS = 200;
 /** Records of one transaction: about 2 ms in the embedded store. */
 const BATCH_SIZE = 100;
-/** Bound: while the store cannot be reached, the newest are not recorded, which is logged. */
+/** Bound: while the store cannot be reached, later records are dropped, which is logged. */
 const WAITING_MAX = 20_000;
 
 export interface AuditTrailOptions {
   readonly store: Store;
   readonly version: string;
-  /** 0: for ever. */
+  /** 0: forever. */
   readonly retentionDays: number;
   readonly now: () => number;
   readonly log: Log;
@@ -107,7 +107,7 @@ export interface AuditTrailOptions {
 export class AuditTrail {
   readonly #options: AuditTrailOptions;
   #waiting: NewAuditRecord[] = [];
-  /** When what is read again and again was recorded last. */
+  /** When a repeated read was last recorded. */
   readonly #repeated = new LRUCache<string, number>({ max: REPEATED_MAX });
   #lostCount = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -132,7 +132,7 @@ export class AuditTrail {
     await this.#options.store.audit.append(this.made(actor, action, target, metadata));
   }
 
-  /** The record of a change, for who writes it with the change; nobody leaves none. */
+  /** Builds the record of a change, to be written together with the change; undefined for nobody. */
   made(
     actor: Actor | undefined,
     action: AuditAction,
@@ -142,7 +142,7 @@ export class AuditTrail {
     return actor === undefined ? [] : [this.#make(actor, action, target, metadata)];
   }
 
-  /** Records what only read something, soon. */
+  /** Records a read, with a short delay. */
   note(
     actor: Actor | undefined,
     action: AuditAction,
@@ -158,7 +158,7 @@ export class AuditTrail {
     this.#timer ??= setTimeout(() => this.#flushSoon(), FLUSH_MS);
   }
 
-  /** As `note`, of what is read again and again, such as the tree of a repository: once an hour by one actor. */
+  /** As `note`, for repeated reads such as the tree of a repository: once an hour per actor. */
   noteRepeated(actor: Actor | undefined, action: AuditAction, target: AuditTarget): void {
     if (actor === undefined) return;
     const key = `${actor.id} ${action} ${target.id}`;
@@ -168,12 +168,12 @@ export class AuditTrail {
     this.note(actor, action, target);
   }
 
-  /** Whether something that was noted is not written yet. */
+  /** Whether records are pending. */
   get isWaiting(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** Writes what waits. */
+  /** Writes pending records. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -181,7 +181,7 @@ export class AuditTrail {
     await this.#writing;
   }
 
-  /** Removes records that are older than they are kept. */
+  /** Removes records beyond the retention time. */
   async prune(): Promise<void> {
     const { store, retentionDays, now, log } = this.#options;
     if (retentionDays === 0) return;
@@ -231,7 +231,7 @@ export class AuditTrail {
   }
 }
 
-/** Repos as a record holds them. */
+/** Repos in the form of a record. */
 export function shownRepos(
   repos: readonly { readonly repoId: number; readonly name: string }[],
 ): Readonly<Record<string, unknown>> {
@@ -243,7 +243,7 @@ export function shownRepos(
   };
 }
 
-/** Repos in parts, each of which a record can name. */
+/** Repos in parts that each fit into a record. */
 export function inShownParts<Repo>(repos: readonly Repo[]): Repo[][] {
   const count = Math.ceil(repos.length / SHOWN_MAX);
   return Array.from({ length: count }, (_, index) =>

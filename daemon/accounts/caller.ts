@@ -1,19 +1,18 @@
-// Who is calling, as the endpoints and the checks before them see it.
+// The caller of a request, as endpoints and earlier checks see it.
 
 import type { Sight } from '../repos/sight.ts';
 import type { Role, User } from '../store/users.ts';
 
 /**
- * How a caller is known. `guest`: anonymous access; `local`: nobody has an account yet and the daemon listens
- * on loopback only, so whoever is at the machine may read what is not hidden.
+ * How a caller was identified. `guest`: anonymous access; `local`: nobody has an account yet and the daemon listens only on
+ * loopback, so users of the machine may read what is not hidden.
  */
 export type CallerSource =
   'session' | 'api_key' | 'scoped_access_token' | 'oauth' | 'guest' | 'local';
 
-/** A user without what proves who it is. */
+/** A user without secrets. */
 export type Person = Omit<User, 'passwordHash'>;
 
-/** Without what is secret. */
 export function personOf(user: User): Person {
   const { passwordHash: _, ...person } = user;
   return person;
@@ -25,19 +24,19 @@ export interface Caller {
   readonly person?: Person;
   /** Absent for guests and local callers. */
   readonly role?: Role;
-  /** Id of the API key or scoped token, or of what a user lets an OAuth client do. */
+  /** Id of the API key or scoped token, or of an OAuth consent. */
   readonly credentialId?: string;
   /** Hash of the session's value. */
   readonly sessionHash?: string;
   readonly sight: Sight;
 }
 
-/** Is the caller a program: does it count against the limit of its user? */
+/** Whether the caller is a program, whose requests count against its user's limit. */
 export function isProgrammatic({ source }: Caller): boolean {
   return source === 'api_key' || source === 'scoped_access_token' || source === 'oauth';
 }
 
-/** May this caller use what is for owners? A scoped token never may, whoever made it. */
+/** Whether the caller has an owner's rights. A scoped token never has, whoever made it. */
 export function hasOwnerRole(caller: Caller | undefined): boolean {
   return caller?.role === 'OWNER' && caller.source !== 'scoped_access_token';
 }

@@ -1,6 +1,6 @@
-// Finds out who calls: credential -> caller (API.md 4.2). What the store says of credentials and users is kept in
-// memory, so that a request normally asks no database. The store tells every change: what is kept of that user
-// is dropped before the change is acknowledged. A wrong, old or revoked credential is the same as none.
+// Authenticates requests: credential -> caller (API.md 4.2). The store's data about credentials and users is cached, so a
+// request normally needs no database. The store reports every change: cached data of that user is dropped before the change
+// is acknowledged. A wrong, expired or revoked credential counts as none.
 
 import { LRUCache } from 'lru-cache';
 import { DAY_MS } from '../base/durations.ts';
@@ -29,40 +29,40 @@ import {
 import type { Granted, Sights } from './sights.ts';
 import type { TokenUser } from './single-sign-on.ts';
 
-/** Stamps of use are written at most this often. */
+/** Minimum interval between writes of the time of last use. */
 const STAMP_MS = 5 * 60_000;
 const RENEWAL_MS = DAY_MS;
-/** A token of an issuer is looked at anew after so long: its key may be withdrawn. */
+/** An issuer's token is verified again after this time: its key may be withdrawn. */
 const ISSUER_TOKEN_MS = 5 * 60_000;
-/** A store that is away is asked this often whether it is back. */
+/** Interval of checks whether an unreachable store is back. */
 const PROBE_MS = 1_000;
-/** Guess: users and credentials that are active in the same hours; each takes about 1 KB. */
+/** Guess: users and credentials active in the same hours; each takes about 1 KB. */
 const KEPT_MAX = 200_000;
 
 type Header = (name: string) => string | undefined;
 type MaybePromise<Value> = Value | Promise<Value>;
 
-/** Whether a token may be used as a request uses it. */
+/** Whether a token may be used for a request. */
 type TokenUse = (bounds: TokenBounds) => MaybePromise<boolean>;
 
-/** What the store knows a presented credential by. */
+/** Lookup key of a presented credential in the store. */
 interface HashedCredential {
   readonly source: Presented['source'];
   readonly hash: string;
-  /** Only of tokens of an issuer, which no hash tells of. */
+  /** Only of an issuer's tokens, which have no stored hash. */
   readonly value?: string;
   /** Of OAuth tokens. */
   readonly use?: TokenUse;
 }
 
-/** What is kept of a user. A change makes a new one. */
+/** Cached data of a user. A change creates a new object. */
 interface KnownPerson {
   readonly person: Person;
   readonly granted: Granted;
   stampedMs: number;
 }
 
-/** What is kept of a credential; worth nothing once `known` is no longer the one that is kept. */
+/** Cached data of a credential; invalid once `known` is no longer the cached one. */
 interface KnownCredential {
   readonly known: KnownPerson;
   readonly kind: 'session' | 'key' | 'token' | 'oauth' | 'issuer';
@@ -70,7 +70,7 @@ interface KnownCredential {
   readonly hash: string;
   /** Only of scoped tokens. */
   readonly repoIds: readonly number[];
-  /** Only of tokens of an issuer. */
+  /** Only of an issuer's tokens. */
   readonly provider?: ProviderSettings;
   /** Only of OAuth tokens. */
   readonly bounds?: TokenBounds;
@@ -84,21 +84,21 @@ export interface CallersOptions {
   /** The instance secret. */
   readonly secret: Buffer;
   readonly sights: Sights;
-  /** So long the callers that are known keep their rights while the store cannot be asked. */
+  /** How long known callers keep their rights while the store is unreachable. */
   readonly storeGraceMs: number;
   /** Further headers for API keys. */
   readonly apiKeyHeaderAliases: readonly string[];
   readonly isAnonymousAllowed: () => boolean;
-  /** Are scoped tokens in the licence now? */
+  /** Whether the licence includes scoped tokens now. */
   readonly hasScopedTokens: () => boolean;
-  /** Accounts of hosts that are linked with a user. */
+  /** Host accounts linked with a user. */
   readonly hostAccountsOf: (userId: string) => Promise<readonly HostAccount[]>;
   readonly issuerTokens: {
     readonly userOf: (value: string) => Promise<TokenUser | undefined>;
-    /** Does the provider go on to accept them, and the licence? */
+    /** Whether provider and licence still accept its tokens. */
     readonly isAccepted: (provider: ProviderSettings | undefined) => boolean;
   };
-  /** Are OAuth tokens in the licence now? */
+  /** Whether the licence includes OAuth tokens now. */
   readonly hasOAuth: () => boolean;
   readonly tokenUse: (shown: ShownToken) => TokenUse;
   readonly cookiePlace: () => CookiePlace;
@@ -111,11 +111,11 @@ export class Callers {
   readonly #credentials = new LRUCache<string, KnownCredential>(entryBound(KEPT_MAX));
   readonly #people = new LRUCache<string, KnownPerson>(entryBound(KEPT_MAX));
   readonly #ignore: () => void;
-  /** Rises with every change: what was read before it is not kept. */
+  /** Rises with every change: data read before it is not cached. */
   #changeCount = 0;
-  /** Nobody has an account, and callers at this machine may read. */
+  /** Nobody has an account, and local callers may read. */
   #isOpenHouse = false;
-  /** Whether it may be so, if nobody has an account. */
+  /** Whether this is allowed. */
   #mayBeOpenHouse = false;
   #probedAtMs = -Infinity;
 
@@ -125,7 +125,7 @@ export class Callers {
       this.#changeCount++;
       if ('userId' in change) {
         this.#people.delete(change.userId);
-        // Whom a change concerns has an account.
+        // The user concerned has an account.
         this.#isOpenHouse = false;
       } else if ('topic' in change && change.topic === 'readers') this.#people.clear();
       else if ('topic' in change && change.topic === 'all') {
@@ -141,7 +141,7 @@ export class Callers {
   }
 
   /**
-   * From now on callers at this machine may read without credential while nobody has an account.
+   * From now on local callers may read without credential as long as nobody has an account.
    *
    * Errors: NOT_READY.
    */
@@ -154,21 +154,21 @@ export class Callers {
     if (!this.#mayBeOpenHouse) return;
     const changeCount = this.#changeCount;
     const userCount = await this.#options.store.users.count();
-    // What came meanwhile may be the first account.
+    // A change in between may be the first account.
     if (userCount === 0 && changeCount === this.#changeCount) this.#isOpenHouse = true;
     else if (userCount > 0) this.#mayBeOpenHouse = false;
   }
 
-  /** Needs nobody at this machine a credential to read? While changes may be missed, everybody does. */
+  /** Whether local callers may read without credential. Never while changes may be missed. */
   get isOpenHouse(): boolean {
     return this.#isOpenHouse && this.#options.store.isInformed;
   }
 
   /**
-   * Finds the caller of a request, at each call by what the store says by then; undefined: nobody that counts. A
-   * promise only where the store must be asked. A further call costs no hash.
+   * Authenticates a request; each call uses the store's current data; undefined: no valid credential. Returns a promise
+   * only if the store must be asked. Repeated calls compute no hash.
    *
-   * @param request          what is asked, for tokens that are not good for all
+   * @param request          the request, for tokens that are not valid for all
    * @param isAtThisMachine  whether the request was sent by a program on this machine, to this machine
    *
    * Errors, of the function returned: NOT_READY if the store must be asked and cannot be reached.
@@ -196,7 +196,7 @@ export class Callers {
     return { source: isLocal ? 'local' : 'guest', sight: this.#options.sights.ofGuest() };
   }
 
-  /** Tries the credentials from one on; the first that is good counts. */
+  /** Tries the credentials from an index on; the first valid one counts. */
   #tryFrom(
     presented: readonly HashedCredential[],
     index: number,
@@ -217,7 +217,7 @@ export class Callers {
       : this.#ifMeant(found, one);
   }
 
-  /** The caller of a credential that may be used so. */
+  /** The caller of a credential, if it may be used for this request. */
   #ifMeant(
     credential: KnownCredential | undefined,
     { use }: HashedCredential,
@@ -250,12 +250,12 @@ export class Callers {
     });
   }
 
-  /** Whether it is to be looked at anew. */
+  /** Whether it must be verified again. */
   #isOld({ kind, stampedMs }: KnownCredential): boolean {
     return kind === 'issuer' && this.#options.now() - stampedMs >= ISSUER_TOKEN_MS;
   }
 
-  /** Finds out behind the requests that the store is back. */
+  /** Checks in the background whether the store is back. */
   #probeStore(): void {
     const nowMs = performance.now();
     if (nowMs - this.#probedAtMs < PROBE_MS) return;
@@ -311,7 +311,7 @@ export class Callers {
     return known;
   }
 
-  /** What is kept of what hosts say of users is read anew. */
+  /** Drops cached data from hosts about users. */
   forgetReaders(): void {
     this.#changeCount++;
     this.#people.clear();
@@ -357,7 +357,7 @@ export class Callers {
     }
   }
 
-  /** Notes that the credential was used, without holding up the request. */
+  /** Records the use of a credential, without delaying the request. */
   #stamp(credential: KnownCredential, nowMs: number): void {
     const { store } = this.#options;
     const { known, kind, id } = credential;
@@ -380,8 +380,8 @@ export class Callers {
   /**
    * Renews the session of a caller once a day.
    *
-   * @param header  of the request that the caller came with
-   * @returns       the `Set-Cookie` value for the answer; undefined: it needs none
+   * @param header  of the caller's request
+   * @returns       the `Set-Cookie` value for the answer; undefined: not necessary
    */
   async renewed(caller: Caller, header: Header): Promise<string | undefined> {
     const { store, now, cookiePlace } = this.#options;
@@ -394,7 +394,7 @@ export class Callers {
       if (!(await store.sessions.renew(credential.hash, expiresAtMs))) return undefined;
     } catch (error) {
       credential.expiresAtMs = before;
-      // The session is good without it.
+      // The session is valid without renewal.
       if (isStoreAway(error)) return undefined;
       throw error;
     }
@@ -402,7 +402,7 @@ export class Callers {
     return value === undefined ? undefined : sessionCookie(value, cookiePlace());
   }
 
-  /** Does the session of a caller want to be renewed? */
+  /** Whether the session is due for renewal. */
   needsRenewal(caller: Caller): boolean {
     const credential = this.#credentials.get(caller.sessionHash ?? '');
     return credential !== undefined && needsRenewal(credential, this.#options.now());

@@ -1,6 +1,6 @@
-// Records what the configuration file changes (API.md 24.3). At the start and whenever the file was read again, what it
-// says is compared with what was recorded last, which a file of the data directory keeps. So changes that were made
-// while no daemon ran are recorded too, and a start that changes nothing leaves no record.
+// Audits changes of the configuration file (API.md 24.3). At start and after each reload, the configuration is compared
+// with the last recorded one, stored in the data directory. So changes made while no daemon ran are recorded too, and a
+// start without changes records nothing.
 
 import { given } from '../base/given.ts';
 import path from 'node:path';
@@ -13,27 +13,27 @@ import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
 
-/** What the configuration file decides is done by it; `metadata.file` has its path. */
+/** Actor of the configuration's changes; `metadata.file` has its path. */
 export const CONFIGURATION_FILE: Actor = { id: 'configuration-file', type: 'user' };
 
 /** In the data directory. */
 const RECORDED_FILE = 'configuration-recorded.json';
 
-/** Names of one list that a record holds. */
+/** Names of one list in a record. */
 const SHOWN_MAX = 100;
 
 const namedSchema = z.record(z.string(), z.record(z.string(), z.unknown())).default({});
 type Named = z.infer<typeof namedSchema>;
 
 const recordedSchema = z.strictObject({
-  /** Path or address of the configuration file; null: there was none. */
+  /** Path or address of the configuration file; null: none. */
   file: z.string().nullable(),
   settings: z.record(z.string(), z.unknown()),
   permissions: z.strictObject({
     groups: z.record(z.string(), z.array(z.string())),
     grants: z.array(z.strictObject({ to: z.array(z.string()), repos: z.array(z.string()) })),
   }),
-  /** By name; of secrets where they are. */
+  /** By name; secrets only by their location. */
   connections: namedSchema,
   /** By id, likewise. */
   identityProviders: namedSchema,
@@ -60,8 +60,8 @@ export class ConfiguredChanges {
   }
 
   /**
-   * Records what is said now, if anything else was recorded before. Errors: none: the record waits for a store that is
-   * away, and is made again at the next start if nobody knows by then that it was written.
+   * Records the current configuration, if it differs from the recorded one. Errors: none: the record waits for an
+   * unreachable store, and is made again at the next start if it may not have been written.
    */
   async record(): Promise<void> {
     const { configuration, trail, log } = this.#options;
@@ -106,12 +106,12 @@ function readRecorded(file: string): Recorded {
   try {
     return recordedSchema.parse(JSON.parse(readOwn(file).toString()));
   } catch {
-    // It is not there yet, or lost: then all that the file says is recorded.
+    // Missing or lost: then the whole file is recorded.
     return recordedSchema.parse({ file: null, settings: {}, permissions: NO_PERMISSIONS });
   }
 }
 
-/** Null stands for what the file does not say. */
+/** Null: absent in the file. */
 function settingsChanges({ settings: then }: Recorded, { settings: now }: Recorded): Metadata {
   const names = differing(then, now);
   if (names.length === 0) return {};
@@ -120,13 +120,13 @@ function settingsChanges({ settings: then }: Recorded, { settings: now }: Record
   return { settings: names, from: valuesOf(then), to: valuesOf(now) };
 }
 
-/** Keys of what one of them says and the other does not. */
+/** Keys present in only one of them. */
 function differing(then: Metadata, now: Metadata): string[] {
   const keys = new Set([...Object.keys(then), ...Object.keys(now)]);
   return [...keys].filter((key) => !isDeepStrictEqual(then[key], now[key]));
 }
 
-/** By name, what of each differs; `from` or `to` is null of one that came or went. */
+/** By name, the differences of each; `from` or `to` is null for an added or removed one. */
 function namedChanges(
   what: 'connections' | 'identityProviders',
   then: Named,
@@ -149,7 +149,7 @@ function partOf(said: Metadata | undefined, keys: readonly string[]): Metadata |
   return Object.fromEntries(keys.map((key) => [key, brief(said[key])]));
 }
 
-/** The beginning of long lists, which have the repositories that somebody names. */
+/** The start of long lists, such as those of repositories. */
 function brief(value: unknown): unknown {
   return Array.isArray(value) && value.length > SHOWN_MAX
     ? [...value.slice(0, SHOWN_MAX), `(${value.length} in all)`]
@@ -177,7 +177,7 @@ function grantTexts({ grants }: PermissionsConfiguration): string[] {
   return grants.map(({ to, repos }) => `${to.join(', ')}: ${repos.join(', ')}`);
 }
 
-/** What came and what went; undefined: nothing. */
+/** Added and removed texts; undefined: none. */
 function difference(then: readonly string[], now: readonly string[]): Metadata | undefined {
   const before = new Set(then);
   const after = new Set(now);

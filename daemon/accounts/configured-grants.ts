@@ -1,5 +1,5 @@
-// Grants of the configuration (API.md 19.5): to users, groups of users or everyone, of repos by globs over their
-// names. What they come to is up to sights.ts.
+// Grants of the configuration (API.md 19.5): to users, groups or everyone, for repos by globs over their names. Evaluated
+// by sights.ts.
 
 import picomatch from 'picomatch';
 import type { PermissionsConfiguration } from '../base/config/file-schema.ts';
@@ -11,7 +11,7 @@ export interface ConfiguredGrant {
   readonly covers: (repoName: string) => boolean;
 }
 
-/** The grants, groups resolved. What is no user, no group and not everyone was refused before. */
+/** The grants with resolved groups. Unknown principals were refused before. */
 export function configuredGrants({
   groups,
   grants,

@@ -1,12 +1,11 @@
-// Credentials: how keys, tokens, sessions and one-time links look, how new ones are made, what is kept of
-// them, and which of them a request presents, in the order in which they are tried. Whether one is good is
-// for whoever looks up its hash.
+// Credentials: format and creation of keys, tokens, sessions and one-time links, their stored hashes, and which ones a
+// request presents, in the order of trying. Callers look up the hash to check validity.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { DAY_MS } from '../base/durations.ts';
 import { BEGUN_SECONDS } from './sign-on/begun-life.ts';
 
-/** What a caller was recognised by. */
+/** Kind of a caller's credential. */
 export type CredentialSource =
   'session' | 'oauth' | 'issuer_token' | 'scoped_access_token' | 'api_key';
 
@@ -14,11 +13,11 @@ export type CredentialSource =
 export interface Presented {
   readonly source: CredentialSource;
   readonly value: string;
-  /** Of `Authorization`; `dpop` comes with OAuth tokens only. */
+  /** Of `Authorization`; `dpop` only for OAuth tokens. */
   readonly scheme?: 'bearer' | 'dpop';
 }
 
-/** Where requests carry API keys besides `Authorization`. */
+/** Header for API keys besides `Authorization`. */
 export const API_KEY_HEADER = 'x-service-api-key';
 
 const RANDOM_SIZE = 32; // bytes
@@ -26,7 +25,7 @@ const HEX = /^[0-9a-f]{64}$/;
 const API_KEY = /^svk_[0-9a-f]{64}$/;
 const SCOPED_TOKEN_PREFIX = 'svst_';
 const OAUTH_TOKEN_PREFIX = 'svoa_';
-/** A JWT, of an issuer that the configuration names or of none. */
+/** A JWT, of a configured issuer or any other. */
 const ISSUER_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const ISSUER_TOKEN_SIZE_MAX = 8_192;
 const AUTHORIZATION = /^(?<scheme>bearer|dpop) +(?<value>\S+) *$/i;
@@ -52,17 +51,16 @@ export function isApiKey(text: string): boolean {
 }
 
 /**
- * What is kept of a credential: HMAC-SHA256 under the instance secret, 64 hex digits. Finding it in an index
- * tells nothing of the credential, however long that takes, to one who does not know the secret.
+ * The stored hash of a credential: HMAC-SHA256 under the instance secret, 64 hex digits. Without the secret, neither the
+ * hash nor the time of its lookup reveals the credential.
  */
 export function hashCredential(secret: Buffer, value: string): string {
   return createHmac('sha256', secret).update(value).digest('hex');
 }
 
 /**
- * The credentials of a request in the order to try them: the first that is good tells the caller, and none
- * behind it counts. A malformed one is left out, as it cannot be good. Nothing follows a scoped token or an
- * OAuth token, which do not give way to another header.
+ * The credentials of a request in the order of trying: the first valid one identifies the caller. Malformed ones are
+ * skipped. Nothing follows a scoped token or an OAuth token: they do not fall back to another header.
  *
  * @param header   a header's value by its lower-case name
  * @param aliases  further names of the header for API keys
@@ -83,7 +81,7 @@ export function presentedCredentials(
   return [session, authorization, ...keys].filter((one) => one !== undefined).filter(isWellFormed);
 }
 
-/** The kind is told by the prefix alone: a malformed token is not taken for a key. */
+/** Only the prefix decides the kind: a malformed token is not taken for a key. */
 function authorizationOf(text: string | undefined): Presented | undefined {
   const { scheme, value } = AUTHORIZATION.exec(text?.trim() ?? '')?.groups ?? {};
   if (scheme === undefined || value === undefined) return undefined;
@@ -92,7 +90,7 @@ function authorizationOf(text: string | undefined): Presented | undefined {
     return { source: 'oauth', value, scheme: isDpop ? 'dpop' : 'bearer' };
   }
   const source = bearerSourceOf(value);
-  // A scheme that does not fit the kind makes it none that could be good.
+  // A scheme that does not match the kind invalidates the credential.
   return { source, value: isDpop ? '' : value, scheme: 'bearer' };
 }
 
@@ -117,18 +115,18 @@ function sessionOf(cookies: string | undefined): Presented | undefined {
 
 export const SESSION_COOKIE = 'trawl_session';
 
-/** How long a session lasts from its last renewal. */
+/** Life of a session from its last renewal. */
 export const SESSION_MS = 30 * DAY_MS;
 
 /**
- * Value of the session cookie in a `Cookie` header; undefined if there is none of its form. Of several the
- * first counts: browsers send the one with the longest path first.
+ * Value of the session cookie in a `Cookie` header; undefined if missing or malformed. The first of several counts:
+ * browsers send the one with the longest path first.
  */
 export function sessionCookieOf(cookies: string | undefined): string | undefined {
   return cookieOf(cookies, SESSION_COOKIE, HEX);
 }
 
-/** Value of the first cookie of this name and form. */
+/** Value of the first cookie with this name and form. */
 function cookieOf(cookies: string | undefined, name: string, form: RegExp): string | undefined {
   return cookies
     ?.split(';')
@@ -138,7 +136,7 @@ function cookieOf(cookies: string | undefined, name: string, form: RegExp): stri
     )?.[1];
 }
 
-/** Kept by a browser from the way to an identity provider until it is back. */
+/** Kept by a browser during a visit to an identity provider. */
 const SIGN_ON_COOKIE = 'trawl_sign_on';
 const SEALED = /^[\w.-]{1,4096}$/;
 
@@ -147,7 +145,7 @@ export function signOnCookieOf(cookies: string | undefined): string | undefined 
   return cookieOf(cookies, SIGN_ON_COOKIE, SEALED);
 }
 
-/** Where the cookie is sent: the path of the base URL, and whether that is https. */
+/** Scope of the cookie: the path of the base URL, and whether that is https. */
 export interface CookiePlace {
   /** Path of the base URL without trailing slash: `` or `/code`. */
   readonly basePath: string;
@@ -164,12 +162,12 @@ export function endedSessionCookie(place: CookiePlace): string {
   return setCookie(SESSION_COOKIE, '', 0, place);
 }
 
-/** Value of the `Set-Cookie` header with which a browser keeps a sign-on that was begun. */
+/** Value of the `Set-Cookie` header that stores a pending sign-on in the browser. */
 export function signOnCookie(sealed: string, place: CookiePlace): string {
   return setCookie(SIGN_ON_COOKIE, sealed, BEGUN_SECONDS, place);
 }
 
-/** Value of the `Set-Cookie` header when that is over. */
+/** Value of the `Set-Cookie` header that ends it. */
 export function endedSignOnCookie(place: CookiePlace): string {
   return setCookie(SIGN_ON_COOKIE, '', 0, place);
 }

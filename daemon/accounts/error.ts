@@ -1,5 +1,5 @@
-// An error of the accounts: `errorCode` is one of the API's (api/shapes/api-error.ts gives it the status), the message is
-// for the caller.
+// Error of the accounts: `errorCode` is one of the API's (api/shapes/api-error.ts has its status), the message is for the
+// caller.
 
 import { CodedError } from '../base/caught.ts';
 

@@ -1,6 +1,6 @@
-// Grants: which users see which repos whose permissions are enforced (API.md 14.7). Those of the store are changed
-// here; those of the configuration and of hosts are shown beside them. They are of all repos that the store knows: a grant on
-// one that is not served now counts again once it is.
+// Grants: which users may access which repos with enforced permissions (API.md 14.7). Grants in the store are changed here;
+// those of the configuration and of hosts are listed with them. Grants cover all repos in the store: one for a repo that is
+// not served counts again once it is.
 
 import type { Grant } from '../store/grants.ts';
 import type { Page, Window } from '../store/page.ts';
@@ -38,7 +38,7 @@ export class GrantBook {
     this.#options = options;
   }
 
-  /** Those of a user: the configured ones, those of hosts, then those of the store. Errors: NOT_FOUND. */
+  /** A user's grants: configured ones, those of hosts, then those of the store. Errors: NOT_FOUND. */
   async ofUser(userId: string, window: Window): Promise<GrantPage> {
     const { store, configuredGrants, hostRules } = this.#options;
     const user = await this.#userOf(userId);
@@ -58,7 +58,7 @@ export class GrantBook {
     return withStored(first, window, (rest) => store.grants.listOfUser(userId, rest));
   }
 
-  /** Those for a repo, likewise. Errors: NOT_FOUND. */
+  /** A repo's grants, in the same order. Errors: NOT_FOUND. */
   async ofRepo(repoId: number, window: Window): Promise<GrantPage> {
     const { store, configuredGrants, hostLists, hostRules } = this.#options;
     const [repo] = await this.#reposOf([repoId]);
@@ -81,7 +81,7 @@ export class GrantBook {
     return withStored(first, window, (rest) => store.grants.listOfRepo(repoId, rest));
   }
 
-  /** Of lists of readers those that count now, each user and repo once: by the latest. */
+  /** Grants of the reader lists that count now, each user and repo once, with the latest time. */
   #hosted(readings: readonly (Grant & { readonly connection: string })[]): readonly GrantRow[] {
     const { hostLists } = this.#options;
     const { counting } = hostLists;
@@ -99,7 +99,7 @@ export class GrantBook {
     }));
   }
 
-  /** How many were new. Errors: NOT_FOUND for an unknown user or repo; nothing is changed then. */
+  /** Returns the number of new ones. Errors: NOT_FOUND for an unknown user or repo; nothing is changed then. */
   async add(actor: Actor | undefined, userId: string, repoIds: readonly number[]): Promise<number> {
     const { store } = this.#options;
     return store.grants.add(
@@ -109,7 +109,7 @@ export class GrantBook {
     );
   }
 
-  /** How many there were. Errors: as `add`. */
+  /** Returns the number removed. Errors: as `add`. */
   async remove(
     actor: Actor | undefined,
     userId: string,

@@ -1,5 +1,4 @@
-// Accounts of code hosts that are linked with users: those that users came with at sign-on, where the provider is the host of a
-// connection itself (API.md 4.13).
+// Code host accounts linked with users: those of a sign-on whose provider is also the host of a connection (API.md 4.13).
 
 import type { HostRules } from './host-rules.ts';
 import type { HostAccount } from '../store/host-readers.ts';
@@ -7,7 +6,7 @@ import type { Store } from '../store/store.ts';
 
 type Rules = Pick<HostRules, 'connectionsOf'>;
 
-/** Of a user, once for each connection to the host. */
+/** Accounts of a user, once for each connection to the host. */
 export async function hostAccountsOf(
   { signOnAccounts }: Pick<Store, 'signOnAccounts'>,
   { connectionsOf }: Rules,

@@ -1,9 +1,9 @@
-// When lists of who may read a repo were taken from its host, and which of them count now (API.md 4.13): those of
-// connections that say `syncPermissions`, until they are too old. Kept in memory; the store tells of each change. Which users
-// are in a list is kept with the users (callers.ts).
+// When each list of a repo's readers was fetched from its host, and which lists count now (API.md 4.13): those of
+// connections with `syncPermissions`, until they are too old. Kept in memory; the store reports each change. The lists of
+// each user are cached with the users (callers.ts).
 //
-// Invariant: setting the clock makes no list count for longer. Its age is what the clock says, and no less than what it was
-// when the list was heard of with what has passed since; a list of a time to come does not count.
+// Invariant: setting the clock makes no list count longer. A list's age is what the clock says, but at least its age when
+// it was first reported plus the elapsed time; a list dated in the future does not count.
 
 import type { Log } from '../base/log.ts';
 import type { HostRules } from './host-rules.ts';
@@ -21,7 +21,7 @@ export interface HostListsOptions {
   readonly rules: HostRules;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Milliseconds that pass whatever the clock says; that of the process. */
+  /** Monotonic milliseconds; default: of the process. */
   readonly elapsed?: () => number;
   readonly log: Log;
 }
@@ -29,23 +29,23 @@ export interface HostListsOptions {
 interface KnownList {
   /** Milliseconds since the epoch. */
   readonly takenAt: number;
-  /** Of `elapsed`: since when it has had its age, whatever the clock says. */
+  /** Of `elapsed`: time from which its age counts, whatever the clock says. */
   readonly bornMs: number;
 }
 
-/** What counts, and when that must be looked at again. */
+/** The lists that count, and the validity of this result. */
 interface View {
   readonly counting: ReadonlyMap<string, Set<number>>;
   readonly connections: ReadonlySet<string>;
   readonly ageMsMax: number;
-  /** Of the clock; it holds before `untilMs`. */
+  /** Of the clock; valid from here until before `untilMs`. */
   fromMs: number;
   untilMs: number;
   /** Of `elapsed`. */
   untilElapsedMs: number;
 }
 
-/** Clocks of daemons that share a store differ, and a clock is corrected, by so much. */
+/** Tolerance for clocks of daemons that share a store, and for corrections of a clock. */
 const AHEAD_MS_MAX = 60_000;
 const READING_PAUSE_MS = 1_000;
 
@@ -56,7 +56,7 @@ export class HostLists {
   #lists = new Map<string, Map<number, KnownList>>();
   #view: View | undefined;
   #isChanged = true;
-  /** What was heard while all lists are read; undefined: they are not. */
+  /** Changes reported while all lists are being read; undefined: not reading. */
   #heardMeanwhile: ListStamp[] | undefined;
   #nextReading: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -81,7 +81,7 @@ export class HostLists {
     const meanwhile: ListStamp[] = [];
     this.#heardMeanwhile = meanwhile;
     const lists = await this.#options.store.hostReaders.lists();
-    // Another reading began since, which knows more.
+    // A later reading has started, which is more complete.
     if (this.#heardMeanwhile !== meanwhile) return;
     this.#heardMeanwhile = undefined;
     const before = this.#lists;
@@ -94,22 +94,22 @@ export class HostLists {
     for (const stamp of meanwhile) this.#hear(stamp);
   }
 
-  /** Milliseconds since the epoch; undefined: there is no list. */
+  /** Milliseconds since the epoch; undefined: no list. */
   takenAt(repoId: number, connection: string): number | undefined {
     return this.#lists.get(connection)?.get(repoId)?.takenAt;
   }
 
-  /** Connections that there are lists of, whether they count or not. */
+  /** Connections with lists, whether they count or not. */
   get connections(): readonly string[] {
     return [...this.#lists.keys()];
   }
 
-  /** RepoIds that a connection has a list of, whether it counts or not. */
+  /** RepoIds for which a connection has a list, whether it counts or not. */
   repoIdsOf(connection: string): readonly number[] {
     return [...(this.#lists.get(connection)?.keys() ?? [])];
   }
 
-  /** Those that count now; the same object as long as they are the same. */
+  /** Lists that count now; the same object until they change. */
   get counting(): CountingLists {
     const { rules, now } = this.#options;
     const [nowMs, elapsedMs] = [now(), this.#elapsed()];
@@ -161,7 +161,7 @@ export class HostLists {
     const list = this.#known(takenAt);
     this.#put(repoId, connection, list);
     const view = this.#view;
-    // Why: thousands of lists are taken again, one after the other. One that goes on to count only counts for longer.
+    // Why: thousands of lists are renewed, one after the other. A list that still counts only counts longer.
     const goesOn =
       view?.counting.get(connection)?.has(repoId) === true &&
       isCounting(list, view, this.#options.now(), this.#elapsed());
@@ -179,7 +179,7 @@ export class HostLists {
     return { takenAt, bornMs: this.#elapsed() - ageMs };
   }
 
-  /** Errors: none: until it works those count that are known, and no longer than they may. */
+  /** Errors: none: until it succeeds the known lists count, no longer than allowed. */
   async #loadAgain(isRepeated = false): Promise<void> {
     clearTimeout(this.#nextReading);
     try {
@@ -194,7 +194,7 @@ export class HostLists {
   }
 }
 
-/** Whether a list counts, as `view` says; the view ends when that may become otherwise. */
+/** Whether a list counts at the time of `view`; shortens the view's validity to the next possible change. */
 function isCounting(
   { takenAt, bornMs }: KnownList,
   view: View,

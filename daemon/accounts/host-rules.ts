@@ -1,11 +1,11 @@
-// What the configuration says of lists of readers (API.md 4.13): whose count, and for how long.
+// Configuration of reader lists (API.md 4.13): whose lists count, and for how long.
 
 import type { Configuration } from '../base/config/configuration.ts';
 
 export interface HostRules {
-  /** Connections with `syncPermissions`; another object once they changed. */
+  /** Connections with `syncPermissions`; a new object after each change. */
   readonly connections: () => ReadonlySet<string>;
-  /** Issuers of accounts, which are those of connections with `syncPermissions`: address of the issuer -> connections. */
+  /** Connections with `syncPermissions` whose host is this issuer of accounts: address of the issuer -> connections. */
   readonly connectionsOf: (issuer: string) => readonly string[];
   /** `permissionSyncMaxAgeMs`. */
   readonly ageMsMax: () => number;
@@ -13,7 +13,7 @@ export interface HostRules {
   readonly intervalMs: () => number;
 }
 
-/** As the configuration says it from time to time. */
+/** Reads the current configuration at each call. */
 export function hostRulesOf(
   configuration: Pick<Configuration, 'connections' | 'settings'>,
 ): HostRules {
@@ -34,7 +34,7 @@ export function hostRulesOf(
 }
 
 /**
- * Why by the address: an issuer that is the host itself names its accounts as the host does. GitLab is an OpenID Connect issuer
+ * Why by the address: an issuer that is the host itself uses the host's account ids. GitLab is an OpenID Connect issuer
  * whose `sub` is the id of the user; GitHub's own sign-on gives that id.
  */
 function connectionsOf(connections: Configuration['connections'], issuer: string): string[] {

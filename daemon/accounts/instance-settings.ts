@@ -1,6 +1,5 @@
-// The settings that owners may change while the daemon runs (API.md 15.5), and who decides each: the environment
-// (or a flag) before the file before what an owner set. Kept in the store; read into memory at start and when the
-// store tells that they changed.
+// Settings that owners may change at run time (API.md 15.5). Environment and flags take precedence over the file, the file
+// over the owners' values. Stored in the store; loaded at start and after each reported change.
 
 import type { WhoMay } from '../base/config/settings.ts';
 import { StoreError } from '../store/error.ts';
@@ -25,7 +24,7 @@ const DEFAULTS: InstanceSettings = {
   apiKeyUsage: 'all',
 };
 
-/** What holds where nobody knows what owners chose. Signing in stays possible: it gives nobody more. */
+/** Apply if the owners' values are unknown. Sign-in stays possible: it grants nothing. */
 const STRICTEST: Partial<InstanceSettings> = {
   anonymousAccess: false,
   apiKeyCreation: 'owners',
@@ -43,7 +42,7 @@ export interface SettingsKeeperOptions {
   readonly store: Store;
   readonly fixed: FixedSettings;
   readonly trail: AuditTrail;
-  /** Is there a way to sign in without password? */
+  /** Whether there is another way to sign in than by password. */
   readonly hasOtherSignIn: () => boolean;
 }
 
@@ -54,7 +53,7 @@ export class InstanceSettingsKeeper {
   readonly #hasOtherSignIn: () => boolean;
   #chosen: Partial<InstanceSettings> = {};
   #current: InstanceSettings = DEFAULTS;
-  /** What owners chose is what was read last. */
+  /** The loaded values are current. */
   #isKnown = true;
 
   constructor({ store, fixed, trail, hasOtherSignIn }: SettingsKeeperOptions) {
@@ -81,13 +80,13 @@ export class InstanceSettingsKeeper {
     };
   }
 
-  /** From now on these are decided by others than the owners. */
+  /** From now on owners cannot change these. */
   fix(fixed: FixedSettings): void {
     this.#fixed = fixed;
     this.#settle();
   }
 
-  /** Reads what owners chose. Errors: NOT_READY. */
+  /** Loads the owners' values. Errors: NOT_READY. */
   async load(): Promise<void> {
     const all = await this.#store.settings.all();
     const chosen: Record<string, unknown> = {};
@@ -100,7 +99,9 @@ export class InstanceSettingsKeeper {
     this.#settle();
   }
 
-  /** What owners chose has changed and is not known: until `load` succeeds nothing is allowed that they may refuse. */
+  /**
+   * The owners' values have changed and are unknown: until `load` succeeds, everything that they could forbid is forbidden.
+   */
   distrust(): void {
     this.#chosen = { ...this.#chosen, ...STRICTEST };
     this.#isKnown = false;
@@ -108,9 +109,9 @@ export class InstanceSettingsKeeper {
   }
 
   /**
-   * Whether who is no owner may create keys, or use one.
+   * Whether members who are not owners may create keys, or use one.
    *
-   * Errors: NOT_READY where only the owners' choice forbids it, and nobody knows that now.
+   * Errors: NOT_READY if only the owners' value can forbid it, and that is unknown.
    */
   mayMembers(name: 'apiKeyCreation' | 'apiKeyUsage'): boolean {
     if (this.#current[name] === 'all') return true;
@@ -167,7 +168,7 @@ function keyOf(name: InstanceSettingName): string {
   return `instance.${name}`;
 }
 
-/** Errors: NOT_READY: it is no JSON. */
+/** Errors: NOT_READY for invalid JSON. */
 function parsed(key: string, text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,5 +1,5 @@
-// API keys and scoped access tokens of a user: made, listed, ended (API.md 4.3, 4.4, 15.2 to 15.4). Their values leave
-// this file once, when they are made; the store has their hashes (credentials.ts).
+// API keys and scoped access tokens of a user: create, list, remove (API.md 4.3, 4.4, 15.2 to 15.4). Their values are
+// returned once, on creation; the store has their hashes (credentials.ts).
 
 import { randomUUID } from 'node:crypto';
 import type { RepoDirectory } from '../repos/directory.ts';
@@ -13,7 +13,7 @@ import { hashCredential, makeApiKey, makeScopedToken } from './credentials.ts';
 import { AccountError } from './error.ts';
 import { HOUR_MS } from '../base/durations.ts';
 
-/** A token lives exactly so long. */
+/** Life of a token. */
 export const TOKEN_MS = HOUR_MS;
 /** Characters of the name of an API key. */
 export const KEY_NAME_LENGTH_MAX = 64;
@@ -24,12 +24,12 @@ export interface KeysOptions {
   readonly secret: Buffer;
   readonly trail: AuditTrail;
   readonly now: () => number;
-  /** May members who are not owners make keys? */
+  /** Whether members who are not owners may create keys. */
   readonly mayMembersCreate: () => boolean;
   readonly directory: RepoDirectory;
 }
 
-/** With the value, shown this once. */
+/** With its value, returned only once. */
 export interface MadeKey extends ApiKey {
   readonly value: string;
 }
@@ -45,7 +45,7 @@ export class Keys {
   constructor(options: KeysOptions) {
     this.#options = options;
     const { store, now } = options;
-    // Why ignore failures: what is expired is refused anyway, and the next time comes.
+    // Why ignore failures: expired tokens are refused anyway, and the next run removes them.
     const prune = (): void =>
       void Promise.allSettled([
         store.scopedTokens.prune(now()),
@@ -71,7 +71,7 @@ export class Keys {
     throw new AccountError('INSUFFICIENT_PERMISSIONS', 'Only owners may make API keys here.');
   }
 
-  /** Makes a key whether or not the user may. Errors: API_KEY_ALREADY_EXISTS; NOT_FOUND if the user is suspended. */
+  /** Creates a key even if the user may not. Errors: API_KEY_ALREADY_EXISTS; NOT_FOUND if the user is suspended. */
   async createFor(actor: Actor | undefined, person: Person, name: string): Promise<MadeKey> {
     const { store, secret, trail } = this.#options;
     const value = makeApiKey();
@@ -93,7 +93,7 @@ export class Keys {
     return this.#options.trail.record(actor, 'api_key.creation_failed', target, { name });
   }
 
-  /** Ends a key of the user, with the tokens that it made. Errors: API_KEY_NOT_FOUND. */
+  /** Removes a key of the user, with the tokens that it made. Errors: API_KEY_NOT_FOUND. */
   async remove(actor: Actor | undefined, keyId: string, userId?: string): Promise<void> {
     const { store, trail } = this.#options;
     const target = { id: keyId, type: 'api_key' } as const;
@@ -104,17 +104,17 @@ export class Keys {
     await trail.record(actor, 'api_key.deleted', target);
   }
 
-  /** Those that are good now. */
+  /** Active tokens. */
   listTokens(person: Person): Promise<ScopedToken[]> {
     return this.#options.store.scopedTokens.listActive(person.id, this.#options.now());
   }
 
   /**
-   * Makes a token that sees some of what the caller of an API key sees.
+   * Creates a token with access to some of the repos that the caller of an API key may access.
    *
-   * @param repoIds  duplicates are left out
+   * @param repoIds  duplicates are dropped
    *
-   * Errors: INVALID_REPOSITORY_SCOPE, the same for unknown repos and those the caller does not see.
+   * Errors: INVALID_REPOSITORY_SCOPE, the same for unknown and for invisible repos.
    */
   async createToken(
     actor: Actor | undefined,

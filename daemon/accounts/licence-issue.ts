@@ -1,10 +1,10 @@
-// Issues licence keys with a private key of one's own: for tests and own builds. Verifying is in licence.ts.
+// Issues licence keys with one's own private key: for tests and own builds. licence.ts verifies them.
 
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { type Entitlement, LICENCE_ISSUER } from './licence.ts';
 
-/** What to put into a licence. Times in ms since the epoch, written as whole seconds, rounded down. */
+/** Content of a new licence. Times in ms since the epoch, written as whole seconds, rounded down. */
 export interface LicenceOrder {
   /** Absent: a new UUID. */
   readonly licenceId?: string;

@@ -1,5 +1,4 @@
-// The licence key in force: that of the environment, else the one that an owner set, which the store keeps (API.md
-// 4.9, 15.5).
+// The licence key in force: the environment's, else the one that an owner set, which is in the store (API.md 4.9, 15.5).
 
 import type { KeyObject } from 'node:crypto';
 import type { Store } from '../store/store.ts';
@@ -7,13 +6,13 @@ import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
 import { AccountError } from './error.ts';
 import { Licence, type LicenceDescription, readLicence, stateOf } from './licence.ts';
 
-/** Setting of the store that holds the key. */
+/** Setting of the store with the key. */
 export const LICENCE_SETTING = 'licence';
 
 export interface LicenceKeeperOptions {
   readonly store: Store;
   readonly publicKey: KeyObject;
-  /** Of the environment. */
+  /** From the environment. */
   readonly fixedKey: string | undefined;
   readonly trail: AuditTrail;
   readonly now: () => number;
@@ -27,14 +26,14 @@ export class LicenceKeeper {
     this.#options = options;
   }
 
-  /** Reads the key that counts. Errors: NOT_READY. */
+  /** Loads the key in force. Errors: NOT_READY. */
   async load(): Promise<void> {
     const { store, fixedKey, publicKey } = this.#options;
     const key = fixedKey ?? (await store.settings.get(LICENCE_SETTING));
     this.licence.replace(await readLicence(key, publicKey));
   }
 
-  /** As GET /api/license answers it. */
+  /** Answer of GET /api/license. */
   async describe(): Promise<LicenceDescription & { readonly seatsUsed: number }> {
     const { store, now } = this.#options;
     return { ...this.licence.describe(now()), seatsUsed: await store.users.countActive() };
@@ -43,7 +42,7 @@ export class LicenceKeeper {
   /**
    * Sets another key.
    *
-   * Errors: LICENSE_CONTROLLED_BY_ENV; INVALID_LICENSE for one that is not good now; NOT_READY.
+   * Errors: LICENSE_CONTROLLED_BY_ENV; INVALID_LICENSE if it is not valid now; NOT_READY.
    */
   async set(actor: Actor | undefined, key: string): Promise<void> {
     const { store, publicKey, trail, now } = this.#options;
@@ -59,7 +58,7 @@ export class LicenceKeeper {
     await this.load();
   }
 
-  /** Takes the key that was set away. Errors: LICENSE_CONTROLLED_BY_ENV; NOT_READY. */
+  /** Removes the key set by an owner. Errors: LICENSE_CONTROLLED_BY_ENV; NOT_READY. */
   async remove(actor: Actor | undefined): Promise<void> {
     const { store, trail } = this.#options;
     this.#checkFree();

@@ -1,14 +1,13 @@
-// The keys that licences are signed with: Ed25519, private ones in PEM files, public ones as PEM or base64
-// text. Leaves the licence itself to licence.ts and its signing to licence-issue.ts.
+// Ed25519 keys that sign licences: private ones as PEM, public ones as PEM or base64. licence.ts reads licences,
+// licence-issue.ts signs them.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
 /**
- * Public key that licences are verified with unless TRAWL_LICENSE_PUBLIC_KEY names another one. The pair was
- * made once and its private half was thrown away without being written anywhere: no licence for this key
- * exists or can exist. Whoever issues licences makes a pair (`trawl license keygen`) and sets the variable,
- * or builds with its own constant here.
+ * Public key for licences unless TRAWL_LICENSE_PUBLIC_KEY names another one. Its private half was discarded when it was
+ * made, without being written anywhere: no licence for this key exists or can exist. To issue licences, make a pair (`trawl
+ * license keygen`) and set the variable, or build with your own constant here.
  */
 export const BUILT_IN_PUBLIC_KEY = '46BuKj/3gRLSOq1y9rDJEpA4HuA2Y/gJp8DFU0dUUEo=';
 
@@ -18,7 +17,7 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const PUBLIC_KEY_REFUSAL =
   'not an Ed25519 public key: give a PEM text, or base64 of its 32 bytes or of its SPKI form';
 
-/** A fresh pair: the private half as a PEM text (PKCS #8), the public half as base64 of its 32 bytes. */
+/** A new pair: the private half as a PEM text (PKCS #8), the public half as base64 of its 32 bytes. */
 export function makeLicenceKeyPair(): { readonly privateKey: string; readonly publicKey: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   return {
@@ -33,15 +32,15 @@ export function describePublicKey(publicKey: KeyObject): string {
 }
 
 /**
- * The Ed25519 public key that `text` holds: PEM (SPKI), or base64 of the 32 raw bytes or of the SPKI bytes.
+ * The Ed25519 public key in `text`: PEM (SPKI), or base64 of the 32 raw bytes or of the SPKI bytes.
  *
- * Errors: throws if it is anything else, a private key included; the message does not show the text.
+ * Errors: throws for anything else, a private key included; the message does not contain the text.
  */
 export function parsePublicKey(text: string): KeyObject {
   return parseKey(() => readPublicKey(text.trim()), PUBLIC_KEY_REFUSAL);
 }
 
-/** The Ed25519 private key of a PEM text. Errors: throws if it is none; the message does not show it. */
+/** The Ed25519 private key in a PEM text. Errors: throws if invalid; the message does not contain it. */
 export function parsePrivateKey(text: string): KeyObject {
   return parseKey(() => createPrivateKey(text.trim()), 'not an Ed25519 private key in PEM form');
 }
@@ -58,7 +57,7 @@ function parseKey(read: () => KeyObject, refusal: string): KeyObject {
 }
 
 function readPublicKey(text: string): KeyObject {
-  // Why: given a private key, createPublicKey would derive the public one without a word.
+  // Why: given a private key, createPublicKey would silently derive the public one.
   if (PUBLIC_PEM.test(text)) return createPublicKey(text);
   if (!BASE64.test(text)) throw new Error('neither PEM nor base64');
   const bytes = Buffer.from(text, 'base64');

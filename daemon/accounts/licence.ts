@@ -1,7 +1,6 @@
-// The licence: what a licence key grants and until when. A key is a JWT signed with EdDSA (Ed25519), verified
-// once, offline; its state is worked out from the clock at every question, so that entitlements end without a
-// restart. Signing is in licence-issue.ts, forms of keys in licence-key.ts; where the text comes from
-// (environment or store) is the caller's matter.
+// The licence: what a licence key grants and until when. A key is a JWT signed with EdDSA (Ed25519), verified once,
+// offline; its state is computed from the clock at each call, so that entitlements end without a restart. licence-issue.ts
+// signs keys, licence-key.ts parses signing keys; callers provide the text (environment or store).
 
 import { given } from '../base/given.ts';
 import type { KeyObject } from 'node:crypto';
@@ -26,23 +25,23 @@ export type LicenceState = (typeof LICENCE_STATES)[number];
 
 export const LICENCE_ISSUER = 'trawl-license';
 
-/** What a licence key with a good signature says. Times in ms since the epoch. */
+/** Content of a licence key with a valid signature. Times in ms since the epoch. */
 export interface LicenceTerms {
   readonly licenceId?: string;
   readonly customer?: string;
   readonly issuedAtMs?: number;
   readonly notBeforeMs?: number;
   readonly expiresAtMs: number;
-  /** In the order of ENTITLEMENTS; names unknown to this version are gone. */
+  /** In the order of ENTITLEMENTS; unknown names are dropped. */
   readonly entitlements: readonly Entitlement[];
   /** Active members allowed; absent: any number. */
   readonly seats?: number;
 }
 
-/** A licence key after its signature and form were checked, before the clock is asked. */
+/** A licence key after its signature and form were checked, regardless of the time. */
 export type ReadLicence =
   | { readonly kind: 'none' }
-  /** `reason` is for people; it never shows the key. */
+  /** `reason` is for people; it never contains the key. */
   | { readonly kind: 'invalid'; readonly reason: string }
   | { readonly kind: 'signed'; readonly terms: LicenceTerms };
 
@@ -87,9 +86,9 @@ const claimsSchema = z.object({
  * Checks form and signature of a licence key.
  *
  * @param text  the key; undefined or blank: there is no licence
- * @returns     what it says; the clock is not looked at (`stateOf` does)
+ * @returns     its content; expiry is not checked (`stateOf` does)
  *
- * Errors: none; a key that is not good is `invalid`.
+ * Errors: none; a bad key is `invalid`.
  */
 export async function readLicence(
   text: string | undefined,
@@ -118,7 +117,7 @@ export function stateOf(read: ReadLicence, nowMs: number): LicenceState {
   return nowMs + NOT_BEFORE_TOLERANCE_MS < notBeforeMs ? 'not_yet_valid' : 'valid';
 }
 
-/** The licence in force, asked by every request. Replaced when another key is set. */
+/** The licence in force, read by every request. Replaced when another key is set. */
 export class Licence {
   #read: ReadLicence;
 
@@ -126,7 +125,7 @@ export class Licence {
     this.#read = read;
   }
 
-  /** From now on this one counts. */
+  /** Puts another licence in force. */
   replace(read: ReadLicence): void {
     this.#read = read;
   }

@@ -1,5 +1,5 @@
-// The members of the instance: list, add, change, remove (API.md 14). Who may do so is decided before; seats, the
-// last owner and the audit records are seen to here and in the store.
+// Members of the instance: list, add, change, remove (API.md 14). Callers authorize; this file and the store handle seats,
+// the last owner and audit records.
 
 import type { Role, User, UserChanges } from '../store/users.ts';
 import type { Store } from '../store/store.ts';
@@ -13,7 +13,7 @@ export interface MembersOptions {
   readonly signIn: SignIn;
   readonly trail: AuditTrail;
   readonly now: () => number;
-  /** Active members that the licence allows; undefined: any number. */
+  /** Active members allowed by the licence; undefined: any number. */
   readonly seatMax: () => number | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface NewMember {
   readonly email: string;
   readonly name?: string;
   readonly role?: Role;
-  /** Of SignIn.hashPassword. */
+  /** From SignIn.hashPassword. */
   readonly passwordHash?: string;
 }
 
@@ -113,7 +113,7 @@ export class Members {
   /** Removes the user, whose sessions, keys and tokens end at once. Errors: NOT_FOUND, LAST_OWNER_CANNOT_BE_REMOVED. */
   async remove(actor: Actor | undefined, userId: string): Promise<void> {
     const { store, trail } = this.#options;
-    // Why before: records must say who it was when nothing else does any more.
+    // Why before: the records need the user's name, which is gone afterwards.
     const user = await store.users.get(userId);
     const keys = await store.apiKeys.list(userId);
     if (!(await store.users.remove(userId)) || user === undefined) throw notFound();
@@ -130,7 +130,7 @@ export class Members {
     await trail.record(actor, 'org.member_removed', target, { email });
   }
 
-  /** Ends the links of a user with accounts of identity providers; returns how many there were. Errors: NOT_READY. */
+  /** Removes the links of a user with accounts of identity providers; returns their number. Errors: NOT_READY. */
   async unlink(actor: Actor | undefined, userId: string): Promise<number> {
     const { store, trail } = this.#options;
     const count = await store.signOnAccounts.unlink(userId);

@@ -1,6 +1,5 @@
-// Passwords: what may be one, how it is kept (argon2id), and whether a given one fits. Hashing takes ten
-// milliseconds of a core and 19 MiB, so that only a few run at a time and few more wait: sign-ins cannot take the
-// machine from searches. Who may try how often is the matter of sign-in-limiter.ts.
+// Passwords: length rules, hashing (argon2id) and verification. A hash takes ten milliseconds of a core and 19 MiB, so only
+// a few run at a time and few more wait: sign-ins cannot starve searches. sign-in-limiter.ts limits attempts.
 
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
@@ -10,21 +9,21 @@ export const PASSWORD_LENGTH_MIN = 8; // characters (code points)
 export const PASSWORD_LENGTH_MAX = 256;
 
 /**
- * Parameters of OWASP's password storage cheat sheet for argon2id; the form of the result names them, so that
- * hashes made with others stay good.
+ * Parameters of OWASP's password storage cheat sheet for argon2id; a hash contains its parameters, so that hashes made with
+ * others stay valid.
  * Measured: 2026-11-21, 2 cores: 8 ms a hash (p99 18).
  */
 const ARGON2ID = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }; // KiB, passes, lanes; id is the default
 
-/** A hash with these parameters that no password fits as far as anybody knows: it was made of random bytes. */
+/** A hash with these parameters of random bytes, which no known password matches. */
 export const NOBODY_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$z1lDlbLHVEYjQ9csjj/VCw$Px3kxZMJrYXuKXl8OqQN8MrjIhc+KHf0bhqbA2eb1kQ';
 
-/** Runs at most so many hashes at a time: half of the cores, as the rest is for searches. */
+/** Hashes at a time: half of the cores, as the rest is for searches. */
 const RUNNING_MAX = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 /** Bound: with one at a time the last of these waits about a second. */
 const WAITING_MAX = 32;
-/** New passwords, which are few, have a queue of their own: whoever makes them does not keep others from signing in. */
+/** New passwords are few and have their own queue, so that they do not delay sign-ins. */
 const MAKING = { runningMax: 1, waitingMax: 8 };
 
 /** The queue of hashes is full. Nothing was hashed. */
@@ -37,7 +36,7 @@ export class PasswordsBusyError extends Error {
   }
 }
 
-/** Whether `password` has a length that is allowed for a new one. */
+/** Whether the length of `password` is allowed for a new one. */
 export function isPasswordAllowed(password: string): boolean {
   if (password.length > PASSWORD_LENGTH_MAX * 2) return false;
   const length = Array.from(normalized(password)).length;
@@ -53,7 +52,7 @@ function newQueue(options: Required<PasswordsOptions>): Slots {
   return new Slots({ ...options, busyError: () => new PasswordsBusyError() });
 }
 
-/** Hashes and checks passwords, in turns. One for the whole daemon. */
+/** Hashes and verifies passwords with a queue. One for the whole daemon. */
 export class Passwords {
   readonly #checks: Slots;
   readonly #makes = newQueue(MAKING);
@@ -63,7 +62,7 @@ export class Passwords {
   }
 
   /**
-   * What to keep of an allowed password: an argon2id text with its own salt.
+   * The stored form of an allowed password: an argon2id text with its own salt.
    *
    * Errors: RangeError if the length is not allowed; PasswordsBusyError.
    */
@@ -77,9 +76,9 @@ export class Passwords {
   }
 
   /**
-   * Does the password fit?
+   * Whether the password matches.
    *
-   * @param kept  the text that was kept; null or undefined: there is no such user or no password. The answer
+   * @param kept  the stored text; null or undefined: there is no such user or no password. The answer
    *              is then false, in the time that a wrong password takes.
    *
    * Errors: PasswordsBusyError; throws if `kept` is no argon2 text.
@@ -93,7 +92,7 @@ export class Passwords {
   }
 }
 
-/** Why: one keyboard sends an accented letter as one character, another one as two. */
+/** Why: keyboards differ in whether an accented letter is one character or two. */
 function normalized(password: string): string {
   return password.normalize('NFC');
 }

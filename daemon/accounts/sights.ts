@@ -1,7 +1,7 @@
-// What each user sees of the repos (API.md 4.7), kept until repos, licence, grants or the configuration change. A repo is
-// open unless its permissions are enforced. Then owners see it, and those with a grant: of the store, of the configuration, or
-// by a list of readers that its host gave. Unless they are enforced for public repos too, all see it if it is public, and
-// members if it is internal.
+// Which repos each user may access (API.md 4.7), cached until repos, licence, grants or the configuration change. A repo is
+// open unless its permissions are enforced. Then owners have access, and users with a grant: of the store, of the
+// configuration, or from its host's list of readers. Unless permissions are enforced for public repos too, a public repo is
+// visible to all, and an internal one to members.
 
 import type { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';
@@ -13,24 +13,24 @@ import type { CountingLists } from './host-lists.ts';
 
 export interface SightSources {
   readonly directory: RepoDirectory;
-  /** Another array once they changed. */
+  /** A new array after each change. */
   readonly configuredGrants: readonly ConfiguredGrant[];
-  /** Lists of readers that count now; another object once they changed. */
+  /** Reader lists that count now; a new object after each change. */
   readonly countingLists: () => CountingLists;
-  /** Is the entitlement `permissions` there now? Without it grants give nothing. */
+  /** Whether the entitlement `permissions` is in force. Without it grants have no effect. */
   readonly hasGrants: () => boolean;
-  /** False: so much may have changed unheard that nothing is open any more. */
+  /** False: changes may have been missed for so long that no repo is open any more. */
   readonly areRulesKnown: () => boolean;
 }
 
-/** What the repos as they are now amount to. */
+/** Access data derived from the current repos. */
 interface Directory {
   readonly repos: readonly RepoRecord[];
   readonly areRulesKnown: boolean;
   readonly grants: readonly ConfiguredGrant[];
-  /** Those of which nothing counts but who sees what they are in. */
+  /** Their visibility follows only from the repos around them. */
   readonly submodules: readonly RepoRecord[];
-  /** Repos whose permissions are enforced; none: everybody sees everything. */
+  /** Repos with enforced permissions; none: everybody sees everything. */
   readonly enforced: readonly RepoRecord[];
   readonly members: ReadonlySet<number>;
   readonly guests: ReadonlySet<number>;
@@ -38,17 +38,17 @@ interface Directory {
   readonly configured: readonly ReadonlySet<number>[];
 }
 
-/** What the store grants a user: another object once that or the user changed. */
+/** A user's grants in the store: a new object after a change of them or of the user. */
 export interface Granted {
   readonly repoIds: RepoIds;
-  /** Repos whose lists of readers hold the user's address. */
+  /** Repos whose reader lists contain the user's address. */
   readonly hosted: readonly { readonly connection: string; readonly repoIds: RepoIds }[];
 }
 
 interface KeptSight {
   readonly directory: Directory;
   readonly hasGrants: boolean;
-  /** Undefined: they do not matter. */
+  /** Undefined: not relevant. */
   readonly lists: CountingLists | undefined;
   readonly sight: Sight;
 }
@@ -67,12 +67,12 @@ export class Sights {
     this.#sources = sources;
   }
 
-  /** Does anybody see less than everything? */
+  /** Whether anybody sees less than everything. */
   get isEnforced(): boolean {
     return this.#currentDirectory().enforced.length > 0;
   }
 
-  /** Of who has not signed in, and of whoever is at this machine before there are accounts. */
+  /** Access of anonymous users, and of local users before there are accounts. */
   ofGuest(): Sight {
     if (!this.isEnforced) return SEES_ALL;
     const directory = this.#currentDirectory();
@@ -102,7 +102,7 @@ export class Sights {
     return sight;
   }
 
-  /** What a token for these repos sees, whose user sees `sight`. */
+  /** Access of a token for these repos, whose user has access to `sight`. */
   ofToken(sight: Sight, repoIds: readonly number[]): Sight {
     const kept = this.#narrowed.get(repoIds);
     if (kept?.of === sight) return kept.sight;
@@ -128,7 +128,7 @@ export class Sights {
     return extraIds(extra, directory.members, directory);
   }
 
-  /** RepoIds beyond the base that the configuration grants, some perhaps twice; undefined: to everyone. */
+  /** RepoIds that the configuration grants in addition to the base, possibly with repeats; undefined: to everyone. */
   #configuredFor(person: Person | undefined, directory: Directory): number[] {
     const base = person === undefined ? directory.guests : directory.members;
     const found: number[] = [];
@@ -169,7 +169,7 @@ export class Sights {
   }
 }
 
-/** Ids beyond a base, without submodules that are among them, and with those that they make visible. */
+/** Ids in addition to a base, without submodules among them, but with those that they make visible. */
 function extraIds(
   ids: readonly number[],
   base: ReadonlySet<number>,
@@ -182,7 +182,7 @@ function extraIds(
   return compactIds([...seen, ...more.filter((repoId) => !base.has(repoId))]);
 }
 
-/** Those whose outer repos, and the repo that they are, are all seen. */
+/** Those for which all outer repos, and the copied repo, are visible. */
 function seenOf(submodules: readonly RepoRecord[], isSeen: (repoId: number) => boolean): number[] {
   return submodules
     .filter(({ within = [] }) => within.length > 0 && within.every(isSeen))

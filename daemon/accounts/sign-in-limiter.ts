@@ -1,9 +1,9 @@
-// Slows down guessing of passwords: after 10 failed sign-ins for one e-mail or from one address within 15
-// minutes, further ones are refused until the oldest of the 10 is 15 minutes old. Counts in memory, which a
-// restart empties; the number of e-mails and addresses that are remembered is bounded.
+// Slows down password guessing: after 10 failed sign-ins for one e-mail or from one address within 15 minutes, further ones
+// are refused until the oldest of the 10 is 15 minutes old. Counts are in memory, lost at a restart; the number of
+// remembered e-mails and addresses is limited.
 //
-// An address where somebody has signed in, or uses a session, has 10 failures of its own for the e-mail of that person:
-// so nobody who fails on purpose can lock others out of where they work.
+// An address where a person has signed in, or uses a session, has its own 10 failures for that person's e-mail, so that
+// failing on purpose cannot lock people out of their workplace.
 
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../base/entry-bound.ts';
@@ -12,19 +12,19 @@ const FAILURE_COUNT_MAX = 10;
 const WINDOW_MS = 15 * 60_000;
 
 /**
- * E-mails and addresses remembered, each. Bound: with 10 failures and an e-mail of 320 characters about 20 MB.
- * Whoever wants an e-mail forgotten has to fail with that many others, from a tenth as many addresses.
+ * E-mails and addresses remembered, each. Bound: with 10 failures and an e-mail of 320 characters about 20 MB. To make it
+ * forget an e-mail, an attacker must fail with that many others, from a tenth as many addresses.
  */
 const REMEMBERED_MAX = 20_000;
 
 /** Longer e-mails are cut; none so long can exist. */
 const NAME_LENGTH_MAX = 320;
 
-/** What is known of one e-mail or address. */
+/** Attempts for one e-mail or address. */
 interface Tries {
   /** Times of failures that still count, oldest first. */
   failures: number[];
-  /** Sign-ins under way. */
+  /** Running sign-ins. */
   pendingCount: number;
 }
 
@@ -35,7 +35,7 @@ export interface SignInAttempt {
   readonly address: string;
 }
 
-/** `abandoned`: nothing was learnt of the password. */
+/** `abandoned`: the password was not checked. */
 export type SignInOutcome = 'succeeded' | 'failed' | 'abandoned';
 
 export class SignInLimiter {
@@ -43,7 +43,7 @@ export class SignInLimiter {
   readonly #byAddress: LRUCache<string, Tries>;
   /** By e-mail and address where that person is at home. */
   readonly #byHome: LRUCache<string, Tries>;
-  /** Where sign-ins under way are counted: what is home may change meanwhile. */
+  /** Where running sign-ins are counted: homes may change meanwhile. */
   readonly #underWay = new WeakMap<SignInAttempt, readonly Tries[]>();
 
   constructor({ rememberedMax = REMEMBERED_MAX }: { readonly rememberedMax?: number } = {}) {
@@ -52,17 +52,17 @@ export class SignInLimiter {
     this.#byHome = new LRUCache(entryBound(rememberedMax));
   }
 
-  /** The person of this e-mail has shown at this address who it is. */
+  /** The person with this e-mail has been authenticated at this address. */
   noteHome(attempt: SignInAttempt): void {
     const key = homeKey(attempt);
     if (!this.#byHome.has(key)) this.#byHome.set(key, { failures: [], pendingCount: 0 });
   }
 
   /**
-   * May this sign-in be tried now? If so, `end` must follow. Those under way count like failures, so that
-   * many at once are no way around the limit; a refused one counts for nothing.
+   * Whether this sign-in may be tried now. If so, `end` must follow. Running ones count like failures, so that concurrency
+   * is no way around the limit; refused ones do not count.
    *
-   * @returns  0: it may; else the seconds to wait, at least 1
+   * @returns  0: allowed; else the seconds to wait, at least 1
    */
   begin(attempt: SignInAttempt, nowMs: number): number {
     const tries = this.#triesOf(attempt, nowMs);
@@ -81,7 +81,7 @@ export class SignInLimiter {
       if (outcome === 'failed') one.failures.push(nowMs);
     }
     if (outcome !== 'succeeded') return;
-    // Why not those of the address: whoever has an account could clear it for guesses at other ones.
+    // Why not those of the address: an account's owner could clear it to guess other passwords.
     const [first] = tries;
     if (first !== undefined) first.failures = [];
     this.noteHome(attempt);
@@ -104,10 +104,10 @@ function homeKey(attempt: SignInAttempt): string {
   return `${attempt.address} ${nameOf(attempt)}`;
 }
 
-/** What is remembered of `key`, without failures that no longer count. */
+/** Attempts of `key`, without failures that no longer count. */
 function recent(table: LRUCache<string, Tries>, key: string, nowMs: number): Tries {
   const tries = table.get(key) ?? { failures: [], pendingCount: 0 };
-  // Why min: after the clock was set back nobody is to wait for longer than the window.
+  // Why min: after the clock was set back nobody may wait longer than the window.
   tries.failures = tries.failures
     .map((timeMs) => Math.min(timeMs, nowMs))
     .filter((timeMs) => timeMs + WINDOW_MS > nowMs);
@@ -115,7 +115,7 @@ function recent(table: LRUCache<string, Tries>, key: string, nowMs: number): Tri
   return tries;
 }
 
-/** Milliseconds until one more may be tried. */
+/** Milliseconds until the next attempt is allowed. */
 function waitOf({ failures, pendingCount }: Tries, nowMs: number): number {
   const oldest = failures.at(-FAILURE_COUNT_MAX);
   if (oldest !== undefined) return oldest + WINDOW_MS - nowMs;

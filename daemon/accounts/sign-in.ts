@@ -1,5 +1,5 @@
-// How people prove who they are to a browser: the one-time link that makes the first owner or sets a password,
-// sign-in with e-mail and password, sessions, and their end (API.md 4.8, 15.1, 21.1).
+// Sign-in of people with a browser: the one-time link that creates the first owner or sets a password, sign-in with e-mail
+// and password, sessions, and sign-out (API.md 4.8, 15.1, 21.1).
 
 import { DAY_MS } from '../base/durations.ts';
 import type { Store } from '../store/store.ts';
@@ -16,7 +16,7 @@ import {
 } from './passwords.ts';
 import type { SignInLimiter, SignInOutcome } from './sign-in-limiter.ts';
 
-/** How long a link to set a password is good. */
+/** Life of a link to set a password. */
 const LINK_MS = 7 * DAY_MS;
 
 export interface SignInOptions {
@@ -29,7 +29,7 @@ export interface SignInOptions {
   readonly isPasswordLoginAllowed: () => boolean;
 }
 
-/** A session that begins: its value goes into the cookie and is nowhere else. */
+/** A new session: its value is only in the cookie. */
 export interface SignedIn {
   readonly person: Person;
   readonly sessionValue: string;
@@ -42,7 +42,7 @@ export interface SetupRequest {
   readonly password: string;
 }
 
-/** What a one-time link is for: the first owner, or a user who sets a password. */
+/** Purpose of a one-time link: create the first owner, or set a user's password. */
 export type LinkView =
   { readonly kind: 'setup' } | { readonly kind: 'invitation'; readonly email: string };
 
@@ -65,9 +65,9 @@ export class SignIn {
   }
 
   /**
-   * The value of a one-time link.
+   * Creates a one-time link and returns its value.
    *
-   * @param userId  whose password it sets; null: it makes the first owner, and links before it are void
+   * @param userId  whose password it sets; null: it creates the first owner, and earlier such links are void
    */
   async makeLink(userId: string | null): Promise<string> {
     const { store, secret, now } = this.#options;
@@ -80,7 +80,7 @@ export class SignIn {
     return value;
   }
 
-  /** What a one-time link is for; undefined: it is none, was used, or is too old. Errors: NOT_READY. */
+  /** Purpose of a one-time link; undefined: unknown, used, or expired. Errors: NOT_READY. */
   async linkOf(token: string): Promise<LinkView | undefined> {
     const { store, secret, now } = this.#options;
     const link = await store.setupLinks.find(hashCredential(secret, token), now());
@@ -91,16 +91,16 @@ export class SignIn {
   }
 
   /**
-   * Uses a one-time link: makes the first owner, or sets password and name of the user it is for.
+   * Consumes a one-time link: creates the first owner, or sets password and name of its user.
    *
-   * Errors: INVALID_CREDENTIALS; INVALID_REQUEST_BODY for a password of the wrong length, the link then stays
-   * good; SERVER_OVERLOADED; NOT_READY.
+   * Errors: INVALID_CREDENTIALS; INVALID_REQUEST_BODY for a password of the wrong length, the link then stays valid;
+   * SERVER_OVERLOADED; NOT_READY.
    */
   async setUp({ token, email, name, password }: SetupRequest): Promise<SignedIn> {
     const { store, secret, passwords, now, trail } = this.#options;
     checkNewPassword(password, 'password');
     const tokenHash = hashCredential(secret, token);
-    // Why first: whoever has no link is to cost no more than a look at the store.
+    // Why first: a request without a link must cost no more than a query of the store.
     if ((await store.setupLinks.find(tokenHash, now())) === undefined)
       throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
     const passwordHash = await passwords.hash(password);
@@ -119,8 +119,8 @@ export class SignIn {
   }
 
   /**
-   * Errors: EMAIL_LOGIN_DISABLED; TOO_MANY_SIGN_IN_ATTEMPTS; INVALID_CREDENTIALS, after the same time whether the
-   * user is unknown or the password wrong; SERVER_OVERLOADED; NOT_READY.
+   * Errors: EMAIL_LOGIN_DISABLED; TOO_MANY_SIGN_IN_ATTEMPTS; INVALID_CREDENTIALS, after the same time whether the user is
+   * unknown or the password wrong; SERVER_OVERLOADED; NOT_READY.
    */
   async logIn({ email, password, address, clientSource }: LoginRequest): Promise<SignedIn> {
     const { store, trail } = this.#options;
@@ -141,9 +141,9 @@ export class SignIn {
   }
 
   /**
-   * Begins a session of a user whom an identity provider has named.
+   * Starts a session of a user identified by an identity provider.
    *
-   * Errors: NOT_FOUND: the user is not active any more; NOT_READY.
+   * Errors: NOT_FOUND: the user is no longer active; NOT_READY.
    */
   async signOn(user: User, provider: string): Promise<SignedIn> {
     const signedIn = await this.#begin(user);
@@ -152,7 +152,7 @@ export class SignIn {
     return signedIn;
   }
 
-  /** The person uses a session at this address: what others fail there does not lock it out. */
+  /** The person uses a session at this address: failures of others there do not lock it out. */
   noteHome(person: Person, address: string): void {
     this.#options.limiter.noteHome({ email: person.email, address });
   }
@@ -164,10 +164,10 @@ export class SignIn {
   }
 
   /**
-   * Changes the password of a user who is signed in, and ends the other sessions.
+   * Changes the password of a signed-in user, and ends the other sessions.
    *
-   * Errors: INVALID_CREDENTIALS if the current one is wrong; INVALID_REQUEST_BODY for a new one of the wrong
-   * length; TOO_MANY_SIGN_IN_ATTEMPTS; SERVER_OVERLOADED; NOT_READY.
+   * Errors: INVALID_CREDENTIALS if the current one is wrong; INVALID_REQUEST_BODY for a new one of the wrong length;
+   * TOO_MANY_SIGN_IN_ATTEMPTS; SERVER_OVERLOADED; NOT_READY.
    */
   async changePassword(
     person: Person,
@@ -193,7 +193,7 @@ export class SignIn {
   }
 
   /**
-   * Sets a password without asking for the old one, and ends the sessions but one.
+   * Sets a password without the old one, and ends all sessions but one.
    *
    * Errors: INVALID_REQUEST_BODY for one of the wrong length; NOT_READY.
    */
@@ -203,14 +203,14 @@ export class SignIn {
     await store.sessions.removeAllOf(userId, exceptSession);
   }
 
-  /** What the store keeps of a password. Errors: INVALID_REQUEST_BODY for one of the wrong length; SERVER_OVERLOADED. */
+  /** The stored form of a password. Errors: INVALID_REQUEST_BODY for one of the wrong length; SERVER_OVERLOADED. */
   async hashPassword(password: string): Promise<string> {
     checkNewPassword(password, 'password');
     return this.#options.passwords.hash(password);
   }
 
   /**
-   * The user that `find` gives, if the password fits; within the limit of failures for e-mail and address.
+   * The user from `find`, if the password matches; within the limit of failures for e-mail and address.
    *
    * Errors: TOO_MANY_SIGN_IN_ATTEMPTS; SERVER_OVERLOADED; NOT_READY.
    */
@@ -241,7 +241,7 @@ export class SignIn {
     }
   }
 
-  /** Why: while the password was checked it may have been changed, which ends sessions that were there. */
+  /** Why: the password may have been changed during the check, which ended only the existing sessions. */
   async #checkStill({ id, passwordHash }: User, { sessionValue }: SignedIn): Promise<void> {
     const { store, secret } = this.#options;
     if ((await store.users.get(id))?.passwordHash === passwordHash) return;

@@ -1,9 +1,8 @@
-// Sign-on by the identity providers of the configuration (API.md 4.10): who is signed in, made, linked or refused by what an
-// issuer says, and what is recorded of it. The protocol is in sign-on/, loaded when somebody needs it.
+// Sign-on by the configured identity providers (API.md 4.10): signs in, creates, links or refuses a user by the issuer's
+// claims, and audits it. The protocol is in sign-on/, loaded on demand.
 //
-// A verified address names the user. The account that it came with is linked with the user then, and from there on both stay
-// together: an address that another account has by now, or an account with another address, is refused until the link is
-// ended.
+// A verified address identifies the user. The account is then linked with the user, and both stay together: an address
+// already linked with another account, or a linked account with another address, is refused until the link is removed.
 
 import type { Configuration } from '../base/config/configuration.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
@@ -27,7 +26,7 @@ import { given } from '../base/given.ts';
 
 export const SIGN_ON_PATH = '/api/auth/oidc';
 
-/** Sign-ons that an issuer is asked for at a time; a slow issuer does not hold up the others. */
+/** Concurrent sign-ons per issuer, so that a slow one does not delay the others. */
 const RUNNING_MAX = 16;
 const RUNNING_OF_ONE_MAX = 8;
 const WAITING_MAX = 64;
@@ -36,18 +35,18 @@ export interface SingleSignOnOptions {
   readonly store: Store;
   /** The instance secret. */
   readonly secret: Buffer;
-  /** As they are now. */
+  /** Current. */
   readonly configuration: Pick<Configuration, 'identityProviders' | 'env'>;
   readonly members: Members;
   readonly signIn: SignIn;
   readonly trail: AuditTrail;
-  /** Are tokens of issuers in the licence now? */
+  /** Whether the licence includes issuers' tokens now. */
   readonly hasBearer: () => boolean;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** A way to sign in, as the page shows it. */
+/** A way to sign in, for the page. */
 export interface ShownProvider {
   readonly name: string;
   readonly url: string;
@@ -56,13 +55,13 @@ export interface ShownProvider {
 export interface SignOnReturn {
   /** Of the daemon, without trailing slash. */
   readonly baseUrl: string;
-  /** What the issuer added to the redirect address. */
+  /** The issuer's parameters of the redirect address. */
   readonly query: URLSearchParams;
-  /** What the browser kept. */
+  /** Value of the browser's cookie. */
   readonly sealed: string | undefined;
 }
 
-/** Of whom a token is. */
+/** The user of a token. */
 export interface TokenUser {
   readonly userId: string;
   /** The provider that accepts it. */
@@ -98,12 +97,12 @@ export class SingleSignOn {
     return this.#options.configuration.identityProviders;
   }
 
-  /** Is there a way to sign in without password? */
+  /** Whether there is a way to sign in without password. */
   get isConfigured(): boolean {
     return Object.keys(this.#providers).length > 0;
   }
 
-  /** In the order of the configuration. */
+  /** In configuration order. */
   shown(baseUrl: string): ShownProvider[] {
     return Object.entries(this.#providers).map(([id, { type, displayName }]) => ({
       name: displayName ?? (type === 'github' ? 'GitHub' : id),
@@ -112,9 +111,9 @@ export class SingleSignOn {
   }
 
   /**
-   * Where to send somebody who wants to sign in, and what the browser is to keep until it comes back.
+   * Starts a sign-on: returns the address to redirect to, and the cookie for the browser.
    *
-   * @param wanted  the page where it goes on behind that
+   * @param wanted  the page to continue at
    *
    * Errors: NOT_FOUND; SignOnRefusal; SERVER_OVERLOADED.
    */
@@ -135,7 +134,7 @@ export class SingleSignOn {
   }
 
   /**
-   * Signs in who came back from an issuer.
+   * Signs in a person who returns from an issuer.
    *
    * Errors: NOT_FOUND; SignOnRefusal; SERVER_OVERLOADED; NOT_READY.
    */
@@ -162,7 +161,7 @@ export class SingleSignOn {
   }
 
   /**
-   * Of whom an access token of an issuer is; undefined: it is not good here.
+   * The user of an issuer's access token; undefined: not valid here.
    *
    * Errors: NOT_READY if the store cannot be reached.
    */
@@ -181,12 +180,12 @@ export class SingleSignOn {
     return undefined;
   }
 
-  /** Does any provider accept tokens? */
+  /** Whether any provider accepts tokens. */
   get isBearerAccepted(): boolean {
     return Object.values(this.#providers).some((one) => one.type === 'oidc' && one.acceptBearer);
   }
 
-  /** Does a provider that accepted a token go on to do so? */
+  /** Whether a provider still accepts tokens. */
   isAccepting(provider: ProviderSettings | undefined): boolean {
     return (
       this.#options.hasBearer() && Object.values(this.#providers).some((one) => one === provider)
@@ -210,7 +209,7 @@ export class SingleSignOn {
     return { userId, provider: issuer.settings, expiresAtMs: identity.expiresAtMs };
   }
 
-  /** By the link; where there is none, by the address, if that user has no other account of the issuer. */
+  /** By the link; without one, by the address, if that user has no other account of the issuer. */
   async #userIdOf({
     issuer,
     subject,
@@ -244,7 +243,7 @@ export class SingleSignOn {
     }
   }
 
-  /** The user who is meant, linked with the account. Errors: SignOnRefusal; those of the store. */
+  /** The matching user, linked with the account. Errors: SignOnRefusal; those of the store. */
   async #userFor(settings: ProviderSettings, identity: Identity, actor: Actor): Promise<User> {
     const { store, now } = this.#options;
     const { issuer, subject, emails } = identity;
@@ -260,7 +259,7 @@ export class SingleSignOn {
     throw new SignOnRefusal('linked');
   }
 
-  /** Why not the first account: whoever is first at the issuer would own the instance. Errors: as `#userFor`. */
+  /** Why not the first account: the first person at the issuer would own the instance. Errors: as `#userFor`. */
   async #signUp(
     settings: ProviderSettings,
     { emails: [email], name }: Identity,
@@ -297,7 +296,7 @@ export class SingleSignOn {
     return this.#begun;
   }
 
-  /** Says in the log why, which whoever signs in is not told. Errors: always. */
+  /** Logs the reason, which the person is not told. Errors: always. */
   #failed({ causesOf }: Protocol, id: string, error: unknown): never {
     const { log } = this.#options;
     if (error instanceof AccountError || isShortage(error)) throw error;
@@ -314,12 +313,12 @@ function redirectUriOf(id: string, baseUrl: string): string {
 
 const REFUSED_BY_STORE: Readonly<Record<string, RefusalReason>> = {
   ORG_SEAT_COUNT_REACHED: 'seats',
-  // Made, suspended or removed meanwhile: who tries again is told what holds then.
+  // Created, suspended or removed meanwhile: a retry reports the current state.
   USER_ALREADY_EXISTS: 'stale',
   NOT_FOUND: 'unknown',
 };
 
-/** Undefined: it is no refusal. */
+/** Undefined: not a refusal. */
 function refusalOf(error: unknown): SignOnRefusal | undefined {
   if (error instanceof SignOnRefusal) return error;
   const reason = error instanceof StoreError ? REFUSED_BY_STORE[error.errorCode] : undefined;

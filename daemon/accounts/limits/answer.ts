@@ -1,10 +1,10 @@
-// What callers are told of their limit: which one holds for them, the headers, and the refusal. Which
-// answers carry the headers is decided where requests are handled.
+// A user's limit in answers: the effective limit, the headers, and the refusal. The request handling decides which answers
+// carry the headers.
 
 import type { Decision } from './decision.ts';
 
 /**
- * The limit that holds for a user.
+ * The effective limit of a user.
  *
  * @param requestsPerDay  of the user; null: the default
  * @param defaultLimit    of the instance; null: none
@@ -18,14 +18,14 @@ export function limitOf(
   return requestsPerDay ?? defaultLimit;
 }
 
-/** Names of the headers that tell of a limit. */
+/** Names of the rate limit headers. */
 export const RATE_LIMIT_HEADERS = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
 ];
 
-/** Those headers; none where there is no limit. */
+/** The rate limit headers; none without a limit. */
 export function rateLimitHeaders(decision: Decision): Readonly<Record<string, string>> {
   const { limit, remaining, resetAtMs } = decision;
   if (limit === null || remaining === null) return {};
@@ -41,7 +41,7 @@ export function retryAfterSeconds({ resetAtMs }: Decision, nowMs: number): numbe
   return Math.max(1, Math.ceil((resetAtMs - nowMs) / 1000));
 }
 
-/** The text of a refusal. The decision has a limit. */
+/** Message of a refusal. The decision has a limit. */
 export function refusalMessage({ limit }: Decision, contact: string): string {
   return (
     `The limit of ${limit ?? 0} requests per day is reached. It resets at 00:00 UTC. ` +

@@ -1,25 +1,25 @@
-// Asks the store for many entries: a few requests at a time, each for as many entries of one day as wait
-// then. So a burst of users, as at midnight, costs a few transactions instead of one each.
+// Batches requests to the store: a few at a time, each for as many entries of one day as are waiting. So a burst of users,
+// as at midnight, costs a few transactions instead of one each.
 
 import type { Entry } from './entry.ts';
 
 const RUNNING_MAX = 4;
-/** Measured: 2026-11-21: a transaction for so many entries keeps the event loop for 2 ms if embedded. */
+/** Measured: 2026-11-21: a transaction for this many entries blocks the event loop for 2 ms if embedded. */
 const BATCH_MAX = 128;
 
 export class Asking {
   readonly #exchange: (entries: readonly Entry[]) => Promise<void>;
-  /** By day, in the order in which they were asked for. */
+  /** By day, in order of request. */
   readonly #due = new Map<number, Set<Entry>>();
   #runningCount = 0;
   #onIdle: (() => void)[] = [];
 
-  /** @param exchange  asks for entries of one day; must not fail */
+  /** @param exchange  sends a request for entries of one day; must not fail */
   constructor(exchange: (entries: readonly Entry[]) => Promise<void>) {
     this.#exchange = exchange;
   }
 
-  /** Asks for an entry soon, unless it is asked for already. */
+  /** Requests an entry soon, unless it is requested already. */
   ask(entry: Entry): void {
     if (entry.isAsking) return;
     entry.isAsking = true;
@@ -29,7 +29,7 @@ export class Asking {
     this.#start();
   }
 
-  /** Done when nothing is due or on its way. */
+  /** Resolves when no request is due or running. */
   async idle(): Promise<void> {
     if (this.#runningCount === 0 && this.#due.size === 0) return;
     await new Promise<void>((resolve) => this.#onIdle.push(resolve));
@@ -52,7 +52,7 @@ export class Asking {
         entries.push(entry);
       }
       this.#due.delete(day);
-      // The next batch is of another day.
+      // The next batch is for another day.
       if (entries.length > 0) break;
     }
     return entries;

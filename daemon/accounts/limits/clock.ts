@@ -1,15 +1,15 @@
-// The time that passes and timers, for the ledger: real ones, or those of a test.
+// Monotonic time and timers for the ledger: real ones, or those of a test.
 
 export interface LedgerClock {
-  /** Milliseconds that never go back, from any beginning. */
+  /** Monotonic milliseconds from any origin. */
   nowMs(): number;
-  /** Calls `run` again and again; returns what ends it. */
+  /** Calls `run` repeatedly; the result ends it. */
   every(ms: number, run: () => void): () => void;
-  /** Calls `run` once; returns what prevents it. */
+  /** Calls `run` once; the result cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 
-/** The clock of the machine. What repeats does not keep the process alive. */
+/** The clock of the machine. Repeating timers do not keep the process alive. */
 export const SYSTEM_CLOCK: LedgerClock = {
   nowMs: () => performance.now(),
   every: (ms, run) => {

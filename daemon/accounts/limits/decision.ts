@@ -1,4 +1,4 @@
-// What the ledger says of a request, and the days that it counts by: UTC days, numbered from the epoch.
+// The ledger's decision on a request, and its days: UTC days, numbered from the epoch.
 
 import { DAY_MS } from '../../base/durations.ts';
 
@@ -8,15 +8,15 @@ export interface Decision {
   /** Requests allowed per day; null: any number. */
   readonly limit: number | null;
   /**
-   * Requests left today, this one taken off; null: no limit. What other daemons have admitted in the last
-   * seconds may be missing; from where it matters, near the end, nothing is.
+   * Remaining requests today, after this one; null: no limit. Requests admitted by other daemons in the last seconds may be
+   * missing, but not near the limit, where it matters.
    */
   readonly remaining: number | null;
   /** The next 00:00 UTC, milliseconds since the epoch. */
   readonly resetAtMs: number;
 }
 
-/** What a user has used of its limit on one day. */
+/** A user's use of its limit on one day. */
 export interface DayUsage {
   readonly limit: number | null;
   readonly used: number;
@@ -38,7 +38,7 @@ export function resetAtMs(day: number): number {
   return (day + 1) * DAY_MS;
 }
 
-/** What is left of a limit; a limit that was lowered may be below what is used. */
+/** What remains of a limit; a lowered limit may be below the use. */
 export function remainingOf(limit: number | null, used: number): number | null {
   return limit === null ? null : Math.max(0, limit - used);
 }

@@ -1,5 +1,5 @@
-// What a daemon knows of one user on one day: how much is used, what of it the store has not heard of, and who waits.
-// Plain state and its steps; when they happen is in ledger.ts.
+// State of one user on one day in this daemon: requests used, requests not yet reported to the store, and waiting requests.
+// ledger.ts decides when each step runs.
 
 import type { UsageAnswer, UsageRequest } from '../../store/usage.ts';
 import { type Decision, remainingOf, resetAtMs } from './decision.ts';
@@ -7,7 +7,7 @@ import { type Decision, remainingOf, resetAtMs } from './decision.ts';
 /** Stands for no limit, so that requests without a limit are counted by the same rules. */
 export const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
-/** A request that waits for an answer of the store. */
+/** A request that waits for the store's answer. */
 export interface Waiter {
   readonly cap: number;
   readonly resolve: (decision: Decision) => void;
@@ -17,9 +17,9 @@ export interface Waiter {
 export interface Entry {
   readonly userId: string;
   readonly day: number;
-  /** False: `used` is but what this daemon has admitted. */
+  /** False: `used` counts only this daemon. */
   isKnown: boolean;
-  /** By all daemons as far as known, all of this one included. */
+  /** By all daemons as far as known, including everything of this one. */
   used: number;
   /** Admitted by this daemon, and not yet counted in the store. */
   owed: number;
@@ -27,9 +27,9 @@ export interface Entry {
   takeCount: number;
   idleTickCount: number;
   waiters: Waiter[];
-  /** A request to the store is due or on its way. */
+  /** A request to the store is due or running. */
   isAsking: boolean;
-  /** The user is idle: what is owed is reported, then nothing is kept. */
+  /** The user is idle: dropped after the last report. */
   isLeaving: boolean;
 }
 
@@ -65,22 +65,22 @@ function decision({ day }: Entry, cap: number, used: number, admitted: boolean):
 }
 
 /**
- * What to report, and to ask for.
+ * Builds the report and request to the store.
  *
- * @param isShared  others count for this user too; else what is used is what this daemon says
+ * @param isShared  other daemons count this user too; else this daemon's count is authoritative
  */
 export function requestOf(entry: Entry, isShared: boolean): UsageRequest {
   const { userId, waiters, owed, used, isKnown } = entry;
   const limit = waiters[0]?.cap ?? UNLIMITED;
   const firstOther = waiters.findIndex(({ cap }) => cap !== limit);
   const need = firstOther < 0 ? waiters.length : firstOther;
-  // Why the difference: what is said as a whole may arrive twice, and a daemon alone knows it.
+  // Why the difference: a total may safely arrive twice, but only a daemon with its own store knows it.
   return isShared
     ? { userId, owed, atLeast: 0, need, limit }
     : { userId, owed: 0, atLeast: isKnown ? used : owed, need: 0, limit };
 }
 
-/** Takes in the answer to `request`, and answers the waiters that it decides on. `owed` is what was owed when it was made. */
+/** Applies the answer to `request`, and resolves the waiters it decides. `owed` is the value at the time of the request. */
 export function takeIn(
   entry: Entry,
   request: UsageRequest,
@@ -102,7 +102,7 @@ export function takeIn(
   }
 }
 
-/** Answers all waiters with an error. */
+/** Rejects all waiters. */
 export function rejectAll(entry: Entry, error: Error): void {
   for (const waiter of entry.waiters.splice(0)) waiter.reject(error);
 }

@@ -1,7 +1,7 @@
-// Decides whether a request of a user is still within the limit of its day. A daemon on a store of its own decides in
-// memory, and reports what it admitted every 2 seconds, so that a crash forgets that much at most, and never adds.
-// Several daemons on one store ask it: requests that come together are counted by one transaction, up to
-// exactly the limit. Which requests count, and what a refused one is answered, is for the callers.
+// Decides whether a user's request is within the daily limit. A daemon with its own store decides in memory, and reports
+// admitted requests every 2 seconds, so that a crash forgets at most those, and never adds any. Daemons that share a store
+// ask it: concurrent requests are counted by one transaction, up to exactly the limit. Callers decide which requests count,
+// and answer refused ones.
 
 import { CodedError, errorOf, messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
@@ -17,28 +17,28 @@ export interface LedgerOptions {
   readonly store: Usage;
   readonly log: Log;
   readonly clock?: LedgerClock;
-  /** So long requests are admitted unasked after the store failed, and reported when it is back; 0. */
+  /** How long requests are admitted without the store after it failed, and reported when it is back; 0. */
   readonly creditMs?: number;
   /** Users in memory; 100,000. */
   readonly entryCountMax?: number;
 }
 
-/** The ledger cannot decide now. Nothing was counted for good. */
+/** The ledger cannot decide now. Nothing was counted permanently. */
 export class LedgerError extends CodedError<'NOT_READY' | 'SERVER_OVERLOADED'> {
   override readonly name = 'LedgerError';
 }
 
 const TICK_MS = 2_000;
 
-/** On a store of its own a daemon keeps idle users in memory that long; on a shared one for a tick. */
+/** With its own store a daemon keeps idle users in memory this long; with a shared one for a tick. */
 const IDLE_MS_MAX = 600_000;
-/** Users in memory, about 300 bytes each; above, idle ones go at the next tick. */
+/** Users in memory, about 300 bytes each; beyond it, idle ones are dropped at the next tick. */
 const ENTRY_COUNT_MAX = 100_000;
 
-/** Requests of one user that wait. */
+/** Waiting requests of one user. */
 const WAITER_COUNT_MAX = 1_000;
 
-/** Requests that are admitted of a user of whom nothing is known, while the store does not answer. */
+/** Requests admitted for an unknown user while the store does not answer. */
 const UNKNOWN_CREDIT_MAX = 32;
 
 const CLOSE_COUNT_MAX = 3;
@@ -77,12 +77,12 @@ export class Ledger {
   /**
    * Counts a request, if it is admitted.
    *
-   * @param limit  requests per day of this user as of now; null: any number
-   * @returns      the decision; a promise of it when the store must be asked
+   * @param limit  current requests per day of this user; null: any number
+   * @returns      the decision; a promise of it if the store must be asked
    *
-   * Errors (of the promise): LedgerError; those of the store, such as NOT_READY, whereupon a store that several daemons
-   * share may have counted the request nevertheless.
-   * Cost: 1 us when nothing has to be asked.
+   * Errors (of the promise): LedgerError; those of the store, such as NOT_READY, after which a shared store may have
+   * counted the request nevertheless.
+   * Cost: 1 us if the store is not asked.
    */
   take(userId: string, limit: number | null, nowMs: number): Decision | Promise<Decision> {
     if (this.#isClosed) return Promise.reject(closedError());
@@ -98,8 +98,8 @@ export class Ledger {
   }
 
   /**
-   * May the request be admitted although the store does not answer? Of users who are not known only a few are, which
-   * may be forgotten.
+   * Whether the request may be admitted although the store does not answer. For unknown users only a few are, which may be
+   * forgotten.
    */
   #hasCredit(entry: Entry, cap: number): boolean {
     if (this.#failingSinceMs === undefined) return false;
@@ -107,7 +107,7 @@ export class Ledger {
     return entry.used < Math.min(cap, entry.isKnown ? UNLIMITED : UNKNOWN_CREDIT_MAX);
   }
 
-  /** What a user has used today. Errors: NOT_READY of the store. */
+  /** A user's use today. Errors: NOT_READY of the store. */
   async usageOf(userId: string, limit: number | null, nowMs: number): Promise<DayUsage> {
     const day = dayOf(nowMs);
     const entry = this.#days.get(day)?.get(userId);
@@ -121,7 +121,7 @@ export class Ledger {
     return [...this.#days.values()].reduce((count, entries) => count + entries.size, 0);
   }
 
-  /** Reports everything; a store that fails is asked three times. Requests that still wait fail with NOT_READY. */
+  /** Reports everything; a failing store is tried three times. Waiting requests fail with NOT_READY. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -148,7 +148,7 @@ export class Ledger {
     return entry;
   }
 
-  /** Another day, later or, when the clock was set back, earlier. */
+  /** Switches to another day: later, or earlier after the clock was set back. */
   #turnTo(day: number): void {
     if (this.#today.size === 0) this.#days.delete(this.#day);
     const entries = this.#days.get(day) ?? new Map<string, Entry>();
@@ -171,7 +171,7 @@ export class Ledger {
     });
   }
 
-  /** Asks the store for entries of one day, and acts on the answers. Never fails. */
+  /** Sends a request for entries of one day, and applies the answers. Never fails. */
   async #exchange(entries: readonly Entry[]): Promise<void> {
     const { isShared } = this.#store;
     const day = entries[0]?.day ?? this.#day;
@@ -216,7 +216,7 @@ export class Ledger {
     if (entries?.size === 0 && entry.day !== this.#day) this.#days.delete(entry.day);
   }
 
-  /** Reports what is not reported, and lets go what is not used. */
+  /** Reports pending counts, and drops idle users. */
   #tick(): void {
     let excessCount = this.entryCount - this.#entryCountMax;
     for (const entry of this.#entries()) {
@@ -232,7 +232,7 @@ export class Ledger {
     if (this.#isPruningDue) void this.#prune();
   }
 
-  /** Keeps nothing of a user, once all is reported. */
+  /** Drops a user after the last report. */
   #leave(entry: Entry): void {
     entry.isLeaving = true;
     if (entry.owed > 0) this.#asking.ask(entry);

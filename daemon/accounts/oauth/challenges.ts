@@ -1,4 +1,4 @@
-// PKCE (RFC 7636) by S256 alone: who redeems a code shows what the one who asked for it has hashed.
+// PKCE (RFC 7636), S256 only: the client that redeems a code presents the preimage of the challenge sent with the request.
 
 import { createHash } from 'node:crypto';
 import { OAuthError } from './error.ts';
@@ -8,7 +8,7 @@ import type { Parameters } from './parameters.ts';
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
-/** The challenge of a request. Errors: OAuthError invalid_request where there is none, or one by another method. */
+/** The challenge of a request. Errors: OAuthError invalid_request if it is missing, or uses another method. */
 export function challengeOf(parameters: Parameters): string {
   const challenge = parameters.require('code_challenge');
   if (parameters.get('code_challenge_method') !== 'S256')

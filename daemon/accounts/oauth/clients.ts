@@ -1,5 +1,5 @@
-// Registration of clients (RFC 7591): anybody may, so what is kept of each is small, how often is bounded, and only so many
-// stay that no user has let do anything. Clients have no secret: who they are is shown by where a code is sent, and by PKCE.
+// Registration of OAuth clients (RFC 7591). Anybody may register, so a client's record is small, the rate is limited, and
+// so is the number of clients without consent. Clients have no secret: redirect address and PKCE identify them.
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -11,24 +11,24 @@ import { HOUR_MS } from '../../base/durations.ts';
 
 const NAME_LENGTH_MAX = 128;
 const LOGO_LENGTH_MAX = 1000;
-/** Clients that no user has let do anything; the oldest go. */
+/** Clients without consent; the oldest are removed. */
 const UNUSED_MAX = 5_000;
 const REGISTRATIONS = {
-  /** Of one network, whatever others do: nobody can use up what everybody needs. */
+  /** Of one network, whatever others do: nobody can use up the quota of all. */
   assured: { countMax: 5, windowMs: HOUR_MS },
   /** More of one network: many people may share an address. */
   further: { countMax: 55, windowMs: HOUR_MS },
-  /** Further ones of all networks. Why: with fewer than UNUSED_MAX, a client waits hours for its user. */
+  /** Further ones of all networks. Why: below UNUSED_MAX, so that a client can wait hours for its user. */
   furtherOfAll: { countMax: 600, windowMs: HOUR_MS },
 };
-/** So long a client stays that may do nothing. */
+/** How long a client without consent is kept. */
 const CLIENT_MS = 90 * 24 * HOUR_MS;
 
-/** Whom the audit names for what a program did that nobody knows. */
+/** Audit actor for an unknown program. */
 const ANYBODY = { id: 'anonymous', type: 'user' } as const;
 
 const NAME = `client_name: expected a text of 1 to ${NAME_LENGTH_MAX} characters, none of them a control or format character`;
-/** Characters that are not seen, or change how others are: users are shown the name, and so is the audit. */
+/** Characters that are invisible or alter how others look: the name is displayed to users and in the audit. */
 const UNSHOWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
 const URIS = `redirect_uris: expected 1 to ${REDIRECTS_MAX} addresses`;
 const LOGO = `logo_uri: expected an address of ${LOGO_LENGTH_MAX} characters at most`;
@@ -56,7 +56,7 @@ const registration = z.object(
 
 type Registration = z.output<typeof registration>;
 
-/** What a client is told of itself. */
+/** Answer to a registration. */
 export interface RegisteredClient extends Registration {
   readonly client_id: string;
   /** Seconds since the epoch. */
@@ -94,9 +94,9 @@ export class Clients {
   /**
    * Registers a client.
    *
-   * @param json     what it says of itself
-   * @param address  where it is, for the audit
-   * @param holder   what it is counted for
+   * @param json     its metadata
+   * @param address  of the client, for the audit
+   * @param holder   whom it is counted for
    *
    * Errors: OAuthError; NOT_READY.
    */

@@ -1,6 +1,6 @@
-// What users let clients do: a request is checked, shown to a user who is signed in, and answered by a code that goes back to
-// where the client has registered. Nobody is sent anywhere before a user of this instance has said yes or no: whoever registers
-// a client chooses the address.
+// OAuth consents: a request is validated, displayed to a signed-in user, and answered with a code sent to the client's
+// registered address. Nobody is redirected before a user of this instance has said yes or no, as the client's owner chooses
+// the address.
 
 import { randomUUID } from 'node:crypto';
 import type { OAuthClient } from '../../store/oauth-clients.ts';
@@ -12,14 +12,14 @@ import type { Parameters } from './parameters.ts';
 import { isRegistered, redirectHost, redirectTo } from './redirects.ts';
 import { resourceOf } from './resources.ts';
 
-/** So long a user may think. */
+/** Time for the user's decision. */
 const REQUEST_MS = 600_000;
-/** Of one user; the oldest go. */
+/** Of one user; the oldest are removed. */
 const REQUESTS_MAX = 20;
 const CONSENTS_MAX = 100;
 const VALUE_SIZE = 32; // bytes
 
-/** What a client asks for, before anybody knows whom. */
+/** A client's request, before the user is known. */
 export interface AskedConsent {
   readonly client: OAuthClient;
   readonly redirectUri: string;
@@ -28,7 +28,7 @@ export interface AskedConsent {
   readonly resource: string;
 }
 
-/** What a user is shown of it. */
+/** What the user sees of it. */
 export interface ShownRequest {
   readonly clientName: string;
   readonly redirectHost: string;
@@ -65,7 +65,7 @@ export class Consents {
     };
   }
 
-  /** Keeps a request for a user. @returns  its id, which only this user can do anything with. Errors: NOT_READY. */
+  /** Stores a request for a user. @returns  its id, which only this user can use. Errors: NOT_READY. */
   async ask({ client, ...asked }: AskedConsent, userId: string): Promise<string> {
     const { store, hash, now } = this.#means;
     const id = randomHex(VALUE_SIZE);
@@ -79,7 +79,7 @@ export class Consents {
     return store.oauthConsents.request(hash(id), userId, now());
   }
 
-  /** Undefined: this user has no such request any more. Errors: NOT_READY. */
+  /** Undefined: this user no longer has such a request. Errors: NOT_READY. */
   async shown(id: string, userId: string): Promise<ShownRequest | undefined> {
     const request = await this.#request(id, userId);
     const client = request && (await this.#means.store.oauthClients.get(request.clientId));
@@ -89,9 +89,9 @@ export class Consents {
   }
 
   /**
-   * A user answers a request, once.
+   * Applies a user's decision, once.
    *
-   * @returns  where the browser goes next; undefined: this user has no such request any more
+   * @returns  the browser's next address; undefined: this user no longer has such a request
    * Errors: NOT_READY.
    */
   async decide(id: string, userId: string, decision: Decision): Promise<string | undefined> {
@@ -100,7 +100,7 @@ export class Consents {
     const said = decision === 'allow' ? await this.#allow(request) : await this.#deny(request);
     if (said === undefined) return undefined;
     const state = request.state === null ? {} : { state: request.state };
-    // Why `iss`: a client of several servers knows by it whose answer this is (RFC 9207).
+    // Why `iss`: it tells a client of several servers whose answer this is (RFC 9207).
     return redirectTo(request.redirectUri, { ...said, ...state, iss: this.#means.baseUrl() });
   }
 
@@ -130,13 +130,13 @@ export class Consents {
     return isTaken ? { code } : undefined;
   }
 
-  /** What a user lets clients do now. Errors: NOT_READY. */
+  /** Current consents of a user. Errors: NOT_READY. */
   list(userId: string): Promise<ShownConsent[]> {
     const { store, now } = this.#means;
     return store.oauthConsents.list(userId, now());
   }
 
-  /** Ends what a user lets a client do. False: there is no such thing. Errors: NOT_READY. */
+  /** Ends a consent. False: not found. Errors: NOT_READY. */
   async end(id: string, userId: string): Promise<boolean> {
     const consents = await this.list(userId);
     const consent = consents.find((one) => one.id === id);
@@ -145,14 +145,14 @@ export class Consents {
     return await this.#remove({ id, userId, clientId }, { reason: 'by its user', clientName });
   }
 
-  /** Ends it since something was used that is not good any more: somebody else has it. Errors: NOT_READY. */
+  /** Ends a consent after reuse of a code or token: somebody else has it. Errors: NOT_READY. */
   async endMisused(consent: ConsentName, reason: string): Promise<void> {
     const { id, userId, clientId } = consent;
     if (await this.#remove(consent, { reason }))
       this.#means.log.warn('tokens were revoked', { reason, consentId: id, userId, clientId });
   }
 
-  /** The client ends it. Errors: NOT_READY. */
+  /** The client ends its consent. Errors: NOT_READY. */
   async endRevoked(consent: ConsentName): Promise<void> {
     await this.#remove(consent, { reason: 'by the client' });
   }

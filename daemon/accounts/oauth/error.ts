@@ -1,4 +1,4 @@
-// A refusal as OAuth has them: a code that clients act on, and a text for people.
+// An OAuth error: a code for clients, and a text for people.
 
 export type OAuthErrorCode =
   | 'invalid_request'

@@ -1,4 +1,4 @@
-// What the parts of the OAuth server share: the store, the clock, how values become hashes, what the audit is told.
+// Dependencies shared by the parts of the OAuth server: store, clock, hashing, audit.
 
 import { randomBytes } from 'node:crypto';
 import type { Settings } from '../../base/config/settings.ts';
@@ -9,7 +9,7 @@ import type { Proofs } from './proofs.ts';
 
 export interface OAuthMeans {
   readonly store: Pick<Store, 'oauthClients' | 'oauthConsents'>;
-  /** What is kept of a secret value. */
+  /** The stored hash of a secret value. */
   readonly hash: (value: string) => string;
   readonly trail: OAuthTrail;
   /** Milliseconds since the epoch. */
@@ -21,7 +21,7 @@ export interface OAuthMeans {
   readonly log: Log;
 }
 
-/** Makes records for the audit. */
+/** Builds audit records. */
 export interface OAuthTrail {
   made(
     actor: Actor | undefined,

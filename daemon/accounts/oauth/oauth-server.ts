@@ -1,6 +1,6 @@
-// The OAuth server for tool clients (API.md 16): its parts, and what is done again and again. Endpoints are in api/oauth/.
+// The OAuth server for tool clients (API.md 16): its parts, and periodic cleanup. Endpoints are in api/oauth/.
 //
-// Clients are public, there are no scopes: who holds a token is its user, at the resource that the token is for.
+// Clients are public, and there are no scopes: a token acts as its user, at the resource that the token is for.
 
 import { Clients } from './clients.ts';
 import { Consents } from './consents.ts';
@@ -12,7 +12,7 @@ import { type ShownToken, type TokenBounds, tokenUse } from './token-use.ts';
 import { Tokens } from './tokens.ts';
 
 const PRUNE_MS = 600_000;
-/** Requests of one user or, where none is known, of one network; of whatever kind. Why: each may ask the store. */
+/** Requests of any kind of one user or, if unknown, of one network. Why: each may query the store. */
 const REQUESTS = { countMax: 300, windowMs: 60_000 };
 
 export class OAuthServer {
@@ -41,12 +41,12 @@ export class OAuthServer {
     if (seconds > 0) throw new OAuthError('temporarily_unavailable', 'too many requests', seconds);
   }
 
-  /** Whether an access token that is good may be used as it is shown. */
+  /** Tests whether a valid access token may be used as presented. */
   use(shown: ShownToken): (bounds: TokenBounds) => boolean | Promise<boolean> {
     return tokenUse(this.#means.proofs, shown, this.#means.baseUrl());
   }
 
-  /** Removes what is over. Why ignore failures: what is expired is refused anyway, and the next time comes. */
+  /** Removes expired rows. Why ignore failures: expired rows are refused anyway, and the next run removes them. */
   async prune(): Promise<void> {
     const { store, now } = this.#means;
     await store.oauthConsents.prune(now()).catch(() => {});

@@ -1,29 +1,29 @@
-// Proofs that whoever sends a token holds the key that it was given to (DPoP, RFC 9449): a signed word on one request, good
-// for a minute and once. Signatures and thumbprints are the library's affair.
+// DPoP proofs (RFC 9449) that the sender of a token has the key it was issued to: a signed statement about one request,
+// valid once and for a minute. The library checks signatures and thumbprints.
 //
-// Ids that were used are kept in memory: a daemon that was started again, or another one on the same store, does not know them.
+// Used ids are kept in memory: a restarted daemon, or another one on the same store, does not know them.
 
 import { createHash } from 'node:crypto';
 import { OAuthError } from './error.ts';
 
-/** A clock of a client may be off by so much, and a proof be so old. */
+/** Tolerance for a client's clock, and maximum age of a proof. */
 const SKEW_MS = 60_000;
-/** Longer ones are not looked at. */
+/** Longer ones are refused unread. */
 const PROOF_LENGTH_MAX = 4096;
 const ID_LENGTH_MAX = 256;
 /** Bound: ids of two minutes, 200 bytes each. */
 const USED_MAX = 100_000;
 
-/** What a proof has to be about. */
+/** The request that a proof must match. */
 export interface ProvenRequest {
   readonly method: string;
-  /** Under which this daemon is reached. */
+  /** Of this daemon. */
   readonly origins: readonly string[];
-  /** With that of the base URL. */
+  /** Including that of the base URL. */
   readonly path: string;
 }
 
-/** The claims that we read of a proof. */
+/** The claims that we read from a proof. */
 interface Claims {
   readonly jti?: unknown;
   readonly htm?: unknown;
@@ -32,12 +32,12 @@ interface Claims {
   readonly ath?: unknown;
 }
 
-/** Why not with the rest: a start needs none. */
+/** Why not with the rest: a start does not need it. */
 const loadJose = () => import('jose');
 
 export class Proofs {
   readonly #now: () => number;
-  /** Ends by id, in their order. */
+  /** Expiry by id, in order. */
   readonly #used = new Map<string, number>();
 
   constructor(now: () => number) {
@@ -45,9 +45,9 @@ export class Proofs {
   }
 
   /**
-   * Checks a proof and uses it up.
+   * Checks a proof and consumes it.
    *
-   * @param token    that the proof is about; absent: it asks for one
+   * @param token    that the proof is bound to; absent: the request asks for one
    * @param keyHash  of the key that must have signed it; absent: any
    * @returns        the thumbprint of the key
    *
@@ -89,7 +89,7 @@ export class Proofs {
     }
   }
 
-  /** Errors: OAuthError where the id was used, or there is no room for another one. */
+  /** Errors: OAuthError if the id was used, or the table is full. */
   #use(id: string): void {
     const nowMs = this.#now();
     for (const [old, endMs] of this.#used) {
@@ -98,7 +98,7 @@ export class Proofs {
     }
     if (this.#used.has(id)) throw refused('it was used before');
     if (this.#used.size >= USED_MAX) throw refused('too many come at once');
-    // A proof from the future is good for as long again.
+    // A proof dated in the future is valid for that much longer.
     this.#used.set(id, nowMs + 2 * SKEW_MS + 1000);
   }
 }

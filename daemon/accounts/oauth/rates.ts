@@ -1,5 +1,5 @@
-// How often something may be done for one user or network, or for all together: so many times in a window. Counts are in
-// memory, which a restart empties, and of so many of them at most.
+// Rate limits per user or network, or for all together: a number of calls in a window. Counts are in memory, lost at a
+// restart, and limited in number.
 
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
@@ -25,7 +25,7 @@ export class Rate {
     this.#bound = bound;
   }
 
-  /** Counts one more for `key`. @returns  0: it may go on; else the seconds to wait, and nothing was counted */
+  /** Counts a call for `key`. @returns  0: allowed; else the seconds to wait, and nothing was counted */
   take(key: string, nowMs: number): number {
     const { countMax, windowMs } = this.#bound;
     const known = this.#counts.get(key);

@@ -1,5 +1,5 @@
-// Where a browser may be sent with a code: which addresses may be registered, whether an address is one of them, and how an
-// answer is put behind one. Addresses are compared as texts: two that differ in any character are two.
+// Redirect addresses of OAuth clients: which may be registered, whether an address is registered, and how an answer is
+// appended. Addresses are compared as texts: any different character makes another address.
 
 import { OAuthError } from './error.ts';
 
@@ -9,22 +9,22 @@ export const REDIRECTS_MAX = 10;
 const LENGTH_MAX = 1000;
 
 /**
- * A scheme of an application's own. RFC 8252 (7.1) wants a domain name in reverse; schemes without a dot may be those of a
+ * An application's private scheme. RFC 8252 (7.1) requires a reversed domain name; schemes without a dot may be those of a
  * browser or of the system (`javascript:`, `view-source:`, `ms-settings:`). Cursor has registered no better one.
  */
 const APPLICATION_SCHEME = /^(?:[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+|cursor):$/;
 
-/** What can be seen, but a space, a backslash (which browsers take for a slash), a wildcard or a fragment. */
+/** Printable characters; also refused: backslashes (which browsers take for slashes), wildcards and fragments. */
 const PLAIN = /^[!-~]+$/;
 const REFUSED_CHARACTERS = /[\\*#<>"]/;
 
-/** What we say in an answer, which nobody else is to say in front of it. */
+/** Parameters of our answers, which the address itself must not contain. */
 const ANSWER_PARAMETERS = ['code', 'state', 'iss', 'error'];
 
-/** As it is written: an address that only resolves to the machine itself is not one of these. */
+/** Literal forms only: a name that resolves to this machine is not included. */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,5})?(?=[/?]|$)/;
 
-/** Errors: OAuthError invalid_redirect_uri for what may not be registered. */
+/** Errors: OAuthError invalid_redirect_uri for an address that may not be registered. */
 export function checkRedirectUri(uri: string): void {
   const reason = refusalOf(uri);
   if (reason !== undefined)
@@ -43,14 +43,14 @@ function refusalOf(uri: string): string | undefined {
   if (url.username !== '' || url.password !== '') return 'a user name is not allowed';
   if (ANSWER_PARAMETERS.some((name) => url.searchParams.has(name)))
     return 'parameters that answers have are not allowed';
-  // The parser adds slashes that are not there.
+  // The parser adds missing slashes.
   if (isSecure && !/^https?:\/\/[^/?]/i.test(uri)) return 'expected a host';
   return undefined;
 }
 
-/** Is `uri` one of those that a client has registered? On loopback the port is the client's choice at each time (RFC 8252). */
+/** Whether a client has registered `uri`. On loopback the client may choose any port each time (RFC 8252). */
 export function isRegistered(registered: readonly string[], uri: string): boolean {
-  // Why again: clients may have been registered by an earlier version.
+  // Why again: the client may have been registered by an earlier version.
   if (refusalOf(uri) !== undefined) return false;
   return registered.includes(uri) || isRegisteredLoopback(registered, uri);
 }
@@ -65,13 +65,13 @@ function withoutPort(loopbackUri: string): string {
   return loopbackUri.replace(LOOPBACK, '$1');
 }
 
-/** What people are shown of an address: the host, or the scheme of an application. */
+/** What people see of an address: the host, or the scheme of an application. */
 export function redirectHost(uri: string): string {
   const { protocol, host } = new URL(uri);
   return protocol === 'http:' || protocol === 'https:' ? host : protocol;
 }
 
-/** The address with an answer behind it. */
+/** The address with an answer appended. */
 export function redirectTo(uri: string, answer: Readonly<Record<string, string>>): string {
   return `${uri}${uri.includes('?') ? '&' : '?'}${new URLSearchParams(answer).toString()}`;
 }

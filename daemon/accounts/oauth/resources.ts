@@ -1,4 +1,4 @@
-// What a token is for (RFC 8707): the tool server alone, or all of the API. One for the tool server is worth nothing elsewhere.
+// Resources of tokens (RFC 8707): only the tool server, or the whole API. A token for the tool server is refused elsewhere.
 
 import { OAuthError } from './error.ts';
 
@@ -6,7 +6,7 @@ import { OAuthError } from './error.ts';
 export const TOOL_SERVER_PATH = '/api/mcp';
 
 /**
- * The resource that a client names, as it is kept.
+ * The resource that a client names, in its stored form.
  *
  * @param baseUrl  without trailing slash
  * Errors: OAuthError invalid_target for any other address.
@@ -17,12 +17,12 @@ export function resourceOf(asked: string, baseUrl: string): string {
   throw new OAuthError('invalid_target', 'resource: expected this instance or its tool server');
 }
 
-/** May a token for `held` be narrowed to `asked`? */
+/** Whether a token for `held` may be narrowed to `asked`. */
 export function covers(held: string, asked: string, baseUrl: string): boolean {
   return held === asked || held === baseUrl;
 }
 
-/** Is a token for `resource` good for requests of this path? @param path  with that of the base URL */
+/** Whether a token for `resource` is valid for requests of this path. @param path  including that of the base URL */
 export function isForPath(resource: string, path: string, baseUrl: string): boolean {
   if (resource === baseUrl) return true;
   const toolServer = baseUrl + TOOL_SERVER_PATH;

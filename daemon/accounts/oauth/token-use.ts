@@ -1,4 +1,4 @@
-// Whether a good access token may be used as a request uses it: where it is meant for, and by whom it is held.
+// Whether a valid access token may be used for a request: checks its resource and its key.
 
 import type { Proofs, ProvenRequest } from './proofs.ts';
 import { isForPath } from './resources.ts';
@@ -6,11 +6,11 @@ import { isForPath } from './resources.ts';
 /** What an access token is bound to. */
 export interface TokenBounds {
   readonly resource: string;
-  /** Thumbprint of its key; null: whoever has it may use it. */
+  /** Thumbprint of its key; null: not bound to a key. */
   readonly keyHash: string | null;
 }
 
-/** A token as a request presents it. */
+/** A token as presented by a request. */
 export interface ShownToken {
   readonly value: string;
   readonly scheme: 'bearer' | 'dpop';
@@ -19,7 +19,7 @@ export interface ShownToken {
   readonly request: ProvenRequest;
 }
 
-/** Tells it for the bounds of the token, as often as is asked; the proof of a request is looked at once. */
+/** A test of a token's bounds that may be called repeatedly; a request's proof is checked once. */
 export function tokenUse(
   proofs: Proofs,
   shown: ShownToken,
@@ -45,7 +45,7 @@ async function prove(
     await proofs.check(proof, request, { token: value, keyHash });
     return true;
   } catch {
-    // No answer tells why a credential is none.
+    // No answer reveals why a credential is refused.
     return false;
   }
 }

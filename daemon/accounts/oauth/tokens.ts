@@ -1,8 +1,9 @@
-// Tokens for codes and for refresh tokens, and their end. Each code and each refresh token is good once: the second time ends
-// all that the first gave, since one of the two who had it should not have. Of several at once one is served, and ends too.
+// Issues tokens for codes and refresh tokens, and revokes them. Each code and each refresh token is valid once: a second
+// use revokes all that the first one gave, since one of the two users of it should not have it. Of concurrent uses one is
+// served, and revoked too.
 //
-// A refresh token begins with 32 digits that its successors have as well: so an old one is told from one that never was, and
-// nothing is kept of old ones.
+// A refresh token begins with 32 digits shared with its successors: this distinguishes an old token from an unknown one
+// without storing old ones.
 
 import type { OAuthConsent } from '../../store/oauth-consents.ts';
 import { isVerified } from './challenges.ts';
@@ -15,13 +16,13 @@ import { covers, resourceOf } from './resources.ts';
 
 const REFRESH_TOKEN = /^svor_(?<family>[0-9a-f]{32})[0-9a-f]{32}$/;
 const ACCESS_TOKEN = /^svoa_[0-9a-f]{64}$/;
-/** Bytes of what is new in a refresh token, and of what it has from those before it. */
+/** Bytes of a refresh token's new part, and of its inherited part. */
 const HALF_SIZE = 16;
 const ACCESS_TOKEN_SIZE = 32;
 
-/** What a token request comes with besides its form. */
+/** Proof of a token request. */
 export interface Proof {
-  /** Of the header `DPoP`; undefined: there is none. */
+  /** Of the header `DPoP`; undefined: missing. */
   readonly value: string | undefined;
   readonly request: ProvenRequest;
 }
@@ -34,7 +35,7 @@ export interface TokenAnswer {
   readonly refresh_token: string;
 }
 
-/** What is given next to a consent. */
+/** The next tokens of a consent. */
 interface Gift {
   readonly consent: OAuthConsent;
   readonly family: string;
@@ -53,7 +54,7 @@ export class Tokens {
   }
 
   /**
-   * The user who has given the code or token of a request, so that it is counted for that user; undefined: nobody has.
+   * The user who gave the code or token of a request, for rate limits; undefined: unknown.
    *
    * Errors: NOT_READY.
    */
@@ -147,7 +148,7 @@ export class Tokens {
     throw new OAuthError('invalid_target', 'resource: more than what was allowed');
   }
 
-  /** The key that tokens are to be bound to: that of the proof, if there is one; the same for good. */
+  /** The key to bind tokens to: that of the proof, if any; it never changes for a consent. */
   async #keyOf({ keyHash }: OAuthConsent, { value, request }: Proof): Promise<string | null> {
     if (value === undefined && keyHash === null) return null;
     if (value === undefined) throw new OAuthError('invalid_dpop_proof', 'DPoP proof: required');
@@ -168,7 +169,7 @@ export class Tokens {
     );
     const expiresAt = createdAt + accessTokenTtlSeconds * 1000;
     const token = { hash: hash(accessToken), resource, keyHash, createdAt, expiresAt };
-    // An access token goes with what it is of.
+    // An access token is removed with its consent.
     const ttlSeconds = Math.max(refreshTokenTtlSeconds, accessTokenTtlSeconds);
     const answer: TokenAnswer = {
       access_token: accessToken,
@@ -191,7 +192,7 @@ export class Tokens {
     return badGrant();
   }
 
-  /** Ends a token: a refresh token with all that its consent gave. What is no token is no error. Errors: NOT_READY. */
+  /** Revokes a token: a refresh token with all tokens of its consent. An unknown token is no error. Errors: NOT_READY. */
   async revoke(parameters: Parameters): Promise<void> {
     const value = parameters.get('token') ?? '';
     const clientId = parameters.get('client_id');
@@ -223,7 +224,7 @@ function familyOf(refreshToken: string): string | undefined {
   return REFRESH_TOKEN.exec(refreshToken)?.groups?.['family'];
 }
 
-/** The same for whatever is wrong with a code or a token. */
+/** The same for every fault of a code or a token. */
 function badGrant(): OAuthError {
   return new OAuthError('invalid_grant', 'the code or token is not good, or not for this client');
 }

@@ -1,6 +1,6 @@
-// A sign-on that was begun, as the browser keeps it until it comes back: sealed under the instance secret, so that nobody else
-// can make or read one, and nothing is kept here for whoever only begins. It is good once, for ten minutes, and only together
-// with the state that went to the issuer and back.
+// A pending sign-on, stored in the browser's cookie: sealed under the instance secret, so that nobody else can create or
+// read one, and this daemon stores nothing for it. It is valid once, for ten minutes, and only together with the state that
+// went to the issuer and back.
 
 import { hkdfSync } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
@@ -12,7 +12,7 @@ import type { Challenge } from './way-back.ts';
 export interface Begun extends Challenge {
   /** Id in the configuration. */
   readonly provider: string;
-  /** Path of ours where the person goes on. */
+  /** Our path to continue at. */
   readonly returnTo: string;
 }
 
@@ -24,7 +24,7 @@ const begunSchema = z.object({
   verifier: z.string(),
 });
 
-/** Bound: those that came back within ten minutes; a hundred bytes each. */
+/** Bound: those that returned within ten minutes; a hundred bytes each. */
 const USED_MAX = 50_000;
 
 export class BegunSignOns {
@@ -45,7 +45,7 @@ export class BegunSignOns {
       .encrypt(this.#key);
   }
 
-  /** What a cookie holds, this once; undefined: it is none of ours, of another provider or state, too old or used. */
+  /** Opens and consumes a cookie's value; undefined: not ours, of another provider or state, expired or used. */
   async take(
     sealed: string | undefined,
     provider: string,

@@ -1,5 +1,5 @@
-// Sign-on by GitHub, which is no OpenID Connect issuer: OAuth with PKCE and state, then its API says who came. The account is
-// its number, which nobody else ever has, as lists of readers name it.
+// Sign-on by GitHub, which is no OpenID Connect issuer: OAuth with PKCE and state, then its API identifies the user. The
+// account is GitHub's numeric id, which is never reused, as in reader lists.
 
 import * as client from 'openid-client';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ export interface GithubSignOnOptions {
   readonly env: Environment;
 }
 
-/** Addresses of an account; id, login and name are told without a scope. */
+/** Access to an account's addresses; id, login and name need no scope. */
 const SCOPE = 'user:email';
 const EMAILS_MAX = 100;
 
@@ -47,16 +47,18 @@ export class GithubSignOn {
     };
   }
 
-  /** Asks the API of the server, as nobody. @returns where people sign in. Errors: of the network; no GitHub. */
+  /**
+   * Calls the server's API without credential. @returns where people sign in. Errors: of the network; not a GitHub server.
+   */
   async probe(): Promise<string> {
     const { status } = await this.#fetch(`${githubApiUrl(this.settings.url)}/meta`, {});
-    // A server that lets nobody in without credential says so.
+    // A server closed to anonymous users answers 401.
     if (status !== 200 && status !== 401)
       throw new Error(`no API of GitHub is there: status ${status}`);
     return this.#metadata.authorization_endpoint;
   }
 
-  /** Where the person is sent. Errors: SignOnRefusal. */
+  /** Where to redirect the person. Errors: SignOnRefusal. */
   async address({ state, verifier }: Challenge, redirectUri: string): Promise<URL> {
     return client.buildAuthorizationUrl(this.#configuration(), {
       redirect_uri: redirectUri,
@@ -68,9 +70,9 @@ export class GithubSignOn {
   }
 
   /**
-   * Who came back.
+   * Identifies the returning person.
    *
-   * @param url  the redirect address, with what GitHub added
+   * @param url  the redirect address, with GitHub's parameters
    *
    * Errors: SignOnRefusal.
    */
@@ -92,7 +94,7 @@ export class GithubSignOn {
     }
   }
 
-  /** Errors: SignOnRefusal, where the API does not answer; what is no JSON. */
+  /** Errors: SignOnRefusal if the API does not answer; invalid JSON. */
   async #read(configuration: client.Configuration, token: string, path: string): Promise<unknown> {
     const url = new URL(githubApiUrl(this.settings.url) + path);
     const headers = new Headers({ accept: 'application/vnd.github+json' });
@@ -106,7 +108,7 @@ export class GithubSignOn {
     throw new SignOnRefusal(answer.status === 429 ? 'unreachable' : 'invalid', cause);
   }
 
-  /** Of this moment: the secret may have been exchanged. Errors: SignOnRefusal, where there is no secret. */
+  /** Current: the secret may have been replaced. Errors: SignOnRefusal if it is missing. */
   #configuration(): client.Configuration {
     const { clientId, clientSecret, url } = this.settings;
     const secret = client.ClientSecretPost(secretNow(clientSecret, this.#env));

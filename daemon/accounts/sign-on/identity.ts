@@ -1,15 +1,15 @@
-// Who somebody is by what an issuer says: the account there, and the addresses that it has verified. Only addresses of ASCII
-// count: other letters have lower cases that are letters of other addresses (the sign of Kelvin is k).
+// Identity of a person according to an issuer: the account there, and its verified addresses. Only ASCII addresses count:
+// other letters have lower cases that are letters of other addresses (the sign of Kelvin is k).
 
 import { z } from 'zod';
 import { SignOnRefusal } from './refusals.ts';
 
 export interface Identity {
-  /** As it calls itself. */
+  /** Its own name. */
   readonly issuer: string;
-  /** The account, as the issuer calls it. */
+  /** The issuer's id of the account. */
   readonly subject: string;
-  /** Verified; lower case, the main one first. */
+  /** Verified; lower case, the primary one first. */
   readonly emails: readonly [string, ...string[]];
   readonly name: string | undefined;
 }
@@ -32,17 +32,17 @@ const NAME_SIZE_MAX = 200;
 const subject = z.string().min(1).max(255);
 const email = z.email().max(EMAIL_SIZE_MAX).toLowerCase();
 
-/** Undefined: the issuer names none that it has verified. */
+/** Undefined: no verified address. */
 export function verifiedEmail({ email: said, verified }: SaidOfAddress): string | undefined {
   return verified === true ? email.safeParse(said).data : undefined;
 }
 
-/** Undefined: it names nobody. */
+/** Undefined: missing. */
 export function subjectOf({ sub }: Pick<SaidOfPerson, 'sub'>): string | undefined {
   return subject.safeParse(sub).data;
 }
 
-/** @param addresses  the main one first. Errors: SignOnRefusal. */
+/** @param addresses  the primary one first. Errors: SignOnRefusal. */
 export function identityOf(
   issuer: string,
   said: SaidOfPerson,

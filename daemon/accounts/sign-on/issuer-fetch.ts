@@ -1,24 +1,24 @@
-// How an issuer is asked: by the proxies and certificates of the environment, as code hosts are; within bounds of time and
-// size; no redirect is followed. An address that failed is left alone for a while, so that whoever sends tokens, or opens
-// sign-ons, by the thousand does not make us ask by the thousand.
+// HTTP requests to an issuer: through the environment's proxies and certificates, as to code hosts; limited in time and
+// size; without redirects. A failed address is not contacted for a while, so that a flood of tokens or sign-ons does not
+// become a flood of requests.
 //
-// Where the issuer is, the operator says; what it names itself (endpoints, keys) is asked by https only, or, where the issuer
-// has none, at its own origin.
+// The operator configures the issuer's address; addresses that it names itself (endpoints, keys) must be https, or, for an
+// issuer without https, of the same origin.
 
-// oxlint-disable-next-line import/no-unassigned-import -- for what it does
+// oxlint-disable-next-line import/no-unassigned-import -- for its side effect
 import '../../base/own-fetch.ts';
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher, request } from 'undici';
 import { openBriefWay, type Environment } from '../../base/config/way.ts';
 
 export const ISSUER_LIMITS = {
-  /** Of a question with its answer. */
+  /** Of a request with its answer. */
   answerMs: 5_000,
   /** Bytes of an answer. */
   bytes: 256 * 1024,
-  /** An address that failed is not asked again before; nor are keys, for a token with a key that is not known. */
+  /** Pause after a failed request, and between two requests for keys because of an unknown key. */
   restMs: 10_000,
-  /** Keys are asked for anew after so long: one that was withdrawn counts no longer. */
+  /** Keys are fetched again after this time, so that withdrawn ones no longer count. */
   keysMs: 300_000,
 };
 
@@ -38,10 +38,10 @@ interface Question {
 
 export type IssuerFetch = (address: string, question: Question) => Promise<Response>;
 
-/** Addresses of one issuer that are known to fail; a few endpoints. */
+/** Known failing addresses of one issuer, which has a few endpoints. */
 const FAILED_MAX = 16;
 
-/** What libraries ask an issuer with. Errors, of the function returned: those of the network; of bounds. */
+/** The fetch for libraries that talk to an issuer. Errors, of the function returned: of the network; of limits. */
 export function issuerFetch({ issuer, env, limits }: IssuerFetchOptions): IssuerFetch {
   const { answerMs, bytes, restMs } = limits;
   const failed = new LRUCache<string, true>({ max: FAILED_MAX, ttl: restMs });
@@ -61,7 +61,7 @@ export function issuerFetch({ issuer, env, limits }: IssuerFetchOptions): Issuer
   };
 }
 
-/** Errors: an address that is asked nothing. */
+/** Errors: the address is not allowed. */
 function allowed(url: URL, issuer: URL): URL {
   const isOwn = issuer.protocol === 'http:' && url.origin === issuer.origin;
   if (url.username === '' && url.password === '' && (url.protocol === 'https:' || isOwn))
@@ -102,7 +102,7 @@ function textOf(body: unknown): string | null {
   throw new TypeError('a question to an issuer is a form, or text');
 }
 
-/** Errors: an answer that is too large, or redirects. */
+/** Errors: an answer that is too large, or a redirect. */
 async function responseOf(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   sizeMax: number,

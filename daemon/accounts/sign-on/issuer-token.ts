@@ -1,5 +1,5 @@
-// Access tokens of an issuer (JWT) as Bearer: of whom they are, if they are good. What is no access token for this instance is
-// none: a token of another audience, one that is bound to a key (RFC 9449, RFC 8705) and comes without proof, an id token.
+// Verifies an issuer's access tokens (JWT) sent as Bearer, and identifies their user. Refused are tokens that are not
+// access tokens for this instance: of another audience, bound to a key (RFC 9449, RFC 8705) without proof, or id tokens.
 
 import { decodeJwt, type JWTPayload, jwtVerify } from 'jose';
 import { ALGORITHMS, type Issuer, SKEW_SECONDS } from './issuer.ts';
@@ -8,13 +8,13 @@ import { subjectOf, verifiedEmail } from './identity.ts';
 export interface TokenIdentity {
   readonly issuer: string;
   readonly subject: string;
-  /** Verified; undefined: the token names none. */
+  /** Verified; undefined: none in the token. */
   readonly email: string | undefined;
   /** Milliseconds since the epoch. */
   readonly expiresAtMs: number;
 }
 
-/** Types of tokens that may be access tokens (RFC 9068; many issuers say nothing more than JWT). */
+/** Types of tokens that may be access tokens (RFC 9068; many issuers use only JWT). */
 const TYPES: ReadonlySet<string | undefined> = new Set([
   undefined,
   'jwt',
@@ -22,10 +22,10 @@ const TYPES: ReadonlySet<string | undefined> = new Set([
   'application/at+jwt',
 ]);
 
-/** Claims of tokens that are for others, or bound to a key. */
+/** Claims of tokens for another purpose, or bound to a key. */
 const FOREIGN_CLAIMS = ['nonce', 'at_hash', 'c_hash', 'cnf', 'events'];
 
-/** Who the token says that it is of, unverified; undefined: it is no token. */
+/** The issuer claimed by a token, unverified; undefined: not a token. */
 export function namedIssuer(value: string): string | undefined {
   try {
     return decodeJwt(value).iss;
@@ -34,7 +34,7 @@ export function namedIssuer(value: string): string | undefined {
   }
 }
 
-/** Undefined: the token is not good here and now. Errors: SignOnRefusal, where the issuer does not answer. */
+/** Undefined: the token is not valid here and now. Errors: SignOnRefusal if the issuer does not answer. */
 export async function tokenIdentity(
   value: string,
   issuer: Issuer,

@@ -1,6 +1,6 @@
-// One identity provider as OpenID Connect has it: what it says of itself (discovery) and its keys, asked for when they are
-// needed and kept for a while; the way to it and back, by authorization code with PKCE, state and nonce; and what it says of a
-// person. openid-client holds the protocol; the signature is checked by jose with the same keys as access tokens.
+// An OpenID Connect issuer: its metadata (discovery) and keys, fetched on demand and cached; the sign-on by authorization
+// code with PKCE, state and nonce; and its claims about a person. openid-client implements the protocol; jose checks
+// signatures, with the same keys as for access tokens.
 
 import {
   createRemoteJWKSet,
@@ -20,7 +20,7 @@ import { HOUR_MS } from '../../base/durations.ts';
 /** Seconds by which clocks may differ. */
 export const SKEW_SECONDS = 60;
 
-/** Signatures with two keys: a published one can sign nothing. */
+/** Asymmetric signatures only: a published key cannot sign. */
 export const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -34,17 +34,17 @@ export const ALGORITHMS = [
   'EdDSA',
 ];
 
-/** What an issuer says of itself is asked for anew after so long. */
+/** Metadata is fetched again after this time. */
 const METADATA_MS = HOUR_MS;
 
 export interface IssuerOptions {
   readonly settings: OpenIdSettings;
   readonly env: Environment;
-  /** Other bounds than ISSUER_LIMITS; for tests. */
+  /** Overrides of ISSUER_LIMITS; for tests. */
   readonly limits?: Partial<typeof ISSUER_LIMITS>;
 }
 
-/** What an issuer says of itself. */
+/** An issuer's metadata and keys. */
 export interface OpenIssuer {
   readonly metadata: client.ServerMetadata;
   readonly keys: JWTVerifyGetKey;
@@ -68,7 +68,7 @@ export class Issuer {
     this.#fetch = issuerFetch({ issuer: this.#url, env, limits: this.#limits });
   }
 
-  /** Whether tokens that name this issuer may be of it. */
+  /** Whether a token that names this issuer may belong to it. */
   isNamedBy(issuer: string): boolean {
     return URL.canParse(issuer) && new URL(issuer).href === this.#url.href;
   }
@@ -85,7 +85,7 @@ export class Issuer {
       this.#opened = await this.#opening;
       return this.#opened;
     } catch (error) {
-      // What was known an hour ago is better than nobody to sign in.
+      // Metadata from an hour ago is better than no sign-in.
       if (known !== undefined) return known;
       throw new SignOnRefusal('unreachable', error);
     }
@@ -111,12 +111,12 @@ export class Issuer {
     return { metadata, keys, openedMs: performance.now() };
   }
 
-  /** The issuer has no TLS, as the operator says. */
+  /** The configured issuer has no TLS. */
   get #isPlain(): boolean {
     return this.#url.protocol === 'http:';
   }
 
-  /** Where the person is sent. Errors: SignOnRefusal. */
+  /** Where to redirect the person. Errors: SignOnRefusal. */
   async address(challenge: Challenge, redirectUri: string): Promise<URL> {
     const configuration = this.#configuration(await this.open());
     return client.buildAuthorizationUrl(configuration, {
@@ -130,9 +130,9 @@ export class Issuer {
   }
 
   /**
-   * Who came back.
+   * Identifies the returning person.
    *
-   * @param url  the redirect address, with what the issuer added
+   * @param url  the redirect address, with the issuer's parameters
    *
    * Errors: SignOnRefusal.
    */
@@ -154,7 +154,7 @@ export class Issuer {
     }
   }
 
-  /** What the id token says; where it leaves the address out, what the issuer says when asked with the access token. */
+  /** Claims of the id token; if it has no address, those fetched with the access token. */
   async #said(
     configuration: client.Configuration,
     { metadata, keys }: OpenIssuer,
@@ -173,7 +173,7 @@ export class Issuer {
     return { sub, email: asked.email, verified: asked.email_verified, name: asked.name ?? name };
   }
 
-  /** Of this moment: the secret may have been exchanged. Errors: SignOnRefusal, where there is no secret. */
+  /** Current: the secret may have been replaced. Errors: SignOnRefusal if it is missing. */
   #configuration({ metadata }: OpenIssuer): client.Configuration {
     const { clientId, clientSecret } = this.settings;
     const made = new client.Configuration(
@@ -189,7 +189,7 @@ export class Issuer {
   }
 }
 
-/** By header where the issuer takes that, or says nothing; else in the form. */
+/** In the header if the issuer supports that, or does not say; else in the form. */
 function secretAuthentication(metadata: client.ServerMetadata, secret: string): client.ClientAuth {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   return methods.includes('client_secret_basic')

@@ -1,5 +1,5 @@
-// Why a sign-on by an identity provider came to nothing: each reason with its code of the API and what people are told. The
-// page gets the reason alone, by its name here, and shows the same text.
+// Reasons for a failed sign-on by an identity provider, each with its API code and message. The page gets only the reason's
+// name, and displays the same message.
 
 import { CodedError } from '../../base/caught.ts';
 
@@ -43,10 +43,10 @@ export type RefusalReason = keyof typeof REFUSALS;
 export class SignOnRefusal extends CodedError<string> {
   override readonly name = 'SignOnRefusal';
   readonly reason: RefusalReason;
-  /** Where the person wanted to go on; undefined: nobody knows. */
+  /** Where the person wanted to continue; undefined: unknown. */
   returnTo: string | undefined;
 
-  /** @param cause  for the log alone */
+  /** @param cause  only for the log */
   constructor(reason: RefusalReason, cause?: unknown) {
     const { errorCode, text } = REFUSALS[reason];
     super(errorCode, text, { cause });

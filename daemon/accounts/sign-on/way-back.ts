@@ -1,5 +1,5 @@
-// What providers of every kind have in common: what binds the way back to the way there, and tokens for the code that comes
-// back. openid-client holds the protocol.
+// Common to all kinds of providers: binding the return to its start, and exchanging the code for tokens. openid-client
+// implements the protocol.
 
 import * as client from 'openid-client';
 import { messageOf } from '../../base/caught.ts';
@@ -7,7 +7,7 @@ import { readSecretSource, type SecretSource } from '../../base/config/secret-so
 import type { Environment } from '../../base/config/way.ts';
 import { SignOnRefusal } from './refusals.ts';
 
-/** What binds the way back to the way there. */
+/** Binds a return to its start. */
 export interface Challenge {
   readonly state: string;
   readonly nonce: string;
@@ -24,10 +24,10 @@ export function newChallenge(): Challenge {
 
 export type Tokens = Awaited<ReturnType<typeof client.authorizationCodeGrant>>;
 
-/** What says that a code is too old or was used: the word of RFC 6749, and GitHub's. */
+/** Error codes for an expired or used code: that of RFC 6749, and GitHub's. */
 const STALE_CODES = new Set(['invalid_grant', 'bad_verification_code']);
 
-/** @param url  the redirect address, with what the provider added. Errors: SignOnRefusal. */
+/** @param url  the redirect address, with the provider's parameters. Errors: SignOnRefusal. */
 export async function exchangeCode(
   configuration: client.Configuration,
   url: URL,
@@ -44,13 +44,13 @@ export async function exchangeCode(
   }
 }
 
-/** No answer of the provider, or none that has to do with what was asked. */
+/** The provider gave no answer, or an unrelated one. */
 function isOfNetwork(error: unknown): boolean {
   if (!(error instanceof client.ClientError)) return false;
   return error.code === undefined || error.code === 'OAUTH_TIMEOUT';
 }
 
-/** Of this moment: it may have been exchanged. Errors: SignOnRefusal, where there is none. */
+/** Current: it may have been replaced. Errors: SignOnRefusal if it is missing. */
 export function secretNow(source: SecretSource, env: Environment): string {
   try {
     return readSecretSource(source, env).reveal();
@@ -59,7 +59,7 @@ export function secretNow(source: SecretSource, env: Environment): string {
   }
 }
 
-/** What went wrong, down to the first cause: the library's own words are "something went wrong". */
+/** The chain of causes: the library's own message is "something went wrong". */
 export function causesOf(error: unknown): string {
   const texts = [messageOf(error)];
   for (let at = error; at instanceof Error && at.cause instanceof Error; at = at.cause)
