@@ -267,8 +267,8 @@ export class Accounts {
     if (kept === check) return;
     if (kept !== undefined)
       this.#log.error(
-        'the instance secret is another one than before: all API keys, tokens, sessions and links are void; ' +
-          'start with the former one (the file "secret" of the data directory, or TRAWL_SECRET) to have them back',
+        'the instance secret has changed: all API keys, tokens, sessions and links are void; ' +
+          'start with the former one (the file "secret" of the data directory, or TRAWL_SECRET) to restore them',
       );
     await this.store.settings.set(SECRET_CHECK_SETTING, check);
   }
@@ -352,7 +352,7 @@ export class Accounts {
   #warnOfGrants(): void {
     const isEnforced = this.directory.all.some(({ enforcement }) => enforcement !== undefined);
     if (!isEnforced || this.isEntitled('permissions')) return;
-    this.#log.warn('grants count for nothing without the entitlement "permissions" in a licence');
+    this.#log.warn('grants have no effect without the entitlement "permissions" in a licence');
   }
 
   #warnOfContexts(): void {
@@ -370,7 +370,7 @@ export class Accounts {
       await this.settings.load();
       await this.licences.load();
     } catch (error) {
-      if (!isRepeated) this.#log.warn('settings could not be read again', { error: String(error) });
+      if (!isRepeated) this.#log.warn('settings could not be reloaded', { error: String(error) });
       this.settings.distrust();
       if (this.#isClosed) return;
       this.#nextReading = setTimeout(() => void this.#reload(true), READING_PAUSE_MS).unref();
@@ -390,7 +390,7 @@ export class Accounts {
     const isFirst = (await this.store.users.count()) === 0;
     if (isFirst) await this.#makeOwner(email, password);
     else if (password !== undefined)
-      this.#log.info('there are users: TRAWL_OWNER_EMAIL and TRAWL_OWNER_PASSWORD change nothing');
+      this.#log.info('users exist: TRAWL_OWNER_EMAIL and TRAWL_OWNER_PASSWORD have no effect');
     if (apiKey !== undefined) await this.#provideKey(email, apiKey);
   }
 

@@ -187,8 +187,7 @@ export class HostLists {
     } catch (error) {
       if (this.#isClosed) return;
       const { log } = this.#options;
-      if (!isRepeated)
-        log.warn('lists of readers could not be read again', { error: String(error) });
+      if (!isRepeated) log.warn('lists of readers could not be reloaded', { error: String(error) });
       this.#nextReading = setTimeout(() => void this.#loadAgain(true), READING_PAUSE_MS).unref();
     }
   }

@@ -116,7 +116,7 @@ export class InstanceSettingsKeeper {
   mayMembers(name: 'apiKeyCreation' | 'apiKeyUsage'): boolean {
     if (this.#current[name] === 'all') return true;
     if (this.#isKnown || this.controlledBy[name] !== 'ui') return false;
-    throw new StoreError('NOT_READY', 'The settings of the instance have not been read again yet.');
+    throw new StoreError('NOT_READY', 'The settings of the instance have not been reloaded yet.');
   }
 
   /**
@@ -173,7 +173,7 @@ function parsed(key: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const remedy = 'put a backup in its place ("trawl restore")';
+    const remedy = 'restore a backup ("trawl restore")';
     throw new StoreError('NOT_READY', `the store is damaged at setting ${key}: ${remedy}`, error);
   }
 }

@@ -68,7 +68,7 @@ export class Keys {
     if (person.role === 'OWNER' || this.#options.mayMembersCreate())
       return this.createFor(actor, person, name);
     await this.#recordFailure(actor, person, name);
-    throw new AccountError('INSUFFICIENT_PERMISSIONS', 'Only owners may make API keys here.');
+    throw new AccountError('INSUFFICIENT_PERMISSIONS', 'Only owners may create API keys here.');
   }
 
   /** Creates a key even if the user may not. Errors: API_KEY_ALREADY_EXISTS; NOT_FOUND if the user is suspended. */
@@ -128,7 +128,7 @@ export class Keys {
     if (!wanted.every(isGood))
       throw new AccountError(
         'INVALID_REPOSITORY_SCOPE',
-        'repoIds: not every id is that of a repository that you can see',
+        'repoIds: some ids are not of repositories that you can see',
       );
     const value = makeScopedToken();
     const createdAt = now();

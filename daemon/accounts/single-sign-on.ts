@@ -85,7 +85,7 @@ export class SingleSignOn {
     runningMax: RUNNING_MAX,
     runningOfOneMax: RUNNING_OF_ONE_MAX,
     waitingMax: WAITING_MAX,
-    busyError: () => new AccountError('SERVER_OVERLOADED', 'Too many sign in at the moment.', 1),
+    busyError: () => new AccountError('SERVER_OVERLOADED', 'Too many sign-ins at the moment.', 1),
   });
   #begun: InstanceType<Protocol['BegunSignOns']> | undefined;
 

@@ -12,7 +12,7 @@ export class CodedError<Code extends string> extends Error {
 
 /** The remedy for a full disk. */
 export const ROOM_REMEDY =
-  'free space there, or move the data directory to a larger disk and name it with --data-dir: it is used as it is';
+  'free space there, or move the data directory to a larger disk and pass its path with --data-dir';
 
 /** The error's message, with a remedy if the disk is full; any other value as text. */
 export function messageOf(error: unknown): string {

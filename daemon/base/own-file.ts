@@ -22,7 +22,7 @@ export class NoFileError extends Error {
   override readonly name = 'NoFileError';
 
   constructor(file: string, kind: string) {
-    super(`${file} is ${kind} and no file; move it away, and put the file back if you have it`);
+    super(`${file} is ${kind} and not a file; move it away, and restore the file if you have it`);
   }
 }
 

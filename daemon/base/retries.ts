@@ -44,7 +44,7 @@ export class Retries {
       return;
     }
     const { pauseMs } = known;
-    this.#log.warn(`${what} after a pause: it was done before, and did not help`, {
+    this.#log.warn(`${what} after a pause: an earlier attempt did not help`, {
       ...fields,
       pauseMs,
     });

@@ -18,7 +18,7 @@ export class TimeLimit {
     setMaxListeners(Infinity, this.signal);
     this.#timer = setTimeout(() => {
       this.isOver = true;
-      this.#controller.abort(new DOMException('The time is over.', 'TimeoutError'));
+      this.#controller.abort(new DOMException('Time limit exceeded.', 'TimeoutError'));
     }, timeoutMs);
     if (outer.aborted) this.#leave();
     else outer.addEventListener('abort', this.#leave, { once: true });

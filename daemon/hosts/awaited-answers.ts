@@ -91,7 +91,7 @@ export class Awaiting {
     const { question, log } = this.#options;
     const since = new Date(this.#toldSince).toISOString();
     const failure = this.#failure === undefined ? {} : { failure: this.#failure };
-    log.warn('the code host does not answer, and is asked again; look whether it is well', {
+    log.warn('the code host does not answer and is retried; check its health', {
       ...question,
       since,
       ...failure,
@@ -124,6 +124,6 @@ export function awaitedByGit(urls: () => readonly string[]): AwaitedAnswer | und
 }
 
 export function awaitedSentence({ host, what, since, failure }: AwaitedAnswer): string {
-  const waits = `${what} is waited for; look whether the host is well`;
-  return `${host} has not answered since ${new Date(since).toISOString()}, and is asked again by itself: ${failure ?? waits}`;
+  const waits = `waiting for ${what}; check the host's health`;
+  return `${host} has not answered since ${new Date(since).toISOString()}, and is retried automatically: ${failure ?? waits}`;
 }

@@ -125,7 +125,7 @@ export class AzureDevOps implements Host {
       return value.map(({ accountName }) => accountName);
     } catch (error) {
       if (!(error instanceof HostError) || error.code !== 'NOT_AUTHENTICATED') throw error;
-      const hint = 'a token of one organization alone lists none: name it in `orgs`';
+      const hint = 'a token of a single organization cannot list organizations: name it in `orgs`';
       throw new HostError(error.code, `${error.message}; ${hint}`);
     }
   }

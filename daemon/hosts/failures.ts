@@ -64,7 +64,7 @@ function causesOf(error: unknown): unknown[] {
 const BY_STATUS: Readonly<Record<number, readonly [code: string, cause: string, step: string]>> = {
   401: [
     'NOT_AUTHENTICATED',
-    'the credential is not taken',
+    'the credential is refused',
     'it may be wrong, expired or revoked: put a new one where `token` points to',
   ],
   403: [
@@ -74,7 +74,7 @@ const BY_STATUS: Readonly<Record<number, readonly [code: string, cause: string, 
   ],
   404: [
     'NOT_FOUND',
-    'there is nothing, or nothing that the credential may see',
+    'not found, or not visible to the credential',
     'check the name in the configuration, and the rights of the credential',
   ],
 };
@@ -88,9 +88,9 @@ const SAME_AS: Readonly<Record<number, number>> = { 407: 403, 410: 404, 451: 403
 export function statusFailure(status: number, said: string, { host, what }: Question): HostError {
   const [code, cause, step] = BY_STATUS[SAME_AS[status] ?? status] ?? [
     status >= 500 ? 'HOST_UNAVAILABLE' : 'HOST_REFUSES',
-    'the host does not answer this',
+    'the host does not support this request',
     status >= 500
-      ? 'try again when the host is well'
+      ? 'try again when the host has recovered'
       : 'check `url` and the type of the connection',
   ];
   const words = oneLine(said);

@@ -139,7 +139,7 @@ export class Gerrit implements Host {
     if (token !== undefined && user === undefined)
       throw new HostError(
         'NO_USER',
-        `${this.nameHost}: Gerrit takes a token with the name of its user only; give \`user\``,
+        `${this.nameHost}: Gerrit accepts a token only with a user name; give \`user\``,
       );
     return this.#access.api(signal);
   }

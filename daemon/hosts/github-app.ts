@@ -184,7 +184,7 @@ export class GithubApps {
     } catch {
       throw new HostError(
         'NO_SECRET',
-        `app ${id}: privateKey is no private key; expected the PEM file that GitHub made`,
+        `app ${id}: privateKey is not a private key; expected the PEM file that GitHub made`,
       );
     }
   }

@@ -251,7 +251,7 @@ export class Github implements Host {
     const issues: ListingIssue[] = [];
     for (const { owner, target } of owners) {
       if (await this.#apps.isInstalled(owner, signal)) continue;
-      const message = `${this.nameHost}: ${owner} has not installed the app, so that only what is public is listed; install it there, or give the connection a token`;
+      const message = `${this.nameHost}: ${owner} has not installed the app, so only public repositories are listed; install it there, or give the connection a token`;
       issues.push({ code: 'APP_NOT_INSTALLED', target, effect: 'DISCOVERY_INCOMPLETE', message });
     }
     return issues;

@@ -79,7 +79,7 @@ export class GitLab implements Host {
     if (this.#settings.exclude.forks && this.#token() === undefined)
       throw new HostError(
         'NOT_ALLOWED',
-        `${this.nameHost}: exclude.forks: GitLab tells forks with a token only; give \`token\``,
+        `${this.nameHost}: exclude.forks: GitLab reports forks only with a token; give \`token\``,
       );
     const targets = this.#targets(await this.#client(signal));
     const publicLook = this.#publicLook();

@@ -57,8 +57,8 @@ export class PublicLook {
       target,
       effect: 'TARGET_SKIPPED',
       message:
-        `${host}: whether those who do not sign in see its public repositories is not known: it takes no more requests of them now; ` +
-        'what was public stays so, others are internal until the next listing',
+        `${host}: whether its public repositories are visible without sign-in is unknown: it accepts no more anonymous requests now; ` +
+        'repositories that were public stay public, others are internal until the next listing',
     };
   }
 }

@@ -185,7 +185,7 @@ class Listing {
       const { next } = page;
       const strange = listed.find(({ repo }) => repo !== undefined && !isPath(repo.path))?.repo;
       if (strange !== undefined)
-        throw this.#wrong(`${JSON.stringify(strange.path)} is no path`, target);
+        throw this.#wrong(`${JSON.stringify(strange.path)} is not a path`, target);
       this.#unanswered = 0;
       const taken = this.#take(target, listed);
       return next === undefined ? taken : this.#goOn(target, taken, next);

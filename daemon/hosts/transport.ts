@@ -215,7 +215,7 @@ export class HostTransport {
   async #pause(failureCount: number, { signal, host, what }: Asked): Promise<void> {
     const pauseMs = this.#limits.retryMs * 2 ** (failureCount - 1) * (1 + Math.random() / 2);
     const fields = { host, what, failureCount, pauseMs: Math.round(pauseMs) };
-    this.#options.log.debug('the code host is asked again after a pause', fields);
+    this.#options.log.debug('a request to the code host is retried after a pause', fields);
     await wait(pauseMs, signal);
   }
 
@@ -249,8 +249,8 @@ export class HostTransport {
   /** The reason of an attempt's end; a timeout names its duration. */
   #endOf(error: unknown, isOver: boolean): unknown {
     const { attemptMs, silenceMs } = this.#limits;
-    if (isOver) return new Error(`no whole answer within ${attemptMs} ms`);
-    return isSilence(error) ? new Error(`nothing came for ${silenceMs} ms`) : error;
+    if (isOver) return new Error(`no complete answer within ${attemptMs} ms`);
+    return isSilence(error) ? new Error(`no data for ${silenceMs} ms`) : error;
   }
 
   async #follow(asked: Asked): Promise<Answer> {
@@ -275,7 +275,7 @@ export class HostTransport {
     if (isOwn && url.username === '' && url.password === '') return url;
     throw new HostError(
       'REDIRECT_REFUSED',
-      `${host}: ${what}: the host points to ${url.origin}, which gets no request of ours; if that is the right address, name it as \`url\` of the connection`,
+      `${host}: ${what}: the host points to ${url.origin}, which is not contacted; if that is the right address, set it as \`url\` of the connection`,
     );
   }
 

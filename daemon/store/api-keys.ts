@@ -77,7 +77,7 @@ async function create(
     .returning(COLUMNS)
     .executeTakeFirst();
   if (created === undefined) {
-    throw new StoreError('API_KEY_ALREADY_EXISTS', `there is a key named ${row.name} already`);
+    throw new StoreError('API_KEY_ALREADY_EXISTS', `a key named ${row.name} already exists`);
   }
   changed({ userId });
   return created;

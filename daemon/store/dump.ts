@@ -114,7 +114,7 @@ export async function load(
   let isBegun = false;
   await database.write(async (writing) => {
     await writing.lockMembership();
-    if (isBegun) throw new DumpError('loading was disturbed by another writer; load it again');
+    if (isBegun) throw new DumpError('another writer interfered with loading; load it again');
     isBegun = true;
     if (options.isReplacing === true) await empty(writing);
     await loadParts(database.kind, writing, parts);
@@ -167,7 +167,7 @@ async function loadParts(
 function checkHeader(table: string, rows: readonly DumpRow[]): void {
   const version = rows[0]?.['version'];
   if (table !== HEADER_TABLE || typeof version !== 'string') {
-    throw new DumpError('this is no dump of a store: it does not begin with its version');
+    throw new DumpError('this is not a dump of a store: it does not begin with its version');
   }
   if (READ_VERSIONS.includes(version)) return;
   throw new DumpError(

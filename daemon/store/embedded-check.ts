@@ -39,7 +39,7 @@ export function checkFile(connection: Libsql.Database): void {
 function checkSchema(connection: Libsql.Database): void {
   for (const column of ['name', 'tbl_name', 'sql'])
     if (!isAllText(connection, `select cast(${column} as blob) from sqlite_schema`))
-      throw new DamageError('its schema is no text');
+      throw new DamageError('its schema is not text');
 }
 
 /** SQLite's own check: pages, row order, indexes that differ from their tables. */
@@ -59,7 +59,7 @@ function checkTexts(connection: Libsql.Database, table: string): void {
     if (!isAllText(connection, texts))
       throw new DamageError(`table ${table} holds text in column ${column} that is not UTF-8`);
     if (JSON_COLUMNS.has(`${table}.${column}`) && !isAllJson(connection, table, name))
-      throw new DamageError(`table ${table} holds text in column ${column} that is no JSON`);
+      throw new DamageError(`table ${table} holds text in column ${column} that is not JSON`);
   }
 }
 

@@ -31,8 +31,8 @@ export function lossTold(file: string): string | undefined {
   if (!existsSync(lostLog(file))) return undefined;
   const [log, copy] = [`${file}-wal`, lostLog(file)].map((one) => path.basename(one));
   return (
-    `${log} was damaged, and changes that had been kept are lost, which may have said who may see what: restore a backup ` +
-    `("trawl restore"), or look through users, grants and repositories, then remove ${copy} from the data directory`
+    `${log} was damaged, and committed changes are lost, permissions perhaps among them: restore a backup ` +
+    `("trawl restore"), or check users, grants and repositories, then remove ${copy} from the data directory`
   );
 }
 

@@ -272,7 +272,7 @@ function bindable(values: readonly unknown[]): readonly unknown[] {
 const LOCKED = 'is locked by another process';
 const DAMAGED = 'is damaged';
 const REMEDY =
-  'put a backup in its place ("trawl restore"), or move it away to begin without accounts and permissions';
+  'restore a backup ("trawl restore"), or move it away to start without accounts and permissions';
 
 /** Meaning of SQLite's codes; the file is the subject. */
 const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
@@ -284,7 +284,7 @@ const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['SQLITE_CANTOPEN', 'cannot be opened, or the file beside it that ends with -wal or -shm'],
   ['SQLITE_READONLY', 'cannot be written'],
   ['SQLITE_CORRUPT', DAMAGED],
-  ['SQLITE_NOTADB', `${DAMAGED}: it is no database`],
+  ['SQLITE_NOTADB', `${DAMAGED}: it is not a database`],
   ['SQLITE_PROTOCOL', LOCKED],
   ['SQLITE_NOMEM', 'cannot be read: memory is short'],
 ];

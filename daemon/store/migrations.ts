@@ -110,7 +110,7 @@ async function checkedVersion(
   throw new StoreError(
     'NOT_READY',
     'the store was made by a newer version of Trawl: ' +
-      `it has form ${newest}, this version knows ${STORE_VERSION}; nothing was changed: install the newer version ` +
+      `it has version ${newest}, this Trawl supports ${STORE_VERSION}; nothing was changed: install the newer version ` +
       'again, or restore a backup that was made before the upgrade ("trawl restore FILE --force")',
   );
 }

@@ -63,7 +63,7 @@ export class PostgresListener {
           onAttempt();
         });
       } catch (error) {
-        const message = `changes of other daemons are not heard: ${messageOf(error)}`;
+        const message = `changes by other daemons are not received: ${messageOf(error)}`;
         this.#log.warn(message, { retryInMs: pauseMs });
       }
       onAttempt();

@@ -96,7 +96,7 @@ function configOf(databaseUrl: string): ClientConfig {
     },
   };
   if (!isAddress(databaseUrl, config)) {
-    throw new StoreError('NOT_READY', 'the database address is no PostgreSQL address');
+    throw new StoreError('NOT_READY', 'the database address is not a PostgreSQL address');
   }
   return config;
 }

@@ -98,7 +98,7 @@ async function create(
   await writing.lockMembership();
   const normalized = normalizedEmail(email);
   if ((await find(db, 'email', normalized)) !== undefined) {
-    throw new StoreError('USER_ALREADY_EXISTS', `there is a user ${normalized} already`);
+    throw new StoreError('USER_ALREADY_EXISTS', `user ${normalized} already exists`);
   }
   await takeSeat(db, seatMax);
   const now = database.now();

@@ -8,7 +8,7 @@ import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 
-const VOID = /instance secret is another one than before/;
+const VOID = /instance secret has changed/;
 
 /** What one start with this secret logs. */
 async function linesOfStart(folder: string, secret: string | undefined): Promise<string[]> {

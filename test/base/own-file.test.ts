@@ -57,7 +57,7 @@ for (const [kind, make] of Object.entries(KINDS)) {
       make(path.join(dataDir, name));
       await assert.rejects(
         async () => open(dataDir),
-        new RegExp(`${path.join(dataDir, name)} is ${kind} and no file; move it away`),
+        new RegExp(`${path.join(dataDir, name)} is ${kind} and not a file; move it away`),
       );
     });
   }

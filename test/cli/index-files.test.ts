@@ -85,7 +85,10 @@ void test('files of an index that cannot be read are named, and the others are c
   const tags = files.find((file) => file.endsWith('.tags'))!;
   const wrongs: readonly (readonly [(file: string) => void, RegExp])[] = [
     [(file) => symlinkSync(file, file), /^it cannot be read: ELOOP: .*\.(shard|tags)/],
-    [(file) => mkdirSync(file), /^it cannot be read: \/.* is a folder and no file; move it away/],
+    [
+      (file) => mkdirSync(file),
+      /^it cannot be read: \/.* is a folder and not a file; move it away/,
+    ],
     [
       (file) => void execFileSync('mkfifo', [file]),
       /^it cannot be read: \/.* is a pipe and no file/,

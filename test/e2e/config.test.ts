@@ -186,7 +186,7 @@ void test('config check --online: each identity provider is asked what it is', a
   assert.match(stdout, /^sso +reached +people sign in at http:\/\/127\.0\.0\.1:\d+\/auth$/m);
   assert.match(stdout, /^away +failed +.*ECONNREFUSED/m);
   assert.match(stdout, /^other +failed +/m);
-  assert.match(stderr, /^note: identityProviders\.sso: the issuer is asked without TLS/m);
+  assert.match(stderr, /^note: identityProviders\.sso: the issuer is reached without TLS/m);
   assert.match(stderr, /^note: tokens of identity providers need a licence .*"oauth"/m);
   assert.match(stderr, /^0 mistakes, 0 secrets missing, 2 hosts not reached$/m);
   assert.doesNotMatch(stdout + stderr, /hunter2/);

@@ -307,7 +307,7 @@ void test(
       ['frozen', 'slow', 'tool'],
     );
     for (const { trouble } of told) assert.match(trouble!, /has not answered since/);
-    assert.match(own.process.stderr, /the code host does not answer, and is asked again/);
+    assert.match(own.process.stderr, /the code host does not answer and is retried/);
     t.diagnostic('API and log tell of them');
     // The line of progress comes every few seconds.
     await eventually(async () => /frozen cannot be listed: 127/.test(own.process.stderr), 100);

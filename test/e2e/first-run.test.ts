@@ -304,7 +304,7 @@ void test('sources that cannot be served: exit 2 and a message that names them',
     folder,
   ]);
   assert.equal(commits.code, 2);
-  assert.match(commits.stderr, /no git repository, so there are no commits/);
+  assert.match(commits.stderr, /not a git repository, so it has no commits/);
 });
 
 void test('--mode commits indexes what HEAD names, not the disk', async () => {

@@ -104,7 +104,7 @@ void test(
     assert.equal(code, 1);
     assert.match(
       stdout,
-      /one could not be indexed: .*bytes are free, and \d+ have to stay free; select fewer repositories, or free space there/,
+      /one could not be indexed: .*bytes are free, and \d+ must stay free; select fewer repositories, or free space there/,
     );
     const ready = await get<{ degraded?: string[] }>(`${served.url}/api/ready`, OWNER);
     assert.match(ready.body.degraded!.join('\n'), /two could not be indexed: .*free space there/);

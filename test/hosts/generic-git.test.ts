@@ -131,7 +131,7 @@ test('git is asked whether it is there, and lets in who knows the password', asy
   };
   assert.equal(await ask('name.git', 'secret-word'), 'git over http');
   await assert.rejects(ask('name.git', 'wrong-word'), (error: Error) => {
-    assert.match(error.message, /GET \/owner\/name\.git\/info\/refs: the credential is not taken/);
+    assert.match(error.message, /GET \/owner\/name\.git\/info\/refs: the credential is refused/);
     assert.doesNotMatch(error.message, /wrong-word/);
     return true;
   });

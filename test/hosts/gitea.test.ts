@@ -133,7 +133,7 @@ test('where those who do not sign in have asked too often nobody knows what they
     issues.map(({ code, effect }) => [code, effect]),
     [['RATE_LIMITED', 'TARGET_SKIPPED']],
   );
-  assert.match(issues[0]!.message, /what was public stays so/);
+  assert.match(issues[0]!.message, /repositories that were public stay public/);
   const anonymous = server.asked.filter(({ headers }) => headers.authorization === undefined);
   assert.equal(anonymous.length, 1);
 });

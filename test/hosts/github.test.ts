@@ -661,9 +661,9 @@ test('a key that is none, or of another app, is told without showing it', async 
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString();
   for (const [key, message] of [
-    ['-----BEGIN no key at all', /app 99: privateKey is no private key/],
+    ['-----BEGIN no key at all', /app 99: privateKey is not a private key/],
     ['', /KEY: no secret/],
-    [other, /app\/installations: the credential is not taken/],
+    [other, /app\/installations: the credential is refused/],
   ] as const) {
     const { host } = await openWithApp(t, appState(INSTALLED), { orgs: ['acme'] }, key);
     await assert.rejects(listAll(host), (error: Error) => {

@@ -152,7 +152,7 @@ test('a host that says nothing, or not enough, is given up', async (t) => {
   const limits = { ...QUICK, retries: 1, silenceMs: 50 };
   await assert.rejects(
     transportTo(t, server.url, { limits }).fetch(server.url),
-    failsWith('HOST_UNAVAILABLE', /nothing came for 50 ms; check that the host/),
+    failsWith('HOST_UNAVAILABLE', /no data for 50 ms; check that the host/),
   );
   // The server may read the last one later than it was given up.
   while (server.asked.length < 2) await sleep(5);
@@ -160,7 +160,7 @@ test('a host that says nothing, or not enough, is given up', async (t) => {
   const whole = { ...QUICK, retries: 0, attemptMs: 50 };
   await assert.rejects(
     transportTo(t, server.url, { limits: whole }).fetch(server.url),
-    failsWith('HOST_UNAVAILABLE', /no whole answer within 50 ms; check/),
+    failsWith('HOST_UNAVAILABLE', /no complete answer within 50 ms; check/),
   );
 });
 
@@ -210,7 +210,7 @@ test('a host that says nothing is told of while it is waited for, and since when
   assert.ok(second.since - first.since < 5, 'since the first question');
   assert.match(
     awaitedSentence(second),
-    /orgs\/other: nothing came for 300 ms; check that the host can be reached/,
+    /orgs\/other: no data for 300 ms; check that the host can be reached/,
   );
   isFrozen = false;
   await again.catch(() => undefined);

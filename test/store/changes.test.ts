@@ -196,7 +196,7 @@ onPostgres('changes between daemons', (world) => {
       await until(() => !there.isInformed);
       await until(() => there.isInformed);
       assert.ok(told.includes('all'));
-      assert.match(place.logged.join(''), /changes of other daemons are not heard/);
+      assert.match(place.logged.join(''), /changes by other daemons are not received/);
       told.length = 0;
       const { id } = await newUser(here);
       await until(() => told.includes(`user:${id}`));

@@ -260,7 +260,7 @@ onEmbedded('opening the file', ({ within }) => {
       assert.ok(error.message.startsWith(fileOf(place)), error.message);
       assert.match(
         error.message,
-        / is damaged: table repos holds text in column place that is no JSON; .*"trawl restore"/,
+        / is damaged: table repos holds text in column place that is not JSON; .*"trawl restore"/,
       );
       change(`update repos set place = '{"kind":"folder","path":"/a"}'`);
       assert.equal((await (await place.open()).repos.read()).repos.length, 1);
@@ -282,7 +282,7 @@ onEmbedded('opening the file', ({ within }) => {
         const [table, column] = name.split('.');
         const error = await refuses(place.open({ dataDir }), 'NOT_READY');
         assert.ok(
-          error.message.includes(`table ${table} holds text in column ${column} that is no JSON`),
+          error.message.includes(`table ${table} holds text in column ${column} that is not JSON`),
           `${name}: ${error.message}`,
         );
       }
@@ -295,7 +295,7 @@ onEmbedded('opening the file', ({ within }) => {
       rmSync(fileOf(place));
       assert.equal(spawnSync('mkfifo', [fileOf(place)]).status, 0);
       const ofPipe = await refuses(place.open(), 'NOT_READY');
-      assert.match(ofPipe.message, /store\.db is a pipe and no file; move it away/);
+      assert.match(ofPipe.message, /store\.db is a pipe and not a file; move it away/);
       rmSync(fileOf(place));
       writeFileSync(fileOf(place), whole);
       rmSync(`${fileOf(place)}-wal`, { force: true });
@@ -394,10 +394,10 @@ onPostgres('opening PostgreSQL', (world) => {
       const withPassword = place.databaseUrl.replace('trawl@', `trawl:${PASSWORD}@`);
       const folder = place.databaseUrl.split('host=')[1]!;
       const cases: [string, RegExp][] = [
-        [`postgres://trawl:${PASSWORD}@[bad`, /no PostgreSQL address/],
-        [`http://trawl:${PASSWORD}@localhost/x`, /no PostgreSQL address/],
-        [PASSWORD, /no PostgreSQL address/],
-        ['', /no PostgreSQL address/],
+        [`postgres://trawl:${PASSWORD}@[bad`, /not a PostgreSQL address/],
+        [`http://trawl:${PASSWORD}@localhost/x`, /not a PostgreSQL address/],
+        [PASSWORD, /not a PostgreSQL address/],
+        ['', /not a PostgreSQL address/],
         [`postgres://trawl:${PASSWORD}@127.0.0.1:1/x`, /cannot be reached/],
         [`postgres://trawl:${PASSWORD}@no-such-host.invalid/x`, /cannot be reached/],
         [withPassword.replace(folder, '%2Fnonexistent'), /cannot be reached/],

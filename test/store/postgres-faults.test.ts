@@ -147,7 +147,7 @@ onPostgres('faults', (world) => {
         await newUser(store);
         for (let attempt = 0; store.isInformed && attempt < 6_000; attempt++) await setTimeout(10);
         await informed(store);
-        assert.match(place.logged.join(''), /changes of other daemons are not heard/);
+        assert.match(place.logged.join(''), /changes by other daemons are not received/);
       } finally {
         for (const pid of pids) process.kill(pid, 'SIGCONT');
       }

@@ -120,7 +120,7 @@ void test('a log in which anything that had been kept cannot be read is told, wi
   withEmbeddedPlace(async (place) => {
     const { db, wal, shm } = await killed(place);
     const sentence =
-      /^store\.db-wal was damaged, and changes that had been kept are lost.*remove store\.db-wal\.damaged/;
+      /^store\.db-wal was damaged, and committed changes are lost.*remove store\.db-wal\.damaged/;
     let lost = 0;
     for (let start = HEADER_SIZE; start < wal.length; start += FRAME_SIZE)
       for (const offset of [1, 9, 17, 24 + 100]) {

@@ -195,7 +195,7 @@ void test(
       false,
       ['revision_unreadable'],
       `The revision "two" could not be read, or not whole, in ${names[2]}, ${names[1]}, ${names[3]}: ` +
-        `Repository "${names[2]}" is not cloned: nothing is at its place on disk.`,
+        `Repository "${names[2]}" is not cloned: nothing exists at its path on disk.`,
     ]);
     // Kept docs say so again, and where nothing is found too.
     const again = await index.search(`nothing repo:${names[3]}$ rev:two`);

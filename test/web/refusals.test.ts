@@ -107,7 +107,7 @@ void test(
     await refuses(page, 'the last active owner cannot be suspended');
     await own.getByRole('cell', { name: 'Active' }).waitFor();
     await invite(MEMBER);
-    await page.getByRole('alert').filter({ hasText: 'there is a user' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'already exists' }).waitFor();
     await page.reload();
     await own.getByRole('button', { name: 'Remove' }).click();
     const dialog = page.getByRole('dialog');

@@ -46,7 +46,7 @@ void test('continue with a provider, and come back', { skip: NO_BROWSER }, async
   assert.deepEqual(await findingsOf(page), []);
 
   await page.getByRole('link', { name: 'Continue with Gone' }).click();
-  await page.getByText('The identity provider does not answer as it should.').waitFor();
+  await page.getByText('The identity provider did not answer correctly.').waitFor();
   assert.equal(new URL(page.url()).searchParams.get('failed'), 'unreachable');
   assert.deepEqual(await findingsOf(page), []);
   await acmeLink.click();
@@ -59,7 +59,7 @@ void test('continue with a provider, and come back', { skip: NO_BROWSER }, async
   await context.clearCookies();
   issuer.account = { sub: 'a', email: 'ada@example.com', email_verified: false };
   await acmeLink.click();
-  await page.getByText('names no verified e-mail address of yours').waitFor();
+  await page.getByText('reports no verified e-mail address of yours').waitFor();
 
   await context.clearCookies();
   issuer.account = { sub: 'a', email: 'ada@example.com', email_verified: true };

@@ -244,7 +244,7 @@ export class Ledger {
     try {
       await this.#store.prune();
     } catch (error) {
-      this.#log.warn(`old counts of requests stay: ${messageOf(error)}`);
+      this.#log.warn(`old request counts were not removed: ${messageOf(error)}`);
     }
   }
 

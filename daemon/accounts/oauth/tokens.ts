@@ -226,5 +226,5 @@ function familyOf(refreshToken: string): string | undefined {
 
 /** The same for every fault of a code or a token. */
 function badGrant(): OAuthError {
-  return new OAuthError('invalid_grant', 'the code or token is not good, or not for this client');
+  return new OAuthError('invalid_grant', 'the code or token is not valid, or not for this client');
 }

@@ -49,7 +49,7 @@ export function issuerFetch({ issuer, env, limits }: IssuerFetchOptions): Issuer
     const url = allowed(new URL(address), issuer);
     const isKept = (question.method ?? 'GET') === 'GET';
     if (isKept && failed.has(url.href))
-      throw new Error(`${url.host} failed a moment ago and is not asked again yet`);
+      throw new Error(`${url.host} failed a moment ago and is not retried yet`);
     const limit = AbortSignal.timeout(answerMs);
     const signal = question.signal ? AbortSignal.any([question.signal, limit]) : limit;
     try {
@@ -67,7 +67,7 @@ function allowed(url: URL, issuer: URL): URL {
   if (url.username === '' && url.password === '' && (url.protocol === 'https:' || isOwn))
     return url;
   throw new Error(
-    `the issuer names ${url.origin}, which is asked nothing: it is not https, or has a password`,
+    `the issuer names ${url.origin}, which is not contacted: it is not https, or has a password`,
   );
 }
 
@@ -99,7 +99,7 @@ function textOf(body: unknown): string | null {
   if (body === undefined || body === null) return null;
   if (typeof body === 'string') return body;
   if (body instanceof URLSearchParams) return body.toString();
-  throw new TypeError('a question to an issuer is a form, or text');
+  throw new TypeError('a request to an issuer is a form, or text');
 }
 
 /** Errors: an answer that is too large, or a redirect. */

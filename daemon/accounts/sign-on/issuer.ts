@@ -101,7 +101,7 @@ export class Issuer {
     });
     const metadata = found.serverMetadata();
     if (metadata.jwks_uri === undefined || metadata.authorization_endpoint === undefined)
-      throw new Error('the issuer names no keys, or nowhere to sign in');
+      throw new Error('the issuer names no address of its keys, or none to sign in at');
     const keys = createRemoteJWKSet(new URL(metadata.jwks_uri), {
       [joseFetch]: this.#fetch,
       cacheMaxAge: keysMs,

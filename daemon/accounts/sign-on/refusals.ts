@@ -6,11 +6,11 @@ import { CodedError } from '../../base/caught.ts';
 export const REFUSALS = {
   unreachable: {
     errorCode: 'NOT_READY',
-    text: 'The identity provider does not answer as it should. Try again, or sign in another way.',
+    text: 'The identity provider did not answer correctly. Try again, or sign in another way.',
   },
   stale: {
     errorCode: 'INVALID_CREDENTIALS',
-    text: 'This sign-in was begun too long ago, in another browser, or is used already. Try again.',
+    text: 'This sign-in was started too long ago or in another browser, or was already used. Try again.',
   },
   declined: {
     errorCode: 'INVALID_CREDENTIALS',
@@ -18,11 +18,11 @@ export const REFUSALS = {
   },
   invalid: {
     errorCode: 'INVALID_CREDENTIALS',
-    text: 'What the identity provider says could not be verified. Ask an owner.',
+    text: 'The answer of the identity provider could not be verified. Ask an owner.',
   },
   unverified: {
     errorCode: 'INVALID_CREDENTIALS',
-    text: 'The identity provider names no verified e-mail address of yours. Verify it there, or ask an owner.',
+    text: 'The identity provider reports no verified e-mail address of yours. Verify it there, or ask an owner.',
   },
   unknown: {
     errorCode: 'INVALID_CREDENTIALS',

@@ -124,7 +124,7 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     (values.config === undefined ? undefined : openSource(values.config, folder, env));
   const { missing } = input;
   if (missing !== undefined && source?.recall(dataDir) !== true) throw missing;
-  const copied = missing === undefined ? [] : [`${missing.message}; what it said last counts`];
+  const copied = missing === undefined ? [] : [`${missing.message}; the stored copy is used`];
   let read = readFile(input, source);
   const logFile = values.logFile === undefined ? undefined : path.resolve(folder, values.logFile);
   const configuration: Configuration = {

@@ -60,7 +60,7 @@ const common = {
     .prefault({})
     .describe('How the host is trusted.'),
   submodules: flag.describe(
-    'Index submodules of the default branch whose repositories are in this configuration too: each as a repository, called as the outer one with its path behind.',
+    'Index submodules of the default branch whose repositories are in this configuration too: each as a repository, named after the outer one plus its path.',
   ),
   keepDeleted: flag.describe(
     'Repositories that the host no longer has stay searchable, marked as archived.',
@@ -129,9 +129,7 @@ const gitlab = z
     ...ofMembers,
     token: secret.describe('Personal, group or project access token.'),
     url: hostUrl.default('https://gitlab.com').describe('Address of the API and for cloning.'),
-    webUrl: hostUrl
-      .exactOptional()
-      .describe('Public address for links, if it is another one than url.'),
+    webUrl: hostUrl.exactOptional().describe('Public address for links, if it differs from url.'),
     all: flag.describe('Everything that the token sees; own servers only.'),
     users: names.describe('All projects of these users.'),
     groups: names.describe('All projects of these groups and their subgroups.'),
@@ -204,7 +202,7 @@ const bitbucket = z
     url: hostUrl.default('https://bitbucket.org').describe('Address; required for server.'),
     user: text.exactOptional().describe('Name for the API.'),
     token: secret.describe('App password, API token or HTTP access token.'),
-    gitUser: text.exactOptional().describe('Name for cloning, if it is another one than user.'),
+    gitUser: text.exactOptional().describe('Name for cloning, if it differs from user.'),
     all: flag.describe('Everything that the credential sees.'),
     workspaces: names.describe('All repositories of these workspaces; cloud only.'),
     projects: names.describe('Keys of projects; cloud: workspace/KEY.'),
@@ -268,7 +266,7 @@ const git = z
       .string()
       .regex(/^(?:(?:https?|ssh):\/\/[^\s/]|file:\/\/\/)\S*$/i, {
         error:
-          'expected http(s)://, ssh:// or file:///; git:// is refused, as nothing proves who answers it; for git@host:owner/name write ssh://git@host/owner/name',
+          'expected http(s)://, ssh:// or file:///; git:// is refused, as it does not authenticate the host; for git@host:owner/name write ssh://git@host/owner/name',
       })
       .refine((url) => URL.canParse(url) && new URL(url).password === '', {
         error: 'expected an address without a password; it goes to user and token',
@@ -280,12 +278,12 @@ const git = z
     user: text.exactOptional().describe('Name that goes with token; http(s) only.'),
     name: text
       .exactOptional()
-      .describe('Name of the repository, if url means one alone; else host and path.'),
+      .describe('Name of the repository, if url is a single one; else host and path.'),
     mode: z
       .enum(['commits', 'worktree'])
       .exactOptional()
       .describe('Of file:///: what is committed, or the files on disk as they are now.'),
-    ignore: globs.describe('Of file:/// in mode worktree: globs over paths that are left out.'),
+    ignore: globs.describe('Of file:/// in mode worktree: globs over excluded paths.'),
   })
   .refine(({ url, token }) => token === undefined || isHttp(url), {
     error: 'allowed with an http(s) url only',

@@ -59,17 +59,17 @@ const openIdSchema = z
   .strictObject({
     type: z.literal('oidc').describe('OpenID Connect.'),
     issuer: plainUrl.describe('Address of the issuer.'),
-    clientId: z.string().min(1).describe('What the issuer calls Trawl.'),
-    clientSecret: secretSchema.describe('Proves that to the issuer.'),
+    clientId: z.string().min(1).describe('Client id of Trawl at the issuer.'),
+    clientSecret: secretSchema.describe('Client secret for that id.'),
     displayName,
     scopes: z
       .string()
       .regex(/(?:^| )openid(?: |$)/, { error: 'expected openid among them' })
       .default('openid email profile')
-      .describe('Blanks between them.'),
-    allowSignUp: z.boolean().default(false).describe('Makes users that are not known yet.'),
-    acceptBearer: z.boolean().default(false).describe('Takes access tokens of the issuer.'),
-    audience: z.string().min(1).exactOptional().describe('Of these tokens.'),
+      .describe('Separated by blanks.'),
+    allowSignUp: z.boolean().default(false).describe('Creates users that do not exist yet.'),
+    acceptBearer: z.boolean().default(false).describe('Accepts access tokens of the issuer.'),
+    audience: z.string().min(1).exactOptional().describe('Audience of these tokens.'),
   })
   .refine(({ acceptBearer, audience }) => !acceptBearer || audience !== undefined, {
     error: 'required with acceptBearer',
@@ -80,7 +80,7 @@ const openIdSchema = z
 const githubSignOnSchema = z.strictObject({
   type: z
     .literal('github')
-    .describe('An OAuth app or GitHub App of GitHub, which signs in users that are known already.'),
+    .describe('An OAuth app or GitHub App of GitHub, which signs in existing users.'),
   url: hostUrl.default('https://github.com').describe('Address of the GitHub server.'),
   clientId: z.string().min(1).describe('Client id of the app.'),
   clientSecret: secretSchema.describe('A client secret of the app.'),
@@ -101,7 +101,7 @@ const plainName = z
   .regex(/^[^\p{Cc}"]{1,100}$/u, { error: 'a name of 1 to 100 characters is expected' });
 
 export const fileSchema = z.strictObject({
-  $schema: z.string().exactOptional().describe('Where this schema is; for editors.'),
+  $schema: z.string().exactOptional().describe('Address of this schema; for editors.'),
   settings: settingsSchema.prefault({}).describe('How the instance behaves.'),
   connections: z
     .record(connectionName, connectionSchema)
@@ -118,7 +118,7 @@ export const fileSchema = z.strictObject({
   identityProviders: z
     .record(providerId, identityProviderSchema)
     .default({})
-    .describe('Id -> who signs users in. Their access tokens count with a licence.'),
+    .describe('Id -> identity provider. Its access tokens count with a licence.'),
 });
 
 type FileContent = z.output<typeof fileSchema>;

@@ -211,7 +211,7 @@ class AddressSource implements ConfigurationSource {
 
   /** Target of a redirect. Errors: ConfigError if it leads to another host. */
   #allowed(location: string, from: URL): URL {
-    if (!URL.canParse(location, from.href)) throw this.#refused('redirects to what is no address');
+    if (!URL.canParse(location, from.href)) throw this.#refused('redirects to an invalid address');
     const next = new URL(location, from);
     const isSafe =
       next.host === this.#url.host &&

@@ -67,7 +67,7 @@ function plainIssuerNotice([id, provider]: [string, ProviderSettings]): string[]
   const address = provider.type === 'oidc' ? provider.issuer : provider.url;
   if (!/^http:/i.test(address)) return [];
   return [
-    `identityProviders.${id}: the issuer is asked without TLS: who is on the way reads the client's secret, and signs in as anybody`,
+    `identityProviders.${id}: the issuer is reached without TLS: anyone on the network path can read the client's secret and sign in as anybody`,
   ];
 }
 
@@ -81,7 +81,7 @@ function parseText(name: string, text: string): ParsedText {
     content = tree && getNodeValue(tree);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new RefusedFileError(name, [`${name}: objects and lists lie too deep in each other`]);
+    throw new RefusedFileError(name, [`${name}: objects and lists are nested too deeply`]);
   }
   const mistakes = errors.map(({ offset, error }) => ({
     offset,

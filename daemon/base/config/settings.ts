@@ -92,13 +92,13 @@ export const INTEGER_SETTINGS = {
   maxQueuedSearches: row(
     1,
     64,
-    'searches that wait; the next is refused, or the last of whoever has most',
+    'searches that wait; the next is refused, or the last one of the caller with most',
   ),
   maxSourceBytes: row(1, 67108864, 'largest file content that is served'),
   maxRequestBodyBytes: row(1, 1048576, 'largest request body'),
-  gitTimeoutMs: row(1, 30000, 'deadline of a call of git'),
+  gitTimeoutMs: row(1, 30000, 'deadline of a git command'),
   memory: row(1, 536870912, 'bytes of requests and waiting answers; a caller may hold an eighth'),
-  storeGraceMs: row(1, 60000, 'so long callers that are known are served while PostgreSQL is away'),
+  storeGraceMs: row(1, 60000, 'how long known callers are served while PostgreSQL is unreachable'),
   auditRetentionDays: row(0, 180, 'days after which audit records are removed; 0 = never'),
 };
 
@@ -166,22 +166,22 @@ export const OTHER_SETTINGS = {
       .default([]),
   },
   anonymousAccess: {
-    defaultNote: 'as an owner set it, at first false',
+    defaultNote: 'set by an owner, initially false',
     help: 'serve guests',
     field: flag.exactOptional(),
   },
   passwordLogin: {
-    defaultNote: 'as an owner set it, at first true',
+    defaultNote: 'set by an owner, initially true',
     help: 'sign-in with e-mail and password',
     field: flag.exactOptional(),
   },
   apiKeyCreation: {
-    defaultNote: 'as an owner set it, at first `all`',
-    help: 'who may make API keys: `all` or `owners`',
+    defaultNote: 'set by an owner, initially `all`',
+    help: 'who may create API keys: `all` or `owners`',
     field: whoMay.exactOptional(),
   },
   apiKeyUsage: {
-    defaultNote: 'as an owner set it, at first `all`',
+    defaultNote: 'set by an owner, initially `all`',
     help: 'whose API keys count: `all` or `owners`',
     field: whoMay.exactOptional(),
   },
@@ -225,7 +225,7 @@ export const OTHER_SETTINGS = {
             .int()
             .min(0)
             .default(2 ** 32)
-            .describe('Room for all that are kept.'),
+            .describe('Bytes of all that are stored.'),
         },
         { error: 'allowed: repos, docs, diskBytes (integers from 0) and timeoutMs (one from 1)' },
       )
@@ -233,10 +233,10 @@ export const OTHER_SETTINGS = {
   },
   webhooks: {
     defaultNote: '{}',
-    help: '`secret`: where the secret is that code hosts prove pushes with',
+    help: '`secret`: location of the secret that code hosts sign pushes with',
     field: z
       .strictObject(
-        { secret: secretSchema.exactOptional().describe('Code hosts prove pushes with it.') },
+        { secret: secretSchema.exactOptional().describe('Code hosts sign pushes with it.') },
         { error: 'allowed: secret' },
       )
       .prefault({}),
@@ -260,12 +260,12 @@ export const OTHER_SETTINGS = {
   },
   logLevel: {
     defaultNote: 'info',
-    help: 'least level that is logged, unless variable or flag says: `debug`, `info`, `warn`, `error`',
+    help: 'minimum level of log lines, unless set by variable or flag: `debug`, `info`, `warn`, `error`',
     field: logLevel.exactOptional(),
   },
   logFormat: {
     defaultNote: 'text',
-    help: 'form of the log lines, unless the variable says: `text` or `json`',
+    help: 'format of the log lines, unless set by the variable: `text` or `json`',
     field: logFormat.exactOptional(),
   },
 };

@@ -80,12 +80,12 @@ export const VARIABLES = {
     flag: 'data-dir',
     defaultText: '.trawl',
     allowed: 'a path',
-    help: 'index, clones and secret; made with mode 0700',
+    help: 'index, clones and secret; created with mode 0700',
     schema: anyText,
   }),
   gitPaths: variable({
     name: 'TRAWL_GIT_PATHS',
-    defaultNote: 'what lies in the source itself',
+    defaultNote: 'paths inside the source',
     allowed: 'absolute paths, `:` between them',
     help: 'folders outside of sources whose git directories and objects may be read for them',
     schema: z
@@ -97,13 +97,13 @@ export const VARIABLES = {
     name: 'TRAWL_CONFIG',
     flag: 'config',
     allowed: 'a path or an http(s) address',
-    help: 'configuration file, JSON with comments; an address is asked every minute, and what it said last is kept',
+    help: 'configuration file, JSON with comments; an address is polled every minute, and its last text is stored',
     schema: anyText,
   }),
   secret: variable({
     name: 'TRAWL_SECRET',
     isSecret: true,
-    defaultNote: 'made at first need, kept in the data directory',
+    defaultNote: 'created at first use, stored in the data directory',
     allowed: 'at least 32 bytes',
     help: 'instance secret; changing it voids all keys, tokens and sessions',
     schema: z.string().refine((text) => Buffer.byteLength(text) >= 32),
@@ -111,14 +111,14 @@ export const VARIABLES = {
   ownerEmail: variable({
     name: 'TRAWL_OWNER_EMAIL',
     allowed: 'an e-mail address',
-    help: 'the first owner, made if there is no user; needed by the owner key',
+    help: 'the first owner, created if there is no user; required by the owner key',
     schema: z.email(),
   }),
   ownerPassword: variable({
     name: 'TRAWL_OWNER_PASSWORD',
     isSecret: true,
     allowed: '8 to 256 characters',
-    help: 'password of the owner that TRAWL_OWNER_EMAIL makes; without it a request to set it is printed',
+    help: 'password of the owner that TRAWL_OWNER_EMAIL creates; without it a request to set it is printed',
     schema: z.string().refine((text) => text.length >= 8 && text.length <= 256),
   }),
   ownerApiKey: variable({
@@ -153,7 +153,7 @@ export const VARIABLES = {
   anonymousAccess: variable({
     name: 'TRAWL_ANONYMOUS_ACCESS',
     flag: 'anonymous',
-    defaultNote: 'as an owner set it, at first false',
+    defaultNote: 'set by an owner, initially false',
     allowed: 'true or false',
     help: 'serve search and files without a credential',
     schema: boolean,
@@ -185,14 +185,14 @@ export const VARIABLES = {
     flag: 'log-level',
     defaultNote: '`logLevel` of the file, else info',
     allowed: 'debug, info, warn or error',
-    help: 'least level that is logged; queries appear at debug only',
+    help: 'minimum level of log lines; queries appear at debug only',
     schema: z.enum(LOG_LEVELS),
   }),
   logFormat: variable({
     name: 'TRAWL_LOG_FORMAT',
     defaultNote: '`logFormat` of the file, else text',
     allowed: 'text or json',
-    help: 'form of the log lines',
+    help: 'format of the log lines',
     schema: z.enum(LOG_FORMATS),
   }),
   logFile: variable({

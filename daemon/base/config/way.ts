@@ -75,8 +75,7 @@ function proxyOf(protocol: string, env: Environment): string | undefined {
   const address = /^[a-z0-9]+:\/\//i.test(text) ? text : `http://${text}`;
   const isUsable = URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
   // Its value may contain a password.
-  if (!isUsable)
-    throw new ConfigError(name, 'no address of a proxy', 'allowed: http(s)://host:port');
+  if (!isUsable) throw new ConfigError(name, 'not a proxy address', 'allowed: http(s)://host:port');
   return address;
 }
 

@@ -69,7 +69,7 @@ async function inTime<Value>(
     if (!limit.isOver) throw error;
     throw new MirrorError(
       'TIMEOUT',
-      `${remote.address.host}: the host took more than ${timeoutMs} ms to say which branches and tags there are; try again later`,
+      `${remote.address.host}: the host took more than ${timeoutMs} ms to list branches and tags; try again later`,
     );
   } finally {
     limit.end();

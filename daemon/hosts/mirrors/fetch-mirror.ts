@@ -125,7 +125,7 @@ async function fetchInTurn(options: MirrorOptions): Promise<FetchedMirror> {
     signal.throwIfAborted();
     const fault = await faultOf(folder, { idLength: state.idLength, timeoutMs, signal });
     if (fault === undefined) throw error;
-    log.warn('a mirror is damaged, and is made anew', { folder, fault, reason: messageOf(error) });
+    log.warn('a mirror is damaged and is rebuilt', { folder, fault, reason: messageOf(error) });
     return make(work);
   }
 }
@@ -140,7 +140,7 @@ async function soundState(options: MirrorOptions): Promise<MirrorState | undefin
   if (state === undefined || isDoubted !== true) return state;
   const fault = await faultOf(folder, { idLength: state.idLength, timeoutMs, signal });
   if (fault === undefined) return state;
-  log.warn('a mirror is damaged, and is made anew', { folder, fault });
+  log.warn('a mirror is damaged and is rebuilt', { folder, fault });
   return undefined;
 }
 

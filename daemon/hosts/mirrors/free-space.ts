@@ -21,7 +21,7 @@ export async function checkSpace(folder: string, size = 0): Promise<void> {
   const wanted = size === 0 ? '' : `, ${size} are needed`;
   throw new MirrorError(
     'DISK_FULL',
-    `${folder}: ${bavail * bsize} bytes are free${wanted}, and ${reserve} have to stay free; select fewer repositories, or ${ROOM_REMEDY}`,
+    `${folder}: ${bavail * bsize} bytes are free${wanted}, and ${reserve} must stay free; select fewer repositories, or ${ROOM_REMEDY}`,
   );
 }
 

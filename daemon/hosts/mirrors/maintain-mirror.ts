@@ -49,7 +49,7 @@ export function maintainMirror(options: MaintainOptions): Promise<boolean> {
     await tidyInside(folder);
     await repack(packing, packs, options);
     await run(graphArguments(packing), options);
-    log.debug('a mirror was tidied up', { folder, packs: packs.length, packing });
+    log.debug('a mirror was maintained', { folder, packs: packs.length, packing });
     return true;
   });
 }

@@ -16,7 +16,7 @@ const KNOWN: readonly Cause[] = [
   {
     pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED/,
     code: 'HOST_KEY_CHANGED',
-    cause: 'its ssh key is another one than known_hosts has',
+    cause: 'its ssh key differs from the one in known_hosts',
     step: 'ask who runs the host whether it was changed, then put the new key into known_hosts',
   },
   {
@@ -28,13 +28,13 @@ const KNOWN: readonly Cause[] = [
   {
     pattern: /Permission denied \(|Too many authentication failures/,
     code: 'NOT_AUTHENTICATED',
-    cause: 'it takes no ssh key of this account',
+    cause: 'it accepts no ssh key of this account',
     step: 'give the host the public key of the account that runs Trawl, and an agent the key if it has a passphrase',
   },
   {
     pattern: /Authentication failed|could not read (?:Username|Password)|returned error: 401/,
     code: 'NOT_AUTHENTICATED',
-    cause: 'the credential is not taken, or there is none',
+    cause: 'the credential is refused or missing',
     step: 'it may be wrong, expired or revoked: put a new one where `token` points to',
   },
   {
@@ -53,14 +53,14 @@ const KNOWN: readonly Cause[] = [
     pattern:
       /repository '[^\n]*' not found|returned error: (?:404|410)|does not appear to be a git repository|access denied or repository not exported/i,
     code: 'NOT_FOUND',
-    cause: 'there is no such repository, or none that the credential may see',
+    cause: 'the repository does not exist, or is not visible to the credential',
     step: 'check the address, and the rights of the credential',
   },
   {
     pattern: /info\/refs not valid/,
     code: 'HOST_ANSWER_INVALID',
     cause: 'the answer is not what git expects',
-    step: 'check the address, and that no page to sign in stands before it',
+    step: 'check the address, and that it is not behind a sign-in page',
   },
   {
     pattern: /certificate|SSL|TLS/,
@@ -72,7 +72,7 @@ const KNOWN: readonly Cause[] = [
     pattern:
       /Could not resolve|unable to look up|Failed to connect|Connection (?:refused|timed out|reset|closed)|timed out|unable to connect|No route to host|Network is unreachable|Operation too slow|early EOF|hung up|RPC failed|unexpected disconnect|returned error: (?:429|5\d\d)|invalid index-pack output|pack has bad object|premature end|fetch-pack: |remote error|expected flush|protocol error|inflate|bad pack/i,
     code: 'HOST_UNAVAILABLE',
-    cause: 'the host does not answer, or not to the end',
+    cause: 'the host does not answer, or not completely',
     step: 'check that it can be reached from this machine, and HTTPS_PROXY and NO_PROXY',
   },
 ];

@@ -32,7 +32,8 @@ export async function faultOf(
     await checkGitPlaceWholly(folder);
     // Without it git takes the folder for the inside of a work tree, and refuses to fetch.
     const config = await readFile(path.join(folder, 'config'), 'latin1');
-    if (!/^\s*bare = true$/m.test(config)) return 'its configuration is none of a bare repository';
+    if (!/^\s*bare = true$/m.test(config))
+      return 'its configuration is not that of a bare repository';
     for (const name of await readdir(packs)) {
       if (!/\.(?:pack|idx)$/.test(name)) continue;
       const isSound = await endsWithHash(

@@ -49,7 +49,7 @@ export async function probeSource(sourcePath: string, mode?: SourceMode): Promis
   const layout = await layoutOf(absolute);
   if (layout === 'folder') return probeFolder(absolute, mode);
   if (mode === 'folder')
-    throw new ProbeError(absolute, 'mode_not_possible', 'a git repository, and no plain folder');
+    throw new ProbeError(absolute, 'mode_not_possible', 'a git repository, not a plain folder');
   await checkPlace(absolute);
   // Why the version: build threads then inherit it.
   const [branches] = await Promise.all([newestBranches(absolute), gitVersion()]);
@@ -79,7 +79,7 @@ export async function probeSource(sourcePath: string, mode?: SourceMode): Promis
 }
 
 const NO_COMMITS =
-  'no git repository, so there are no commits: neither .git is there, nor HEAD, objects/ and refs/';
+  'not a git repository, so it has no commits: it has neither .git nor HEAD, objects/ and refs/';
 
 function probeFolder(absolute: string, mode: SourceMode | undefined): ProbedSource {
   if (mode === 'commits') throw new ProbeError(absolute, 'mode_not_possible', NO_COMMITS);

@@ -20,7 +20,7 @@ export class RepoGoneError extends Error {
   readonly errorCode = 'NOT_FOUND';
 
   constructor(repoName: string) {
-    super(`Repository "${repoName}" is not cloned: nothing is at its place on disk.`);
+    super(`Repository "${repoName}" is not cloned: nothing exists at its path on disk.`);
   }
 }
 

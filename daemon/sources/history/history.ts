@@ -164,7 +164,7 @@ export class History {
   async commit(repo: RepoRecord, ref: string, signal: AbortSignal): Promise<CommitFields> {
     const start = await this.#start(repo, ref, signal);
     const [commit] = await this.#read(start, [start.commit], signal);
-    if (commit === undefined) throw new Error(`git says nothing of commit ${start.commit}`);
+    if (commit === undefined) throw new Error(`git reports nothing about commit ${start.commit}`);
     return commit;
   }
 

@@ -57,7 +57,7 @@ async function refusal(place: string): Promise<string> {
   return assert.fail('not refused');
 }
 
-void test('an address: what it said last counts, and is asked with its tag', async (t) => {
+void test('an address: the stored copy is used, and is asked with its tag', async (t) => {
   const server = await startServer(t, says('{"settings": {"memory": 1}}', { etag: '"one"' }));
   const source = openSource(`${server.origin}/trawl.json?key=hunter2`, '/');
   assert.equal(source.name, `${server.origin}/trawl.json`);
@@ -208,7 +208,7 @@ void test('a configuration may come from an address', async (t) => {
   server.answer = (response) => response.writeHead(500).end();
   const kept = await openConfiguration({ env: { ...env }, flags });
   assert.equal(kept.settings.maxMatchCount, 8);
-  assert.match(kept.notices.join(), /status 500.*what it said last counts/);
+  assert.match(kept.notices.join(), /status 500.*the stored copy is used/);
   const elsewhere = { TRAWL_CONFIG: `${server.origin}/trawl.json?key=2` };
   await assert.rejects(openConfiguration({ env: elsewhere, flags }), /status 500/);
   server.answer = says('{}');

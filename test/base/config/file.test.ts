@@ -124,7 +124,7 @@ void test('of many mistakes the first twenty are told, and how many more there a
 
 void test('a text that lies too deep in itself is refused', () => {
   const depth = 200_000;
-  assert.match(mistakesIn(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`)[0]!, /too deep/);
+  assert.match(mistakesIn(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`)[0]!, /too deeply/);
 });
 
 void test('no refusal holds what may be a secret', () => {

@@ -319,7 +319,7 @@ test('bytes of packs that were changed, or are missing, are found where the mirr
     change(file);
     const lines = logLines.length;
     assert.equal((await fetchInto(folder, origin.url, { isDoubted: true })).isNew, true);
-    assert.match(logLines.slice(lines).join(), /made anew/);
+    assert.match(logLines.slice(lines).join(), /is rebuilt/);
     assertMirrors(folder, origin.repo);
   }
 });

@@ -173,7 +173,7 @@ test('a part of a bare repository is no folder', async () => {
   writeFiles(folder, { 'g/config': '[core]', 'g/objects/a': '', 'g/refs/a': '', 'h.git/a': '' });
   for (const name of ['g', 'h.git'])
     assert.equal((await probeSource(path.join(folder, name))).layout, 'folder');
-  await assert.rejects(probeSource(repo, 'folder'), /no plain folder/);
+  await assert.rejects(probeSource(repo, 'folder'), /not a plain folder/);
 });
 
 test('names from addresses', () => {
