@@ -44,7 +44,10 @@ for (const [kind, make] of Object.entries(KINDS)) {
   void test(`${kind} is refused by name, and nothing waits for it`, async () => {
     const file = path.join(temporaryFolder(), 'x');
     make(file);
-    const refusal = { name: 'NoFileError', message: new RegExp(`^${file} is ${kind} and no file`) };
+    const refusal = {
+      name: 'NoFileError',
+      message: new RegExp(`^${file} is ${kind} and not a file`),
+    };
     assert.throws(() => readOwn(file), refusal);
     assert.throws(() => openOwn(file, constants.O_RDWR), refusal);
     assert.throws(() => isThere(file), refusal);

@@ -91,7 +91,7 @@ void test('files of an index that cannot be read are named, and the others are c
     ],
     [
       (file) => void execFileSync('mkfifo', [file]),
-      /^it cannot be read: \/.* is a pipe and no file/,
+      /^it cannot be read: \/.* is a pipe and not a file/,
     ],
   ];
   for (const file of [tags, shard])

@@ -313,7 +313,7 @@ void test(
     await eventually(async () => /frozen cannot be listed: 127/.test(own.process.stderr), 100);
     t.diagnostic('the line of progress is there');
     // However often it is looked, it is one sentence, told once.
-    const lines = own.process.stderr.match(/^frozen cannot be listed: .* is waited for/gm) ?? [];
+    const lines = own.process.stderr.match(/^frozen cannot be listed: .*waiting for/gm) ?? [];
     assert.ok(lines.length <= 1, lines.join('\n'));
     await own.process.stop();
   },

@@ -546,7 +546,7 @@ test('members: all who may read, by the ids of their accounts', async (t) => {
   assert.ok(members.every(({ emails }) => emails.length === 0));
   await assert.rejects(
     collect(host.members!({ hostId: '2', path: 'acme/none' }, SIGNAL)),
-    /acme\/none\/collaborators: there is nothing/,
+    /acme\/none\/collaborators: not found/,
   );
 });
 

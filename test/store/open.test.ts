@@ -325,7 +325,7 @@ onEmbedded('opening the file', ({ within }) => {
     }));
 });
 
-const SCHEMA = new URL('../../../../daemon/store/schema.ts', import.meta.url);
+const SCHEMA = new URL('../../../daemon/store/schema.ts', import.meta.url);
 
 /** `table.column` of all columns whose comments in the schema begin with JSON. */
 function jsonColumns(): string[] {
