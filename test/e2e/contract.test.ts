@@ -394,8 +394,8 @@ function membersOf(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([name, member]) => membersOf(member, `${path}.${name}`));
 }
 
-void test('the sample in README has the members that an answer has, in their order', async () => {
-  const readme = readFileSync('README.md', 'utf8');
+void test('the sample in daemon/api/README.md has the members that an answer has, in their order', async () => {
+  const readme = readFileSync('daemon/api/README.md', 'utf8');
   const sample = /```json\n(\{\n  "stats".*?\n\})\n```/s.exec(readme)?.[1] ?? '';
   const found = await search(served.url, 'fig file:many.txt', { matches: 1 });
   assert.deepEqual(membersOf(JSON.parse(sample)), membersOf(found));

@@ -115,6 +115,13 @@ test('what documents say is defined in a file is defined there', () => {
   assert.ok(count > 10);
 });
 
+test('lines that README shows as found by a search are in their files', () => {
+  const shown = [...readFileSync('README.md', 'utf8').matchAll(/^local\/trawl:(\S+?):\d+:(.+)$/gm)];
+  assert.ok(shown.length > 0);
+  for (const [, file = '', line = ''] of shown)
+    assert.ok(readFileSync(file, 'utf8').split('\n').includes(line), `${file}: ${line}`);
+});
+
 test('every room of the daemon has one row in daemon/README.md', () => {
   const rooms = new Set(
     filesBelow('daemon', '.ts').map((file) =>

@@ -75,7 +75,9 @@ test('settings: same keys, defaults, bounds and help', () => {
 });
 
 test('limits of this version: no endpoint that is said to be missing is served', () => {
-  const [, limits = ''] = readFileSync('README.md', 'utf8').split('\n## Limits of this version\n');
+  const [, limits = ''] = readFileSync('daemon/OPERATIONS.md', 'utf8').split(
+    '\n## Limits of this version\n',
+  );
   assert.ok(limits.length > 0);
   const named = [...limits.matchAll(/`(\/api\/[^`]+)`/g)].map((match) => match[1]);
   const served = new Set(ENDPOINTS.map(({ path }) => path));

@@ -422,8 +422,8 @@ void test('what an agent takes leads to the tools', { skip: NO_BROWSER }, async 
   const client = await toolClient(url.replace(/\/api\/mcp$/, ''), key);
   assert.equal((await client.listTools()).tools.length, 10);
   await client.close();
-  // README has the same, with another address.
-  const blocks = readFileSync('README.md', 'utf8').match(/```json\n[^]*?```/g) ?? [];
+  // The guide for clients has the same, with another address.
+  const blocks = readFileSync('daemon/api/mcp/README.md', 'utf8').match(/```json\n[^]*?```/g) ?? [];
   const written = blocks.find((block) => block.includes('TRAWL_API_KEY')) ?? '';
   const json: unknown = JSON.parse(written.slice('```json'.length, -3));
   assert.deepEqual(json, JSON.parse(claude.replace(address, 'https://code.example.com/api/mcp')));

@@ -1,5 +1,5 @@
 // What agents and editors take into their configuration to use the tool server: for each of them its file and what goes there.
-// The key stands in none: it comes from the environment, or is asked for. README.md has the same for others to read.
+// The key stands in none: it comes from the environment, or is asked for. daemon/api/mcp/README.md has the same for people.
 
 /** The variable of the environment that the key is read from. */
 export const KEY_VARIABLE = 'TRAWL_API_KEY';

@@ -30,12 +30,12 @@ test('languages are named as linguist names them', () => {
   assert.deepEqual(unknown, []);
 });
 
-test('README.md says how many languages have symbols', () => {
+test('INDEXED.md says how many languages have symbols', () => {
   const own = [...TREE_LANGUAGES, ...PATTERN_LANGUAGES.keys(), 'Svelte', 'Vue'];
   const counts = [own, [...own, ...CTAGS_LANGUAGES]].map(
     (languages) => new Set(languages.filter((language) => languageId(language) !== undefined)).size,
   );
-  const text = readFileSync('README.md', 'utf8').replaceAll(/\s+/g, ' ');
+  const text = readFileSync('INDEXED.md', 'utf8').replaceAll(/\s+/g, ' ');
   const said =
     /of (\d+) languages by what comes with Trawl.*?, of (\d+) where Universal Ctags/.exec(text);
   assert.deepEqual(said?.slice(1).map(Number), counts);
