@@ -1,5 +1,5 @@
-// The checks on who is calling: steps 4 to 8, 10 and 11 of the fixed order (pipeline.ts). Each takes what is known of
-// the request and refuses by an error; what it finds out it leaves in the exchange.
+// The checks on the caller: steps 4 to 8, 10 and 11 of the pipeline (pipeline.ts). Each check
+// throws an error to refuse the request and records what it finds in the exchange.
 
 import type { Accounts } from '../accounts/accounts.ts';
 import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../accounts/caller.ts';
@@ -21,16 +21,15 @@ import type { HttpRequest } from './adapters/adapter.ts';
 import { isAtThisMachine } from './binding.ts';
 import { toolServerChallenge } from '../api/oauth/addresses.ts';
 
-/** What the checks need, and what they find out. */
 export interface Access {
   readonly request: HttpRequest;
   readonly endpoint: Endpoint;
-  /** Of the client. */
+  /** The client's address. */
   readonly address: string;
   caller?: Caller | undefined;
-  /** Finds the caller by what the store says now; undefined: none is looked for. */
+  /** Finds the caller in the store as it is now; undefined: no lookup is needed. */
   lookForCaller?: CallerFinder;
-  /** Headers of whatever the answer will be. */
+  /** Headers that any answer gets. */
   readonly answerHeaders: Record<string, string>;
 }
 
@@ -42,7 +41,7 @@ export interface AccessParts {
   readonly baseUrl: string;
 }
 
-/** A call that is checked: an endpoint's, or one of those that its handler makes. */
+/** A call to check: the request itself, or a call that its handler makes. */
 export interface Asked {
   readonly endpoint: Rights;
   readonly caller?: Caller | undefined;
@@ -66,7 +65,7 @@ export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): 
   return noteCaller(accounts, access, found);
 }
 
-/** Where no caller is needed, one that cannot be found out is none. */
+/** A failed lookup counts as anonymous where the endpoint needs no caller. */
 async function heeded(look: CallerFinder): Promise<Caller | undefined> {
   try {
     return await look();
@@ -76,8 +75,9 @@ async function heeded(look: CallerFinder): Promise<Caller | undefined> {
 }
 
 /**
- * Finds the caller once more before the endpoint answers: since step 4 the request may have waited for its body and
- * for its turn. Who has lost the credential or the role meanwhile is refused; what is seen is what is visible now.
+ * Finds the caller again before the endpoint answers: since step 4 the request may have waited for
+ * its body and for a permit. Refuses callers who lost the credential or the role; updates what the
+ * caller may see.
  *
  * Errors: those of steps 4, 6, 7, 8, 10 and 11.
  */
@@ -90,7 +90,7 @@ export function findCallerAgain(parts: AccessParts, access: Access): MaybePromis
 function checkAgain(parts: AccessParts, access: Access, caller: Caller | undefined): void {
   const wasPerson = access.caller?.person?.id;
   access.caller = caller;
-  // What was said of somebody is not for whoever it is now.
+  // An answer about one person never goes to another.
   if (wasPerson !== caller?.person?.id)
     for (const name of [...RATE_LIMIT_HEADERS, 'Set-Cookie']) delete access.answerHeaders[name];
   checkOrigin(parts, access);
@@ -98,7 +98,7 @@ function checkAgain(parts: AccessParts, access: Access, caller: Caller | undefin
   checkRights(parts, access);
 }
 
-/** Steps 8, 10 and 11. Errors: theirs. */
+/** Steps 8, 10 and 11. Errors: those of these steps. */
 export function checkRights(parts: AccessParts, asked: Asked): void {
   checkEntitlement(parts, asked);
   checkAuthentication(parts, asked);
@@ -106,10 +106,11 @@ export function checkRights(parts: AccessParts, asked: Asked): void {
 }
 
 /**
- * Whether the caller of an answer that is still being sent may have the rest: by the same credential, which is good
- * now. Repositories that became secret since it began are not looked at (API.md 4.7: from the next request on).
+ * Checks during a streamed answer that the caller's credential is still valid. Repositories hidden
+ * since the start are not checked (API.md 4.7: from the next request on).
  *
- * Errors: as `findCallerAgain`; NOT_AUTHENTICATED also where it would be somebody else by now, such as a guest.
+ * Errors: as `findCallerAgain`; NOT_AUTHENTICATED also if the credential now belongs to somebody
+ * else, such as a guest.
  */
 export function checkStillCaller(parts: AccessParts, access: Access): MaybePromise {
   const now: Access = { ...access, answerHeaders: {} };
@@ -124,7 +125,7 @@ function checkSameCaller({ caller: before }: Access, { caller: now }: Access): v
     before?.person?.id === now?.person?.id &&
     before?.credentialId === now?.credentialId &&
     before?.sessionHash === now?.sessionHash;
-  if (!isSame) throw new ApiError('NOT_AUTHENTICATED', 'The credential is no longer good.');
+  if (!isSame) throw new ApiError('NOT_AUTHENTICATED', 'The credential is no longer valid.');
 }
 
 function noteCaller(accounts: Accounts, access: Access, caller: Caller | undefined): MaybePromise {
@@ -145,7 +146,7 @@ async function renewSession(
   if (cookie !== undefined) answerHeaders['Set-Cookie'] = cookie;
 }
 
-/** Step 5: counts the request, and tells of the limit in the headers. Errors: those of `countCall`. */
+/** Step 5: counts the request and adds the rate limit headers. Errors: those of `countCall`. */
 export function countRequest(parts: AccessParts, access: Access): MaybePromise {
   if (!access.endpoint.isCounted) return undefined;
   const taken = takeCall(parts, access.caller);
@@ -159,7 +160,7 @@ function obey(decision: Decision | undefined, parts: AccessParts, { answerHeader
   if (!decision.admitted) throw limitReached(parts, decision);
 }
 
-/** Counts one call of a caller, if it is one that counts. Errors: API_RATE_LIMIT_EXCEEDED; NOT_READY. */
+/** Counts one call of a caller who has a limit. Errors: API_RATE_LIMIT_EXCEEDED; NOT_READY. */
 export async function countCall(parts: AccessParts, caller: Caller | undefined): Promise<void> {
   const decision = await takeCall(parts, caller);
   if (decision?.admitted === false) throw limitReached(parts, decision);
@@ -189,8 +190,8 @@ export function checkOrigin({ baseUrl }: AccessParts, { request, endpoint, calle
   const isSession = caller !== undefined && isFromBrowser(caller);
   if (!isSession && endpoint.isForBrowsers !== true) return;
   const origin = request.header('origin');
-  // Why the difference: without a cookie there is nothing that a browser adds by itself, so that only a page of
-  // another origin, which says so, is refused.
+  // Why the difference: without a cookie the browser adds no credential, so only a page that names
+  // another origin is refused.
   const isOwn =
     origin === undefined
       ? caller?.source !== 'session' || request.header('sec-fetch-site') === 'same-origin'
@@ -199,17 +200,17 @@ export function checkOrigin({ baseUrl }: AccessParts, { request, endpoint, calle
   throw new ApiError('CROSS_ORIGIN_REQUEST', originRefusal(origin, baseUrl));
 }
 
-/** Characters of a foreign origin that are shown. */
+/** Characters of a foreign origin in the message. */
 const ORIGIN_SHOWN_MAX = 200;
 
 function originRefusal(origin: string | undefined, baseUrl: string): string {
   const own = new URL(baseUrl).origin;
   return origin === undefined
-    ? `A request with a session cookie must say that it comes from here: add "Origin: ${own}", or use an API key.`
+    ? `A request with a session cookie must name its origin: add "Origin: ${own}", or use an API key.`
     : `This request comes from a page of ${origin.slice(0, ORIGIN_SHOWN_MAX)}, not of ${own}.`;
 }
 
-/** What the proof of an OAuth token has to be about. */
+/** The request that the proof of an OAuth token must match. */
 function provenRequest(
   baseUrl: string,
   request: Pick<HttpRequest, 'method' | 'path' | 'header'>,
@@ -218,7 +219,7 @@ function provenRequest(
   return { method, path, origins: ownOrigins(baseUrl, request.header('host')) };
 }
 
-/** Step 7. Errors: API_KEY_USAGE_DISABLED; NOT_READY where nobody knows now. */
+/** Step 7. Errors: API_KEY_USAGE_DISABLED; NOT_READY if the settings cannot be read. */
 export function checkKeyUsage({ accounts }: AccessParts, { caller, endpoint }: Access): void {
   if (endpoint.access === 'none') return;
   if (caller?.source !== 'api_key' || caller.role === 'OWNER') return;
@@ -232,7 +233,7 @@ export function checkEntitlement({ accounts }: AccessParts, { endpoint }: Asked)
   if (entitlement === undefined || accounts.isEntitled(entitlement)) return;
   throw new ApiError(
     'INSUFFICIENT_PERMISSIONS',
-    `This needs a licence with the entitlement "${entitlement}".`,
+    `This requires a licence with the entitlement "${entitlement}".`,
   );
 }
 
@@ -260,7 +261,7 @@ function isLocalAllowed({ isForLocal }: Rights, caller: Caller | undefined): boo
   return isForLocal === true && caller?.source === 'local';
 }
 
-/** Step 11: the kind of the credential, and the role. Errors: INSUFFICIENT_PERMISSIONS. */
+/** Step 11: the kind of credential, and the role. Errors: INSUFFICIENT_PERMISSIONS. */
 export function checkRole(_: AccessParts, { endpoint, caller }: Asked): void {
   const refusal = refusalOf(endpoint, caller);
   if (refusal !== undefined) throw new ApiError('INSUFFICIENT_PERMISSIONS', refusal);
@@ -271,11 +272,11 @@ function refusalOf(endpoint: Rights, caller: Caller | undefined): string | undef
   switch (endpoint.access) {
     case 'owner':
       if (caller?.source === 'scoped_access_token') return 'A scoped access token cannot do this.';
-      return hasOwnerRole(caller) ? undefined : 'This needs the role OWNER.';
+      return hasOwnerRole(caller) ? undefined : 'This requires the role OWNER.';
     case 'session':
-      return caller?.source === 'session' ? undefined : 'This needs a browser session.';
+      return caller?.source === 'session' ? undefined : 'This requires a browser session.';
     case 'key':
-      return caller?.source === 'api_key' ? undefined : 'This needs an API key.';
+      return caller?.source === 'api_key' ? undefined : 'This requires an API key.';
     default:
       return undefined;
   }

@@ -1,10 +1,11 @@
-// Admission control of searches: so many run, so many wait, the next one is refused. A holder may have all places that
-// nobody else wants; as soon as another one comes, searches of whoever holds more than half of those that run give way
-// at once, and in a full queue whoever holds most of it makes room. A place that becomes free goes to the holder with
-// the fewest running searches. Where all run for long, they take turns: one that has run for a turn gives its place to
-// one that waits, and waits itself; new searches come first, so that a short one waits for a turn, not for the end of
-// a long one, unless an older one has waited for long. A search keeps its place from its deadline on, or is
-// rid of it if it has none then: it has only to say so.
+// Admission control of searches: a number of them run, a number wait, further ones are refused. A
+// client may use all free permits. When another client arrives, searches of a client with more than
+// half of the running ones yield at once, and in a full queue the client with the most entries
+// makes room. A free permit goes to the client with the fewest running searches. When all run for
+// long they take turns: a search that has used its time slice yields its permit and waits. New
+// searches go first, so a short one waits for a time slice and not for the end of a long one,
+// unless an older one has waited too long. After its deadline a search never waits again: all it
+// does is report the timeout.
 
 import { ApiError } from '../api/shapes/api-error.ts';
 import { type Deferred, deferred } from '../base/deferred.ts';
@@ -12,36 +13,42 @@ import type { PausableSearch, SearchPlace } from '../base/place.ts';
 import { ClientGoneError } from './adapters/adapter.ts';
 
 /**
- * How long a search runs before it gives way to one that waits.
- * Guess: long beside what it costs to leave and to come back, short beside what people notice.
+ * Time slice of a search before it yields to a waiting one.
+ * Guess: long compared with the cost of a switch, short compared with what people notice.
  */
 const TURN_MS = 20;
-/** How long a search that has run waits at most for those that are new. Guess: some turns of several holders. */
+/**
+ * A search that has run waits at most this long for new ones. Guess: a few time slices of several
+ * clients.
+ */
 const AGE_MS = 250;
 
-/** The searches of one holder; kept while there are any. */
+/** The searches of one client; deleted when there are none. */
 interface Share {
   readonly holder: string;
   runningCount: number;
-  /** In order of their tickets. */
+  /** In order of arrival. */
   readonly waiting: Set<Place>;
-  /** Those whose readers do not read. */
+  /** Searches whose clients do not read. */
   restingCount: number;
 }
 
 export interface AdmissionBounds {
-  /** Searches that run at a time. */
+  /** Limit for running searches. */
   readonly runningMax: number;
-  /** Searches that wait, those that gave their place away included; and most that rest of one holder. */
+  /**
+   * Limit for waiting searches, those that yielded included; also for the paused searches of one
+   * client.
+   */
   readonly waitingMax: number;
-  /** Deadline of a search, waiting included; 0: none. */
+  /** Deadline of a search with its waiting time; 0: none. */
   readonly timeoutMs?: number;
 }
 
 export interface AdmissionOptions extends AdmissionBounds {
-  /** How long a search runs before it gives way; default: 20. */
+  /** Time slice; default: 20. */
   readonly turnMs?: number;
-  /** How long one that has run waits for new ones; default: 250. */
+  /** A search that yielded waits at most this long for new ones; default: 250. */
   readonly ageMs?: number;
 }
 
@@ -52,7 +59,7 @@ export class Admission {
   readonly #turnMs: number;
   readonly #ageMs: number;
   readonly #shares = new Map<string, Share>();
-  /** Those that came first, or got their place back first, first. */
+  /** Ordered by when they got their permit. */
   readonly #running = new Set<Place>();
   #waitingCount = 0;
   #nextTicket = 0;
@@ -65,7 +72,7 @@ export class Admission {
     this.setBounds(bounds);
   }
 
-  /** Who runs or waits already stays. */
+  /** Running and waiting searches stay. */
   setBounds({ runningMax, waitingMax, timeoutMs = 0 }: AdmissionBounds): void {
     this.#runningMax = runningMax;
     this.#waitingMax = waitingMax;
@@ -88,12 +95,12 @@ export class Admission {
   }
 
   /**
-   * Takes a place for `holder`, waiting for one if need be. At the deadline it resolves without a place: the search
-   * has only to say so.
+   * Acquires a permit for `holder`, waiting if needed. At the deadline it resolves without a
+   * permit, so that the search reports the timeout.
    *
-   * @param signal  aborted when the client goes away; a waiting holder then leaves the queue
+   * @param signal  aborted when the client goes away; a waiting search then leaves the queue
    *
-   * Errors: ApiError SERVER_OVERLOADED if there is no room to wait; ClientGoneError.
+   * Errors: ApiError SERVER_OVERLOADED if the queue is full; ClientGoneError.
    */
   async acquire(holder: string, signal: AbortSignal): Promise<Place> {
     if (signal.aborted) throw new ClientGoneError();
@@ -123,12 +130,15 @@ export class Admission {
     return share;
   }
 
-  /** Places that a holder keeps while others wait. */
+  /** Permits that a client keeps while others wait. */
   get #callerMax(): number {
     return Math.max(1, Math.floor(this.#runningMax / 2));
   }
 
-  /** Whether a new search may come; in a full queue the holder with the most in it makes room for another one. */
+  /**
+   * Whether a new search may enter; in a full queue the client with the most entries makes room for
+   * another client.
+   */
   #hasRoomFor(share: Share): boolean {
     if (share.restingCount >= this.#waitingMax) return false;
     if (this.#running.size < this.#runningMax || this.#waitingCount < this.#waitingMax) return true;
@@ -148,7 +158,7 @@ export class Admission {
     this.#waitingCount++;
   }
 
-  /** Takes a place out of what it is in. */
+  /** Removes a search from the set that holds it. */
   #remove(place: Place): void {
     const { share, state } = place;
     if (state === 'over') return;
@@ -171,7 +181,10 @@ export class Admission {
     place.onStart();
   }
 
-  /** Gives free places away, then those of holders with too many, and of searches that have run for a turn. */
+  /**
+   * Grants free permits, then takes those of clients with too many and of searches that used up
+   * their time slice.
+   */
   #serve(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) this.#start(next);
     const nowMs = performance.now();
@@ -189,13 +202,14 @@ export class Admission {
     this.#watch();
   }
 
-  /** Looks again once the first of those that run has run for a turn, as long as somebody waits. */
+  /** While searches wait, sets a timer for the end of the first time slice. */
   #watch(): void {
     const [first] = this.#running;
     if (this.#timer !== undefined || first === undefined) return;
     if (![...this.#shares.values()].some(({ waiting }) => waiting.size > 0)) return;
     const leftMs = first.sinceMs + this.#turnMs - performance.now();
-    // Why at least 5: one that nobody who waits may take the place of is looked at again and again.
+    // Why at least 5: if no waiting search may replace the expired one, the timer fires again and
+    // again.
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
@@ -206,9 +220,10 @@ export class Admission {
   }
 
   /**
-   * Who gets the next free place, or that of `leaving`; undefined: nobody.
+   * The next search to run in a free permit, or in that of `leaving`; undefined: none.
    *
-   * @param isOver  the turn of `leaving` is over: others of its holder may have the place
+   * @param isOver  the time slice of `leaving` is over: other searches of its client may get the
+   * permit
    */
   #next(leaving?: Place, isOver = false): Place | undefined {
     if (leaving === undefined && this.#running.size >= this.#runningMax) return undefined;
@@ -230,7 +245,7 @@ export class Admission {
     return best;
   }
 
-  /** The search does nothing until `want`: its place is free. */
+  /** Pauses a search until `want` and frees its permit. */
   rest(place: Place): void {
     if (place.state !== 'running' && place.state !== 'waiting') return;
     const wasRunning = place.state === 'running';
@@ -241,7 +256,7 @@ export class Admission {
     this.#serve();
   }
 
-  /** The search wants to go on. */
+  /** Resumes a paused search. */
   want(place: Place): void {
     if (place.state !== 'resting') return;
     this.#remove(place);
@@ -249,7 +264,7 @@ export class Admission {
     this.#serve();
   }
 
-  /** The deadline is over: the search ends as soon as it can, and nobody makes it wait any more. */
+  /** The deadline has passed: the search ends as soon as it can and never waits again. */
   expire(place: Place): void {
     place.isExpired = true;
     if (place.state !== 'running') this.release(place);
@@ -269,12 +284,12 @@ export class Admission {
   }
 }
 
-/** Whose turn it is of the searches of a holder; those that wait since before `oldMs` are old. */
+/** The next search of a client; those that wait since before `oldMs` are old. */
 function firstOf({ waiting }: Share, oldMs: number): Place {
   let first: Place | undefined;
   for (const place of waiting)
     if (first === undefined || isBefore(place, first, oldMs)) first = place;
-  // Safety: nobody asks where nobody waits.
+  // Safety: called only if a search waits.
   return first!;
 }
 
@@ -285,7 +300,7 @@ function isBefore(a: Place, b: Place, oldMs: number): boolean {
 
 type PlaceState = 'waiting' | 'running' | 'resting' | 'over';
 
-/** The place of one search, from its arrival to its end. */
+/** One search, from its arrival to its end. */
 export class Place implements SearchPlace {
   readonly arrivedMs = performance.now();
   readonly share: Share;
@@ -296,7 +311,7 @@ export class Place implements SearchPlace {
   /** It has not run yet. */
   isNew = true;
   ticket = 0;
-  /** Since when it is in its state. */
+  /** When it entered its state. */
   sinceMs = 0;
   /** Its deadline is over. */
   isExpired = false;
@@ -319,7 +334,7 @@ export class Place implements SearchPlace {
     }, timeoutMs);
   }
 
-  /** Resolves when it runs for the first time, or at the deadline. Errors: why it never will. */
+  /** Resolves when it first runs, or at the deadline. Errors: why it will never run. */
   async admitted(): Promise<void> {
     if (this.state === 'running') return;
     const leave = (): void => this.refuse(new ClientGoneError());
@@ -371,7 +386,7 @@ export class Place implements SearchPlace {
   release(): void {
     clearTimeout(this.#deadline);
     this.#admission.release(this);
-    // Why: the sets that this was in may keep it until the next full collection, and with it what was found.
+    // Why: the sets that held this may keep it, with its results, until the next full collection.
     this.#search = undefined;
     this.#wake();
   }

@@ -1,5 +1,5 @@
-// The address to listen on and what follows from it: is it reachable from other machines, which Host headers are
-// served, what the public address is.
+// The address to listen on and what follows from it: whether other machines reach it, which Host
+// headers are accepted, and the public address.
 
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv4 } from 'node:net';
@@ -12,7 +12,7 @@ import { plain } from './client-address.ts';
 export interface Binding {
   /** IP address. */
   readonly address: string;
-  /** Only this machine reaches it. */
+  /** Reachable only from this machine. */
   readonly isLoopback: boolean;
 }
 
@@ -46,14 +46,17 @@ async function resolveHost(host: string): Promise<string> {
   }
 }
 
-/** The public address where none is configured: `localhost` unless one address is bound for others. */
+/** The public address if none is configured: `localhost` unless an address for others is bound. */
 export function defaultBaseUrl({ address, isLoopback }: Binding, { port }: BoundAddress): string {
   const isAny = address === '0.0.0.0' || address === '::';
   const shown = isIP(address) === 6 ? `[${address}]` : address;
   return `http://${isLoopback || isAny ? 'localhost' : shown}:${port}`;
 }
 
-/** Host names that are served; undefined: all. Why: a page that rebinds its name cannot read answers. */
+/**
+ * Host names that are accepted; undefined: all. Why: a page that rebinds its DNS name must not read
+ * answers.
+ */
 export function allowedHosts(
   binding: Binding,
   baseUrl: string | undefined,
@@ -63,12 +66,12 @@ export function allowedHosts(
   return new Set([...LOOPBACK_NAMES, ...own]);
 }
 
-/** What proxies add: whoever sent the request to one is not known to be at this machine. */
+/** Headers that proxies add: the sender may be on another machine. */
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
-/** Was a request sent by a program on this machine, to a name of this machine? */
+/** Whether a program on this machine sent the request, to a name of this machine. */
 export function isAtThisMachine(request: Pick<HttpRequest, 'remoteAddress' | 'header'>): boolean {
-  // As the system writes it. Why no BlockList: asked of each request, it takes longer than all else here.
+  // In the system's notation. Why no BlockList: it would take longer than the rest of this check.
   const peer = plain(request.remoteAddress);
   if (!(isIPv4(peer) && peer.startsWith('127.')) && peer !== '::1') return false;
   if (PROXY_HEADERS.some((name) => request.header(name) !== undefined)) return false;
@@ -77,8 +80,8 @@ export function isAtThisMachine(request: Pick<HttpRequest, 'remoteAddress' | 'he
 }
 
 /**
- * Is the name in a Host header, with or without port, one of `hosts`? Yes where there is none: only HTTP/1.0 may do
- * without, which no browser speaks.
+ * Whether the name in a Host header, with or without port, is one of `hosts`. True without the
+ * header: only HTTP/1.0 may omit it, and no browser speaks that.
  */
 export function isHostAllowed(
   hosts: ReadonlySet<string> | undefined,

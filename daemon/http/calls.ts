@@ -1,4 +1,4 @@
-// What steps 5, 8 and 10 to 12 do for an endpoint, for each call that its handler makes (`Calls` of
+// Runs steps 5, 8 and 10 to 12 for each call that a handler makes (`Calls` of
 // api/shapes/endpoint.ts).
 
 import { paced } from '../base/pace.ts';
@@ -9,7 +9,6 @@ import type { Calls, Rights } from '../api/shapes/endpoint.ts';
 import { holderOf } from './client-address.ts';
 import type { Exchange } from './exchange.ts';
 
-/** What decides about calls. */
 interface Gates {
   readonly accessParts: AccessParts;
   readonly admission: Admission;
@@ -20,7 +19,7 @@ export function takePlace({ admission }: Gates, exchange: Exchange): Promise<Pla
   return admission.acquire(holderOf(exchange), exchange.request.signal);
 }
 
-/** Waits for the turn of a call; undefined: it is now. Errors: ClientGoneError. */
+/** Waits for the time slice of a call; undefined: run now. Errors: ClientGoneError. */
 export function turnOf(exchange: Exchange): Promise<void> | undefined {
   const turn = paced(holderOf(exchange));
   return turn === undefined ? undefined : stillThere(turn, exchange.request);
@@ -46,11 +45,11 @@ export class ExchangeCalls implements Calls {
   }
 
   async admit(): Promise<Place> {
-    // What is taken now nobody would give back where the handler forgets it.
+    // A permit taken now would never be released.
     if (this.#exchange.isOver === true) throw new ClientGoneError();
     let place: Place | undefined;
     let isOver = false;
-    // Before it waits: the request may be over first.
+    // Before waiting: the request may end first.
     this.#exchange.ends.push(() => {
       isOver = true;
       place?.release();

@@ -1,5 +1,5 @@
-// The address of the client: that of the peer, or, where the peer is a trusted proxy, the last one in
-// `X-Forwarded-For` that is no trusted proxy itself.
+// Finds the client's address: the peer's, or behind trusted proxies the last address in
+// `X-Forwarded-For` that is not a trusted proxy.
 
 import { BlockList, isIP } from 'node:net';
 import type { Caller } from '../accounts/caller.ts';
@@ -17,7 +17,7 @@ export function proxyList(networks: readonly string[]): BlockList | undefined {
   return list;
 }
 
-/** @param proxies  undefined: none is trusted */
+/** @param proxies  undefined: no proxy is trusted */
 export function clientAddress(
   request: Pick<HttpRequest, 'remoteAddress' | 'header'>,
   proxies: BlockList | undefined,
@@ -25,12 +25,12 @@ export function clientAddress(
   const peer = plain(request.remoteAddress);
   if (proxies === undefined || !isIn(proxies, peer)) return peer;
   const hops = (request.header('x-forwarded-for') ?? '').split(',').map((hop) => plain(hop.trim()));
-  // What stands before the first hop that is not trusted can be made up by anybody.
+  // A client can forge everything before the first untrusted hop.
   const client = hops.toReversed().find((hop) => !isIn(proxies, hop));
   return client !== undefined && isIP(client) !== 0 ? client : peer;
 }
 
-/** An IPv4 address that is written as IPv6 (`::ffff:10.0.0.1`) as it is. */
+/** Converts an IPv4 address in IPv6 notation (`::ffff:10.0.0.1`) to IPv4. */
 export function plain(address: string): string {
   return address.replace(/^(?:::ffff:|0{4}(?::0{4}){4}:ffff:)(?=\d+\.)/i, '');
 }
@@ -41,8 +41,8 @@ function isIn(list: BlockList, address: string): boolean {
 }
 
 /**
- * Whom places and bytes of a request are counted for: its person, or where nobody is known the address it comes from,
- * of an IPv6 address the network, as one client has all of its addresses.
+ * The key that permits and bytes of a request are counted by: the person, or for anonymous callers
+ * the address. Of IPv6 the network, as one client has all of its addresses.
  */
 export function holderOf({
   caller,
@@ -54,7 +54,7 @@ export function holderOf({
   return caller?.person?.id ?? `${caller?.source ?? 'guest'} ${networkOf(address)}`;
 }
 
-/** Groups of an IPv6 address that name the network of a client. */
+/** Groups of an IPv6 address that identify a client's network. */
 const NETWORK_GROUPS = 4;
 
 function networkOf(address: string): string {

@@ -1,15 +1,15 @@
-// The events of a search as a response body: server-sent events, or MessagePack frames for those who ask for
-// them, compressed for those who take that. Leaves sending to the adapters and what an event holds to the search.
+// The events of a search as a response body: server-sent events or MessagePack frames, compressed
+// if the client accepts it. Adapters do the sending; the search makes the events.
 
 import type { EventStream, StreamEvent } from '../api/shapes/endpoint-services.ts';
 import type { BodyStream } from './adapters/adapter.ts';
 import type { StreamCoder } from './coding.ts';
 import { pack } from './packer.ts';
 
-/** Bytes of a MessagePack frame, at most. Its JSON is never shorter, so that is what is bounded. */
+/** Limit for a MessagePack frame in bytes. Its JSON is never shorter, so the JSON is limited. */
 export const FRAME_SIZE_MAX = 16_777_216;
 
-/** How events stand in the body. */
+/** How events are framed in the body. */
 export interface Framing {
   readonly contentType: string;
   /** An event that is one line of JSON. */
@@ -43,13 +43,13 @@ export const MESSAGE_PACK_FRAMES: Framing = {
 
 export interface EventBodyOptions {
   readonly framing: Framing;
-  /** Compresses the body; undefined: it is sent as it is. */
+  /** Compresses the body; undefined: no compression. */
   readonly coder: StreamCoder | undefined;
-  /** Called before each event is sent; what it throws ends the stream. */
+  /** Called before each event; an error ends the stream. */
   checkRights(): void | Promise<void>;
-  /** The error object to show for a failure. */
+  /** The error object for a failure. */
   toErrorObject(error: unknown): object;
-  /** The search is over, though its results may still be on their way. May be called twice. */
+  /** The search is over; its results may still be on their way. May be called twice. */
   onSearchEnd(): void;
   /** The response is over. */
   onClose(sentSize: number): void;
@@ -66,7 +66,7 @@ export class EventBody implements BodyStream {
     this.#options = options;
   }
 
-  /** Errors: behind the event that tells that the search failed as a whole. */
+  /** Errors: thrown after the event that reports the failure of the search. */
   async next(): Promise<Uint8Array | undefined> {
     if (this.#state === 'over') return undefined;
     if (this.#state === 'failed') throw new Error('the search failed');

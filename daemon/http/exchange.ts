@@ -1,4 +1,5 @@
-// One request on its way through the steps (pipeline.ts): what is known of it so far, and what is told of it at its end.
+// One request on its way through the steps (pipeline.ts): what is known of it, and the report at
+// its end.
 
 import type { Caller } from '../accounts/caller.ts';
 import type { Access } from './access.ts';
@@ -9,16 +10,15 @@ import type { ErrorCode } from '../api/shapes/api-error.ts';
 import type { BoundHandler, Endpoint } from '../api/shapes/endpoint.ts';
 import { ALL_METHODS, type Route } from './router.ts';
 
-/** What the steps have found out about one request so far. */
 export interface Exchange {
   readonly request: HttpRequest;
   /** GET for HEAD. */
   readonly method: string;
   readonly requestId: string;
   readonly startMs: number;
-  /** Of the client. */
+  /** The client's address. */
   readonly address: string;
-  /** Headers of whatever the answer will be. */
+  /** Headers that any answer gets. */
   readonly answerHeaders: Record<string, string>;
   route?: Route;
   pathValues?: Readonly<Record<string, string>>;
@@ -29,30 +29,33 @@ export interface Exchange {
   errorCode?: ErrorCode;
   /** Bytes held for the request and its answer. */
   hold?: Hold | undefined;
-  /** Of the request, once it was asked for. */
+  /** The request's body, once requested. */
   body?: Promise<Buffer>;
-  /** The response is over, and `ends` are done; or it holds nothing, so that nobody will say when it is. */
+  /**
+   * The response has ended and `ends` have run; or it holds nothing, so that its end is not
+   * reported.
+   */
   isOver?: boolean;
-  /** What is to be done when the response is over. */
+  /** Callbacks for the end of the response. */
   readonly ends: (() => void)[];
 }
 
-/** An exchange behind step 3. */
+/** An exchange after step 3. */
 export function accessOf(exchange: Exchange): Exchange & Access {
   // Safety: step 3 found the endpoint.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return exchange as Exchange & Access;
 }
 
-/** What is told of a request for metrics: nothing that clients can choose freely. */
+/** The report of a request for metrics: nothing that clients can choose freely. */
 export interface AnsweredRequest {
-  /** GET for HEAD; one that is known, or `other`. */
+  /** GET for HEAD; a known method, or `other`. */
   readonly method: string;
-  /** The path as its endpoint has it; `none` where there is no such path. */
+  /** The path pattern of the endpoint; `none` if no endpoint matches. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
-  /** It was refused as the limit of the day is reached. */
+  /** Refused because the daily limit is reached. */
   readonly isRateLimited: boolean;
 }
 

@@ -1,22 +1,22 @@
-// The bytes of a large answer in one piece, for what cannot take them piece by piece. Copied a few milliseconds at a
-// time: many pieces are only made when they are asked for.
+// Copies a large answer into one buffer, a few milliseconds at a time, as many pieces are only made
+// when they are read.
 
 import type { LazyBytes } from '../base/lazy-bytes.ts';
 import { nextTurn } from '../base/next-turn.ts';
 
-/** Bytes between two turns of the event loop. Guess: 1 to 3 ms, making them included. */
+/** Bytes between two turns of the event loop. Guess: 1 to 3 ms, with making them. */
 const TURN_SIZE = 1 << 20;
 
 /**
- * A copy of all bytes, which nobody else holds. Nobody may ask `bytes` for any meanwhile.
+ * Copies all bytes into a new buffer. `bytes` must not be read meanwhile.
  *
- * @param holder  whom they are for
+ * @param holder  the client that they are for
  */
 export async function gatherBytes(
   bytes: Uint8Array | LazyBytes,
   holder: string,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  // Why so: it need not be filled first, and is a memory of its own, which can be handed to a thread.
+  // Why: needs no zero fill, and has its own memory, which can be transferred to a thread.
   const all = Buffer.allocUnsafeSlow(bytes.byteLength);
   let turnEnd = TURN_SIZE;
   for (let offset = 0; offset < bytes.byteLength;) {

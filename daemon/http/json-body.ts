@@ -1,5 +1,6 @@
-// Request bodies as JSON. Reading JSON cannot be held up, and its time goes by its values, not by its bytes: 1 MB of
-// short members takes 100 ms. So their number is bounded, and found before anything is made of them.
+// Parses request bodies as JSON. Parsing cannot be interrupted, and its time depends on the number
+// of values, not of bytes: 1 MB of short members takes 100 ms. So values are counted and limited
+// before parsing.
 
 import { TextDecoder } from 'node:util';
 import { ApiError } from '../api/shapes/api-error.ts';
@@ -18,8 +19,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /**
  * The value of a body.
  *
- * Errors: ApiError INVALID_REQUEST_BODY for what is no JSON in UTF-8, or has more than BODY_VALUES_MAX values.
- * Cost: some 3 ms for each MB, and 0.4 to 1 ms for each 1,000 values.
+ * Errors: ApiError INVALID_REQUEST_BODY if it is not JSON in UTF-8, or has more than
+ * BODY_VALUES_MAX values.
+ * Cost: some 3 ms per MB, and 0.4 to 1 ms per 1,000 values.
  */
 export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length > BODY_VALUES_MAX && hasTooManyValues(bytes))
@@ -31,7 +33,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
   }
 }
 
-/** Counts what every value but the first has in front of it or in it: a comma, or the bracket that opens it. */
+/** Counts commas and opening brackets: every value but the first has one before it or in it. */
 function hasTooManyValues(bytes: Uint8Array): boolean {
   let count = 1;
   let isText = false;

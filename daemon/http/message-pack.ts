@@ -1,6 +1,6 @@
-// JSON text -> the same value as MessagePack: maps with string keys, integers in their shortest form, no
-// float, no extension type. Works from JSON text so that both encodings hold the same object by
-// construction.
+// Converts JSON text to the same value as MessagePack: maps with string keys, integers in their
+// shortest form, no float, no extension type. JSON text is the input so that both encodings hold
+// the same object.
 
 import { Packr, addExtension } from 'msgpackr/pack';
 
@@ -17,15 +17,15 @@ class Uint64 {
   }
 }
 
-/** Where msgpackr's built-in types write themselves. */
+/** The buffer that msgpackr's built-in types write to. */
 interface WriteSpace {
   readonly target: Uint8Array;
   readonly targetView: DataView;
   readonly position: number;
 }
 
-// Why: the packer hands every `pack` function a second argument that reserves bytes in its buffer, as its
-// own types use it; the types declare only the first. Nothing returned = no extension header. A test pins
+// Why: msgpackr passes every `pack` function a second argument that reserves bytes in its buffer,
+// but its types declare only the first. Returning nothing omits the extension header. A test pins
 // the bytes.
 const pack = (integer: Uint64, reserve: (size: number) => WriteSpace): undefined => {
   const { target, targetView, position } = reserve(UINT64_SIZE);

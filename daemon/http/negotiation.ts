@@ -1,4 +1,4 @@
-// What the client can take: reads Accept and Accept-Encoding with their quality values.
+// Content negotiation: reads Accept and Accept-Encoding with their quality values.
 
 interface Preference {
   /** Lower case. */
@@ -7,7 +7,7 @@ interface Preference {
   readonly quality: number;
 }
 
-/** `a;q=0.5, b` -> a 0.5, b 1. A quality that is no number counts as 0. */
+/** `a;q=0.5, b` -> a 0.5, b 1. A malformed quality counts as 0. */
 function parsePreferences(header: string): Preference[] {
   return header.split(',').map((part) => {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
@@ -27,8 +27,8 @@ function qualityOf(preferences: readonly Preference[], names: readonly string[])
 }
 
 /**
- * Does the client ask for MessagePack? Only by name, with a quality above 0 and not below that of JSON
- * (for which wildcards count).
+ * Whether the client accepts MessagePack: by name, with a quality above 0 and not below that of
+ * JSON (for which wildcards count).
  */
 export function isMessagePackWanted(accept: string | undefined): boolean {
   if (accept === undefined || !/msgpack/i.test(accept)) return false;
@@ -43,7 +43,7 @@ export function isMessagePackWanted(accept: string | undefined): boolean {
 
 export type ContentCoding = 'br' | 'gzip';
 
-/** The coding to send, undefined for none. Of codings that the client likes equally br wins. */
+/** The coding to use; undefined: none. br wins among codings of equal quality. */
 export function chooseCoding(acceptEncoding: string | undefined): ContentCoding | undefined {
   if (acceptEncoding === undefined || acceptEncoding === '') return undefined;
   const preferences = parsePreferences(acceptEncoding);

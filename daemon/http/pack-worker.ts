@@ -1,4 +1,4 @@
-// The thread that makes MessagePack of large bodies, in the order of asking.
+// Worker thread that converts large bodies to MessagePack, in order of request.
 
 import { parentPort } from 'node:worker_threads';
 import { lowerPriority } from '../base/priority.ts';
@@ -16,6 +16,6 @@ function answerFor(json: Uint8Array): PackAnswer {
 lowerPriority('search');
 parentPort?.on('message', (json: Uint8Array) => {
   const answer = answerFor(json);
-  // Why: a copy would be made on the thread that owns the sockets, in one go.
+  // Why transferred: the copy would block the thread that owns the sockets.
   parentPort?.postMessage(answer, 'packed' in answer ? [answer.packed.buffer] : []);
 });

@@ -1,5 +1,5 @@
-// MessagePack for bodies of any size. Making it of a large one takes long in one go, so that is done on a thread of its
-// own, one body after the other; the thread ends when it has nothing to do, and what it took goes back with it.
+// Converts bodies to MessagePack. Large ones go to a worker thread, one after the other; the thread
+// exits when idle, which frees its memory.
 
 import { Worker } from 'node:worker_threads';
 import { allBytes, type LazyBytes } from '../base/lazy-bytes.ts';
@@ -12,8 +12,8 @@ import { programFile } from '../base/program-files.ts';
 const HERE_SIZE_MAX = 131_072;
 const IDLE_MS = 1000;
 /**
- * Heap of the thread, in MB; a body that takes more ends it. Measured: 2026-11-22: 64 MB of JSON, the most that a caller
- * may hold, take 190.
+ * Heap limit of the thread in MB; a body that needs more ends it. Measured: 2026-11-22: 64 MB of
+ * JSON, the most that a caller may hold, take 190.
  */
 const HEAP_MB_MAX = 1024;
 
@@ -24,7 +24,7 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** A thread, and who waits for it, in the order of asking. */
+/** A thread and its pending requests, in order. */
 interface Lane {
   readonly worker: Worker;
   readonly pending: Pending[];
@@ -40,7 +40,10 @@ export class Packer {
     this.#heapMb = heapMb;
   }
 
-  /** Takes over the memory of `json`. Errors: rejects if the text is not JSON; SERVER_OVERLOADED if the thread dies. */
+  /**
+   * Takes ownership of the memory of `json`. Errors: rejects if the text is not JSON;
+   * SERVER_OVERLOADED if the thread dies.
+   */
   pack(json: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     clearTimeout(this.#idleTimer);
     const { worker, pending } = (this.#lane ??= this.#start());
@@ -53,7 +56,7 @@ export class Packer {
     const worker = new Worker(programFile('http/pack-worker.js'), {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMb },
     });
-    // Why its own: a thread that was sent to rest ends when the next one may be at work already.
+    // Why its own list: an idle thread may exit while the next one is already working.
     const lane: Lane = { worker, pending: [] };
     worker.on('message', (answer: PackAnswer) => this.#settle(lane, answer));
     worker.on('error', () => {}); // 'exit' follows
@@ -61,7 +64,10 @@ export class Packer {
       if (this.#lane === lane) this.#lane = undefined;
       for (const { reject } of lane.pending.splice(0))
         reject(
-          new ApiError('SERVER_OVERLOADED', 'There is not enough memory for this as MessagePack.'),
+          new ApiError(
+            'SERVER_OVERLOADED',
+            'There is not enough memory to encode this as MessagePack.',
+          ),
         );
     });
     return lane;
@@ -88,7 +94,7 @@ const packer = new Packer();
 /**
  * The value of a JSON text as MessagePack.
  *
- * @param holder  whom it is for
+ * @param holder  the client that it is for
  *
  * Errors: as `Packer.pack`.
  */

@@ -1,6 +1,6 @@
-// One request from the first check to the answer. The checks run in one fixed order, the first that fails
-// decides; the numbers are those of the contract, so a later check has its place waiting. Knows nothing of
-// sockets and nothing of what an endpoint does.
+// Runs one request through a fixed order of checks to the answer; the first check that fails
+// decides. Step numbers follow API.md, so a future check has its number reserved. Knows nothing of
+// sockets or of what endpoints do.
 
 import type { BlockList } from 'node:net';
 import type { Accounts } from '../accounts/accounts.ts';
@@ -46,19 +46,19 @@ import { UNKNOWN_PAGE } from '../api/page/page-endpoints.ts';
 export interface PipelineOptions {
   readonly endpoints: readonly Endpoint[];
   readonly services: Services;
-  /** As they are now. */
+  /** The current settings. */
   readonly settings: Settings;
   readonly accounts: Accounts;
   readonly ledger: Ledger;
   /** Without trailing slash. */
   readonly baseUrl: string;
-  /** Host names that are served; undefined: all. */
+  /** Host names that are accepted; undefined: all. */
   readonly hosts: ReadonlySet<string> | undefined;
   readonly version: string;
   readonly log: Log;
-  /** Told of the size of each answer once nobody holds it any more. */
+  /** Notified of the size of each answer once it is released. */
   readonly onAnswerOver?: ((size: number) => void) | undefined;
-  /** Told of each request that is answered. */
+  /** Notified of each request that is answered. */
   readonly onRequest?: ((seen: AnsweredRequest) => void) | undefined;
 }
 
@@ -70,7 +70,7 @@ function boundsOf(settings: Settings): AdmissionBounds {
   };
 }
 
-/** A step passes by returning nothing, ends the request by an answer, refuses it by an error. */
+/** A step passes by returning nothing, ends the request by an answer, or refuses it by an error. */
 type StepResult = void | Answer | HttpResponse;
 
 interface Step {
@@ -79,19 +79,19 @@ interface Step {
   run(pipeline: Pipeline, exchange: Exchange): StepResult | Promise<StepResult>;
 }
 
-/** Status in the log of a request whose client went away; it is never sent. */
+/** Logged for a request whose client went away; never sent. */
 const CLIENT_GONE_STATUS = 499;
 
-/** Characters of the client's name that are kept. */
+/** Characters kept of the client's name. */
 const CLIENT_SOURCE_MAX = 64;
 
-/** Characters of what a search asks that a line of the log shows. */
+/** Characters of a search that a log line shows. */
 const LOGGED_SIZE_MAX = 4096;
 
-/** Smaller answers are taken by the socket at once, all but few. */
+/** The socket takes smaller answers at once, nearly always. */
 const UNCOUNTED_SIZE_MAX = 16_384;
 
-const SHORTAGE_MESSAGE = 'The machine has no more files, processes or memory now.';
+const SHORTAGE_MESSAGE = 'The machine has run out of files, processes or memory.';
 const UNEXPECTED_MESSAGE = 'An unexpected error occurred.';
 
 export class Pipeline {
@@ -122,7 +122,9 @@ export class Pipeline {
     this.#proxies = proxyList(settings.trustedProxies);
   }
 
-  /** The settings are other ones now. Searches that run or wait, and bytes that are held, stay. */
+  /**
+   * Applies changed settings; running and queued searches are not affected, nor are reserved bytes.
+   */
   obeySettings(): void {
     const { settings } = this.options;
     this.admission.setBounds(boundsOf(settings));
@@ -130,12 +132,12 @@ export class Pipeline {
     this.#proxies = proxyList(settings.trustedProxies);
   }
 
-  /** From now on the daemon reports that it is not ready. */
+  /** The daemon now reports that it is not ready. */
   stop(): void {
     this.#isStopping = true;
   }
 
-  /** Answers one request. Never rejects. A response that is a stream is logged when it is over. */
+  /** Answers one request. Never rejects. A stream is logged when it ends. */
   async handle(request: HttpRequest): Promise<HttpResponse> {
     const requestId = newRequestId(request.header('x-request-id'));
     const exchange: Exchange = {
@@ -151,7 +153,7 @@ export class Pipeline {
     const { status, body } = response;
     if (isBodyStream(body)) return response;
     const endMs = performance.now();
-    // Why later: the answer goes out before its line is made.
+    // Why later: the answer is sent before its line is formatted.
     process.nextTick(() => this.#logRequest(exchange, status, bodySize(body), endMs));
     const { hold, ends } = exchange;
     if (hold === undefined && ends.length === 0) {
@@ -162,7 +164,7 @@ export class Pipeline {
     return { ...response, holder: holderOf(exchange), onOver: () => this.#end(exchange) };
   }
 
-  /** Gives back all that was held for a request. */
+  /** Releases everything held for a request. */
   #end(exchange: Exchange): void {
     const { hold, ends } = exchange;
     exchange.isOver = true;
@@ -172,9 +174,12 @@ export class Pipeline {
     this.options.onAnswerOver?.(size);
   }
 
-  /** Takes bytes for a request until its response is over. Errors: SERVER_OVERLOADED; ClientGoneError if it is. */
+  /**
+   * Reserves bytes for a request until its response ends. Errors: SERVER_OVERLOADED;
+   * ClientGoneError if it has ended.
+   */
   #takeMemory(exchange: Exchange, size: number): void {
-    // What is taken now nobody would give back.
+    // Bytes reserved now would never be released.
     if (exchange.isOver === true) throw new ClientGoneError();
     exchange.hold ??= this.memory.tryTake(holderOf(exchange), 0);
     if (exchange.hold?.grow(size) !== true) throw noMemoryError();
@@ -237,7 +242,9 @@ export class Pipeline {
     }
   }
 
-  /** The response for an answer; what it keeps in memory is held until it is over. Errors: SERVER_OVERLOADED. */
+  /**
+   * The response for an answer; its memory is reserved until it ends. Errors: SERVER_OVERLOADED.
+   */
   async #hold(exchange: Exchange, answer: PlainAnswer): Promise<HttpResponse> {
     const { request, answerHeaders, ends } = exchange;
     const { content } = answer;
@@ -245,7 +252,7 @@ export class Pipeline {
       const { json } = content;
       ends.push(() => json.release?.());
     }
-    // A form for the client takes as much again while it is made.
+    // Encoding the answer briefly needs its size again.
     const holder = holderOf(exchange);
     const tryTake = (size: number) => this.memory.tryTake(holder, size);
     const response = await toResponse(answer, request, answerHeaders, { holder, tryTake });
@@ -295,7 +302,7 @@ export class Pipeline {
     });
   }
 
-  /** What is done while and after a body is sent that is made meanwhile. */
+  /** Callbacks during and after a streamed body. */
   #watch(exchange: Exchange, status: number): Pick<BodyWatch, 'checkRights' | 'onClose'> {
     return {
       checkRights: () => checkStillCaller(this.accessParts, accessOf(exchange)),
@@ -307,7 +314,7 @@ export class Pipeline {
     };
   }
 
-  /** Gives back the place of a search unless its answer is a stream, which keeps it to its end. */
+  /** Releases the search's permit, unless its answer is a stream, which keeps it to its end. */
   async #runSteps(exchange: Exchange): Promise<Answer | HttpResponse> {
     const { fault } = exchange.request;
     if (fault !== undefined) throw fault;
@@ -329,7 +336,7 @@ export class Pipeline {
   #toApiError(error: unknown, { request, requestId }: Exchange): ApiError {
     const known = toApiError(error);
     if (known !== undefined) return known;
-    // What fails after the client went away is a consequence of that.
+    // An error after the client went away is a consequence of that.
     if (!request.signal.aborted)
       this.options.log.error('request failed unexpectedly', { requestId, error });
     if (isShortage(error)) return new ApiError('SERVER_OVERLOADED', SHORTAGE_MESSAGE);
@@ -412,9 +419,9 @@ function findRoute({ router }: Pipeline, exchange: Exchange): StepResult {
   return undefined;
 }
 
-/** Why no page: where a proxy cuts the prefix off, nothing that a page loads is found. */
+/** Why plain text: behind a proxy that strips the prefix, a page could load none of its files. */
 function outsideText(prefix: string): string {
-  return `Not found: paths begin with ${prefix} here, as the base URL says. A proxy has to pass them on as they are.`;
+  return `Not found: paths begin with ${prefix} here, as in the base URL. A proxy has to pass them on unchanged.`;
 }
 
 const UNKNOWN: Found = {
@@ -422,7 +429,7 @@ const UNKNOWN: Found = {
   pathValues: { unknown: '' },
 };
 
-/** People who follow a wrong link get a page; programs, and whoever asks below /api/, the error. */
+/** People who follow a wrong link get a page; programs and requests below /api/ get the error. */
 function unknownPage({ method, request }: Exchange): Found | undefined {
   const isForPeople = request.header('accept')?.includes('text/html') === true;
   return method === 'GET' && isForPeople && !/\/api(\/|$)/.test(request.path) ? UNKNOWN : undefined;
@@ -450,7 +457,7 @@ async function readInput(pipeline: Pipeline, exchange: Exchange): Promise<void> 
   if (handler !== undefined) exchange.handler = handler;
 }
 
-/** Says what is searched, before it is: so one that never ends can be found too. */
+/** Logs the search before it runs, so that one that never ends can be found. */
 function logSearch({ options }: Pipeline, { request, requestId }: Exchange, json: unknown): void {
   const asked = JSON.stringify({ body: json }).slice(0, LOGGED_SIZE_MAX);
   options.log.debug('search', { requestId, route: request.path, asked });
@@ -471,7 +478,7 @@ async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<Step
   return await exchange.handler?.(pipeline.context(exchange));
 }
 
-/** Bytes of memory that a body keeps for itself. */
+/** Bytes of memory that a body occupies. */
 function heldSizeOf(content: PlainAnswer['content'], body: Uint8Array | LazyBytes): number {
   if ('bytes' in content) return content.heldSize;
   return body instanceof Uint8Array ? body.byteLength : body.heldSize;

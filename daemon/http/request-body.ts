@@ -1,4 +1,4 @@
-// The body of a request: how much of it is held, for whom, and how long.
+// Reads the body of a request: how much is buffered, for which client, and for how long.
 
 import { type AccessParts, checkAuthentication } from './access.ts';
 import { BodyTooLargeError, UNASKED_BODY_SIZE_MAX } from './adapters/adapter.ts';
@@ -8,14 +8,13 @@ import { holderOf } from './client-address.ts';
 import { accessOf, type Exchange } from './exchange.ts';
 import { parseJsonBody } from './json-body.ts';
 
-/** What bounds bodies. */
 interface BodyBounds {
   readonly memory: MemoryBudget;
   readonly accessParts: AccessParts;
   readonly options: { readonly settings: { readonly maxRequestBodyBytes: number } };
 }
 
-/** The body as JSON, its bytes given back. Errors: those of `readBody` and `parseJsonBody`. */
+/** The body as JSON; its bytes are released. Errors: those of `readBody` and `parseJsonBody`. */
 export async function readJson(bounds: BodyBounds, exchange: Exchange): Promise<unknown> {
   const hold = bounds.memory.tryTake(holderOf(exchange), 0);
   if (hold === undefined) throw noMemoryError();
@@ -26,7 +25,10 @@ export async function readJson(bounds: BodyBounds, exchange: Exchange): Promise<
   }
 }
 
-/** The body, held until the response is over; the same for all who ask. Errors: those of `readBody`. */
+/**
+ * The body, buffered until the response ends; every call returns the same one. Errors: those of
+ * `readBody`.
+ */
 export function readHeldBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer> {
   exchange.body ??= holdBody(bounds, exchange);
   return exchange.body;
@@ -40,7 +42,7 @@ async function holdBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer>
 }
 
 /**
- * Of a caller who is nobody less is read: who has to be somebody is told so, without a look at a larger body.
+ * Anonymous callers may send less: an endpoint that needs a caller refuses a larger body unread.
  * Errors: REQUEST_BODY_TOO_LARGE; SERVER_OVERLOADED; NOT_AUTHENTICATED; RequestFault.
  */
 async function readBody(

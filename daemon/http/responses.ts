@@ -1,5 +1,5 @@
-// From an answer to the bytes of a response: encoding (JSON or MessagePack), compression, revalidation of what
-// clients keep, and the headers that every response carries.
+// Turns an answer into a response: encoding (JSON or MessagePack), compression, revalidation
+// (ETag), and the headers of every response.
 
 import { given } from '../base/given.ts';
 import { type Asset, isUnchanged } from '../api/shapes/asset.ts';
@@ -20,10 +20,10 @@ import { type Hold, noMemoryError } from './adapters/memory-budget.ts';
 import { chooseCoding, type ContentCoding, isMessagePackWanted } from './negotiation.ts';
 import { pack } from './packer.ts';
 
-/** Bodies up to this many bytes are sent as they are. */
+/** Bodies up to this many bytes are not compressed. */
 const COMPRESS_ABOVE_SIZE = 1024;
 
-/** The headers of browser safety that every response has. */
+/** Security headers for browsers, on every response. */
 export function safetyHeaders(baseUrl: string): Readonly<Record<string, string>> {
   const headers = {
     'X-Content-Type-Options': 'nosniff',
@@ -36,7 +36,7 @@ export function safetyHeaders(baseUrl: string): Readonly<Record<string, string>>
   return { ...headers, 'Strict-Transport-Security': 'max-age=63072000; includeSubDomains' };
 }
 
-/** An answer that is there as a whole. */
+/** An answer that is not a stream. */
 export type PlainAnswer = Omit<Answer, 'content'> & {
   readonly content: Exclude<
     Answer['content'],
@@ -44,12 +44,12 @@ export type PlainAnswer = Omit<Answer, 'content'> & {
   >;
 };
 
-/** Bytes of JSON that an event may have in the form that the request accepts. */
+/** Bytes of JSON that an event may have in the accepted format. */
 export function eventSizeMaxOf(request: HttpRequest): number {
   return isMessagePackWanted(request.header('accept')) ? FRAME_SIZE_MAX : Infinity;
 }
 
-/** The response that streams events, in the form and the coding that the request accepts. */
+/** The response that streams events, in the accepted format and coding. */
 export function toStreamResponse(
   events: EventStream,
   request: HttpRequest,
@@ -72,19 +72,19 @@ export function toStreamResponse(
   return { status: 200, headers, body: new EventBody(events, { ...options, framing, coder }) };
 }
 
-/** What making a response may use. */
+/** What encoding a response needs. */
 export interface ResponseMeans {
-  /** Whom it is for. */
+  /** The client that it is for. */
   readonly holder: string;
-  /** Takes bytes for what is needed on the way. */
+  /** Reserves bytes for intermediate results. */
   readonly tryTake: (size: number) => Hold | undefined;
 }
 
 /**
- * The response for an answer, in the form that the request accepts.
+ * The response for an answer, in the accepted format.
  *
  * @param common   headers that every response carries
- * @param means    absent: there is enough of all
+ * @param means    absent: no limits
  *
  * Errors: SERVER_OVERLOADED.
  */
@@ -114,10 +114,10 @@ export async function toResponse(
   return { status: answer.status, headers, body: compressed };
 }
 
-/** Smaller bodies are not counted twice while they change their form. */
+/** Smaller bodies are not counted twice during encoding. */
 const COUNTED_SIZE_MIN = 65_536;
 
-/** Undefined: there is no room for a second form, and the body is to be sent as it is. */
+/** Undefined: no memory for a second form, so the body is sent uncompressed. */
 async function compress(
   body: Uint8Array | LazyBytes,
   coding: ContentCoding,
@@ -143,7 +143,6 @@ type Encodable = Extract<
   { readonly value: unknown } | { readonly json: unknown }
 >;
 
-/** Errors: SERVER_OVERLOADED. */
 async function encode(
   content: Encodable,
   isPacked: boolean,
@@ -167,7 +166,7 @@ function codingFor(request: HttpRequest, size: number): ContentCoding | undefine
   return size > COMPRESS_ABOVE_SIZE ? chooseCoding(request.header('accept-encoding')) : undefined;
 }
 
-/** Compressed assets; each is asked for again and again. */
+/** Compressed assets, as they are requested again and again. */
 const compressedAssets = new WeakMap<Asset, Map<ContentCoding, Promise<Buffer>>>();
 
 function compressAsset(asset: Asset, coding: ContentCoding): Promise<Buffer> {
@@ -209,7 +208,7 @@ function emptyResponse(
   { status, headers }: PlainAnswer,
   common: Readonly<Record<string, string>>,
 ): HttpResponse {
-  // Why: only these say by their status that nothing follows; others need a Content-Length of 0.
+  // Why: only these statuses imply an empty body; others need a Content-Length of 0.
   const body = status === 204 || status === 304 ? undefined : new Uint8Array();
   return { status, headers: { ...common, ...headers }, body };
 }

@@ -1,10 +1,9 @@
-// From a path to the endpoints of it by method. A segment of a path may be a parameter (`{id}`), which takes any
-// segment that is not empty, the last one a wildcard (`*rest`), which takes all that follows, slashes included, and
-// may be empty; the base URL may put a prefix before all paths.
+// Finds the endpoints of a path by method. A segment of a path may be a parameter (`{id}`), which
+// matches any segment that is not empty; the last one may be a wildcard (`*rest`), which matches
+// the rest with its slashes and may be empty. The base URL may put a prefix before all paths.
 
 import type { Endpoint } from '../api/shapes/endpoint.ts';
 
-/** The endpoints of one path by method. */
 export type Route = ReadonlyMap<string, Endpoint>;
 
 export interface Found {
@@ -13,10 +12,10 @@ export interface Found {
   readonly pathValues: Readonly<Record<string, string>>;
 }
 
-/** Characters of a parameter of the path as sent; a longer one is no path of ours. */
+/** Characters of a path parameter as sent; a longer one matches nothing. */
 const PARAMETER_SIZE_MAX = 1024;
 
-/** Paths of one form that have parameters or a wildcard. */
+/** Paths of the same form, with parameters or a wildcard. */
 interface Pattern {
   readonly segments: readonly string[];
   readonly route: Map<string, Endpoint>;
@@ -24,17 +23,21 @@ interface Pattern {
 
 export class Router {
   readonly #exact = new Map<string, Map<string, Endpoint>>();
-  /** By the form of the path, the names of its parameters left out. */
+  /** By the form of the path without parameter names. */
   readonly #patterns = new Map<string, Pattern>();
-  /** In the order of asking: without a wildcard, then with one, the longest first; of two forms the one with names. */
+  /**
+   * In matching order: without a wildcard first, then with one, the longest first; a literal
+   * segment goes before a parameter.
+   */
   readonly #ordered: readonly Pattern[];
-  /** Before every path; empty: there is none. */
+  /** Precedes every path; may be empty. */
   readonly prefix: string;
 
   /**
-   * @param baseUrl  its path, if any, stands before every route
+   * @param baseUrl  its path, if any, precedes every route
    *
-   * Errors: throws if two endpoints name the parameters of one path differently, or a wildcard is not at the end.
+   * Errors: throws if two endpoints name the parameters of one path differently, or a wildcard is
+   * not last.
    */
   constructor(endpoints: readonly Endpoint[], baseUrl: string) {
     this.prefix = new URL(baseUrl).pathname.replace(/\/$/, '');
@@ -58,7 +61,10 @@ export class Router {
     return pattern.route;
   }
 
-  /** The path without the prefix, which stands behind the name of a well-known document. The prefix alone is its root. */
+  /**
+   * The path without the prefix, which follows the name of a well-known document. The prefix alone
+   * is its root.
+   */
   #below(path: string): string | undefined {
     const [name = ''] = WELL_KNOWN.exec(path) ?? [];
     const start = name + this.prefix;
@@ -66,7 +72,9 @@ export class Router {
     return name + path.slice(start.length) || '/';
   }
 
-  /** The endpoints of a path; where several fit: exact, then with parameters, then with a wildcard. */
+  /**
+   * The endpoints of a path; the order of precedence is exact, with parameters, with a wildcard.
+   */
   find(path: string): Found | undefined {
     const rest = this.#below(path);
     if (rest === undefined) return undefined;
@@ -81,7 +89,9 @@ export class Router {
   }
 }
 
-/** Where documents about what is at an address are: this, a name, and the path of the address (RFC 8414, RFC 9728). */
+/**
+ * Well-known documents: this prefix, a name, and the path that they describe (RFC 8414, RFC 9728).
+ */
 const WELL_KNOWN = /^\/\.well-known\/[^/]+/;
 
 function hasWildcard({ segments }: Pattern): boolean {
@@ -92,7 +102,7 @@ function rankOf(pattern: Pattern): number {
   return hasWildcard(pattern) ? 1 / pattern.segments.length : 0;
 }
 
-/** A pattern that names a segment before one that takes any there: the first that differ decide. */
+/** A literal segment goes before a parameter: the first difference decides. */
 function byNames(a: Pattern, b: Pattern): number {
   const opens = ({ segments }: Pattern): number[] =>
     segments.map((segment) => (/^[{*]/.test(segment) ? 1 : 0));
@@ -101,7 +111,6 @@ function byNames(a: Pattern, b: Pattern): number {
   return place < 0 ? 0 : left[place]! - (right[place] ?? 0);
 }
 
-/** Values of the parameters if the segments fit. */
 function matchSegments(
   pattern: Pattern,
   segments: readonly string[],
@@ -123,7 +132,7 @@ function matchSegments(
   return values;
 }
 
-/** The segment without percent-encoding; undefined if it is empty, too long or not well formed. */
+/** The segment without percent-encoding; undefined if it is empty, too long or malformed. */
 function decodeParameter(segment: string): string | undefined {
   return segment === '' || segment.length > PARAMETER_SIZE_MAX ? undefined : decode(segment);
 }
@@ -136,10 +145,9 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Of `Allow` where no path is asked for. */
+/** The `Allow` header for requests without a path (`OPTIONS *`). */
 export const ALL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
-/** Value of the `Allow` header. */
 export function allowedMethods(route: Route): string {
   const methods = [...route.keys()];
   if (route.has('GET')) methods.push('HEAD');

@@ -1,4 +1,4 @@
-// Makes a listening server out of configuration and services. app/main.ts calls it and closes it.
+// Creates a listening server from configuration and services. app/main.ts creates and closes it.
 
 import { ENDPOINTS } from '../api/endpoints.ts';
 import type { Configuration } from '../base/config/configuration.ts';
@@ -17,7 +17,7 @@ import { PAGE_ENDPOINTS } from '../api/page/page-endpoints.ts';
 
 const GRACE_MS = 10_000;
 
-/** Answers a request that comes before the pipeline is made, which needs the bound address. */
+/** Answers requests that arrive before the pipeline exists, which needs the bound address. */
 const refuse: HttpHandler = async () => ({ status: 503, headers: {}, body: undefined });
 
 export interface ServerOptions
@@ -33,16 +33,16 @@ export interface ServerOptions
 export interface RunningServer {
   /** Public address, without trailing slash. */
   readonly url: string;
-  /** One-time address where the first owner is made, or sets a password. */
+  /** One-time address where the first owner is created, or sets a password. */
   readonly setupUrl: string | undefined;
   readonly address: BoundAddress;
   readonly http: HttpAdapter['kind'];
-  /** To be called when the configuration was read again: requests to come are held to it. */
+  /** Applies a changed configuration to later requests. */
   obeySettings(): void;
   searchCounts(): { readonly running: number; readonly waiting: number; readonly refused: number };
   /**
-   * Reports not ready, stops accepting, lets requests under way end for up to `graceMs` (10 s), then
-   * drops what is left. Further calls wait for the first.
+   * Reports not ready, stops accepting, lets pending requests finish for up to `graceMs` (10 s),
+   * then drops the rest. Further calls wait for the first.
    */
   close(graceMs?: number): Promise<void>;
 }
@@ -50,7 +50,8 @@ export interface RunningServer {
 /**
  * Starts to serve.
  *
- * Errors: ConfigError if the address cannot be bound, or is not for this adapter; NOT_READY if the store cannot be reached.
+ * Errors: ConfigError if the address cannot be bound, or the adapter does not allow it; NOT_READY
+ * if the store cannot be reached.
  */
 export async function createServer(options: ServerOptions): Promise<RunningServer> {
   const { configuration } = options;

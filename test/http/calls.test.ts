@@ -135,8 +135,8 @@ onBothAdapters('calls of one request', (kind) => {
     const served = await serve([guarded]);
     assert.deepEqual(await results(served), [
       null,
-      'INSUFFICIENT_PERMISSIONS: This needs a browser session.',
-      'INSUFFICIENT_PERMISSIONS: This needs a licence with the entitlement "audit".',
+      'INSUFFICIENT_PERMISSIONS: This requires a browser session.',
+      'INSUFFICIENT_PERMISSIONS: This requires a licence with the entitlement "audit".',
     ]);
     const guest = await results(served, { Authorization: 'none' });
     assert.match(String(guest[0]), /^NOT_AUTHENTICATED/);

@@ -1,12 +1,12 @@
-// The contract between the pipeline and the HTTP libraries: plain request and response values, and the life
-// of a listening server. Two implementations pass one suite: uws-adapter.ts and node-adapter.ts. Adapters
-// know nothing of routes, JSON or errors; the pipeline knows nothing of sockets.
+// The interface between the pipeline and the HTTP libraries: plain request and response values, and
+// the life cycle of a server. uws-adapter.ts and node-adapter.ts implement it and pass the same
+// tests. Adapters know nothing of routes, JSON or errors; the pipeline knows nothing of sockets.
 
 import { CodedError } from '../../base/caught.ts';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
 import type { Hold } from './memory-budget.ts';
 
-/** A request whose values stay valid for as long as anybody holds it. */
+/** A request. Its values stay valid after the handler returns. */
 export interface HttpRequest {
   /** Upper case. */
   readonly method: string;
@@ -14,42 +14,45 @@ export interface HttpRequest {
   readonly path: string;
   /** Without the question mark; '' if there is none. */
   readonly rawQuery: string;
-  /** Address of the peer; '' if it is already gone. */
+  /** Address of the peer; '' if the connection is gone. */
   readonly remoteAddress: string;
   /** Aborted when the client goes away before the response is complete. */
   readonly signal: AbortSignal;
-  /** Why it must be refused whatever it asks for: its head breaks the rules of HTTP, or could not be read at all. */
+  /** Set if the request must be refused: its head is malformed or unreadable. */
   readonly fault?: RequestFault | undefined;
-  /** @param name  lower case. Repeated headers are joined by commas, except those that may occur once. */
+  /**
+   * @param name  lower case. Repeated headers are joined by commas, except those that may occur
+   * only once.
+   */
   header(name: string): string | undefined;
-  /** All headers, lower-case name and value as `header` has it. */
+  /** All headers: lower-case name, and the value that `header` returns. */
   headers(): Iterable<[string, string]>;
   /**
-   * The whole body. Until it is asked for, at most UNASKED_BODY_SIZE_MAX bytes of it are held.
-   * Errors: BodyTooLargeError; SERVER_OVERLOADED if the budget has no room; ClientGoneError if the client went away, or
-   * has its answer; RequestFault if its framing is broken or it takes too long.
+   * The whole body. Before this call at most UNASKED_BODY_SIZE_MAX bytes are buffered.
+   * Errors: BodyTooLargeError; SERVER_OVERLOADED if the budget is exhausted; ClientGoneError if the
+   * client left or has its answer; RequestFault if the framing is broken or the body is too slow.
    */
   body(allowance: BodyAllowance): Promise<Buffer>;
 }
 
-/** How much of a body may be held, and out of which budget. */
+/** How much of a body may be buffered, and from which budget. */
 export interface BodyAllowance {
   /** Bytes. */
   readonly sizeMax: number;
-  /** Grows by what arrives; for the caller to release. */
+  /** Grows as bytes arrive; the caller releases it. */
   readonly hold: Hold;
 }
 
-/** A body that is made while it is sent: the adapter pulls it as fast as the client reads. */
+/** A body that is produced while it is sent; the adapter pulls it at the client's speed. */
 export interface BodyStream {
   /**
-   * The next piece; undefined: the body is complete.
-   * Errors: the response cannot be completed; what was pulled is sent, then the connection is closed.
+   * The next chunk; undefined: the body is complete.
+   * Errors: what was pulled is sent, then the connection is closed.
    */
   next(): Promise<Uint8Array | undefined>;
-  /** Its bytes do not say whether they are all: one that fails is broken off, not ended. */
+  /** The body has no end mark: after an error the connection is aborted, not ended. */
   readonly isOpenEnded?: boolean;
-  /** Called once when the response is over, whatever the reason. */
+  /** Called once when the response ends, for any reason. */
   close(): void;
 }
 
@@ -58,13 +61,16 @@ export type PlainBody = Uint8Array | LazyBytes | undefined;
 
 export interface HttpResponse {
   readonly status: number;
-  /** Without Content-Length, which the adapter adds where it is known. Several values: a header each. */
+  /**
+   * Without Content-Length, which the adapter adds if it is known. An array gives one header per
+   * value.
+   */
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /** For HEAD a plain body is measured, not sent. */
+  /** For HEAD a plain body is only measured. */
   readonly body: PlainBody | BodyStream;
-  /** Whom a large body is for: holders take turns in what it costs to send one. */
+  /** The client that a large body is for; clients share the sending time fairly. */
   readonly holder?: string;
-  /** Called once when a plain body is no longer needed: it is sent, or nobody reads it. */
+  /** Called once when a plain body is sent or dropped. */
   readonly onOver?: (() => void) | undefined;
 }
 
@@ -73,9 +79,9 @@ export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
 
 export interface AdapterOptions {
   readonly handle: HttpHandler;
-  /** Time for a whole body once it is asked for; default: REQUEST_TIMEOUT_MS. */
+  /** Limit for a whole body from the call of `body`; default: REQUEST_TIMEOUT_MS. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Time after which a client that takes less than 60 KB of an answer is dropped; default: STREAM_STALL_MS. */
+  /** A client that takes less than 60 KB within this time is dropped; default: STREAM_STALL_MS. */
   readonly streamStallMs?: number | undefined;
 }
 
@@ -85,25 +91,23 @@ export interface BoundAddress {
 }
 
 export interface HttpAdapter {
-  /** Which library does the work, for the log. */
+  /** The library, for the log. */
   readonly kind: 'uws' | 'node';
   /**
-   * Starts to accept connections. Once only.
+   * Starts to accept connections. Call once.
    *
    * @param host  an IP address
    * @param port  0: the system chooses
    * Errors: rejects if the address cannot be bound.
    */
   listen(host: string, port: number): Promise<BoundAddress>;
-  /**
-   * Stops accepting, waits up to `graceMs` for the responses under way, then drops every connection.
-   */
+  /** Stops accepting, waits up to `graceMs` for pending responses, then drops every connection. */
   close(graceMs: number): Promise<void>;
 }
 
-/** The request body exceeds what may be held of it. */
+/** The request body exceeds its limit. */
 export class BodyTooLargeError extends Error {
-  /** Bytes: as declared, or what has arrived. */
+  /** Bytes: as declared, or as received. */
   readonly size: number;
 
   constructor(size: number) {
@@ -113,14 +117,14 @@ export class BodyTooLargeError extends Error {
   }
 }
 
-/** What arrived is no request, or not one that can be served; the connection ends with the refusal. */
+/** The bytes received are no valid request; the connection ends after the refusal. */
 export class RequestFault extends CodedError<
   'MALFORMED_REQUEST' | 'REQUEST_HEADERS_TOO_LARGE' | 'REQUEST_TIMEOUT'
 > {
   override readonly name = 'RequestFault';
 }
 
-/** The client went away; whatever is answered reaches nobody. */
+/** The client went away; no answer can reach it. */
 export class ClientGoneError extends Error {
   constructor() {
     super('client went away');
@@ -128,29 +132,28 @@ export class ClientGoneError extends Error {
   }
 }
 
-/** Bytes of a body that are held before anybody has asked for it, or for somebody who is not known. */
+/** Bytes of a body buffered before the handler reads it, or for an anonymous caller. */
 export const UNASKED_BODY_SIZE_MAX = 65_536;
-/** Bytes of the request line and all headers together, at most. */
+/** Limit for the request line and all headers together, in bytes. */
 export const HEAD_SIZE_MAX = 16_384;
-/** Time for the head of a request, from its first byte, or from the start of the connection. */
+/** Limit for the head of a request, from its first byte or the start of the connection. */
 export const HEAD_TIMEOUT_MS = 10_000;
-/** Time for a whole request, its body included. */
+/** Limit for a whole request with its body. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Time without progress after which a connection that waits for its peer is dropped. */
+/** A connection without progress for this long is dropped. */
 export const STALL_TIMEOUT_MS = 10_000;
 
-/** The same for a client that reads an answer: it takes 1 KB a second, or is dropped. */
+/** The same for a client that reads an answer: it must take 1 KB a second. */
 export const STREAM_STALL_MS = 60_000;
 
-/** Bytes: a client that takes less of an answer within `STREAM_STALL_MS`, 1 KB a second, is dropped. */
+/** Bytes: a client that takes less within `STREAM_STALL_MS` (1 KB a second) is dropped. */
 export const STALL_SIZE = 61_440;
 
 export function isBodyStream(body: HttpResponse['body']): body is BodyStream {
   return body !== undefined && 'next' in body;
 }
 
-/** Bytes of a response body of known size. */
 export function bodySize(body: PlainBody): number {
   return body?.byteLength ?? 0;
 }

@@ -1,5 +1,5 @@
-// What both adapters need for one request and do not get from their library: the headers under one rule,
-// the body under a cap, and a signal that costs nothing until somebody asks for it.
+// Per-request parts that both adapters share: headers with one rule for repeats, the bounded body,
+// and a signal created on first use.
 
 import {
   BodyTooLargeError,
@@ -34,12 +34,12 @@ export class HeaderMap {
     else this.#values.set(key, `${present}${key === 'cookie' ? ';' : ','} ${value}`);
   }
 
-  /** @param name  one of those of which only the first occurrence counts */
+  /** @param name  a header of which only the first occurrence counts */
   isRepeated(name: string): boolean {
     return this.#repeated?.includes(name) === true;
   }
 
-  /** In place of all that came. */
+  /** Replaces all values received. */
   replace(name: string, value: string): void {
     this.#values.set(name, value);
   }
@@ -53,7 +53,7 @@ export class HeaderMap {
   }
 }
 
-/** An AbortSignal made on first use. */
+/** An AbortSignal created on first use. */
 export class LazySignal {
   #controller: AbortController | undefined;
   #isAborted = false;
@@ -76,15 +76,14 @@ export class LazySignal {
   }
 }
 
-/** What the head of a request says. */
 type Head = Pick<HttpRequest, 'method' | 'path' | 'rawQuery' | 'remoteAddress' | 'fault'>;
 
 /**
  * A request as the pipeline sees it.
  *
- * Why a class: an object written with `get` has a shape of its own, which V8 keeps among its old objects, and with it the
- * whole request, until the next full collection. Measured: 2026-11-22: 10 KB of each request were left behind, 3 now, and
- * small collections took 2.3 ms each, 1.0 to 1.4 now.
+ * Why a class: an object literal with `get` has its own shape, which V8 keeps in the old generation
+ * with the whole request until the next full collection. Measured: 2026-11-22: 10 KB of each
+ * request remained, now 3; small collections took 2.3 ms each, now 1.0 to 1.4.
  */
 export class RequestView implements HttpRequest {
   readonly method: string;
@@ -126,14 +125,14 @@ export class RequestView implements HttpRequest {
 }
 
 /**
- * Beyond what may be held, this many times as much is still read and thrown away, so that a client that sends before
- * it reads gets the refusal instead of a broken connection.
+ * This many times the limit is still read and discarded, so that a client that sends before it
+ * reads gets the refusal instead of a broken connection.
  */
 const DISCARD_FACTOR = 16;
 
 /**
- * Collects a body as far as it may be held. The adapter calls `push`, `end` and `fail`; the handler awaits `read`,
- * before or after the body is there.
+ * Collects a body up to its limit. The adapter calls `push`, `end` and `fail`; the handler awaits
+ * `read`, before or after the body has arrived.
  */
 export class BodyCollector {
   readonly #declaredSize: number;
@@ -148,28 +147,28 @@ export class BodyCollector {
 
   /**
    * @param declaredSize  value of Content-Length; undefined if missing or not a number
-   * @param timeoutMs  for the whole body once it is asked for
+   * @param timeoutMs  for the whole body, from the call of `read`
    */
   constructor(declaredSize: number | undefined, timeoutMs = REQUEST_TIMEOUT_MS) {
     this.#declaredSize = declaredSize ?? 0;
     this.#timeoutMs = timeoutMs;
   }
 
-  /** The rest will not be read: the connection cannot be used again. */
+  /** The rest will not be read, so the connection cannot be reused. */
   get isCut(): boolean {
     return this.#isCut;
   }
 
-  /** More is there than is held of a body that nobody has asked for: wait with the rest until somebody does. */
+  /** The buffer of an unread body is full: the adapter pauses until `read`. */
   get isFull(): boolean {
     const isUnasked = this.#hold === undefined && this.#outcome === undefined;
     return isUnasked && this.#size > UNASKED_BODY_SIZE_MAX;
   }
 
   /**
-   * Nobody has asked for the body in time: the rest is read and thrown away.
+   * The handler has not read the body in time: the rest is discarded.
    *
-   * Why: of a connection of which nothing is read nobody learns that the client has left.
+   * Why: on a connection that nobody reads, a leaving client goes unnoticed.
    */
   giveUp(): void {
     if (this.#hold === undefined) this.#cut(tooSlow());
@@ -186,7 +185,7 @@ export class BodyCollector {
   }
 
   end(): void {
-    // What was given up is not put together.
+    // A discarded body is not concatenated.
     if (this.#outcome !== undefined) return;
     if (this.#size > this.#sizeMax && this.#hold !== undefined)
       this.#finish(new BodyTooLargeError(this.#size));
@@ -194,21 +193,21 @@ export class BodyCollector {
     this.#pieces = [];
   }
 
-  /** What is still to come cannot be read, or will not: whoever waits for the body gets this error. */
+  /** The rest of the body cannot be read: `read` rejects with this error. */
   fail(error: Error): void {
     this.#pieces = [];
     this.#finish(error);
   }
 
-  /** The answer is out: whoever still waits for the body gets ClientGoneError. */
+  /** The answer is sent: a pending `read` rejects with ClientGoneError. */
   abandon(): void {
     if (this.#settle !== undefined && this.#outcome === undefined) this.fail(new ClientGoneError());
   }
 
   /**
-   * Waits for the whole body. Once only.
+   * Waits for the whole body. Call once.
    *
-   * @param isAwaited  the client sends the body only when it is told to
+   * @param isAwaited  the client waits for "100 Continue"
    */
   async read({ sizeMax, hold }: BodyAllowance, isAwaited = false): Promise<Buffer> {
     this.#sizeMax = sizeMax;
@@ -232,7 +231,7 @@ export class BodyCollector {
     return outcome;
   }
 
-  /** May `size` bytes more be held? Where the budget has no room for them the body is given up. */
+  /** Reserves `size` more bytes. If the budget is exhausted the body is discarded. */
   #mayKeep(size: number): boolean {
     if (this.#isCut || this.#size > this.#sizeMax) return false;
     if (this.#hold?.grow(size) === true) return true;
@@ -252,12 +251,12 @@ export class BodyCollector {
   }
 }
 
-/** What is told to a client that does not send what it has announced. */
+/** The refusal of a body that did not arrive in time. */
 export function tooSlow(): RequestFault {
   return new RequestFault('REQUEST_TIMEOUT', 'The request did not arrive in time.');
 }
 
-/** Content-Length as a number, undefined if it is missing or odd. */
+/** Content-Length as a number; undefined if missing or malformed. */
 export function declaredSize(headers: HeaderMap): number | undefined {
   const text = headers.get('content-length');
   return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined;

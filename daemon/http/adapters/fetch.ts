@@ -1,12 +1,12 @@
-// The bridge to handlers that speak the Request and Response of the Fetch standard, as libraries for tools and OAuth do.
-// The body of a request is read when it is asked for, as far as it may be held; that of a response is pulled as fast
-// as the client reads, and cancelled when the client is gone.
+// Bridges to handlers that take the Request and return the Response of the Fetch standard, such as
+// the libraries for MCP and OAuth. Request bodies are read on demand up to their limit; response
+// bodies are pulled at the client's speed and cancelled when the client leaves.
 
 import { ApiError } from '../../api/shapes/api-error.ts';
 import { Breather } from '../../base/next-turn.ts';
 import type { BodyStream, HttpRequest, HttpResponse } from './adapter.ts';
 
-/** Headers that say how one connection carries a message; whoever sends it adds its own. */
+/** Headers of one connection; each hop adds its own. */
 const CONNECTION_HEADERS = new Set([
   'connection',
   'content-length',
@@ -17,23 +17,23 @@ const CONNECTION_HEADERS = new Set([
   'upgrade',
 ]);
 
-/** What the Fetch standard takes as the value of a header. */
+/** A header value that the Fetch standard accepts. */
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /**
- * What was made of requests whose response is not over. Why it is held: the signal of a Request is aborted only while the
- * Request itself is in use (undici 6.24), and handlers keep the signal alone, or a listener to it. Why not by that signal:
- * undici holds the signal until the Request is collected, which would be never.
+ * Requests whose response has not ended. Why: undici 6.24 aborts the signal of a Request only while
+ * the Request itself is referenced, and handlers keep only the signal. Why not keyed by the signal:
+ * undici holds the signal until the Request is collected, so nothing would ever be freed.
  */
 const held = new Set<Request>();
 
 /**
- * The request as the standard has it: GET for HEAD, headers with values outside of Latin-1 left out.
+ * The request in the form of the standard: GET for HEAD, without header values outside Latin-1.
  *
- * @param baseUrl  of the daemon; its origin is that of the request, whatever the client has named
- * @param readBody  called at most once; its error is that of whoever reads the body
- * @param whenOver  gets what is to be done when the response is over
- * Errors: NOT_FOUND for a path that the standard reads as another one, such as one with `..`.
+ * @param baseUrl  of the daemon; gives the origin, whatever host the client named
+ * @param readBody  called at most once; its error reaches the reader of the body
+ * @param whenOver  takes callbacks for the end of the response
+ * Errors: NOT_FOUND for a path that the standard normalizes, such as one with `..`.
  */
 export function toFetchRequest(
   request: HttpRequest,
@@ -66,7 +66,8 @@ export function toFetchRequest(
 }
 
 /**
- * Refuses a path of which the standard makes another one: `/open/../closed` was let in by the rights of `/open`.
+ * Refuses a path that the standard would normalize: else `/open/../closed` would pass with the
+ * rights of `/open`.
  *
  * Errors: NOT_FOUND.
  */
@@ -75,7 +76,7 @@ function checkPath(sent: string, read: string): void {
     throw new ApiError('NOT_FOUND', 'Not found.');
 }
 
-/** Why no bytes ahead: a body that nobody reads is not to be held. */
+/** Why nothing is read ahead: an unread body must not be buffered. */
 function lazyBody(readBody: () => Promise<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
@@ -89,9 +90,9 @@ function lazyBody(readBody: () => Promise<Uint8Array>): ReadableStream<Uint8Arra
   );
 }
 
-/** What is to be known of a body while it is sent. */
+/** Callbacks while a body is sent. */
 export interface BodyWatch {
-  /** Called before each piece is sent; what it throws ends the response. */
+  /** Called before each chunk; an error ends the response. */
   checkRights(): void | Promise<void>;
   /** The body cannot be completed. */
   onFault(error: unknown): void;
@@ -100,12 +101,12 @@ export interface BodyWatch {
 }
 
 /**
- * The response for one of the standard, its cookies each a header of their own.
- * Errors: throws TypeError where it says only that it failed, or somebody reads its body already.
+ * Converts a standard Response; each cookie becomes its own header.
+ * Errors: TypeError if it is an error response, or its body is locked.
  *
- * @param isHead  the body is not wanted
- * @param common  headers that every response carries; those of `response` go before, cookies are added
- * @param watch  of a body, if there is one
+ * @param isHead  no body is sent
+ * @param common  headers of every response; those of `response` win, cookies are added
+ * @param watch  for the body, if there is one
  */
 export function fromFetchResponse(
   response: Response,
@@ -114,16 +115,17 @@ export function fromFetchResponse(
   watch: BodyWatch,
 ): HttpResponse {
   const { status, body } = response;
-  if (response.type === 'error') throw new TypeError('a response that says only that it failed');
+  if (response.type === 'error')
+    throw new TypeError('the response is an error response without content');
   const head = { status, headers: joinHeaders(response.headers, common) };
   if (body !== null && !isHead) return { ...head, body: new FetchBody(body, watch) };
   if (body !== null) giveUp(body);
-  // Only these say by their status that nothing follows.
+  // Only these statuses imply an empty body.
   const isEmpty = isHead || status === 204 || status === 304;
   return { ...head, body: isEmpty ? undefined : new Uint8Array() };
 }
 
-/** Tells a body that nobody reads it. Why without a word: that it failed, or fails at this, changes no answer. */
+/** Cancels a body. Why errors are ignored: they can change no answer. */
 export function giveUp(body: ReadableStream): void {
   body.cancel().catch(() => {});
 }
@@ -152,10 +154,11 @@ class FetchBody implements BodyStream {
     try {
       const { value, done } = await this.#reader.read();
       if (done) return undefined;
-      // Why: pieces that are there at once, or hold nothing, would leave no turn to anybody else.
+      // Why: chunks that are ready at once, or empty, would starve other requests.
       await this.#breather.pause();
       await this.#watch.checkRights();
-      if (!(value instanceof Uint8Array)) throw new TypeError('a body of something but bytes');
+      if (!(value instanceof Uint8Array))
+        throw new TypeError('the body holds something other than bytes');
       this.#size += value.byteLength;
       return value;
     } catch (error) {
@@ -165,7 +168,7 @@ class FetchBody implements BodyStream {
   }
 
   close(): void {
-    // Of a body that has failed, or is complete, there is nothing to cancel.
+    // A failed or complete body cannot be cancelled.
     this.#reader.cancel().catch(() => {});
     this.#watch.onClose(this.#size);
   }

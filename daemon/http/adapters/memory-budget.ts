@@ -1,22 +1,21 @@
-// How many bytes requests may hold at a time: bodies on their way in, files being read, answers that wait for their
-// readers. One budget for all, and in it a share for each holder, so that neither all together nor one alone fill
-// the memory. Counts and refuses, never waits; what is refused becomes a 503 at whoever asked.
-// See daemon/DECISIONS.md.
+// Limits the bytes that requests hold: bodies being received, files being read, answers being sent.
+// One budget for all with a share for each client. It refuses at once (503) and never waits. See
+// daemon/DECISIONS.md.
 
 import { ApiError } from '../../api/shapes/api-error.ts';
 
-/** The share of a holder, as a part of the whole. */
+/** A client's share is the budget divided by this. */
 const SHARES = 8;
 
-/** Bytes that are taken, until they are given back. */
+/** Reserved bytes, until they are released. */
 export interface Hold {
   /** Bytes held now; 0 once released. */
   readonly size: number;
-  /** Takes `size` bytes more; false, and nothing is taken, where they do not fit or the hold is released. */
+  /** Reserves `size` more bytes. False if they do not fit or the hold is released. */
   grow(size: number): boolean;
-  /** Gives back all but `size` bytes; nothing where it holds no more. */
+  /** Releases all but `size` bytes. */
   shrinkTo(size: number): void;
-  /** Gives all back. Further calls do nothing. */
+  /** Releases everything. Further calls do nothing. */
   release(): void;
 }
 
@@ -26,34 +25,32 @@ export class MemoryBudget {
   readonly #used = new Map<string, number>();
   #usedSize = 0;
 
-  /** @param sizeMax  bytes for all together */
+  /** @param sizeMax  bytes in total */
   constructor(sizeMax: number) {
     this.setSize(sizeMax);
   }
 
-  /** What is held already stays. */
+  /** Existing reservations stay. */
   setSize(sizeMax: number): void {
     this.#sizeMax = sizeMax;
     this.#shareMax = Math.ceil(sizeMax / SHARES);
   }
 
-  /** Bytes held by all. */
   get usedSize(): number {
     return this.#usedSize;
   }
 
-  /** Bytes that one holder may hold. */
+  /** Bytes that one client may reserve. */
   get shareMax(): number {
     return this.#shareMax;
   }
 
-  /** Bytes held by a holder. */
   usedBy(holder: string): number {
     return this.#used.get(holder) ?? 0;
   }
 
   /**
-   * Takes bytes for a holder; undefined where its share or the whole has no room for them.
+   * Reserves bytes for a client; undefined if its share or the budget is exhausted.
    *
    * @param size  may be 0: a hold that grows later
    */
@@ -117,7 +114,7 @@ class OpenHold implements Hold {
   }
 }
 
-/** What a caller is told for whom there is no room. */
+/** The refusal when the budget is exhausted. */
 export function noMemoryError(): ApiError {
-  return new ApiError('SERVER_OVERLOADED', 'Too many bytes wait to be read or sent.');
+  return new ApiError('SERVER_OVERLOADED', 'Too many bytes are waiting to be read or sent.');
 }

@@ -1,4 +1,4 @@
-// HttpAdapter over node:http: the one that runs everywhere.
+// HttpAdapter over node:http, the default on every platform.
 
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
@@ -37,15 +37,15 @@ import { Connection, lingeringEnd } from './node-connection.ts';
 import { Pump } from './pump.ts';
 import { faultOf, malformed, parseTarget, type Target } from './request-head.ts';
 
-/** Bytes of a body that nobody has asked for which the library reads in any case. */
+/** Bytes of an unread body that the library reads anyway. */
 const READ_AHEAD_SIZE = 16_384;
 
-/** How often the library looks for requests that take too long. */
+/** How often the library checks for requests that take too long. */
 const TIMEOUT_CHECK_MS = 1000;
 
 const SERVER_OPTIONS: ServerOptions = {
   insecureHTTPParser: false,
-  // Looked for here, so that the refusal is one of ours.
+  // Checked in faultOf, which gives our refusal.
   requireHostHeader: false,
   maxHeaderSize: HEAD_SIZE_MAX,
   headersTimeout: HEAD_TIMEOUT_MS,
@@ -57,7 +57,6 @@ const SERVER_OPTIONS: ServerOptions = {
 export class NodeAdapter implements HttpAdapter {
   readonly kind = 'node';
   readonly #server: Server & { httpAllowHalfOpen?: boolean };
-  /** Those that are open. */
   readonly #connections = new Map<Duplex, Connection>();
   readonly #handle: HttpHandler;
   readonly #requestTimeoutMs: number | undefined;
@@ -71,11 +70,12 @@ export class NodeAdapter implements HttpAdapter {
     const onRequest = (message: IncomingMessage, response: ServerResponse): void =>
       this.#onRequest(message, response);
     this.#server = createServer(SERVER_OPTIONS, onRequest);
-    // Why: headers beyond a count would be dropped without a word; their size is bounded.
+    // Why: headers beyond a count would be dropped silently; their total size is limited instead.
     this.#server.maxHeadersCount = 0;
-    // Why: else what a client that sends no more has asked for is thrown away.
+    // Why: else the answers to a client that has sent its last byte are thrown away.
     this.#server.httpAllowHalfOpen = true;
-    // Why: the library's ends answers, too, that are not sent whole, and leaves who has sent half a request. See `close`.
+    // Why: the library's method also ends answers that are only partly sent, and spares connections
+    // with half a request. See `close`.
     this.#server.closeIdleConnections = () => {};
     this.#server.on('checkContinue', onRequest);
     this.#server.on('checkExpectation', onRequest);
@@ -97,7 +97,8 @@ export class NodeAdapter implements HttpAdapter {
       this.#server.listen({ host, port, exclusive: true }, () => {
         this.#server.off('error', reject);
         const address = this.#server.address();
-        if (address === null || typeof address === 'string') reject(new Error('no TCP address'));
+        if (address === null || typeof address === 'string')
+          reject(new Error('the server has no TCP address'));
         else resolve({ host: address.address, port: address.port });
       });
     });
@@ -109,7 +110,7 @@ export class NodeAdapter implements HttpAdapter {
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
-    // What has come by now is read in the next turn.
+    // Bytes that have arrived are read in the next turn.
     await nextTurn();
     await nextTurn();
     for (const connection of this.#connections.values()) connection.endWhenIdle();
@@ -136,7 +137,7 @@ export class NodeAdapter implements HttpAdapter {
     this.#connections.get(message.socket)?.add({ message, response, body, gone, serve });
   }
 
-  /** Reads on in the end where nobody asks for a body, so that it is seen when the client leaves. */
+  /** Starts to read an unread body after a while, so that a leaving client is noticed. */
   #awaitAsking(message: IncomingMessage, body: BodyCollector): NodeJS.Timeout {
     return setTimeout(() => {
       body.giveUp();
@@ -165,12 +166,12 @@ export class NodeAdapter implements HttpAdapter {
       const isHead = message.method === 'HEAD';
       await send(response, answer, isHead ? undefined : answerBody, this.#streamStallMs);
     } catch {
-      // The peer went away or stalled while it was written to.
+      // The peer left or stalled while we were writing.
       response.destroy();
     }
   }
 
-  /** Can the connection not be used behind this request? */
+  /** True if the connection cannot be reused after this request. */
   #mustEnd({ message, body }: Exchange, { fault }: HttpRequest): boolean {
     const connection = this.#connections.get(message.socket);
     const isCut = connection?.isEnding === true && !message.complete;
@@ -202,13 +203,12 @@ export class NodeAdapter implements HttpAdapter {
   }
 }
 
-/** Drops a client that does not take what the response has ended with. */
+/** Drops a client that does not read the end of its response. */
 function endInTime(response: ServerResponse, stallMs = STREAM_STALL_MS): void {
-  // Most ends are taken by the system at once.
+  // Most final writes fit into the socket's buffer.
   if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
 }
 
-/** One request under way. */
 interface Exchange {
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
@@ -226,7 +226,10 @@ function readHeaders(message: IncomingMessage): HeaderMap {
   return headers;
 }
 
-/** Why: the library would close at once, and what the client still sends would void what it has not read. */
+/**
+ * Why: the library would close at once, and the reset caused by further bytes would discard what
+ * the client has not read.
+ */
 function letRead(socket: Socket): void {
   socket.destroySoon = () => lingeringEnd(socket);
 }
@@ -248,7 +251,10 @@ function toRequest(exchange: Exchange): HttpRequest {
   });
 }
 
-/** The target of a request, and what is wrong with its head. The host of an absolute target is that of the request. */
+/**
+ * The parsed target, or the fault of the head. The host of an absolute target replaces the Host
+ * header.
+ */
 function checkHead(
   { url = '/', httpVersion }: IncomingMessage,
   headers: HeaderMap,
@@ -267,19 +273,19 @@ function startReading({ message, response, headers, body }: Exchange): void {
   message.on('error', () => body.fail(new ClientGoneError()));
 }
 
-/** May the body be more than the library reads ahead? */
+/** True if the body may exceed what the library reads ahead. */
 function isLarge(headers: HeaderMap): boolean {
   return (
     headers.get('transfer-encoding') !== undefined || (declaredSize(headers) ?? 0) > READ_AHEAD_SIZE
   );
 }
 
-/** Does the client send its body only when it is told to? */
+/** True if the client waits for "100 Continue". */
 function isAwaited(headers: HeaderMap): boolean {
   return headers.get('expect')?.toLowerCase() === '100-continue';
 }
 
-/** @param body  what is sent of the body of the answer */
+/** @param body  the part of the answer's body to send */
 async function send(
   response: ServerResponse,
   answer: HttpResponse,
@@ -297,7 +303,7 @@ async function send(
   } else await sendSlices(response, body, stallMs, answer.holder);
 }
 
-/** Errors: the client is gone, or too slow. */
+/** Errors: the client has left, or is too slow. */
 async function sendSlices(
   response: ServerResponse,
   body: Uint8Array | LazyBytes,
@@ -306,7 +312,7 @@ async function sendSlices(
 ): Promise<void> {
   let turnMs = -Infinity;
   for (let offset = 0; offset < body.byteLength;) {
-    // After a wait too: the sockets of many clients have room at the same time.
+    // Also after a wait: many sockets drain at the same time.
     if (performance.now() - turnMs > SLICE_MS) {
       await nextTurn(holder);
       turnMs = performance.now();
@@ -314,14 +320,14 @@ async function sendSlices(
     if (response.closed) throw new ClientGoneError();
     const piece = body instanceof Uint8Array ? body.subarray(offset) : body.from(offset);
     const slice = piece.subarray(0, STALL_SIZE);
-    // Why not more at a time: the bytes may be valid only until the next are asked for.
+    // Why one slice at a time: its bytes may be valid only until the next one is read.
     await written(response, slice, stallMs);
     offset += slice.byteLength;
   }
   response.end();
 }
 
-/** Resolves when the system has taken the bytes. Errors: the client is gone, or takes too long. */
+/** Resolves when the system has taken the bytes. Errors: the client has left, or is too slow. */
 function written(response: ServerResponse, bytes: Uint8Array, stallMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => response.destroy(), stallMs);

@@ -1,7 +1,7 @@
-// One connection of node:http: its requests are served one after the other, in the order in which they came. What
-// breaks the rules of HTTP is refused by the answer that any refusal has, behind those of the requests before it,
-// and the connection then ends in a way that lets the client read it. A client that has sent its last byte counts
-// as gone a moment later, as most of those that leave say no more than that.
+// One connection of node:http. Its requests are served one after the other, in order. A malformed
+// request gets an ordinary refusal after the answers before it; then the connection closes slowly
+// enough for the client to read it. A client that has sent its last byte counts as gone a moment
+// later, as most leaving clients send nothing more.
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,28 +11,28 @@ import { paced } from '../../base/pace.ts';
 import { type BodyCollector, type LazySignal, tooSlow } from './exchange-parts.ts';
 import { malformed } from './request-head.ts';
 
-/** Time in which answers still reach a client that sends no more. */
+/** Time for answers to reach a client that has sent its last byte. */
 const HALF_CLOSED_MS = 10;
-/** Time for a refused client to read the refusal, while what it still sends is thrown away. */
+/** Time for a refused client to read the refusal; what it still sends is discarded. */
 const LINGER_MS = 2000;
 
-/** A request under way or waiting for its turn. */
+/** A request that is being served or waits for the ones before it. */
 export interface NodeExchange {
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
   readonly body: BodyCollector;
   readonly gone: LazySignal;
-  /** Answers it. Never rejects. */
+  /** Never rejects. */
   serve(): Promise<void>;
 }
 
 export class Connection {
   readonly #socket: Socket;
   readonly #handle: HttpHandler;
-  /** In their order; the first is being served. */
+  /** In order; the first is being served. */
   readonly #open: NodeExchange[] = [];
   #last: NodeExchange | undefined;
-  /** What came behind the last request. */
+  /** What arrived after the last request. */
   #fault: RequestFault | undefined;
   #isToEnd = false;
 
@@ -42,12 +42,12 @@ export class Connection {
     socket.on('end', () => this.#onEnd());
   }
 
-  /** Nothing that still comes is served. */
+  /** Further requests are not served. */
   get isEnding(): boolean {
     return this.#fault !== undefined;
   }
 
-  /** Ends it as soon as all that was asked is answered. */
+  /** Ends the connection once all requests are answered. */
   endWhenIdle(): void {
     this.#isToEnd = true;
     if (this.#open.length === 0) this.#endIdle();
@@ -55,12 +55,12 @@ export class Connection {
 
   #endIdle(): void {
     if (this.isEnding || this.#socket.writableEnded) return;
-    // Who still sends what nobody reads must be able to read the answer.
+    // A client that is still sending must be able to read the answer.
     if (this.#last?.message.complete === false) lingeringEnd(this.#socket);
     else this.#socket.destroy();
   }
 
-  /** Serves the request when those before it are answered; until then nothing more is read. */
+  /** Serves the request after those before it; reading pauses until then. */
   add(exchange: NodeExchange): void {
     if (this.isEnding) return;
     this.#last = exchange;
@@ -72,7 +72,7 @@ export class Connection {
   async #serveAll(): Promise<void> {
     for (let next = this.#open[0]; next !== undefined; next = this.#open[0]) {
       await next.serve();
-      // Why: an answer whose turn on the socket never comes is not told that the client is gone.
+      // Why: an answer that never gets the socket is not notified that the client left.
       await closed(next.response);
       this.#open.shift();
       if (this.#socket.destroyed) return;
@@ -82,11 +82,11 @@ export class Connection {
     else if (this.#isToEnd) this.#endIdle();
   }
 
-  /** What the library found wrong, in the head of a request, in a body, or with the time that it took. */
+  /** Handles an error of the library: in a head, in a body, or a timeout. */
   onFault(error: Error): void {
     if (this.isEnding || this.#socket.destroyed) return;
     const fault = toFault(error);
-    // The connection failed, or the client left within a request.
+    // The connection failed, or the client left during a request.
     if (fault === undefined) {
       this.#socket.destroy();
       return;
@@ -97,12 +97,15 @@ export class Connection {
     if (this.#open.length === 0) void this.#refuse(fault);
   }
 
-  /** Refuses what came behind the last request; where it belongs to that, which is answered, nothing is said. */
+  /**
+   * Refuses the bytes after the last request. No refusal if they belong to a request that is
+   * answered.
+   */
   async #refuse(fault: RequestFault): Promise<void> {
     if (this.#last !== undefined) await closed(this.#last.response);
     if (this.#last?.message.complete === false) lingeringEnd(this.#socket);
     else if (!this.#socket.destroyed) {
-      // Why: the time of all who came together and sent nothing is over in the same turn.
+      // Why: connections that opened together and sent nothing time out in the same turn.
       await paced('');
       const response = await this.#handle(unreadable(fault, this.#socket));
       lingeringEnd(this.#socket, toText(response));
@@ -118,7 +121,7 @@ export class Connection {
   }
 }
 
-/** Resolves when nothing of the response is left to be sent. */
+/** Resolves when the response is fully sent. */
 function closed(response: ServerResponse): Promise<void> {
   if (response.closed) return Promise.resolve();
   return new Promise((resolve) => {
@@ -126,7 +129,7 @@ function closed(response: ServerResponse): Promise<void> {
   });
 }
 
-/** Ends the connection so that the client can read what was sent while it still sends. */
+/** Ends the connection slowly, so that a client that is still sending can read the answer. */
 export function lingeringEnd(socket: Socket, text = ''): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
@@ -134,7 +137,7 @@ export function lingeringEnd(socket: Socket, text = ''): void {
   socket.resume();
 }
 
-/** In words of ours; undefined: nobody is there to be told. */
+/** The library's error in our words; undefined: the peer is gone. */
 function toFault(error: Error): RequestFault | undefined {
   if (error instanceof RequestFault) return error;
   const code = 'code' in error ? error.code : undefined;
@@ -146,7 +149,7 @@ function toFault(error: Error): RequestFault | undefined {
   return malformed('reason' in error ? String(error.reason) : code);
 }
 
-/** A request of which nothing is known but that it must be refused. */
+/** A request that cannot be parsed and must be refused. */
 function unreadable(fault: RequestFault, socket: Socket): HttpRequest {
   return {
     method: 'GET',
@@ -161,7 +164,7 @@ function unreadable(fault: RequestFault, socket: Socket): HttpRequest {
   };
 }
 
-/** A response that ends the connection, as it is sent; as latin-1. */
+/** The refusal as raw HTTP text, in latin-1. */
 function toText({ status, headers, body }: HttpResponse): string {
   if (body === undefined || isBodyStream(body) || !(body instanceof Uint8Array)) return '';
   const fields = { ...headers, 'Content-Length': body.byteLength, Connection: 'close' };

@@ -1,40 +1,40 @@
-// Moves a body that is made while it is sent from its source to a socket. What the socket does not take
-// waits here, up to a bound; then the source is not asked for more until there is room. Both adapters use
-// it; what a socket is they tell by `Outlet`.
+// Sends a body that is produced while it is sent. Bytes that the socket does not take wait here, up
+// to a limit; then the source is paused. Both adapters use it through `Outlet`.
 
 import { type BodyStream, STREAM_STALL_MS } from './adapter.ts';
 
-/** Bytes that wait for the client, at most; a single larger piece aside. */
+/** Limit for waiting bytes, apart from a single larger chunk. */
 export const BUFFER_SIZE_MAX = 2_097_152;
-/** Room kept for the piece that is asked for, and for one that the socket holds. */
+/** Reserved for the next chunk and for one that the socket holds. */
 const RESERVED_SIZE = 1_048_576;
 /**
- * Bytes that a slice costs beside its own while it waits.
- * Measured: 2026-11-23: a body in pieces of one byte held 448 MB, and the thread for 10 s.
+ * Overhead of a waiting slice in bytes.
+ * Measured: 2026-11-23: a body in chunks of one byte held 448 MB, and the thread for 10 s.
  */
 const SLICE_COST = 512;
 
 export interface Outlet {
   /**
-   * Bytes handed over at a time, so that it tells in small steps that the client reads: one that takes less within a
-   * minute is dropped.
+   * Bytes written at a time: small steps show that the client reads. A client that takes less
+   * within a minute is dropped.
    */
   readonly sliceSizeMax: number;
-  /** Hands over bytes. False: the socket is full, and will call `onRoom` of the pump once it is empty. */
+  /** Writes bytes. False: the socket is full and will call the pump's `onRoom` once it is empty. */
   write(bytes: Uint8Array): boolean;
-  /** Ends the response behind what was written, and closes the connection if it is not whole. */
+  /**
+   * Ends the response after what was written, and closes the connection if the body is incomplete.
+   */
   end(isWhole: boolean): void;
-  /** Drops the connection with all that waits. */
+  /** Drops the connection with all waiting bytes. */
   drop(): void;
 }
 
-/** One response under way. */
 export class Pump {
   readonly #body: BodyStream;
   readonly #outlet: Outlet;
   readonly #stallMs: number;
   #waiting: Uint8Array[] = [];
-  /** Bytes, what each slice costs included. */
+  /** Bytes, with the overhead of each slice. */
   #waitingSize = 0;
   #hasRoom = true;
   #isOver = false;
@@ -95,7 +95,6 @@ export class Pump {
     });
   }
 
-  /** The socket is empty again. */
   onRoom(): void {
     clearTimeout(this.#stall);
     this.#hasRoom = true;
@@ -103,7 +102,6 @@ export class Pump {
     this.#wake();
   }
 
-  /** The connection is gone. */
   onGone(): void {
     this.#finish();
   }

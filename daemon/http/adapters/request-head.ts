@@ -1,11 +1,11 @@
-// The rules for the head of a request that hold whichever library has read it: which headers may not be repeated,
-// what may say how the body is framed, and the forms of a request target. They are those on which a proxy in front
-// and the daemon must agree, so what is doubtful is refused (RFC 9112 3.2, 6.1 and 6.3).
+// Rules for the head of a request, whichever library parsed it: headers that may not be repeated,
+// the framing of the body, and the forms of a target. A proxy and the daemon must agree on these,
+// so anything ambiguous is refused (RFC 9112 3.2, 6.1 and 6.3).
 
 import { RequestFault } from './adapter.ts';
 import type { HeaderMap } from './exchange-parts.ts';
 
-/** A request target, with the host that it names if it is in absolute form. */
+/** A request target; with its host if it is in absolute form. */
 export interface Target {
   /** As sent, still percent-encoded. */
   readonly path: string;
@@ -14,13 +14,13 @@ export interface Target {
   readonly authority?: string;
 }
 
-/** A host with or without port, and a user, which no name that is served has. */
+/** A host with an optional port. A user matches too, but no served name has one. */
 const AUTHORITY = /^[\w.~!$&'()*+,;=:%@[\]-]*$/;
 
 /**
- * Why a request with these headers must be refused; undefined: it may be served.
+ * Why a request with these headers must be refused; undefined: it is valid.
  *
- * @param version  such as 1.1; 1.0 knows no chunks and needs no Host
+ * @param version  such as 1.1; 1.0 has no chunks and needs no Host
  */
 export function faultOf(headers: HeaderMap, version: string): RequestFault | undefined {
   const isOld = version === '1.0';
@@ -35,11 +35,11 @@ export function faultOf(headers: HeaderMap, version: string): RequestFault | und
   const coding = headers.get('transfer-encoding');
   if (coding === undefined) return undefined;
   if (isOld || length !== undefined || coding.toLowerCase() !== 'chunked')
-    return malformed('Transfer-Encoding other than chunked, or not alone');
+    return malformed('Transfer-Encoding is not just "chunked"');
   return undefined;
 }
 
-/** The parts of a target, or what is wrong with it. */
+/** The parts of a target, or its fault. */
 export function parseTarget(target: string): Target | RequestFault {
   const absolute = target.startsWith('/') ? null : /^https?:\/\/([^/?#]*)(.*)$/i.exec(target);
   if (absolute === null) return splitQuery(target);
@@ -56,5 +56,5 @@ function splitQuery(target: string): Target {
 }
 
 export function malformed(reason: string): RequestFault {
-  return new RequestFault('MALFORMED_REQUEST', `Not a request that can be served: ${reason}.`);
+  return new RequestFault('MALFORMED_REQUEST', `Invalid request: ${reason}.`);
 }

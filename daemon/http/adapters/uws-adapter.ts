@@ -1,10 +1,11 @@
-// HttpAdapter over uWebSockets.js, the only file that touches it. Its request object lives only during the
-// handler call and its response object until it is ended or aborted, so everything is copied at once, the
-// abort handler comes first, writes are corked and stop when the socket is full.
+// HttpAdapter over uWebSockets.js; no other file uses that library. Its request object is valid
+// only during the handler call and its response object until it ends or aborts, so everything is
+// copied first, the abort handler is set first, and writes are corked and stop when the socket is
+// full.
 //
-// Differences from node:http that callers should know: HTTP/1.0 is refused, and a client that pipelines is
-// disconnected when its next request arrives while the previous one still waits for something. Its parser accepts lines of
-// a chunked body that end with LF alone, and goes on: so it serves loopback alone (http/server.ts).
+// Differences from node:http for callers: HTTP/1.0 is refused, and a pipelining client is
+// disconnected if its next request arrives while the previous one waits. Its parser accepts lines
+// of a chunked body that end with only LF, so it serves only loopback (http/server.ts).
 
 import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
@@ -38,10 +39,10 @@ import {
 
 type Uws = typeof import('uWebSockets.js');
 
-/** The library drops a connection that takes or sends nothing for 10 s, unless it is told in this interval not to. */
+/** The library drops a connection without traffic for 10 s, unless its timer is reset. */
 const KEEP_INTERVAL_MS = 4000;
 
-/** The library; rejects where its binary does not load. */
+/** Loads the library; rejects if its binary does not load. */
 export async function loadUws(): Promise<Uws> {
   // Safety: a CommonJS module comes as the default member, which its types do not say.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -56,16 +57,15 @@ interface Silent {
   _cfg(option: 'silent'): void;
 }
 
-/** One request under way. */
 interface Exchange {
   readonly response: UwsResponse;
   readonly isHead: boolean;
   readonly gone: LazySignal;
   readonly body: BodyCollector;
   pump?: Pump;
-  /** The connection cannot be used behind it. */
+  /** The connection cannot be reused after it. */
   isLast?: boolean;
-  /** Nothing is read of its connection, as nobody has asked for its body. */
+  /** Reading is paused, as the handler has not asked for the body. */
   isPaused?: boolean;
   /** Ends the pause. */
   pauseEnd?: NodeJS.Timeout;
@@ -93,7 +93,7 @@ export class UwsAdapter implements HttpAdapter {
   listen(host: string, port: number): Promise<BoundAddress> {
     const uws = this.#uws;
     return new Promise((resolve, reject) => {
-      // Why: by default several processes may share a port, each getting a part of the connections.
+      // Why: by default several processes may share a port, each with a part of the connections.
       listenExclusively(this.#app, host, port, (socket) => {
         if (socket === false) {
           reject(new Error(`cannot listen on ${host} port ${port}`));
@@ -111,7 +111,7 @@ export class UwsAdapter implements HttpAdapter {
     this.#app.close();
   }
 
-  /** Resolves when no request is under way, at the latest after `graceMs`. */
+  /** Resolves when no request is pending, or after `graceMs`. */
   #idle(graceMs: number): Promise<void> {
     const { promise, resolve } = deferredFor(graceMs);
     this.#onIdle = resolve;
@@ -130,7 +130,7 @@ export class UwsAdapter implements HttpAdapter {
       this.#forget(exchange);
     });
     response.onData((piece, isLast) => {
-      // Once the answer is sent the library takes no more calls, and nobody wants the rest.
+      // After the answer is sent the library takes no more calls.
       if (!this.#open.has(exchange)) return;
       body.push(new Uint8Array(piece));
       if (isLast) body.end();
@@ -140,8 +140,8 @@ export class UwsAdapter implements HttpAdapter {
     const request = toRequest(raw, headers, exchange);
     exchange.isLast = request.fault !== undefined;
     const answer = await this.#options.handle(request);
-    // Where a refused request ends is not known. While it has no answer the library drops a connection whose further bytes
-    // it takes for a request; one that was answered at once would have these answered, too.
+    // The end of a refused request is unknown. Before its answer the library drops a connection
+    // that sends further bytes as a request; after the answer it would serve them as one.
     if (exchange.isLast) await new Promise(setImmediate);
     const answerBody = answer.body;
     goOn(exchange);
@@ -193,7 +193,9 @@ export class UwsAdapter implements HttpAdapter {
     });
   }
 
-  /** Writes until the socket is full, and goes on when it has room; others have their turns in between. */
+  /**
+   * Writes until the socket is full, and continues when it has room; other requests run in between.
+   */
   #sendBody(exchange: Exchange, body: Uint8Array | LazyBytes, holder?: string): void {
     const { response } = exchange;
     const totalSize = body.byteLength;
@@ -224,10 +226,10 @@ export class UwsAdapter implements HttpAdapter {
   }
 
   /**
-   * Gives the reader of an answer that is not written yet the time that readers have, whatever the library thinks.
+   * Gives the reader of an unsent answer our own timeout in place of the library's.
    *
-   * Why writing is tried again: that starts the time of the library anew, which otherwise ends before a socket with
-   * room for megabytes says that a third of it is free.
+   * Why a write is tried again: it resets the library's timer, which else expires before a socket
+   * with megabytes of room reports that a third is free.
    */
   #awaitReader(exchange: Exchange, sendOn: () => Promise<void>): void {
     const { response } = exchange;
@@ -251,28 +253,34 @@ export class UwsAdapter implements HttpAdapter {
     exchange.isOver = true;
     clearTimeout(exchange.pauseEnd);
     exchange.body.abandon();
-    // Why: a set that was rehashed keeps what was in it until the next full collection, and with this the answer:
-    // measured, 4 MB each: a full collection for every third answer, 12 of 29 ms on this thread; none without it.
+    // Why: a rehashed set keeps its old members until the next full collection, and with this one
+    // the answer. Measured: 4 MB each; a full collection for every third answer, 12 of 29 ms on
+    // this thread; none without it.
     exchange.onOver = undefined;
     onOver?.();
     if (this.#open.size === 0) this.#onIdle?.();
   }
 }
 
-/** Bytes kept back while the socket is full: one for each time that it takes some, or that an interval ends. */
+/**
+ * Bytes held back while the socket is full: one for each time it takes some, or an interval ends.
+ */
 const RESERVE_SIZE = 4096;
-/** The library takes writes up to this size together, whatever the socket does. */
+/** The library gathers writes up to this size, whatever the socket does. */
 const GATHERED_SIZE = 16_384;
 
 /**
- * The socket of a response that is made while it is sent.
+ * The socket of a streamed response.
  *
- * Why bytes are kept back: the library passes on what it holds only when more is written, and says only then
- * whether the socket took all. And only `resume` starts its timeout anew, but also ends the wait for room,
- * which another write begins again. So whenever there may be room, and in each interval, a byte is written.
+ * Why bytes are held back: the library sends its buffer only on a further write, and only then says
+ * whether the socket took all. And only `resume` resets its timeout, but also ends the wait for
+ * room, which a further write begins again. So whenever there may be room, and in each interval,
+ * one byte is written.
  */
 class UwsOutlet implements Outlet {
-  /** Why not less: the more writes, the likelier is one that fills the socket with nothing kept back. */
+  /**
+   * Why not less: with more writes, one that fills the socket with nothing held back is likelier.
+   */
   readonly sliceSizeMax = 262_144;
   readonly #response: UwsResponse;
   readonly #head: HttpResponse;
@@ -280,7 +288,7 @@ class UwsOutlet implements Outlet {
   readonly #onEnd: () => void;
   #onRoom: () => void = () => {};
   #isHeadWritten = false;
-  /** Bytes that follow what the socket is full of. */
+  /** Bytes that follow when the socket is full. */
   #reserve: Uint8Array = new Uint8Array();
   #keeper: NodeJS.Timeout | undefined;
 
@@ -326,13 +334,13 @@ class UwsOutlet implements Outlet {
   }
 
   #keepAlive(): void {
-    // Without a byte left to write the library's own time is all that the client has.
+    // Without a held back byte the library's own timeout applies.
     if (this.#gone.isAborted || this.#reserve.byteLength === 0) return;
     this.#response.resume();
     this.#writeReserve(1);
   }
 
-  /** Writes bytes of the reserve; where the socket takes them the rest follows, and there is room. */
+  /** Writes bytes of the reserve; if the socket takes them, the rest follows and there is room. */
   #writeReserve(size: number): void {
     const bytes = this.#reserve.subarray(0, size);
     this.#reserve = this.#reserve.subarray(size);
@@ -358,7 +366,7 @@ class UwsOutlet implements Outlet {
     this.#response.close();
   }
 
-  /** Touches the response no more. */
+  /** Stops using the response. */
   stop(): void {
     clearInterval(this.#keeper);
   }
@@ -394,14 +402,17 @@ function listenExclusively(
 /** `LIBUS_LISTEN_EXCLUSIVE_PORT` of the library. */
 const LISTEN_EXCLUSIVE_PORT = 1;
 
-/** Reads on where it was paused. */
+/** Resumes a paused request. */
 function goOn(exchange: Exchange): void {
   clearTimeout(exchange.pauseEnd);
   if (exchange.isPaused === true && exchange.isOver !== true) exchange.response.resume();
   exchange.isPaused = false;
 }
 
-/** Waits for a body as long as we do. Why: the library drops a client that sends less than 160 KB within 10 s. */
+/**
+ * Waits for a body with our timeout. Why: the library drops a client that sends less than 160 KB
+ * within 10 s.
+ */
 async function keepReading(exchange: Exchange, reading: Promise<Buffer>): Promise<Buffer> {
   const keeper = setInterval(() => {
     if (exchange.isOver !== true) exchange.response.resume();
@@ -424,7 +435,7 @@ function toRequest(raw: UwsRequest, headers: HeaderMap, exchange: Exchange): Htt
   const head = {
     method: raw.getCaseSensitiveMethod().toUpperCase(),
     path: raw.getUrl(),
-    // Without a question mark there is no value, whatever the types say.
+    // Undefined without a question mark, whatever the types say.
     rawQuery: raw.getQuery() || '',
     remoteAddress: Buffer.from(response.getRemoteAddressAsText()).toString(),
     fault: faultOf(headers, '1.1'),
