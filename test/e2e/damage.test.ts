@@ -175,7 +175,7 @@ for (const [what, ending, offset, told] of [
       changeByte(path.join(folder, file!), offset);
       const second = await serve(dataDir, sources);
       // Nothing was searched yet.
-      assert.match(second.process.stderr, /the last process did not end by itself/);
+      assert.match(second.process.stderr, /the last process crashed/);
       assert.match(second.process.stderr, told);
       await eventually(async () => (await definitions(second, repoName)) === 200);
       await second.process.stop();

@@ -175,7 +175,7 @@ void test('the data directory is private, and shared by no second daemon', async
     const { code, stderr } = await trawl([...command, '--data-dir', dataDir, repo]);
     assert.equal(code, 2);
     assert.match(stderr, new RegExp(`in use by process ${String(served.process.child.pid)}`));
-    assert.match(stderr, /end that one first, or take another folder by --data-dir/);
+    assert.match(stderr, /Stop it or pass another --data-dir/);
   }
   assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt']);
   await served.process.stop();

@@ -305,7 +305,7 @@ void test(
     assert.equal(code, 2);
     assert.match(
       stderr,
-      /catalog\.json is damaged: it is no JSON; "trawl index .*builds the index/,
+      /catalog\.json is damaged: it is not JSON; "trawl index .*builds the index/,
     );
     assert.doesNotMatch(stderr, /\n\s+at /);
     const served = await serveIndexed(dataDir, [repo]);

@@ -104,7 +104,7 @@ void test('a killed owner owns nothing, although a program of its lives on; the 
   const refused = (error: unknown): boolean =>
     error instanceof LockedError &&
     !error.isBrief &&
-    error.message.startsWith(`${dataDir} is in use by process ${owner.pid} (`);
+    error.message.startsWith(`data directory ${dataDir} is in use by process ${owner.pid} (`);
   assert.throws(() => lockDataDir(dataDir), refused);
   const spawned = await order(owner, { kind: 'spawn' });
   assert.ok(spawned.kind === 'spawned');

@@ -123,7 +123,7 @@ void test('damaged: the one before is used; damaged too: built again, and said w
   writeFileSync(file, '{');
   writeFileSync(path.join(dataDir, 'catalog.last.json'), '');
   assert.deepEqual(await shown(dataDir), AS_BEFORE);
-  assert.match(lines.join(''), /built again.*catalog\.json is damaged: it is no JSON/);
+  assert.match(lines.join(''), /built again.*catalog\.json is damaged: it is not JSON/);
   assert.equal(readFileSync(path.join(dataDir, 'catalog.damaged.json'), 'utf8'), '{');
 });
 

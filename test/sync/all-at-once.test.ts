@@ -282,7 +282,7 @@ class World {
 
 /** Of what is done on purpose: branches also move while git is asked for a revision. */
 const EXPECTED =
-  /^(shard quarantined|a source that was not known is for owners alone.*|the repo is built again after a pause.*|no (branch|tag) matches: .*|file left out|a repository could not be asked for a revision|revision left out: it names no commit: .*)$/;
+  /^(shard quarantined|a new source is visible only to owners.*|the repo is built again after a pause.*|no (branch|tag) matches: .*|file left out|a repository could not be asked for a revision|revision left out: it names no commit: .*)$/;
 
 function servedRecord({ instance }: IndexOf, repo: string) {
   const records = instance.parts.snapshots.current.repos;

@@ -76,7 +76,7 @@ void test('a work tree whose .git is gone is no folder, unless that is said', as
   const has = ['a.txt HEAD'];
   assert.deepEqual(await plums(index), has);
   renameSync(path.join(tree, '.git'), path.join(temporaryFolder(), 'gone'));
-  const gone = /was a git repository, and its git is gone.*--mode folder/;
+  const gone = /was a git repository, but its \.git is missing.*--mode folder/;
   assert.match((await jobErrors(index)).join(), gone);
   await index.close();
   await assertKept(dataDir, tree, gone, has);

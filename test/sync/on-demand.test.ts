@@ -572,7 +572,7 @@ void test(
     onDemand!.noteLimits();
     await hasFiles(world, 2);
     const tooMuch = refusal(
-      /takes \d+ bytes or more in 3 repositories, limit \d+ \(onDemandRevisions\.diskBytes\): .*"repo:"/,
+      /takes at least \d+ bytes in 3 repositories; the limit is \d+ \(onDemandRevisions\.diskBytes\)\. .*"repo:"/,
     );
     await assert.rejects(index.search('plum rev:t0'), tooMuch);
     await hasFiles(world, 2);

@@ -1,10 +1,10 @@
-// The files that keep a catalog. `catalog.json` is a state, written to a temporary name, synced, renamed; `catalog.changes`
-// is what has changed since, a line each, appended and synced, so that a change writes what it changes. When the lines are
-// more than the state, a new state is written; the one before stays beside it with its lines. Power loss at any moment
-// leaves the last published state.
+// The files of a catalog. `catalog.json` holds a full state; it is written to a temporary name,
+// synced and renamed. `catalog.changes` holds the changes since, one per line, appended and synced.
+// When the lines outgrow the state a new state is written; the previous state and its lines stay
+// beside it. A power loss at any moment leaves the last published state.
 //
-// Each line has a checksum over that of the line before, the first one over that of the state: lines of another state, and
-// what stands behind a damaged line, are no part of it.
+// Each line has a checksum over that of the line before, the first one over that of the state.
+// Lines of another state, or after a damaged line, are ignored.
 
 import { hash } from 'node:crypto';
 import { constants, link, open, rename, rm, stat } from 'node:fs/promises';
@@ -25,14 +25,14 @@ import {
 import { replaceFile } from './replace-file.ts';
 
 export const CATALOG_FILE = 'catalog.json';
-/** The state before; what a damaged catalog is put away as. */
+/** The previous state; a damaged catalog is renamed after it. */
 export const LAST_FILE = 'catalog.last.json';
 export const DAMAGED_FILE = 'catalog.damaged.json';
-/** What has changed since a state, and since the one before up to that. */
+/** Changes since the current state, and those between the previous state and it. */
 export const CHANGES_FILE = 'catalog.changes';
 export const LAST_CHANGES_FILE = 'catalog.last.changes';
 
-/** Guess: a state of up to so many bytes is written anew with each change. */
+/** Guess: a state of up to this size is rewritten with each change. */
 const WHOLE_SIZE_MAX = 16 << 10;
 
 const fileSchema = z.strictObject({
@@ -43,27 +43,28 @@ const fileSchema = z.strictObject({
 });
 const lineSchema = z.strictObject({ checksum: z.string(), change: changeSchema });
 
-/** The catalog is damaged, and so is the one before. The message names the file, and what is wrong with it. */
+/** The catalog and its previous state are damaged. The message names the file and the damage. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError';
 }
 
-/** What the files of a catalog say. */
+/** The content of the catalog files. */
 export interface LoadedCatalog {
   readonly state: CatalogState;
   /** There was nothing to load. */
   readonly isMissing: boolean;
-  /** Of another form, or from the copy: to be written anew. */
+  /** Of another form, or from the copy: must be rewritten. */
   readonly isOutdated: boolean;
-  /** What is wrong with the files in whose place the state before was loaded. */
+  /** Why the previous state was loaded instead. */
   readonly damage: string | undefined;
 }
 
 let form: string | undefined;
 
 /**
- * Tells what a catalog may hold from what other versions of Trawl write into theirs. What is of this form and has the right
- * checksum is not checked member by member: that took an eighth of a start with 5,000 repositories.
+ * Distinguishes this version's catalogs from other versions'. A file of this form with the right
+ * checksum is not validated member by member: that took an eighth of a start with 5,000
+ * repositories.
  */
 function catalogForm(): string {
   const schemas = [catalogSchema, changeSchema].map((schema) => z.toJSONSchema(schema));
@@ -75,7 +76,7 @@ export function encodeCatalog(repos: readonly CatalogRepo[], formatVersion?: num
   return encoded(repos, formatVersion).text;
 }
 
-/** The text of a catalog file, and the checksum in it. */
+/** The text of a catalog file, and its checksum. */
 function encoded(
   repos: readonly CatalogRepo[],
   formatVersion: number = FORMAT_VERSION,
@@ -90,15 +91,15 @@ function checksumOf(state: unknown): string {
   return hash('sha256', JSON.stringify(state), 'hex');
 }
 
-/** The lines behind a state, as far as they are sound. */
+/** The valid lines after a state. */
 interface Lines {
   readonly changes: readonly CatalogChange[];
   /** Of the last one, or of the state. */
   readonly checksum: string;
-  /** Bytes of the sound ones, and of all. */
+  /** Bytes of the valid lines, and of all. */
   readonly size: number;
   readonly fileSize: number;
-  /** What is wrong with a line that others follow. */
+  /** Damage of a line that others follow. */
   readonly damage: string | undefined;
 }
 
@@ -109,10 +110,10 @@ export class CatalogFiles {
   readonly #lastChangesFile: string;
   /** Of the state on disk; 0: nothing may be appended to it. */
   #stateSize = 0;
-  /** Of what was written last. */
+  /** Of the last write. */
   #checksum = '';
   #linesSize = 0;
-  /** The files on disk are not to be kept as those before. */
+  /** The files on disk must not become the previous state. */
   #isUnsound = true;
 
   constructor(dataDir: string) {
@@ -122,12 +123,12 @@ export class CatalogFiles {
     this.#lastChangesFile = path.join(dataDir, LAST_CHANGES_FILE);
   }
 
-  /** Reads the catalog; the one before, if it is damaged or missing. Errors: CatalogError. */
+  /** Reads the catalog, or its previous state if it is damaged or missing. Errors: CatalogError. */
   async load(): Promise<LoadedCatalog> {
     for (;;) {
       const before = await stampOf(this.#file);
       const loaded = await this.#loadOnce();
-      // Who does not own the directory may read a state, and lines that belong to the next one.
+      // A reader beside the owner may read a state, and lines that belong to the next one.
       if ((await stampOf(this.#file)) === before) return loaded;
     }
   }
@@ -155,7 +156,10 @@ export class CatalogFiles {
     return { state: EMPTY, isMissing: true, isOutdated: false, damage: undefined };
   }
 
-  /** The state before with its lines is what the damaged one was, so the lines of that may follow. */
+  /**
+   * The previous state with its lines equals the damaged state, so the lines of that one may
+   * follow.
+   */
   async #laterState(last: StateFile): Promise<CatalogState> {
     const before = await readLines(this.#lastChangesFile, last.checksum, last.isOfForm);
     const state = withChanges(last.state, before.changes);
@@ -163,7 +167,7 @@ export class CatalogFiles {
     return withChanges(state, changes);
   }
 
-  /** Puts a state away that cannot be loaded: it is missing then. Returns its place. */
+  /** Moves an unreadable state aside, so that it counts as missing. Returns its new path. */
   async putAway(): Promise<string> {
     const file = path.join(path.dirname(this.#file), DAMAGED_FILE);
     await rm(file, { force: true, recursive: true });
@@ -174,9 +178,9 @@ export class CatalogFiles {
   }
 
   /**
-   * Keeps a change; it is on disk when that resolves.
+   * Writes a change; it is on disk when this resolves.
    *
-   * @param after  all repos as the change leaves them
+   * @param after  all repos after the change
    */
   async keep(change: CatalogChange, after: () => readonly CatalogRepo[]): Promise<void> {
     const text = JSON.stringify(change);
@@ -188,8 +192,8 @@ export class CatalogFiles {
     }
     await this.#append(line);
     this.#checksum = checksum;
-    // Why behind that: the state before with its lines is what the new one is. It is kept already, so what fails here is
-    // no failure.
+    // Why last: the previous state with its lines equals the new one. The change is on disk
+    // already, so an error here is ignored.
     if (this.#linesSize > this.#stateSize) await this.#writeState(after()).catch(() => {});
   }
 
@@ -198,7 +202,7 @@ export class CatalogFiles {
     const file = await open(this.#changesFile, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600);
     const end = this.#linesSize;
     try {
-      // Why in a loop: a disk that gets full takes a part without an error.
+      // Why in a loop: a nearly full disk writes a part without an error.
       for (let done = 0; done < line.length;) {
         const { bytesWritten } = await file.write(line, done, line.length - done, end + done);
         done += bytesWritten;
@@ -208,7 +212,7 @@ export class CatalogFiles {
       this.#linesSize += line.length;
     } catch (error) {
       await file.truncate(end).catch(() => {
-        // The next change writes a state.
+        // The next change writes a full state.
         this.#stateSize = 0;
       });
       throw named(error, this.#changesFile);
@@ -220,7 +224,7 @@ export class CatalogFiles {
   async #writeState(repos: readonly CatalogRepo[]): Promise<void> {
     const { text, checksum } = encoded(repos);
     const size = this.#stateSize;
-    // If this fails half-way, the lines belong to a state that is no more.
+    // If this fails half-way, the lines belong to a state that no longer exists.
     this.#stateSize = 0;
     await replaceFile(this.#file, text, () => this.#keepLast()).catch((error: unknown) => {
       this.#stateSize = size;
@@ -233,7 +237,7 @@ export class CatalogFiles {
     this.#isUnsound = false;
   }
 
-  /** Keeps the files as those before, unless they were not loaded. */
+  /** Keeps the current files as the previous ones, unless they were not loaded. */
   async #keepLast(): Promise<void> {
     if (this.#isUnsound) return;
     await rm(this.#lastFile, { force: true, recursive: true });
@@ -245,12 +249,12 @@ export class CatalogFiles {
 
 async function secondName(file: string, name: string): Promise<void> {
   await link(file, name).catch((error: unknown) => {
-    // Some file systems have no second names.
+    // Some file systems have no hard links.
     if (systemCodeOf(error) === 'ENOENT') throw error;
   });
 }
 
-/** Tells one file of a name from the next. */
+/** Identifies one file among those that had its name. */
 async function stampOf(file: string): Promise<string> {
   try {
     const { ino, mtimeMs, size } = await stat(file);
@@ -268,9 +272,9 @@ function withChanges(state: CatalogState, changes: readonly CatalogChange[]): Ca
 }
 
 /**
- * What lines behind a state of this checksum say.
+ * The valid lines after a state with this checksum.
  *
- * @param isOfForm  they are of this version's form
+ * @param isOfForm  they have this version's form
  */
 async function readLines(file: string, stateChecksum: string, isOfForm: boolean): Promise<Lines> {
   const changes: CatalogChange[] = [];
@@ -286,7 +290,7 @@ async function readLines(file: string, stateChecksum: string, isOfForm: boolean)
   for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
     const line = parseLine(bytes.toString('utf8', start, end), checksum, isOfForm);
     if (line === undefined) {
-      // Lines of another state are no damage, nor is the one that was being written.
+      // Lines of another state are no damage, nor is an unfinished last line.
       if (changes.length > 0 && bytes.includes(10, end + 1))
         damage = `${file} is damaged: line ${changes.length + 1}`;
       break;
@@ -298,7 +302,7 @@ async function readLines(file: string, stateChecksum: string, isOfForm: boolean)
   return { changes, checksum, size: start, fileSize: bytes.length, damage };
 }
 
-/** Undefined: it is not the line that follows one of this checksum. */
+/** Undefined: not the line that follows this checksum. */
 function parseLine(
   text: string,
   before: string,
@@ -306,7 +310,7 @@ function parseLine(
 ): z.infer<typeof lineSchema> | undefined {
   const json = parseJson(text);
   if (!isOfForm && !lineSchema.safeParse(json).success) return undefined;
-  // As it was written: the schema may have put members in another order.
+  // As written: the schema may have reordered members.
   const line: Partial<z.infer<typeof lineSchema>> = Object(json);
   const { checksum, change } = line;
   if (checksum === undefined || change === undefined) return undefined;
@@ -321,11 +325,11 @@ interface StateFile {
   readonly checksum: string;
   /** Bytes. */
   readonly size: number;
-  /** Of the form that this version writes. */
+  /** Of this version's form. */
   readonly isOfForm: boolean;
 }
 
-/** What a catalog file holds; undefined: there is none; a text: what is wrong with it. */
+/** The content of a catalog file; undefined: no file; a string: its damage. */
 async function readState(file: string): Promise<StateFile | string | undefined> {
   let text: string;
   try {
@@ -336,11 +340,11 @@ async function readState(file: string): Promise<StateFile | string | undefined> 
     throw error;
   }
   const json = parseJson(text);
-  if (json === undefined) return `${file} is damaged: it is no JSON`;
+  if (json === undefined) return `${file} is damaged: it is not JSON`;
   // Source: files of earlier versions begin with the version of the format.
   const isOld = text.startsWith('{\n "formatVersion"') || text.startsWith('{"formatVersion"');
   const size = Buffer.byteLength(text);
-  // As it was written: the schema may put members in another order.
+  // As written: the schema may reorder members.
   const { checksum, form: foundForm, state }: Partial<z.infer<typeof fileSchema>> = Object(json);
   const isSound = state !== undefined && checksumOf(state) === checksum;
   if (isSound && foundForm === catalogForm()) return { state, checksum, size, isOfForm: true };
@@ -359,8 +363,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The first thing that is wrong, in words. */
+/** The first problem, in words. */
 function issueOf({ issues: [issue] }: z.ZodError): string {
   const place = issue?.path.join('.') ?? '';
-  return `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it is no catalog'}`;
+  return `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it is not a catalog'}`;
 }

@@ -1,4 +1,4 @@
-// What the catalog keeps of repos and their shards, as it is written and checked when it is read.
+// The records of the catalog: repos and their shards. Written as JSON and validated when read.
 
 import { z } from 'zod';
 import { FILE_ID } from '../../base/file-hash.ts';
@@ -10,10 +10,10 @@ const symbolsSchema = z.strictObject({
   symbolsId: fileId,
   size: z.number().int().positive(),
   symbolCount: z.number().int().nonnegative(),
-  /** Files that symbols were looked for in, and those where that failed. */
+  /** Files searched for symbols, and those where that failed. */
   fileCount: z.number().int().nonnegative(),
   failedCount: z.number().int().nonnegative(),
-  /** What found them: they are looked for again when that changes. */
+  /** The symbol engine: a change of it makes symbols be found again. */
   foundBy: z.string(),
 });
 
@@ -22,9 +22,12 @@ const shardSchema = z.strictObject({
   size: z.number().int().positive(),
   docCount: z.number().int().nonnegative(),
   contentSize: z.number().int().nonnegative(),
-  /** Bytes of the ids of its contents; absent: in older catalogs. */
+  /** Bytes of a content id; absent in older catalogs. */
   hashSize: z.number().int().positive().exactOptional(),
-  /** The docs of the repo, and the bytes of their contents; absent: all are of this repo. */
+  /**
+   * The repo's docs in the shard, and the bytes of their contents; absent: all docs are of this
+   * repo.
+   */
   part: z
     .strictObject({
       docStart: z.number().int().nonnegative(),
@@ -32,7 +35,7 @@ const shardSchema = z.strictObject({
       contentSize: z.number().int().nonnegative(),
     })
     .exactOptional(),
-  /** The file with its symbols; absent: they are not known. */
+  /** The file with its symbols; absent: not found yet. */
   symbols: symbolsSchema.exactOptional(),
 });
 
@@ -72,26 +75,29 @@ const recordSchema = z.strictObject({
 
 const repoSchema = z.strictObject({
   record: recordSchema,
-  /** Says when the docs must be built again: source, settings and format in one text. */
+  /** Source, settings and format in one text: the docs are built again when it changes. */
   fingerprint: z.string().exactOptional(),
-  /** What its refs and settings looked like then: while they do, a job asks no git. Absent: it has to. */
+  /**
+   * The refs and settings at the last build. While they are the same a job runs no git. Absent: it
+   * must.
+   */
   look: z.string().exactOptional(),
   shards: z.array(shardSchema),
-  /** The commits of its revisions, the default one first; null: files on disk, or nothing. */
+  /** The commits of its revisions, the default one first; null: files on disk, or no commit. */
   commits: z.array(z.string().nullable()).readonly().exactOptional(),
-  /** The revision file; absent: one revision, which holds all docs. */
+  /** The revision file; absent: one revision, which has all docs. */
   revisionFile: fileId.exactOptional(),
   skipped: z.record(z.string(), z.number()),
-  /** What rules leave out, by rule, and paths that are no docs, by reason. */
+  /** Files excluded by rules, per rule, and paths that are no docs, per reason. */
   ignored: z.record(z.string(), z.number()).exactOptional(),
   leftOut: z.record(z.string(), z.number()).exactOptional(),
-  /** Its git, or what lies at its path, is of another source: nothing of it is shown until that is over. */
+  /** Its git or its path belongs to another source: the repo is hidden until that is fixed. */
   isStray: z.literal(true).exactOptional(),
 });
 
 export const catalogSchema = z.strictObject({
   formatVersion: z.number(),
-  /** Older catalogs gave out ids. */
+  /** Older catalogs assigned ids. */
   nextRepoId: z.number().int().positive().exactOptional(),
   repos: z.array(repoSchema),
 });
@@ -106,16 +112,16 @@ export type CatalogShard = z.infer<typeof shardSchema>;
 export type CatalogRepo = z.infer<typeof repoSchema>;
 export type CatalogState = z.infer<typeof catalogSchema>;
 
-/** What becomes of repos. Those that are put are new, or take the place of what is known by their ids; ids that go. */
+/** A change of repos: new or replaced records by id, and removed ids. */
 export type CatalogChange = z.infer<typeof changeSchema>;
 
-/** A repo of which nothing says any more that its docs are up to date. */
+/** A copy whose docs count as out of date. */
 export function withoutFingerprint(repo: CatalogRepo): CatalogRepo {
   const { fingerprint: _, look: __, ...rest } = repo;
   return rest;
 }
 
-/** Those of a shard's docs that are of the repo: from `docStart` to before `docEnd`. */
+/** The repo's docs in a shard: from `docStart` to before `docEnd`. */
 export function docsOfRepo({ docCount, part }: CatalogShard): { docStart: number; docEnd: number } {
   return { docStart: part?.docStart ?? 0, docEnd: part?.docEnd ?? docCount };
 }
@@ -125,12 +131,12 @@ export function docCountOf(shard: CatalogShard): number {
   return docEnd - docStart;
 }
 
-/** Which of a repo's shards has this id; -1: none. */
+/** Index of the repo's shard with this id; -1: none. */
 export function indexIn({ shards }: CatalogRepo, shardId: string): number {
   return shards.findIndex((one) => one.shardId === shardId);
 }
 
-/** Bytes of the contents of a repo in a shard, and of the file for them: a share, where others have docs in it. */
+/** Bytes of a repo's contents in a shard, and its share of the file. */
 export function sizesOfRepo({ size, contentSize, part }: CatalogShard): {
   contentSize: number;
   shardSize: number;
@@ -141,8 +147,8 @@ export function sizesOfRepo({ size, contentSize, part }: CatalogShard): {
 }
 
 /**
- * The shards with the symbols that a repo has for those of the same id: symbols are found while a job or a merge goes on, and a
- * shard that is built again from the same docs has the same.
+ * Shards with the symbols that the repo has for the same shard ids. Symbols may be found while a
+ * job or a merge runs, and a shard that is built again from the same docs has the same id.
  */
 export function withSymbolsOf(repo: CatalogRepo, shards: readonly CatalogShard[]): CatalogShard[] {
   const known = new Map(repo.shards.map(({ shardId, symbols }) => [shardId, symbols]));
@@ -152,7 +158,7 @@ export function withSymbolsOf(repo: CatalogRepo, shards: readonly CatalogShard[]
   });
 }
 
-/** Does to repos by id what a change says. */
+/** Applies a change to repos by id. */
 export function applyChange(
   repos: Map<number, CatalogRepo>,
   { put = [], removed = [] }: CatalogChange,

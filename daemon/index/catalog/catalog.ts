@@ -1,8 +1,9 @@
-// The catalog: which repos are indexed and which shard files hold them; how it is kept: catalog-files.ts. Shard files and
-// revision files (engine/shards/revisions.ts) are immutable and named by what is in them (base/file-hash.ts).
+// The catalog: which repos are indexed, and which shard files hold them. It is stored by
+// catalog-files.ts. Shard files and revision files (engine/shards/revisions.ts) are immutable and
+// named by their content (base/file-hash.ts).
 //
-// It may be lost: names, ids and rules of repos are in the store, and what is here of them is a copy for who opens the
-// index without it.
+// The catalog may be lost: names, ids and permissions of repos are in the store; the copy here is
+// for processes that open the index without the store.
 
 import { given } from '../../base/given.ts';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -25,17 +26,17 @@ import { putAt, replaceFile } from './replace-file.ts';
 
 export const SHARD_FOLDER = 'shards';
 const CLONE_FOLDER = 'clones';
-/** How names of clones end there. */
+/** Suffix of clones in `cloneFolder`. */
 const CLONE_ENDING = '.git';
-/** How names of files end there. */
+/** Suffix of shard files in the shard folder. */
 const SHARD_ENDING = '.shard';
 const SYMBOLS_ENDING = '.tags';
 const REVISIONS_ENDING = '.revisions';
 
-/** Told of each change, once it holds: what repos were, and what those are that are new or in their place. */
+/** Notified after each change, with the replaced records and the new ones. */
 type Follower = (former: readonly CatalogRepo[], put: readonly CatalogRepo[]) => void;
 
-/** Names in the shard folder of the files of a repo. */
+/** File names of a repo in the shard folder. */
 function namesOf({ shards, revisionFile }: CatalogRepo): string[] {
   return [
     ...shards.map(({ shardId }) => `${shardId}${SHARD_ENDING}`),
@@ -48,7 +49,7 @@ function namesOf({ shards, revisionFile }: CatalogRepo): string[] {
 
 export class Catalog {
   readonly shardFolder: string;
-  /** Clones of repos that a code host has. */
+  /** Clones of repos from code hosts. */
   readonly cloneFolder: string;
   /** Repos whose index `load` could not use, and why; undefined: none. */
   unusable: { readonly count: number; readonly repos: string; readonly reason: string } | undefined;
@@ -58,22 +59,22 @@ export class Catalog {
     isOutdated: false,
     damage: undefined,
   };
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #byId = new Map<number, CatalogRepo>();
-  /** Made when it is asked for. */
+  /** Created on first use. */
   #repos: readonly CatalogRepo[] | undefined;
-  /** By the name of each file in the shard folder, the repos that name it. */
+  /** Repo ids by file name in the shard folder. */
   readonly #namedBy = new Map<string, Set<number>>();
-  /** By repoId: ascends in the order in which they came. */
+  /** By repoId; ascends in order of arrival. */
   readonly #ordinals = new Map<number, number>();
   #lastOrdinal = 0;
   readonly #followers: Follower[] = [];
   #version = 0;
-  /** The last change of a file. */
+  /** The last file operation; the next one waits for it. */
   #lastChange: Promise<unknown> = Promise.resolve();
-  /** Names of files that were put into the shard folder, and by how many who are not done with them (`disown`). */
+  /** Files put into the shard folder, with the number of users that have not called `disown`. */
   readonly #arrived = new Map<string, number>();
-  /** Open revision files by id; an error: what is wrong with it. */
+  /** Open revision files by id; an error: its damage. */
   readonly #tables = new Map<string, RevisionTable | Error>();
 
   constructor(dataDir: string) {
@@ -82,22 +83,21 @@ export class Catalog {
     this.cloneFolder = path.join(path.resolve(dataDir), CLONE_FOLDER);
   }
 
-  /** Another number after each change. */
+  /** Different after each change. */
   get version(): number {
     return this.#version;
   }
 
-  /** There was no file to load. */
   get isMissing(): boolean {
     return this.#loaded.isMissing;
   }
 
-  /** It was loaded from a file of an older form, or from the copy, and is to be written anew. */
+  /** Loaded from an older form or from the copy; must be rewritten. */
   get isOutdated(): boolean {
     return this.#loaded.isOutdated;
   }
 
-  /** What is wrong with the file in whose place the one before was loaded. */
+  /** Why the previous state was loaded instead of the current one. */
   get damage(): string | undefined {
     return this.#loaded.damage;
   }
@@ -110,24 +110,23 @@ export class Catalog {
     return this.#byId.get(repoId);
   }
 
-  /** Where a repo of the catalog stands in the order of `repos`: another number for each, the first the lowest. */
+  /** The position of a repo in the order of `repos`: unique, ascending. */
   ordinalOf(repoId: number): number {
     return this.#ordinals.get(repoId)!;
   }
 
-  /** Whether a repo has docs in a shard. */
   hasShard(shardId: string): boolean {
     return this.#namedBy.has(`${shardId}${SHARD_ENDING}`);
   }
 
-  /** The repos that a shard holds docs of, in the order of `repos`. */
+  /** The repos with docs in a shard, in the order of `repos`. */
   reposOfShard(shardId: string): readonly CatalogRepo[] {
     const repoIds = [...(this.#namedBy.get(`${shardId}${SHARD_ENDING}`) ?? [])];
     repoIds.sort((a, b) => this.ordinalOf(a) - this.ordinalOf(b));
     return repoIds.map((repoId) => this.#byId.get(repoId)!);
   }
 
-  /** Has `follower` told of each change from now on. */
+  /** Notifies `follower` of each later change. */
   follow(follower: Follower): void {
     this.#followers.push(follower);
   }
@@ -148,7 +147,7 @@ export class Catalog {
     return path.dirname(place) === this.cloneFolder;
   }
 
-  /** A shard with its symbols, as it is opened. */
+  /** A shard with its symbols, as the engine opens it. */
   shardFile({ shardId, size, symbols }: CatalogShard): ShardFile {
     const file = { shardId, path: this.shardPath(shardId), size };
     if (symbols === undefined) return file;
@@ -156,14 +155,14 @@ export class Catalog {
     return { ...file, symbols: { path: this.symbolsPath(symbolsId), size: symbols.size } };
   }
 
-  /** The files of all shards, each once. */
+  /** The files of all shards, without duplicates. */
   get shardFiles(): readonly ShardFile[] {
     const shards = this.repos.flatMap((repo) => repo.shards);
     const distinct = new Map(shards.map((shard) => [shard.shardId, shard]));
     return [...distinct.values()].map((shard) => this.shardFile(shard));
   }
 
-  /** Names in the shard folder of all files, each once. */
+  /** Names of all files in the shard folder, without duplicates. */
   get fileNames(): Iterable<string> {
     return this.#namedBy.keys();
   }
@@ -173,9 +172,9 @@ export class Catalog {
   }
 
   /**
-   * Reads the catalog; the one before, if it is damaged or missing; no file is an empty one. Shards of another format
-   * version leave their repo to be built again; files that are gone are damage like any other, which shows when they are
-   * opened.
+   * Reads the catalog, or its previous state if it is damaged or missing; without a file it is
+   * empty. A repo with shards of another format version is built again. Missing shard files are
+   * found when they are opened.
    *
    * Errors: CatalogError.
    */
@@ -183,7 +182,7 @@ export class Catalog {
     const { state, ...loaded } = await this.#files.load();
     this.#loaded = loaded;
     const isReadable = state.formatVersion === FORMAT_VERSION;
-    const reason = `shards are of format ${state.formatVersion}, this version reads ${FORMAT_VERSION}`;
+    const reason = `shards have format ${state.formatVersion}, this version reads ${FORMAT_VERSION}`;
     const repos = isReadable ? state.repos : state.repos.map(unindexed);
     const lost = isReadable ? [] : state.repos.filter(({ shards }) => shards.length > 0);
     if (lost.length > 0) {
@@ -194,7 +193,7 @@ export class Catalog {
     this.#apply({ put: repos });
   }
 
-  /** Puts a catalog away that cannot be loaded: it is missing then. */
+  /** Moves an unreadable catalog aside, so that it counts as missing. */
   async putAway(): Promise<string> {
     const place = await this.#files.putAway();
     this.#loaded = { isMissing: true, isOutdated: false, damage: undefined };
@@ -214,7 +213,10 @@ export class Catalog {
     }
   }
 
-  /** Docs of a repo by revision; undefined: its revision holds all; an error: why they are not known. */
+  /**
+   * A repo's docs by revision; undefined: one revision has all docs; an error: why they cannot be
+   * read.
+   */
   revisionsOf({ revisionFile }: CatalogRepo): RevisionTable | Error | undefined {
     return revisionFile === undefined ? undefined : this.#tables.get(revisionFile);
   }
@@ -223,35 +225,38 @@ export class Catalog {
     return this.filePath(`${id}${REVISIONS_ENDING}`);
   }
 
-  /** Writes a revision file; returns its id. It takes part once the state names it; until `disown` it stays. */
+  /**
+   * Writes a revision file and returns its id. It is kept until `disown`, and then if the state
+   * names it.
+   */
   async writeRevisions(file: Buffer): Promise<string> {
     const id = revisionFileId(file);
     await this.#inTurn(async () => {
       await replaceFile(this.revisionPath(id), file);
       this.#noteArrived(this.revisionPath(id));
     });
-    // What was found wrong with the file before is so no more.
+    // The damage was that of the replaced file.
     if (this.#tables.get(id) instanceof Error) this.#tables.delete(id);
     return id;
   }
 
-  /** Removes files of the shard folder that no repo names. Only for the owner of the data directory. */
+  /** Removes shard folder files that no repo names. Only for the owner of the data directory. */
   async sweep(): Promise<void> {
     await mkdir(this.shardFolder, { recursive: true, mode: 0o700 });
     await this.#remove(await readdir(this.shardFolder));
   }
 
   /**
-   * Removes the files of repos as they were, which are in use no more: not those which another repo names too (they have
-   * the names of their content), nor those that have come since and are to be named.
+   * Removes files of replaced repos, except those that another repo names (files are named by
+   * content) or that were just added.
    */
   async removeFilesOf(former: readonly CatalogRepo[]): Promise<void> {
     await this.#inTurn(() => this.#remove(former.flatMap(namesOf)));
   }
 
   /**
-   * To be called once by whoever put files into the folder, when the state names them or is not going to: those that it
-   * does not name are removed, unless somebody else has put the same there.
+   * Releases files that the caller put into the folder, after the state names them or never will.
+   * Those not named are removed, unless somebody else added the same file.
    */
   async disown(files: readonly string[]): Promise<void> {
     const names = files.map((file) => path.basename(file));
@@ -271,7 +276,7 @@ export class Catalog {
     }
   }
 
-  /** Runs changes of files one after the other. */
+  /** Runs file operations one after the other. */
   async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const turn = this.#lastChange.catch(() => {}).then(work);
     this.#lastChange = turn;
@@ -279,9 +284,10 @@ export class Catalog {
   }
 
   /**
-   * Changes repos, on disk first; returns what those were that it replaced or removed. Calls run one after the other.
+   * Changes repos, on disk first; returns the records that it replaced or removed. Calls run one
+   * after the other.
    *
-   * @param changeOf  says what to change, when it is its turn
+   * @param changeOf  returns the change when its turn comes
    */
   async commit(changeOf: () => CatalogChange): Promise<readonly CatalogRepo[]> {
     return this.#inTurn(async () => {
@@ -303,7 +309,7 @@ export class Catalog {
     });
   }
 
-  /** Takes a change over that is on disk; returns what the repos were. */
+  /** Applies a change that is on disk; returns the replaced records. */
   #apply(change: CatalogChange): CatalogRepo[] {
     const { put = [], removed = [] } = change;
     const changed = new Set([...removed, ...put.map(({ record }) => record.repoId)]);
@@ -333,12 +339,11 @@ export class Catalog {
     }
   }
 
-  /** Gives a finished shard file its name. The file is synced. Until `disown` it stays. */
+  /** Renames a finished, synced shard file to its final name. It is kept until `disown`. */
   async adoptShard(file: string, shardId: string): Promise<void> {
     await this.#adopt(file, this.shardPath(shardId));
   }
 
-  /** Gives a finished file of symbols its name. The file is synced. Until `disown` it stays. */
   async adoptSymbols(file: string, symbolsId: string): Promise<void> {
     await this.#adopt(file, this.symbolsPath(symbolsId));
   }
@@ -356,13 +361,16 @@ export class Catalog {
   }
 }
 
-/** A repo whose shards cannot be used. */
+/** The record of a repo whose shards cannot be used. */
 function unindexed({ record, skipped, isStray }: CatalogRepo): CatalogRepo {
   const { indexedAt: _, revisions: __, ...rest } = record;
   return { record: rest, shards: [], skipped, ...given({ isStray }) };
 }
 
-/** Removes a file of the shard folder; a folder only if it has the name of one of our files, which is damage. */
+/**
+ * Removes a file of the shard folder; a folder only if it has the name of one of our files
+ * (damage).
+ */
 async function removeOurs(file: string): Promise<void> {
   const endings = [SHARD_ENDING, SYMBOLS_ENDING, REVISIONS_ENDING];
   const recursive = endings.some((ending) => file.endsWith(ending));

@@ -1,4 +1,4 @@
-// Takes possession of a data directory: makes it if it is missing, locks it, and finishes a restore that was killed.
+// Opens a data directory for its owner: creates and locks it, and finishes an interrupted restore.
 
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,15 +8,16 @@ import { lockDataDir, LockedError } from './lock.ts';
 import { claimOwnFolder } from '../../sources/disk/own-folder.ts';
 import { finishPlacing } from './placing.ts';
 
-/** How long a command that has the directory is waited for. */
+/** How long to wait for a command that holds the lock. */
 const WAIT_MS = 30_000;
 const PAUSE_MS = 50;
 
 /**
- * Makes the data directory if it is missing and takes its lock; returns how to give it back. From then on it
- * is left out of sources. The ignore file is for git, in whose work tree the directory may lie.
+ * Creates the data directory if it is missing and locks it; returns the function that unlocks it.
+ * Sources no longer include the directory. The ignore file is for git, in whose work tree the
+ * directory may lie.
  *
- * @param isBrief  for the time of a command, which daemons that start meanwhile wait for
+ * @param isBrief  for a short command; a starting daemon waits for it
  *
  * Errors: LockedError.
  */
@@ -36,7 +37,7 @@ export async function takeDataDir(dataDir: string, isBrief = false): Promise<() 
   }
 }
 
-/** What a process that was killed was about to put in place of a file. */
+/** Removes temporary files of a killed process. */
 async function removeHalfWritten(dataDir: string): Promise<void> {
   for (const entry of await readdir(dataDir, { withFileTypes: true }))
     if (entry.isFile() && entry.name.endsWith('.next')) await rm(path.join(dataDir, entry.name));

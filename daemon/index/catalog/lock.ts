@@ -1,6 +1,6 @@
-// One owner at a time for a data directory: a lock of the kernel (flock) on an open file, which ends with the process
-// however that ends, and holds between containers that share the directory. What the file says, who the owner is, is
-// for messages alone; its presence says nothing.
+// Locks a data directory for one owner with a kernel lock (flock) on an open file. The lock ends
+// with the process and also works between containers that share the directory. The file's text
+// names the owner for messages; its presence means nothing.
 
 import { closeSync, constants, fstatSync, ftruncateSync, readFileSync, statSync } from 'node:fs';
 import { unlinkSync, writeSync } from 'node:fs';
@@ -15,13 +15,13 @@ const { O_RDWR, O_APPEND, O_CREAT } = constants;
 /** Another process owns the data directory. */
 export class LockedError extends Error {
   readonly exitCode = 2;
-  /** Which directory, and who has it. */
+  /** The directory and its owner. */
   readonly fact: string;
-  /** The directory will soon be free: its owner is a command, or is no more. */
+  /** The lock will be free soon: its owner is a command, or has exited. */
   readonly isBrief: boolean;
 
   constructor(fact: string, isBrief: boolean) {
-    super(`${fact}; end that one first, or take another folder by --data-dir`);
+    super(`${fact}. Stop it or pass another --data-dir.`);
     this.fact = fact;
     this.isBrief = isBrief;
   }
@@ -34,16 +34,18 @@ const LOCK_EX = 2;
 const LOCK_NB = 4;
 
 /**
- * Takes the lock; returns how to give it back.
+ * Takes the lock; returns the function that releases it.
  *
- * @param isBrief  for the time of a command; others may wait for that
+ * @param isBrief  for a short command; others may wait for it
  *
- * Errors: LockedError; an Error where the system or the file system has no such locks: nobody owns without one.
+ * Errors: LockedError; an Error if the system or the file system has no such locks: without a lock
+ * nobody is the owner.
  */
 export function lockDataDir(dataDir: string, isBrief = false): () => void {
   const file = path.join(dataDir, 'lock');
   for (;;) {
-    // Why the handle is not inherited: Node.js opens with O_CLOEXEC; a git that outlives the daemon holds nothing.
+    // Why child processes do not inherit it: Node.js opens with O_CLOEXEC, so a git that outlives
+    // the daemon holds no lock.
     const handle = openOwn(file, O_RDWR | O_APPEND | O_CREAT);
     try {
       if (!tryFlock(handle, file)) throw lockedError(dataDir, file);
@@ -55,12 +57,12 @@ export function lockDataDir(dataDir: string, isBrief = false): () => void {
       closeSync(handle);
       throw named(error, file);
     }
-    // The owner before has removed the file in between: a lock on what is no longer there keeps nobody out.
+    // The previous owner removed the file meanwhile: a lock on a removed file excludes nobody.
     closeSync(handle);
   }
 }
 
-/** Errors: the file cannot be written; it is gone then. */
+/** Errors: the file cannot be written, and is removed. */
 function noteOwner(handle: number, file: string, isBrief: boolean): void {
   try {
     ftruncateSync(handle);
@@ -90,13 +92,13 @@ function isAt(handle: number, file: string): boolean {
 function lockedError(dataDir: string, file: string): LockedError {
   const [owner = '', host = '', kind] = readOwner(file).trim().split(' ');
   const name = owner === '' ? 'another process' : `process ${owner} (${host})`;
-  // An empty file: its owner has only just taken it, or is giving it back. An owner that is no more: a program that it was
-  // starting when it was killed holds the lock, until that program really begins.
+  // An empty file: the owner has just taken or is releasing the lock. A dead owner: a child that it
+  // was starting holds the lock until it executes its program.
   const isBrief = kind === BRIEF || owner === '' || isGone(Number(owner), host);
-  return new LockedError(`${dataDir} is in use by ${name}`, isBrief);
+  return new LockedError(`data directory ${dataDir} is in use by ${name}`, isBrief);
 }
 
-/** Whether a process of this machine is no more. */
+/** Whether a process of this machine has exited. */
 function isGone(pid: number, host: string): boolean {
   if (host !== hostname() || !Number.isInteger(pid) || pid <= 0) return false;
   try {
@@ -128,7 +130,7 @@ function tryFlock(handle: number, file: string): boolean {
   const { EWOULDBLOCK, EAGAIN } = codes;
   if (code === EWOULDBLOCK || code === EAGAIN) return false;
   throw new Error(
-    `${file} cannot be locked (errno ${code}); put the data directory on a disk that has locks`,
+    `${file} cannot be locked (errno ${code}); use a data directory on a file system with locks`,
   );
 }
 

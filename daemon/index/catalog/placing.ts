@@ -1,6 +1,7 @@
-// Puts a restored data directory in place of what is there, so that a process that is killed on the way, or power that
-// is lost, leaves the directory as it was or lets the next one to open it finish: all files are made in a folder
-// `restoring`, which gets the name `restored` when it is complete and synced. Only then files are moved out of it.
+// Replaces the content of a data directory by a restored one, safely against kills and power loss:
+// all files are created in a folder `restoring`, which is renamed to `restored` when it is complete
+// and synced. Only then are files moved out of it; the next process to open the directory finishes
+// that.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
@@ -18,10 +19,10 @@ import { SHARD_FOLDER } from './catalog.ts';
 const STAGING = 'restoring';
 const COMPLETE = 'restored';
 
-/** Names of the folders of this file in a data directory. */
+/** Folders of this file in a data directory. */
 export const PLACING_FOLDERS: readonly string[] = [STAGING, COMPLETE];
 
-/** A new, empty folder in the data directory for what is to be placed. */
+/** Creates an empty staging folder in the data directory. */
 export async function makeStaging(dataDir: string): Promise<string> {
   const folder = path.join(dataDir, STAGING);
   await rm(folder, { recursive: true, force: true });
@@ -33,7 +34,7 @@ export async function dropStaging(dataDir: string): Promise<void> {
   await rm(path.join(dataDir, STAGING), { recursive: true, force: true });
 }
 
-/** What is in the folder of makeStaging counts from here on; its files are synced. */
+/** Commits the staging folder and moves its files into place. They are synced. */
 export async function placeStaging(dataDir: string): Promise<void> {
   const staging = path.join(dataDir, STAGING);
   await syncPath(path.join(staging, SHARD_FOLDER));
@@ -43,7 +44,10 @@ export async function placeStaging(dataDir: string): Promise<void> {
   await finishPlacing(dataDir);
 }
 
-/** Finishes what was begun and removes what was not. Only for the owner of the data directory. */
+/**
+ * Finishes a committed restore and removes an unfinished one. Only for the owner of the data
+ * directory.
+ */
 export async function finishPlacing(dataDir: string): Promise<void> {
   await dropStaging(dataDir);
   const from = path.join(dataDir, COMPLETE);
@@ -60,11 +64,11 @@ export async function finishPlacing(dataDir: string): Promise<void> {
       await rm(path.join(dataDir, name), { force: true, recursive: true });
     await syncPath(dataDir);
   }
-  // Of the index that was there.
+  // Removes the old index.
   if (names.includes(CATALOG_FILE))
     for (const name of [LAST_FILE, LAST_CHANGES_FILE, CHANGES_FILE, DAMAGED_FILE])
       await rm(path.join(dataDir, name), { force: true });
-  // The catalog last: whoever reads the directory meanwhile sees the old index.
+  // The catalog last: a concurrent reader sees the old index until then.
   for (const name of ['store.db', 'secret', CATALOG_FILE])
     if (names.includes(name)) await rename(path.join(from, name), path.join(dataDir, name));
   await syncPath(dataDir);

@@ -1,11 +1,11 @@
-// Puts a file in place as a whole: written to a temporary name, synced, renamed.
+// Replaces a file atomically: written to a temporary name, synced, renamed.
 
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { named, systemCodeOf } from '../../base/caught.ts';
 import { syncPath } from '../../base/synced.ts';
 
-/** @param whenWritten  called when the new file is written and synced, before it takes its name */
+/** @param whenWritten  called when the new file is synced, before the rename */
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
@@ -28,11 +28,11 @@ export async function replaceFile(
   }
 }
 
-/** Gives a finished file its name, whatever had that before. */
+/** Renames a finished file, replacing an existing one. */
 export async function putAt(file: string, place: string): Promise<void> {
   await rename(file, place).catch(async (error: unknown) => {
     if (systemCodeOf(error) !== 'EISDIR') throw error;
-    // A folder in place of a file of ours is damage like any other.
+    // A folder with the name of our file is damage.
     await rm(place, { recursive: true });
     await rename(file, place);
   });

@@ -1,4 +1,4 @@
-// What is indexed of a repo, in numbers.
+// The size of a repo's index: docs and bytes.
 
 import { sumOf } from '../../base/lists.ts';
 import { RevisionTable } from '../../engine/shards/revisions.ts';
@@ -6,15 +6,15 @@ import type { Catalog } from './catalog.ts';
 import { type CatalogRepo, docCountOf, sizesOfRepo } from './catalog-records.ts';
 
 export interface RepoSizes {
-  /** Docs that a revision holds, and those that none holds any more. */
+  /** Docs of any revision, and dead docs. */
   readonly docCount: number;
   readonly deadCount: number;
-  /** Bytes of contents, and of shards; of a shard that others share a part. */
+  /** Bytes of contents and of shards; its share of shared shards. */
   readonly contentSize: number;
   readonly shardSize: number;
 }
 
-/** Errors: none; where the revision file is damaged all docs count. */
+/** Errors: none; if the revision file is damaged all docs count. */
 export function repoSizes(catalog: Catalog, repo: CatalogRepo): RepoSizes {
   const { shards } = repo;
   const table = catalog.revisionsOf(repo);

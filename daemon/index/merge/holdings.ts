@@ -1,5 +1,5 @@
-// The shards of the catalog with the repos that have docs in them: what of each lives, and which are merged next. For the
-// merger, and for people who want to know what it would do.
+// The shards of the catalog with the repos that have docs in them: the live docs of each, and the
+// next merge. Used by the merger, and by survey.ts to describe its plan.
 
 import { holdsDoc } from '../../engine/shards/bits.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -18,27 +18,27 @@ export interface Holding {
   readonly repos: readonly CatalogRepo[];
 }
 
-/** A holding, as it is kept. */
+/** A cached holding. */
 interface Kept {
   readonly holding: Holding;
-  /** Where it stands: in the order of the first of its repos, then of that one's shards. */
+  /** Sort key: the ordinal of its first repo, then that repo's shard order. */
   readonly ordinal: number;
   readonly index: number;
-  /** Undefined: not asked for yet, or not known. */
+  /** Undefined: not computed yet, or unknown. */
   living: Living | undefined;
 }
 
-/** What merging a shard would be, whenever that is. */
+/** A merge candidate without the current time. */
 interface Living extends Omit<MergeCandidate, 'restMs'> {
-  /** When a job changed its repo, ms; undefined: it has several. */
+  /** When a job last changed its repo, in ms; undefined: several repos. */
   readonly changedAt: number | undefined;
 }
 
-/** All shards of a catalog, kept as that changes: to look for what is to be merged costs what has changed. */
+/** All shards of a catalog, updated with it: finding the next merge costs only what changed. */
 export class Holdings {
   readonly #catalog: Catalog;
   readonly #kept = new Map<string, Kept>();
-  /** ShardIds of those that may be otherwise by now. */
+  /** ShardIds that must be recomputed. */
   readonly #changed = new Set<string>();
 
   constructor(catalog: Catalog) {
@@ -59,7 +59,7 @@ export class Holdings {
     return this.#current().map(({ holding }) => holding);
   }
 
-  /** Undefined: there is none of this id. */
+  /** Undefined: no such shard. */
   byId(shardId: string): Holding | undefined {
     return this.#kept.get(shardId)?.holding;
   }
@@ -83,20 +83,23 @@ export class Holdings {
     this.#kept.set(shardId, { holding, ordinal, index, living: undefined });
   }
 
-  /** What merging a shard would be now; undefined: as a revision file is damaged, it is not known which docs live. */
+  /**
+   * The shard as a merge candidate; undefined: a revision file is damaged, so the live docs are
+   * unknown.
+   */
   candidateOf({ shard: { shardId } }: Holding): MergeCandidate | undefined {
     const kept = this.#kept.get(shardId)!;
     const living = (kept.living ??= livingOf(this.#catalog, kept.holding));
     if (living === undefined) return undefined;
     const { changedAt, ...rest } = living;
-    // Without its sign: a clock that was ahead holds nothing up for longer than it was.
+    // Absolute: a clock that was ahead delays a merge no longer than it was ahead.
     return { ...rest, restMs: changedAt === undefined ? 0 : Math.abs(Date.now() - changedAt) };
   }
 
   /**
    * The shards to merge now; undefined: none.
    *
-   * @param isMergeable  by shardId: others stay as they are
+   * @param isMergeable  by shardId: false excludes a shard
    */
   nextMerge(
     isMergeable: (shardId: string) => boolean,
@@ -128,7 +131,7 @@ function livingOf(catalog: Catalog, { shard, repos }: Holding): Living | undefin
   return { shardId, kind, fileSize, docCount, liveCount, liveSize, repoId, changedAt };
 }
 
-/** Ids in the shard of the docs of a repo that any revision holds. */
+/** A repo's docs in the shard that some revision has. */
 export function liveDocsOf(catalog: Catalog, repo: CatalogRepo, shardId: string): Uint32Array {
   const index = indexIn(repo, shardId);
   const { docStart, docEnd } = docsOfRepo(repo.shards[index]!);
@@ -139,7 +142,7 @@ export function liveDocsOf(catalog: Catalog, repo: CatalogRepo, shardId: string)
   return all.filter((docId) => holdsDoc(live, docId - docStart));
 }
 
-/** Bytes of the blob ids of repos, as far as their commits tell. */
+/** Bytes of the repos' blob ids, as their commits show. */
 function hashSizeOf(repos: readonly CatalogRepo[]): number {
   const [commit] = repos.flatMap(({ commits = [] }) => commits.flatMap((one) => one ?? []));
   return (commit?.length ?? 40) / 2;

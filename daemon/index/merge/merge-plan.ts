@@ -1,14 +1,13 @@
-// Which shards are merged next. Small ones become one of many times their size, so that each doc is written again three times
-// at most; those of which a quarter of the docs are dead are written again without them. Large ones stay as they are, until
-// their repo is at rest: then its smaller shards are joined with the next larger one, if they hold enough to write that again
-// for it.
+// Plans the next merge. Small shards are merged into one of many times their size, so that each doc
+// is rewritten three times at most; shards with a quarter of dead docs are rewritten without them.
+// Large shards stay until their repo is at rest: then its smaller shards are joined with the next
+// larger one, if together they are large enough to justify the rewrite.
 
 import { addToList } from '../../base/lists.ts';
 import { blocksFor, SHARD_BLOCKS_MAX } from '../../engine/build/build-plan.ts';
 import { SPACE_CAPACITY } from '../../engine/host/space.ts';
 import { HOUR_MS } from '../../base/durations.ts';
 
-/** A shard that may be merged. */
 export interface MergeCandidate {
   readonly shardId: string;
   /** Shards of different kinds are not merged. */
@@ -16,38 +15,42 @@ export interface MergeCandidate {
   /** Bytes of its files. */
   readonly fileSize: number;
   readonly docCount: number;
-  /** Docs that live, and about the bytes of their contents. */
+  /** Live docs, and the approximate bytes of their contents. */
   readonly liveCount: number;
   readonly liveSize: number;
-  /** The repo of all its docs; undefined: several have some. */
+  /** The repo of all its docs; undefined: several repos. */
   readonly repoId: number | undefined;
-  /** Since a job changed its repo. */
+  /** Since a job last changed its repo. */
   readonly restMs: number;
 }
 
 export interface MergeLimits {
-  /** Bytes below which a shard is of a level; it is large from the last one on. Docs count as their share of `docCountMax`. */
+  /**
+   * Upper bounds of the levels in bytes; beyond the last a shard is large. Docs count as their
+   * share of `docCountMax`.
+   */
   readonly levels: readonly number[];
-  /** As many of a level as that are merged, or as few as fill what comes out. */
+  /** This many shards of a level are merged, or as few as fill the result. */
   readonly shardCount: number;
-  /** Of what comes out. */
+  /** Of the result. */
   readonly docCountMax: number;
   readonly sizeMax: number;
-  /** The share of these at which it is full. */
+  /** The share of these limits at which the result is full. */
   readonly fullShare: number;
-  /** Share of a shard's docs that may be dead. */
+  /** Share of dead docs that a shard may have. */
   readonly deadShare: number;
-  /** How long a repo has not changed that is at rest. */
+  /** A repo without a change for this long is at rest. */
   readonly restMs: number;
-  /** Share of a larger shard that the smaller ones hold together at least. */
+  /** The smaller shards together hold at least this share of the larger one. */
   readonly restShare: number;
 }
 
 /**
- * Guess: sixteen of a level cost a search 0.1 ms. The third level is for what the first two leave between 16 and 64 MiB:
- * 5,000 repos of 1.1 MiB ended in 300 shards, and end in 20. A repo that rests has a night, or
- * nobody who changes it; a 40th is what 1,000 commits of a file change of half of the Linux tree. An index of three full
- * shards takes 1.53 times its living docs at most while a quarter may be dead, 1.61 with a third (a test simulates it).
+ * Guess: sixteen of a level cost a search 0.1 ms. The third level takes what the first two leave
+ * between 16 and 64 MiB: 5,000 repos of 1.1 MiB ended in 300 shards, now in 20. A repo at rest has
+ * a night, or nobody changes it; a 40th is what 1,000 commits of a file change of half of the Linux
+ * tree. An index of three full shards takes at most 1.53 times its live docs while a quarter may be
+ * dead, 1.61 with a third (a test simulates it).
  */
 export const MERGE_LIMITS: MergeLimits = {
   levels: [1 << 20, 16 << 20, 64 << 20],
@@ -60,21 +63,21 @@ export const MERGE_LIMITS: MergeLimits = {
   restShare: 1 / 40,
 };
 
-/** Guess: shards that are open at a time for a merge. A mapping each or two, beside those that searches have. */
+/** Guess: shards open at a time for a merge. One or two mappings each, beside those of searches. */
 const OPEN_MAX = 2048;
 
-/** Bytes of files that are open for a merge of several: each takes some more, as it begins at a page. */
+/** Bytes of files open for a merge; each takes some more, as it begins at a page. */
 const OPEN_SIZE_MAX = SPACE_CAPACITY * 0.9;
 
 type Living = Pick<MergeCandidate, 'liveSize' | 'liveCount'>;
 
-/** Which of the levels a shard is of, from 0; undefined: it is large. */
+/** The level of a shard, from 0; undefined: large. */
 export function levelOf(shard: Living, limits: MergeLimits): number | undefined {
   const level = limits.levels.findIndex((size) => shareOf(shard, limits) < size / limits.sizeMax);
   return level < 0 ? undefined : level;
 }
 
-/** How much of what may come out of a merge it takes. */
+/** The share of a full result that it takes. */
 function shareOf({ liveSize, liveCount }: Living, { docCountMax, sizeMax }: MergeLimits): number {
   return Math.max(liveSize / sizeMax, liveCount / docCountMax);
 }
@@ -100,7 +103,7 @@ export function planMerge(
   return deadOnes(candidates, limits) ?? restingOnes(candidates, limits);
 }
 
-/** As many of the first as fit a shard, and a thread that opens them all; the share of a shard that they take. */
+/** As many of the first shards as fit one shard and one thread; and the share that they take. */
 function firstOf(
   group: readonly MergeCandidate[],
   limits: MergeLimits,
@@ -119,7 +122,7 @@ function firstOf(
   return { some, share: shareOf(sum, limits) };
 }
 
-/** A shard of which that share of the docs is dead. */
+/** A shard with that share of dead docs. */
 function deadOnes(
   candidates: readonly MergeCandidate[],
   { deadShare, sizeMax }: MergeLimits,
@@ -131,7 +134,7 @@ function deadOnes(
   return dead === undefined ? undefined : [dead];
 }
 
-/** The smaller shards of a repo at rest, and the largest one that they are joined with. */
+/** The smaller shards of a repo at rest, and the largest one to join them with. */
 function restingOnes(
   candidates: readonly MergeCandidate[],
   limits: MergeLimits,
@@ -149,7 +152,9 @@ function restingOnes(
   return undefined;
 }
 
-/** As many of the smallest as hold the share of the last of them, and fit a shard; none: no two do. */
+/**
+ * As many of the smallest as reach the share of the last of them and fit a shard; none: no two do.
+ */
 function joined(
   group: readonly MergeCandidate[],
   { restShare, docCountMax }: MergeLimits,
@@ -161,7 +166,7 @@ function joined(
     docs += liveCount;
     size += liveSize;
     fileSizes += fileSize;
-    // About: what comes out too large all the same stays apart (merger.ts).
+    // Approximate: a result that is too large anyway stays apart (merger.ts).
     const fits =
       docs <= docCountMax &&
       blocksFor(docs, size) <= SHARD_BLOCKS_MAX &&

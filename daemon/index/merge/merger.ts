@@ -1,6 +1,7 @@
-// Keeps the number of shards low, in the background: merges small ones, of one repo or of many, and writes those anew that
-// are dead to a quarter. Searches see the old shards until one change of the catalog puts the new one in their place. Jobs go
-// on meanwhile; a repo that was built again by then keeps what its job made.
+// Keeps the number of shards low in the background: merges small shards of one or several repos,
+// and rewrites those with a quarter of dead docs. Searches use the old shards until one catalog
+// change replaces them. Jobs run meanwhile; a repo that was rebuilt during the merge keeps its new
+// shards.
 
 import { given } from '../../base/given.ts';
 import path from 'node:path';
@@ -41,14 +42,16 @@ export interface MergerOptions {
   readonly served: Served;
   readonly limits: MergeLimits;
   readonly log: Log;
-  /** Runs work with those of these repos of which no job is under way, nor begins meanwhile. */
+  /**
+   * Runs work with those of the repos that no job is working on; no job starts on them meanwhile.
+   */
   readonly without: <Result>(
     repoIds: readonly number[],
     work: (free: ReadonlySet<number>) => Promise<Result>,
   ) => Promise<Result>;
 }
 
-/** How often it is looked whether repos have come to rest. */
+/** How often to check whether repos have come to rest. */
 const LOOK_MS = 600_000;
 let mergeCount = 0;
 
@@ -61,13 +64,13 @@ export class Merger {
   readonly #looks: NodeJS.Timeout;
   #running: Promise<void> | undefined;
   #isWoken = false;
-  /** It was asked what is to be merged since a purge began. */
+  /** A merge was requested since a purge began. */
   #isAsked = false;
-  /** Ids of shards that were more together than one has room for: they stay as they are until the next start. */
+  /** Ids of shards that are too large together: they stay apart until the next start. */
   readonly #apart = new Set<string>();
-  /** Ids of shards that could not be written anew since a purge began. */
+  /** Ids of shards that could not be rewritten since a purge began. */
   readonly #unpurged = new Set<string>();
-  /** Jobs that may have made shards since it was last looked what is to be merged. */
+  /** Jobs since the last check that may have created shards. */
   #jobCount = 0;
 
   constructor(options: MergerOptions) {
@@ -78,15 +81,15 @@ export class Merger {
     this.#looks = setInterval(() => void this.run(), LOOK_MS).unref();
   }
 
-  /** A job may have made a shard. Why counted: fewer are not merged, as a rule. */
+  /** A job may have created a shard. Why counted: merges rarely begin with fewer. */
   noteShards(): void {
     this.#jobCount++;
     if (this.#jobCount >= this.#options.limits.shardCount) void this.run();
   }
 
   /**
-   * Writes all shards anew that hold docs of nobody: of repos that went, or were built again. Resolves when that is done, or
-   * cannot be done. Why without the pause that follows what failed: somebody waits for it.
+   * Rewrites all shards with docs of removed or rebuilt repos. Resolves when it is done, or failed.
+   * Why no pause after a failure: a caller waits.
    */
   async purge(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
@@ -98,12 +101,12 @@ export class Merger {
     await this.#running;
   }
 
-  /** Resolves when nothing is being merged. */
+  /** Resolves when no merge is running. */
   async whenIdle(): Promise<void> {
     await this.#running;
   }
 
-  /** Merges what is to be merged by now; resolves when that is done, or cannot be done. Errors: none. */
+  /** Runs all merges that are due; resolves when they are done, or failed. Errors: none. */
   run(): Promise<void> {
     this.#isWoken = true;
     this.#isAsked = true;
@@ -125,7 +128,7 @@ export class Merger {
         if (this.#stop.signal.aborted) return;
         if (holdings === undefined) return this.#note(error);
         this.#isWoken = true;
-        // A file that was being read has been replaced meanwhile, and went: not a fault.
+        // A file was replaced and removed while it was read: no fault.
         if (!holdings.every((one) => this.#isAsBefore(one))) continue;
         for (const { shard } of holdings) this.#unpurged.add(shard.shardId);
         if (error instanceof MergeOverflow) this.#keepApart(holdings);
@@ -136,12 +139,12 @@ export class Merger {
 
   #keepApart(holdings: readonly Holding[]): void {
     for (const { shard } of holdings) this.#apart.add(shard.shardId);
-    this.#options.log.info('shards stay apart: together they are more than one has room for', {
+    this.#options.log.info('shards stay apart: together they are too large for one', {
       shards: holdings.length,
     });
   }
 
-  /** The files of a shard are still those that it had. */
+  /** Whether the shard still has the same files. */
   #isAsBefore({ shard: { shardId, symbols } }: Holding): boolean {
     const [repo] = this.#options.catalog.reposOfShard(shardId);
     const shard = repo?.shards.find((one) => one.shardId === shardId);
@@ -150,14 +153,15 @@ export class Merger {
 
   #note(error: unknown): void {
     const { log, served } = this.#options;
-    // It goes out of service, and its repos are built again. Where the merge had no room searches may have it all the same.
+    // The shard goes out of service and its repos are rebuilt. Not if the merge ran out of
+    // mappings: searches may still have it open.
     if (error instanceof ShardError && error.fault !== 'unmapped')
       served.noteShardFailure(error.shardId, error.reason, error.fault);
     log.warn('shards could not be merged', { error: messageOf(error) });
-    this.#retries.run('merge', 'shards are merged', {}, () => void this.run());
+    this.#retries.run('merge', 'shards merged', {}, () => void this.run());
   }
 
-  /** A shard with docs of nobody. */
+  /** A shard with docs of no repo. */
   #nextHole(): Holding[] | undefined {
     const hole = this.#holdings.all.find((holding) => {
       const { shardId, docCount } = holding.shard;
@@ -172,7 +176,7 @@ export class Merger {
     return hole === undefined ? undefined : [hole];
   }
 
-  /** The shards to merge now; none while what failed rests. */
+  /** The shards to merge now; none during the pause after a failure. */
   #next(): Holding[] | undefined {
     if (this.#retries.isWaiting('merge')) return undefined;
     const isMergeable = (shardId: string): boolean =>
@@ -186,7 +190,7 @@ export class Merger {
     return !served.isOut(shardId) && !served.isSymbolless(shardId);
   }
 
-  /** False: jobs of all the repos are under way, and nothing was changed. */
+  /** False: jobs are running for all the repos, and nothing was changed. */
   async #merge(holdings: readonly Holding[]): Promise<boolean> {
     const { log } = this.#options;
     const start = Date.now();
@@ -234,7 +238,7 @@ export class Merger {
     };
   }
 
-  /** Puts the new shard in the place of the others, for the repos of the order; others keep what they have. */
+  /** Replaces the old shards by the new one for the given repos; other repos keep theirs. */
   async #publish(
     publication: Publication,
     holdings: readonly Holding[],
@@ -258,7 +262,7 @@ export class Merger {
     const change = (): CatalogChange => ({
       put: [...replacing].flatMap(([repoId, { shards }]) => {
         const repo = catalog.repo(repoId);
-        // What was found to be damaged meanwhile would pass for sound.
+        // Damage found meanwhile would go unnoticed.
         if (repo === undefined || holdings.some(({ shard: { shardId } }) => served.isOut(shardId)))
           return [];
         const revisionFile = revisionFiles.get(repoId);
@@ -272,9 +276,7 @@ export class Merger {
     );
   }
 
-  /**
-   * What becomes of a repo as it is now; undefined: its docs are elsewhere by now. Other work comes in between.
-   */
+  /** The new record of a repo; undefined: its docs have moved. Yields to other work. */
   async #replace(
     holdings: readonly Holding[],
     merged: CatalogShard,
@@ -291,7 +293,7 @@ export class Merger {
     const isThere = (shardId: string | undefined): boolean =>
       shardId === undefined || repo.shards.some((shard) => shard.shardId === shardId);
     if (!sources.every(isThere)) return undefined;
-    // Absent: none of its docs there lived.
+    // Absent: no live docs.
     const own = parts.find((part) => part.repoId === repoId);
     const made = own === undefined ? [] : [parts.length === 1 ? merged : partly(merged, own)];
     const kept = [...repo.shards.entries()].filter(([, { shardId }]) => !sources.includes(shardId));
@@ -309,7 +311,7 @@ export class Merger {
     };
   }
 
-  /** Gives up what is under way; resolves when nothing runs any more. */
+  /** Cancels the current merge; resolves when nothing runs. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('the index is being closed'));
     this.#retries.close();
@@ -319,7 +321,7 @@ export class Merger {
   }
 }
 
-/** What the catalog keeps of the symbols of a merged shard; undefined: it has none. */
+/** The catalog record of a merged shard's symbols; undefined: it has none. */
 function symbolsOf(
   holdings: readonly Holding[],
   { symbols }: MergeResult,
@@ -341,14 +343,14 @@ interface Replaced {
   readonly revisions: Buffer | undefined;
 }
 
-/** A shard as one of its repos has it. */
+/** A shard as one of its repos records it. */
 function partly(shard: CatalogShard, { docStart, docEnd, contentSize }: MergedRepo): CatalogShard {
   return { ...shard, part: { docStart, docEnd, contentSize } };
 }
 
 /**
- * Whether each doc of the merged shards that lives now is among those that were merged. A doc that is dead stays so, unless
- * its repo was built again meanwhile and a shard came out the same.
+ * Whether every live doc of the merged shards was merged. A dead doc stays dead, unless its repo
+ * was rebuilt meanwhile and a shard came out the same.
  */
 function isWhole(
   table: RevisionTable | undefined,
@@ -370,7 +372,7 @@ function isWhole(
   return lives.every(({ count }, source) => count === counts[source]);
 }
 
-/** The revision file of a repo whose docs of some shards are in a new one, between those that stay. */
+/** The revision file of a repo with docs of some shards in a new shard, between those that stay. */
 async function revisionsOf(
   table: RevisionTable,
   shards: readonly CatalogShard[],

@@ -1,5 +1,5 @@
-// Tells of an index as its catalog has it, without opening a shard: what of each shard lives, who shares it, and what the
-// next merge would do. For people; the numbers are those that merges are planned by.
+// Describes an index from its catalog without opening a shard: live docs per shard, the repos that
+// share it, and the next merge. For people; the merger plans by the same figures.
 
 import { sumOf } from '../../base/lists.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -13,41 +13,44 @@ export interface SurveyedShard {
   readonly contentSize: number;
   readonly docCount: number;
   /**
-   * Docs that no revision of a repo holds, and about the bytes of their contents: their share of all docs. Null: a revision
-   * file is damaged.
+   * Docs of no revision, and the approximate bytes of their contents by their share of docs. Null:
+   * a revision file is damaged.
    */
   readonly deadCount: number | null;
   readonly deadSize: number | null;
-  /** Names of those with docs in it. */
+  /** Names of the repos with docs in it. */
   readonly repos: readonly string[];
-  /** From 1, the smallest ones; null: it is large, and merged with no other, or it is not known. */
+  /** From 1, the smallest; null: large, so never merged with others, or unknown. */
   readonly level: number | null;
   readonly isMergedNext: boolean;
-  /** Why it is out of service, as the process before has noted it. */
+  /** Why it is out of service, as recorded by the previous process. */
   readonly outOfService?: string | undefined;
 }
 
-/** What the next merge would do. */
+/** The next merge. */
 export interface NextMerge {
   readonly shardIds: readonly string[];
-  /** What it would write, contents about. */
+  /** Approximate size of the result. */
   readonly docCount: number;
   readonly contentSize: number;
-  /** Docs that no revision holds, which it would leave out. */
+  /** Docs of no revision, which it leaves out. */
   readonly droppedCount: number;
 }
 
 export interface Survey {
   readonly repoCount: number;
-  /** By shards; those of which it is not known count as alive. */
+  /** Over all shards; docs of unknown state count as live. */
   readonly docCount: number;
   readonly deadCount: number;
   readonly contentSize: number;
   readonly deadSize: number;
-  /** Bytes of living content below which a shard is of level 1, 2 and so on; how many of a level and kind are merged. */
+  /**
+   * Upper bounds of level 1, 2 and so on in bytes of live content; shards of a level and kind that
+   * are merged.
+   */
   readonly levels: readonly number[];
   readonly mergedShardCount: number;
-  /** Null: nothing is to be merged. */
+  /** Null: no merge is due. */
   readonly nextMerge: NextMerge | null;
   /** In the order of the repos. */
   readonly shards: readonly SurveyedShard[];

@@ -1,4 +1,5 @@
-// The docs of revisions that are built on demand: what was built for a repo, and the snapshot of a search that looks at it.
+// Docs of revisions built on demand: the build of a repo, and the snapshot of a search that uses
+// it.
 
 import type { LiveShard, Snapshot, UnreadRevision } from '../../engine/search/snapshot.ts';
 import type { ShardPart } from '../../engine/shards/parts.ts';
@@ -7,52 +8,51 @@ import { FORM_ALL, FORM_NONE } from '../../engine/shards/set-code.ts';
 import { given } from '../../base/given.ts';
 import { liveIdOf, shardIdOf } from '../served/shown.ts';
 
-/** A shard that was built on demand; all its docs are of one repo. */
+/** A shard built on demand; all its docs are of one repo. */
 export interface DemandedShard {
   readonly shardId: string;
   readonly path: string;
   readonly size: number;
-  /** Which of its docs each of the commits has. */
+  /** Its docs per commit. */
   readonly revisions: ShardRevisions;
-  /** The file with its symbols, once they are found. */
+  /** The file with its symbols, once found. */
   symbols?: { readonly symbolsId: string; readonly path: string; readonly size: number };
 }
 
-/** What was built for commits of a repo. */
+/** The build for commits of a repo. */
 export interface DemandedDocs {
-  /** Says what the repo's index was, and which commits these are. */
+  /** Identifies the state of the repo's index and the commits. */
   readonly key: string;
   readonly repoId: number;
-  /** What the repo's index was. */
+  /** The state of the repo's index. */
   readonly state: string;
   readonly commits: readonly string[];
   readonly shards: readonly DemandedShard[];
-  /** Which of its docs each of the commits has, for the repo's part of each indexed shard, by the catalog's id. */
+  /** The docs per commit in the repo's part of each indexed shard, by catalog id. */
   readonly ofIndexed: ReadonlyMap<string, ShardRevisions>;
   /** Bytes of its shards. */
   readonly size: number;
-  /** What of the commits could not be read, in words; undefined: nothing. */
+  /** What of the commits could not be read; undefined: nothing. */
   readonly unread: string | undefined;
 }
 
-/** Bytes of all files of docs. */
 export function sizeOnDisk({ size, shards }: Pick<DemandedDocs, 'size' | 'shards'>): number {
   return shards.reduce((sum, { symbols }) => sum + (symbols?.size ?? 0), size);
 }
 
-/** What a search asked for in a repo. */
+/** What a search requested in a repo. */
 export interface Demanded {
   readonly docs: DemandedDocs;
-  /** The names that its git knows, and their commits, which are among those of `docs`. */
+  /** The names that its git knows, with their commits, which are in `docs`. */
   readonly revisions: readonly { readonly name: string; readonly commit: string }[];
 }
 
 const EMPTY = new Uint8Array();
 
 /**
- * A snapshot in which repos have further revisions; undefined: the docs do not fit its shards.
+ * A snapshot whose repos have further revisions; undefined: the docs do not fit its shards.
  *
- * @param unread  the revisions that are not in it, or not whole
+ * @param unread  the revisions that are missing or incomplete
  */
 export function withDemandedDocs(
   base: Snapshot,
@@ -86,12 +86,12 @@ export function withDemandedDocs(
   };
 }
 
-/** Index among the commits of each revision. */
+/** For each revision the index of its commit. */
 function placesOf({ docs, revisions }: Demanded): number[] {
   return revisions.map(({ commit }) => docs.commits.indexOf(commit));
 }
 
-/** @param count  revisions that are indexed, which hold none of the docs */
+/** @param count  indexed revisions, which have none of the docs */
 function liveShardsOf(demanded: Demanded, repoId: number, count: number): LiveShard[] {
   const none = Array.from({ length: count }, () => ({ form: FORM_NONE, bytes: EMPTY }));
   return demanded.docs.shards.map(({ shardId, path, size, symbols, revisions }) => {

@@ -1,5 +1,5 @@
-// Finds the symbols of what was built on demand, behind the searches that waited for it: one shard after the other. Until
-// they are found, searches for symbols say that some are missing.
+// Finds the symbols of revisions built on demand, one shard after the other, without delaying the
+// searches that waited for the build. Until then symbol searches report that some are missing.
 
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
@@ -9,15 +9,15 @@ import type { DemandedDocs, DemandedShard } from './demanded-docs.ts';
 export interface DemandedSymbolsOptions {
   readonly module: WebAssembly.Module;
   readonly log: Log;
-  /** Contents read at once. */
+  /** Contents read at a time. */
   readonly workers?: number | undefined;
 }
 
-/** Where what is found goes. */
+/** Where found symbols are stored. */
 export interface SymbolsKeeper {
-  /** Whether docs may still be found. */
+  /** Whether the docs are still kept. */
   isKept(docs: DemandedDocs): boolean;
-  /** Takes the file over; false: the docs are not kept any more, or there is no room for it. */
+  /** Takes ownership of the file; false: the docs are gone, or there is no room. */
   addSymbols(
     docs: DemandedDocs,
     shard: DemandedShard,
@@ -38,7 +38,7 @@ export class DemandedSymbols {
     this.#passes = new SymbolPasses(options.module);
   }
 
-  /** Finds the symbols of docs when those that were asked for before are found. */
+  /** Queues docs; they are processed in order. */
   find(docs: DemandedDocs): void {
     this.#last = this.#findBehind(this.#last, docs);
   }
@@ -51,7 +51,7 @@ export class DemandedSymbols {
     }
   }
 
-  /** Errors: none; what goes wrong is logged. */
+  /** Errors: none; failures are logged. */
   async #findIn(docs: DemandedDocs, shard: DemandedShard): Promise<void> {
     const { log, workers: concurrency } = this.#options;
     const path = `${shard.path}.tags`;
@@ -68,14 +68,14 @@ export class DemandedSymbols {
       if (await this.#keeper.addSymbols(docs, shard, { symbolsId, path, size }))
         log.info('symbols found in revisions on demand', { commits: docs.commits, symbolCount });
     } catch (error) {
-      // The files of docs that are not kept go at any time.
+      // Files of docs that are not kept may be removed at any time.
       if (this.#stop.signal.aborted || !this.#keeper.isKept(docs)) return;
       const fields = { commits: docs.commits, error: messageOf(error) };
       log.warn('symbols could not be found in revisions on demand', fields);
     }
   }
 
-  /** Ends what is under way. */
+  /** Cancels the current work. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('the daemon is stopping'));
     await this.#last;

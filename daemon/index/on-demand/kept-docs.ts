@@ -1,5 +1,6 @@
-// What was built on demand and is kept for the next search that asks for it: docs, within a budget of bytes, and snapshots
-// of searches that look at them. What is used least goes first, its files when no search looks at them or waits for them.
+// A cache of revisions built on demand: docs within a byte budget, and snapshots of searches that
+// use them. The least recently used go first; their files are removed when no search uses them or
+// waits for them.
 
 import { rm } from 'node:fs/promises';
 import { messageOf } from '../../base/caught.ts';
@@ -15,9 +16,9 @@ import {
 } from './demanded-docs.ts';
 import type { SymbolsKeeper } from './demanded-symbols.ts';
 
-/** Snapshots that are kept open for the next search that asks for the same. */
+/** Snapshots kept open for further searches of the same revisions. */
 const SNAPSHOTS_MAX = 32;
-/** Guess: kept sets take some KB each. */
+/** Guess: each set takes some KB. */
 const KEPT_MAX = 1000;
 
 interface KeptSnapshot {
@@ -31,23 +32,22 @@ export class KeptDocs implements SymbolsKeeper {
   readonly #diskBytes: () => number;
   /** By key, least recently used first. */
   readonly #kept = new Map<string, DemandedDocs>();
-  /** No longer to be found, but a search may still look at it. */
+  /** No longer found, but a search may still use them. */
   readonly #leaving = new Set<DemandedDocs>();
-  /** By what they have, least recently used first; each is held. */
+  /** By content, least recently used first; each is held. */
   readonly #snapshots = new Map<string, KeptSnapshot>();
-  /** Those of them that are no longer given out, while searches hold them. */
+  /** Snapshots no longer handed out that searches still hold. */
   readonly #outgoing = new Set<KeptSnapshot>();
-  /** Keys of what each search waits for. */
+  /** Keys that each search waits for. */
   readonly #claims = new Set<ReadonlySet<string>>();
 
-  /** @param diskBytes  of all that is kept, as it is now */
+  /** @param diskBytes  the current limit for all kept files */
   constructor(keeper: SnapshotKeeper, log: Log, diskBytes: () => number) {
     this.#keeper = keeper;
     this.#log = log;
     this.#diskBytes = diskBytes;
   }
 
-  /** Files and bytes that are kept. */
   get size(): { readonly count: number; readonly bytes: number } {
     const all = [...this.#kept.values(), ...this.#leaving];
     return { count: all.length, bytes: all.reduce((sum, docs) => sum + sizeOnDisk(docs), 0) };
@@ -61,7 +61,7 @@ export class KeptDocs implements SymbolsKeeper {
     return docs;
   }
 
-  /** For a search that waits for several: docs whose key is among these stay, until `endClaim`. */
+  /** For a search that waits for several builds: docs with these keys stay until `endClaim`. */
   claim(keys: ReadonlySet<string>): void {
     this.#claims.add(keys);
   }
@@ -72,9 +72,9 @@ export class KeptDocs implements SymbolsKeeper {
   }
 
   /**
-   * Takes in what was built; what was used least makes room.
+   * Adds a build; the least recently used ones make room.
    *
-   * @param isFound  whether it may be found from now on; else it goes as soon as no search looks at it
+   * @param isFound  whether later searches may find it; else it goes as soon as no search uses it
    */
   add(docs: DemandedDocs, isFound: boolean): void {
     if (isFound) this.#kept.set(docs.key, docs);
@@ -86,7 +86,7 @@ export class KeptDocs implements SymbolsKeeper {
     return this.#kept.get(docs.key) === docs;
   }
 
-  /** Searches that begin from now on see these symbols. */
+  /** Later searches see these symbols. */
   async addSymbols(
     docs: DemandedDocs,
     shard: DemandedShard,
@@ -102,7 +102,10 @@ export class KeptDocs implements SymbolsKeeper {
     return true;
   }
 
-  /** Lets go of what was used least, until the rest fits, but not of what searches look at or wait for. */
+  /**
+   * Drops the least recently used docs until the rest fits, except those that searches use or wait
+   * for.
+   */
   shrink(spared?: DemandedDocs): void {
     const diskBytes = this.#diskBytes();
     this.#sweep();
@@ -116,7 +119,8 @@ export class KeptDocs implements SymbolsKeeper {
   }
 
   /**
-   * The snapshot with these docs, and what could not be read, held; undefined: some are lost, or do not fit the current one.
+   * Holds and returns the snapshot with these docs, and with what could not be read; undefined:
+   * some are lost, or do not fit the current one.
    *
    * Errors: ShardError.
    */
@@ -145,14 +149,14 @@ export class KeptDocs implements SymbolsKeeper {
     return snapshot;
   }
 
-  /** Gives no snapshot out any more, and finds only docs of which this holds. */
+  /** Stops handing out snapshots, and keeps only docs that satisfy the predicate. */
   restrict(isCurrent: (docs: DemandedDocs) => boolean): void {
     this.#letGo(() => true);
     for (const docs of this.#kept.values()) if (!isCurrent(docs)) this.#leave(docs);
     this.#sweep();
   }
 
-  /** From now on the docs with this shard, by its id as searches know it, are not found; false: there are none. */
+  /** Stops finding the docs with this live shard id; false: there are none. */
   drop(liveId: string): boolean {
     const isHolder = ({ shards }: DemandedDocs): boolean =>
       shards.some(({ shardId }) => shardId === shardIdOf(liveId));
@@ -164,7 +168,6 @@ export class KeptDocs implements SymbolsKeeper {
     return true;
   }
 
-  /** Removes the files of docs. */
   async remove({ shards }: Pick<DemandedDocs, 'shards'>): Promise<void> {
     for (const { path, symbols } of shards) {
       await this.#removeFile(path);
@@ -178,7 +181,7 @@ export class KeptDocs implements SymbolsKeeper {
     );
   }
 
-  /** Holds no snapshot any more. */
+  /** Releases all snapshots. */
   close(): void {
     this.#letGo(() => true);
   }
@@ -190,13 +193,13 @@ export class KeptDocs implements SymbolsKeeper {
     return [...this.#snapshots.values(), ...this.#outgoing].some((one) => one.docs.includes(docs));
   }
 
-  /** From now on it is not found. */
+  /** Later searches do not find it. */
   #leave(docs: DemandedDocs): void {
     this.#kept.delete(docs.key);
     this.#leaving.add(docs);
   }
 
-  /** Gives no snapshot out any more that has these docs. */
+  /** Stops handing out snapshots with these docs. */
   #letGoOf(docs: DemandedDocs): void {
     this.#letGo((kept) => kept.docs.includes(docs));
   }
@@ -210,7 +213,7 @@ export class KeptDocs implements SymbolsKeeper {
     this.#keeper.releaseAll(gone.map(([, { snapshot }]) => snapshot));
   }
 
-  /** Removes the files that no search looks at any more. */
+  /** Removes files that no search uses any more. */
   #sweep(): void {
     for (const docs of this.#leaving) {
       if (this.#isHeld(docs)) continue;

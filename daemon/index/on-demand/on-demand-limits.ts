@@ -1,25 +1,25 @@
-// What revisions on demand may take (`settings.onDemandRevisions`): repositories, docs, time and disk, what is said to who
-// asks for more, and what is known to be too much.
+// Limits of revisions on demand (`settings.onDemandRevisions`): repositories, docs, time and disk;
+// the messages for requests beyond them, and a cache of requests that failed.
 
 /** `settings.onDemandRevisions`. */
 export interface OnDemandLimits {
-  /** Repositories that a search may look for them in. */
+  /** Repositories that a search may build in. */
   readonly repos: number;
-  /** Docs that are built at once. */
+  /** Docs in one build. */
   readonly docs: number;
-  /** Of a search that waits for them, and of a build. */
+  /** For a waiting search, and for a build. */
   readonly timeoutMs: number;
-  /** Bytes of all that is kept. */
+  /** Bytes of all kept files. */
   readonly diskBytes: number;
 }
 
-/** What is asked for is more than `settings.onDemandRevisions` allows. The message is for the caller. */
+/** A request exceeds `settings.onDemandRevisions`. The message is for the caller. */
 export class RevisionLimitError extends Error {
   override readonly name = 'RevisionLimitError';
   readonly errorCode = 'REVISION_TOO_LARGE';
 }
 
-/** Guess: what one query names by hand. */
+/** Guess: as many as somebody types in one query. */
 const NAMES_MAX = 20;
 
 /** Errors: RevisionLimitError. */
@@ -31,32 +31,32 @@ export function checkCounts(
   const shown = JSON.stringify(names[0]?.slice(0, 100));
   if (repoCount > limits.repos)
     throw new RevisionLimitError(
-      `No revision with ${shown} in its name is indexed; it is looked for in ${limits.repos} repositories at most ` +
-        `(onDemandRevisions.repos), the query is about ${repoCount}: say which by "repo:".`,
+      `No revision with ${shown} in its name is indexed. Trawl can look for it in at most ${limits.repos} repositories ` +
+        `(onDemandRevisions.repos), but the query covers ${repoCount}: limit it with "repo:".`,
     );
   if (names.length > NAMES_MAX)
     throw new RevisionLimitError(
-      `The query names ${names.length} revisions that are not indexed, limit ${NAMES_MAX}.`,
+      `The query names ${names.length} revisions that are not indexed; the limit is ${NAMES_MAX}.`,
     );
 }
 
 export function docsMessage(count: number, { docs }: OnDemandLimits): string {
-  return `${count} files of the revision are in no indexed one, limit ${docs} (onDemandRevisions.docs); index its branch or tag.`;
+  return `${count} files of the revision are in no indexed one; the limit is ${docs} (onDemandRevisions.docs). Index its branch or tag.`;
 }
 
 export function timeMessage({ timeoutMs }: OnDemandLimits): string {
-  return `The revision is not indexed, and was not ready within ${timeoutMs} ms (onDemandRevisions.timeoutMs); index its branch or tag.`;
+  return `The revision is not indexed, and was not ready within ${timeoutMs} ms (onDemandRevisions.timeoutMs). Index its branch or tag.`;
 }
 
 export function diskMessage(size: number, { diskBytes }: OnDemandLimits): string {
-  return `The revision takes ${size} bytes, limit ${diskBytes} (onDemandRevisions.diskBytes); index its branch or tag.`;
+  return `The revision takes ${size} bytes; the limit is ${diskBytes} (onDemandRevisions.diskBytes). Index its branch or tag.`;
 }
 
-/** @param size  of what was ready of it */
+/** @param size  of the finished part */
 export function sumMessage(size: number, repoCount: number, { diskBytes }: OnDemandLimits): string {
   return (
-    `The revision takes ${size} bytes or more in ${repoCount} repositories, limit ${diskBytes} ` +
-    `(onDemandRevisions.diskBytes): say which by "repo:", or index its branch or tag.`
+    `The revision takes at least ${size} bytes in ${repoCount} repositories; the limit is ${diskBytes} ` +
+    `(onDemandRevisions.diskBytes). Limit the query with "repo:", or index its branch or tag.`
   );
 }
 
@@ -69,11 +69,11 @@ interface Refusal {
   readonly message: string;
 }
 
-/** What was built in vain. */
+/** Builds that failed. */
 export class Refusals {
   readonly #refusals = new Map<string, Refusal>();
 
-  /** Errors: RevisionLimitError, if this was refused within the same limits. */
+  /** Errors: RevisionLimitError, if this was refused under the same limits. */
   check(key: string, limits: OnDemandLimits): void {
     const refusal = this.#refusals.get(key);
     if (refusal === undefined) return;
@@ -82,7 +82,7 @@ export class Refusals {
     this.#refusals.delete(key);
   }
 
-  /** @param keptMs  from now on. Errors: RevisionLimitError, always. */
+  /** @param keptMs  how long the refusal is kept. Errors: RevisionLimitError, always. */
   refuse(key: string, message: string, limits: OnDemandLimits, keptMs = Infinity): never {
     this.#refusals.set(key, { limits, untilMs: performance.now() + keptMs, message });
     for (const oldest of this.#refusals.keys()) {

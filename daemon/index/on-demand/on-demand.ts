@@ -1,5 +1,6 @@
-// Revisions on demand (API.md 9.6): asks git for what a search names and no index has, builds their docs once for all who
-// ask, and keeps them in a folder within a budget. All of it may be lost at any time; a new start begins without.
+// Revisions on demand (API.md 9.6): looks up revisions that a search names and no index has, builds
+// their docs once for all searches, and keeps them in a folder within a byte budget. Everything may
+// be lost at any time; each start begins empty.
 
 import { hash, randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
@@ -44,20 +45,22 @@ export interface OnDemandOptions {
   readonly module: WebAssembly.Module;
   readonly catalog: Catalog;
   readonly snapshots: SnapshotKeeper;
-  /** Of its own: what it holds is removed. */
+  /** Its own folder; existing files are removed. */
   readonly folder: string;
-  /** Whether a shard is out of service. */
   readonly isOut: (shardId: string) => boolean;
   readonly filters: () => FilterSettings;
   readonly limits: () => OnDemandLimits;
-  /** Of its own. */
+  /** Used only here. */
   readonly threads: BuildThreads;
-  /** Files of which symbols are found at once; 0: none are found. */
+  /** Files whose symbols are found at the same time; 0: no symbols. */
   readonly symbolWorkers: number;
   readonly log: Log;
 }
 
-/** Repositories are indexed again faster than revisions of theirs are built. The message is for the caller. */
+/**
+ * Repositories are indexed more often than their revisions can be built. The message is for the
+ * caller.
+ */
 class ChangingError extends Error {
   readonly errorCode = 'NOT_READY';
 
@@ -71,15 +74,15 @@ class NoRoomError extends Error {
   readonly errorCode = 'NOT_READY';
 
   constructor(cause: unknown) {
-    super('The revision is not indexed, and the disk is full: there is no room to build it.', {
+    super('The revision is not indexed and cannot be built: the disk is full.', {
       cause,
     });
   }
 }
 
-/** Guess: each takes all cores for moments. */
+/** Guess: each uses all cores for moments. */
 const BUILDS_MAX = 2;
-/** How long a build that took too long is not tried again. */
+/** A build that timed out is not tried again for this long. */
 const TIMEOUT_KEPT_MS = 60_000;
 const ATTEMPTS_MAX = 10;
 const ATTEMPT_PAUSE_MS = 20;
@@ -109,14 +112,13 @@ export class OnDemandRevisions {
     return new OnDemandRevisions(options);
   }
 
-  /** Files and bytes that are kept. */
   get size(): { readonly count: number; readonly bytes: number } {
     return this.#kept.size;
   }
 
   /**
-   * What RevisionPort says. Every ref is looked up again: one that has moved names what it names now, and what no ref
-   * reaches any more is found no more.
+   * Implements RevisionPort. Every ref is resolved again: a moved one gives its new commit, and a
+   * commit that no ref reaches is no longer found.
    */
   async snapshotWith(
     repos: readonly RepoRecord[],
@@ -152,7 +154,7 @@ export class OnDemandRevisions {
     }
   }
 
-  /** As snapshotWith. What is published meanwhile may have other shards. */
+  /** As snapshotWith. A publish meanwhile may change the shards. */
   async #snapshotFor(search: WaitingSearch): Promise<Snapshot | undefined> {
     const claim = new Set<string>();
     this.#kept.claim(claim);
@@ -163,7 +165,7 @@ export class OnDemandRevisions {
         if (found === undefined) continue;
         const { demanded, unread } = found;
         if (demanded.length + unread.length === 0) return undefined;
-        // They may no longer be those of the repos.
+        // The docs may be outdated.
         const areCurrent = demanded.every((one) => this.#isCurrent(one.docs));
         const snapshot = areCurrent ? this.#kept.hold(demanded, unread) : undefined;
         if (snapshot !== undefined) return snapshot;
@@ -174,7 +176,9 @@ export class OnDemandRevisions {
     throw new ChangingError();
   }
 
-  /** The docs of all repos that have an index, and what of them could not be read. Their keys are added to the claim. */
+  /**
+   * The docs of all indexed repos, and what could not be read. Their keys are added to the claim.
+   */
   async #demandedOf(search: WaitingSearch, claim: Set<string>): Promise<FoundDocs> {
     const { wanted, limits, signal } = search;
     const asked = wanted.flatMap((one) => this.#askedOf(one) ?? []);
@@ -199,7 +203,10 @@ export class OnDemandRevisions {
     return { demanded: found.filter((one) => one !== undefined), unread };
   }
 
-  /** Revisions of a repository that is gone, damaged or rewritten meanwhile are not read. Errors: others. */
+  /**
+   * Skips revisions of a repository that was removed, damaged or rewritten meanwhile. Errors:
+   * others.
+   */
   #passOver(
     record: RepoRecord,
     names: readonly string[],
@@ -212,17 +219,17 @@ export class OnDemandRevisions {
     const message = messageOf(error);
     const fields = { repo: record.name, revisions: names, error: message };
     this.#options.log.warn('revisions could not be read', fields);
-    // What git says itself may hold paths of this machine.
+    // git's own message may hold paths of this machine.
     const isForCallers = error instanceof Error && 'errorCode' in error;
-    return unreadOf(record, names, isForCallers ? message : 'git fails; the log says how.');
+    return unreadOf(record, names, isForCallers ? message : 'git failed; see the log.');
   }
 
-  /** Whether docs were told from the index that their repo has. */
+  /** Whether docs were computed from the repo's current index. */
   #isCurrent({ repoId, state }: Pick<DemandedDocs, 'repoId' | 'state'>): boolean {
     return this.#stateNow(repoId) === state;
   }
 
-  /** What a repo's index is, in a text; undefined: there is none. */
+  /** The state of a repo's index as a text; undefined: none. */
   #stateNow(repoId: number): string | undefined {
     const repo = this.#options.catalog.repo(repoId);
     if (repo === undefined) return undefined;
@@ -238,7 +245,7 @@ export class OnDemandRevisions {
     return state;
   }
 
-  /** Undefined: the repo's index is not sound. */
+  /** Undefined: the repo's index is damaged. */
   #askedOf({ record, revisions }: Wanted): Asked | undefined {
     const { repoId } = record;
     const repo = this.#options.catalog.repo(repoId);
@@ -249,7 +256,7 @@ export class OnDemandRevisions {
     return { record, revisions, key: `${state} ${commits.join()}`, repoId, state, commits };
   }
 
-  /** Undefined: the repo's index is not sound. */
+  /** Undefined: the repo's index is damaged. */
   async #docsFor(
     wanted: WantedDocs,
     { holder, limits, signal }: WaitingSearch,
@@ -261,9 +268,9 @@ export class OnDemandRevisions {
     const repo = catalog.repo(repoId);
     if (repo === undefined || knownIndexOf(catalog, repo) === undefined) return undefined;
     this.#refusals.check(key, limits);
-    // Why twice: who left while it was built may have come back, and others may have had it built while this one waited.
+    // Why twice: another search may have started or finished the build while this one waited.
     const running = (): Promise<DemandedDocs> | undefined => this.#running.get(key);
-    // Why by holder: nobody waits in the line of another one.
+    // Why by client: clients do not wait in each other's queues.
     return this.#builds.get(
       `${holder} ${key}`,
       signal,
@@ -276,7 +283,7 @@ export class OnDemandRevisions {
     );
   }
 
-  /** Builds even if nobody waits any more: who asks again finds it. */
+  /** Builds even if no search waits any more: the next one finds the result. */
   #start(wanted: WantedDocs, limits: OnDemandLimits): Promise<DemandedDocs> {
     const building = this.#build(wanted, limits).finally(() => this.#running.delete(wanted.key));
     this.#running.set(wanted.key, building);
@@ -314,7 +321,7 @@ export class OnDemandRevisions {
     if (repo === undefined || known === undefined || !isSame) throw new ChangingError();
     const { record } = repo;
     const startMs = performance.now();
-    // It may be taken for rubbish and removed.
+    // Somebody may have removed it as rubbish.
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const built = await buildExtraRevisions({
       module,
@@ -347,7 +354,7 @@ export class OnDemandRevisions {
       ...wanted,
       size,
       unread,
-      // Why random: a number that counts would tell how many others have built.
+      // Why random: a counter would reveal how much others have built.
       shards: shards.map(({ path, size }, index) => ({
         shardId: randomBytes(8).toString('hex'),
         path,
@@ -367,17 +374,19 @@ export class OnDemandRevisions {
     return docs;
   }
 
-  /** The limits are others: what does not fit any more goes. */
+  /** The limits changed: drops what no longer fits. */
   noteLimits(): void {
     this.#kept.shrink();
   }
 
-  /** Another snapshot is the current one: what does not fit it any more goes. */
+  /** The current snapshot changed: drops what no longer fits it. */
   noteChange(): void {
     this.#kept.restrict((docs) => this.#isCurrent(docs));
   }
 
-  /** A shard failed a search: if it is one of these, it is built again when it is asked for. False: it is none. */
+  /**
+   * A shard failed a search: one of ours is dropped and built again on request. False: not ours.
+   */
   noteShardFailure(shardId: string, reason: string): boolean {
     if (!this.#kept.drop(shardId)) return false;
     this.#options.log.error('a shard that was built on demand failed a search', {
@@ -387,7 +396,7 @@ export class OnDemandRevisions {
     return true;
   }
 
-  /** Ends what is being built. */
+  /** Cancels all builds. */
   async close(): Promise<void> {
     this.#abort.abort(new Error('the daemon is stopping'));
     await Promise.allSettled(this.#running.values());
@@ -397,12 +406,12 @@ export class OnDemandRevisions {
   }
 }
 
-/** With the indexed shards that it was told from. */
+/** With the indexed shards that it was computed from. */
 interface BuiltRevisions extends ExtraRevisions {
   readonly known: KnownIndex['shards'];
 }
 
-/** Revisions of a repo, and what of them could not be read. */
+/** Revisions of a repo, and what could not be read. */
 interface FoundDocs {
   readonly demanded: readonly Demanded[];
   readonly unread: readonly UnreadRevision[];
@@ -416,7 +425,7 @@ function unreadOf(
   return names.map((name) => ({ name, repoName, detail }));
 }
 
-/** Undefined for a ChangingError: it is worth another attempt. Errors: others. */
+/** Undefined for a ChangingError, which is worth another attempt. Errors: others. */
 function ifChanging(error: unknown): undefined {
   if (!(error instanceof ChangingError)) throw error;
 }
@@ -424,12 +433,12 @@ function ifChanging(error: unknown): undefined {
 type WantedDocs = Pick<DemandedDocs, 'key' | 'repoId' | 'state' | 'commits'>;
 type Asked = WantedDocs & Wanted;
 
-/** A search that waits for what is built. */
+/** A search that waits for a build. */
 interface WaitingSearch {
   readonly wanted: readonly Wanted[];
-  /** What git could not look up. */
+  /** Names that git could not look up. */
   readonly unread: readonly UnreadRevision[];
-  /** Who searches. */
+  /** The client that searches. */
   readonly holder: string;
   readonly limits: OnDemandLimits;
   readonly signal: AbortSignal;

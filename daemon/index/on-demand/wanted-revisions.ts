@@ -1,4 +1,4 @@
-// Which of the names that a query has for revisions the git of a repository knows, and what they name.
+// Resolves the revision names of a query in a repository's git.
 
 import type { RepoRecord } from '../../repos/records.ts';
 import { checkRef, RefError, shortIdOf } from '../../sources/git/names.ts';
@@ -11,9 +11,9 @@ export interface Wanted {
 }
 
 /**
- * The names that the repo's git knows and can read.
+ * The names that the repo's git can resolve and read.
  *
- * @param onError  told why a name could not be looked up; may throw
+ * @param onError  called with the reason if a name cannot be looked up; may throw
  */
 export async function wantedOf(
   record: RepoRecord,

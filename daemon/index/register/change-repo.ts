@@ -1,5 +1,5 @@
-// What a command line changes of the repos that it names: which revisions they have, and who may see them; and how the
-// record of a repo that the daemon works with follows from what the store says of it.
+// Changes of repos by command line flags: their revisions, and who may see them. Also derives a
+// repo's record from the store.
 
 import { given } from '../../base/given.ts';
 import {
@@ -12,18 +12,18 @@ import {
 } from '../../repos/records.ts';
 import type { HostFacts, StoredRepo } from '../../store/repos.ts';
 
-/** Absent: it stays. */
+/** Absent members stay. */
 export interface RepoChange extends Partial<RevisionSelection> {
   readonly visibility?: Exclude<Visibility, 'unknown'>;
-  /** `none`: whoever may ask sees the repo. */
+  /** `none`: everybody who may search sees the repo. */
   readonly enforcement?: Enforcement;
-  /** As of a source (repos/records.ts); false and none: not any more. */
+  /** As of a source (repos/records.ts); false and none: remove the setting. */
   readonly noIgnore?: boolean;
   readonly ignore?: readonly string[];
   readonly reposApart?: boolean;
 }
 
-/** A repo with the change made. */
+/** A repo with the change applied. */
 export function withChange(repo: StoredRepo, change: RepoChange): StoredRepo {
   const { selection: before, rules: rulesBefore, ...rest } = repo;
   const rules = withRules(rulesBefore, change);
@@ -60,7 +60,7 @@ function withSelection(
   return branches.length === 0 && tags.length === 0 ? undefined : { branches, tags };
 }
 
-/** The record of a repo: what the store says, and beside it what the index knew. */
+/** The record of a repo: from the store, plus what the index knew. */
 export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
   const { enforcement: _, selection: __, within: ___, ...known } = before ?? NEW_RECORD;
   const { repoId, name, visibility, enforcement, place, selection, host, rules = {} } = repo;
@@ -77,7 +77,7 @@ export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
   };
 }
 
-/** What the host of a repo says of it, as its record has it. */
+/** Adds the host's facts to a record. */
 function withFacts(
   known: Omit<RepoRecord, 'enforcement' | 'selection' | 'within'>,
   facts: HostFacts,

@@ -1,5 +1,6 @@
-// What lies at the place of a source that is to be indexed. What was a repository stays one: where its git is gone, it is
-// no folder whose files are searched, those that git ignored among them, unless the operator says so.
+// Probes the location of a source to be indexed. A former git repository whose git is missing does
+// not become a plain folder, which would make its ignored files searchable, unless the operator
+// says so.
 
 import { ProbeError } from '../../sources/git/layout.ts';
 import {
@@ -13,11 +14,11 @@ import type { RepoSource } from '../../repos/records.ts';
 import type { RepoRegister } from './register.ts';
 
 const LOST_GIT =
-  'was a git repository, and its git is gone (no .git is there); "--mode folder" makes it a folder without git, ' +
-  'whose files are all searched, those that git ignored too';
+  'was a git repository, but its .git is missing; "--mode folder" makes it a plain folder, ' +
+  'which makes all its files searchable, including those that git ignored';
 
 /**
- * @param mode  default: the files on disk where there is a work tree
+ * @param mode  default: the files on disk if there is a work tree
  *
  * Errors: ProbeError; GitError if git is missing or exceeds its time limit.
  */
@@ -36,7 +37,7 @@ export async function lookAtSource(
   return probed;
 }
 
-/** As `lookAtSource`, of a source as it was. */
+/** As `lookAtSource`, for a known source. */
 export async function lookAgainAt(
   register: Pick<RepoRegister, 'mayBe'>,
   source: RepoSource,
@@ -47,7 +48,7 @@ export async function lookAgainAt(
   const { commit } = source;
   if (commit === undefined) return probed;
   if ((await resolveCommit(source.path, commit)) === undefined)
-    throw new ProbeError(source.path, 'not_a_repository', `commit ${commit} is not there`);
+    throw new ProbeError(source.path, 'not_a_repository', `commit ${commit} does not exist`);
   const { defaultBranch: _, ...rest } = probed;
   return { ...rest, commit, defaultRevision: commit };
 }

@@ -1,6 +1,7 @@
-// Brings the catalog and the store together when a data directory is opened by its owner: what the catalog has lost is
-// made again of the store, and repos whose ids or names are not those of the store become what they are there. So the
-// catalog may be damaged, lost, old or exchanged: it costs a build, and shows nobody more than before.
+// Reconciles the catalog with the store when the owner opens a data directory: missing entries are
+// created from the store, and repos with other ids or names get those of the store. So the catalog
+// may be damaged, lost, old or exchanged: that costs a build, and never shows a repo to anybody who
+// may not see it.
 
 import path from 'node:path';
 import type { StoredRepo } from '../../store/repos.ts';
@@ -13,11 +14,11 @@ import { recordOf } from './change-repo.ts';
 import type { RepoRegister } from './register.ts';
 
 /**
- * Loads the catalog, and mends it.
+ * Loads and repairs the catalog.
  *
  * @param isAlone  no other data directory shares the store: all of its repos are indexed here
  *
- * Errors: CatalogError if the catalog cannot be read and the store does not know who may see what; NOT_READY.
+ * Errors: CatalogError if the catalog cannot be read and the store has no permissions; NOT_READY.
  */
 export async function openCatalog(
   catalog: Catalog,
@@ -27,12 +28,12 @@ export async function openCatalog(
 ): Promise<void> {
   await loadOrPutAway(catalog, register, log);
   if (catalog.damage !== undefined)
-    log.error('the catalog before is used in place of a damaged one', { reason: catalog.damage });
+    log.error('the catalog is damaged; its previous version is used', { reason: catalog.damage });
   if (catalog.isMissing && isAlone) await fillAgain(catalog, register, log);
   if (register.all.length === 0 && catalog.repos.length > 0)
     log.warn(
-      'the store is new, and knows nothing of the index beside it: who may see what is taken from the catalog; where there was a ' +
-        'store before, its accounts, keys and connections come back with it alone, or with "trawl restore"',
+      'the store is new and has no data for the existing index: permissions are taken from the catalog; if there was a ' +
+        'store before, only it or "trawl restore" brings back its accounts, keys and connections',
     );
   await mendClones(catalog, register);
   const records = catalog.repos
@@ -48,15 +49,15 @@ export async function openCatalog(
     if (isSame) return [{ ...repo, record: recordOf(now, repo.record) }];
     if (right.has(now.repoId)) return [];
     right.add(now.repoId);
-    // Ids and names are in shards too.
+    // Ids and names are also in shards.
     return [unbuilt(recordOf(now, repo.record))];
   });
   await catalog.commit(() => ({ put, removed: [...adopted.keys()] }));
 }
 
 /**
- * Repos of connections are where these say, or where their clones are, whatever the catalog says; what the store does not know
- * of them is left out until a connection lists it.
+ * Gives repos of connections the path that the connection or the clone has, whatever the catalog
+ * says. Repos unknown to the store are excluded until a connection lists them.
  */
 async function mendClones(catalog: Catalog, register: RepoRegister): Promise<void> {
   await catalog.commit(() => {
@@ -79,7 +80,7 @@ async function mendClones(catalog: Catalog, register: RepoRegister): Promise<voi
   });
 }
 
-/** Whether the clone of a repo is the one that it had, in a data directory that lay elsewhere. */
+/** Whether a repo's clone moved with its data directory. */
 function hasMoved(
   catalog: Pick<Catalog, 'isClone'>,
   { name, source: before }: RepoRecord,
@@ -89,12 +90,12 @@ function hasMoved(
   return isSame && catalog.isClone(now.path) && placeInside(before.path) === placeInside(now.path);
 }
 
-/** Of a clone, the part of its path that no move of the data directory changes. */
+/** The part of a clone's path that is the same wherever the data directory is. */
 function placeInside(clonePath: string): string {
   return clonePath.split(path.sep).slice(-2).join('/');
 }
 
-/** Where a repo lies that a connection lists, or a submodule; undefined: the repo that it is is gone. */
+/** Location of a repo that a connection lists, or of a submodule; undefined: its parent is gone. */
 export function hostedSource(
   catalog: Pick<Catalog, 'clonePath'>,
   register: Pick<RepoRegister, 'byId'>,
@@ -128,31 +129,31 @@ async function loadOrPutAway(catalog: Catalog, register: RepoRegister, log: Log)
     if (!(error instanceof CatalogError)) throw error;
     if (register.all.length === 0)
       throw new CatalogError(
-        `${error.message}. It alone says who may see which repository, as it is of an earlier version: restore a ` +
+        `${error.message}. It is of an earlier version, and only it says who may see which repository: restore a ` +
           'backup ("trawl restore"), or remove it and index each source again ("trawl index PATH"), with ' +
-          '--visibility and --enforce-permissions where not everybody may see it',
+          '--visibility and --enforce-permissions for repositories that not everybody may see',
         { cause: error },
       );
     const putAway = await catalog.putAway();
-    log.error('the index is built again: its catalog cannot be used', {
+    log.error('the catalog cannot be used; the index is built again', {
       reason: error.message,
       putAway,
     });
   }
 }
 
-/** Takes the repos of the store, to be built, into a catalog that is not there. */
+/** Fills a missing catalog with the repos of the store, to be built. */
 async function fillAgain(catalog: Catalog, register: RepoRegister, log: Log): Promise<void> {
   const lost = register.all.filter(({ place }) => place !== undefined);
   if (lost.length === 0) return;
-  log.warn('there is no catalog: the repositories that the store knows are to be built again', {
+  log.warn('there is no catalog; all repositories of the store will be built again', {
     repos: lost.length,
   });
   const repos = lost.map((repo) => unbuilt(recordOf(repo)));
   await catalog.commit(() => ({ put: repos }));
 }
 
-/** To be built. */
+/** A repo without shards, to be built. */
 export function unbuilt(record: RepoRecord): CatalogRepo {
   const { indexedAt: _, revisions: __, ...rest } = record;
   return { record: rest, shards: [], skipped: {} };

@@ -1,7 +1,7 @@
-// The repos that the store knows, as this daemon works with them: who may see which, which repo a source is, and which
-// connections list them (sync/connections decides which repo is which there). The index
-// may be lost, damaged or exchanged at any time; what it says of ids and rules counts for nothing where the store says
-// something, and where the store says nothing, a repo is for owners alone if there is anything to hide.
+// The repos of the store as this daemon uses them: who may see which, which repo a source is, and
+// which connections list them (sync/connections maps listed repos). For ids and permissions the
+// store overrides the index, which may be lost, damaged or exchanged. A repo without permissions in
+// the store is visible only to owners if anything is hidden at all.
 
 import { given } from '../../base/given.ts';
 import { statSync } from 'node:fs';
@@ -26,18 +26,18 @@ import {
 
 /** Who changes repos. */
 export interface Cause {
-  /** Absent: the operator, or the daemon by itself. */
+  /** Absent: the operator, or the daemon itself. */
   readonly actor?: Actor | undefined;
-  /** What flags of `serve` and `index` say. */
+  /** The flags of `serve` and `index`. */
   readonly told?: RepoChange;
 }
 
-/** What is recorded with a change, and noted once it is made. */
+/** Records a change in the same step, and returns a function for afterwards. */
 export type Witness = (
   cause: Cause,
   before: RepoBook,
   changed: readonly StoredRepo[],
-  /** RepoIds of those that go. */
+  /** RepoIds that are removed. */
   removed: readonly number[],
 ) => { readonly records: readonly NewAuditRecord[]; readonly note: () => void };
 
@@ -56,14 +56,14 @@ export class RepoRegister {
   };
   /** By repoId. */
   #links: ReadonlyMap<number, readonly StoredLink[]> = new Map();
-  /** Of `#repos`; made when it is asked for. */
+  /** Of `#repos`; created on first use. */
   #signs: RepoSigns | undefined;
-  /** Of records as the index has them. Why kept: each publish asks for all. */
+  /** Of records as the index has them. Why cached: each publish needs all. */
   readonly #ruled = new WeakMap<RepoRecord, { repo: StoredRepo; ruled: RepoRecord }>();
   #reading: Promise<void> = Promise.resolve();
-  /** RepoIds that are for owners alone, as the store could not be told what narrows them. */
+  /** RepoIds visible only to owners, because a restriction could not be stored. */
   readonly #hidden = new Set<number>();
-  /** The store has said something that could not be read. */
+  /** The last read of the store failed. */
   #isStale = false;
   #version = 0;
 
@@ -73,19 +73,18 @@ export class RepoRegister {
     this.#witness = witness;
   }
 
-  /** @param witness  of what changes. Errors: NOT_READY. */
+  /** @param witness  of changes. Errors: NOT_READY. */
   static async open(store: Repos, log: Log, witness: Witness): Promise<RepoRegister> {
     const register = new RepoRegister(store, log, witness);
     await register.#read();
     return register;
   }
 
-  /** Another number whenever `ruled` may say something else. */
+  /** Different whenever `ruled` may return something else. */
   get version(): number {
     return this.#version;
   }
 
-  /** By repoId. */
   get all(): readonly StoredRepo[] {
     return [...this.#repos.values()];
   }
@@ -99,17 +98,17 @@ export class RepoRegister {
     return this.#book.connections;
   }
 
-  /** All of it, to be decided on without being kept. */
+  /** All data, to base decisions on. */
   get book(): RepoBook {
     return this.#book;
   }
 
-  /** Which connections list a repo, or did. */
+  /** Connections that list a repo, or did. */
   linksOf(repoId: number): readonly StoredLink[] {
     return this.#links.get(repoId) ?? [];
   }
 
-  /** The record with the rules that hold now; where they are not known it is for owners alone. */
+  /** The record with the current permissions; visible only to owners if they are unknown. */
   ruled(record: RepoRecord): RepoRecord {
     const isKnown = !this.#isStale && !this.#hidden.has(record.repoId);
     const repo = isKnown ? this.#repos.get(record.repoId) : undefined;
@@ -124,13 +123,13 @@ export class RepoRegister {
     return ruled;
   }
 
-  /** Leaves repos to owners alone, as a decision that narrows who may see them could not be kept; until `unhide`. */
+  /** Restricts repos to owners until `unhide`, because a restriction could not be stored. */
   hide(repoIds: Iterable<number>): void {
     for (const repoId of repoIds) this.#hidden.add(repoId);
     this.#version++;
   }
 
-  /** The store knows what narrowed these, or nothing does any more. Returns those that were hidden. */
+  /** The restrictions are stored, or no longer needed. Returns the repos that were hidden. */
   unhide(repoIds: readonly number[]): number[] {
     this.#version++;
     return repoIds.filter((repoId) => this.#hidden.delete(repoId));
@@ -140,7 +139,7 @@ export class RepoRegister {
     return this.#hidden.has(repoId);
   }
 
-  /** Reads what the store says now. False: it cannot be asked, and until it could no rule is known. */
+  /** Reads the store again. False: it failed, so all permissions are unknown until it works. */
   async reload(): Promise<boolean> {
     const wasStale = this.#isStale;
     try {
@@ -148,14 +147,17 @@ export class RepoRegister {
       return true;
     } catch (error) {
       if (wasStale) return false;
-      this.#log.warn('who may see which repo could not be read again: they are for owners alone', {
-        error: messageOf(error),
-      });
+      this.#log.warn(
+        'permissions of repositories could not be read again: all are visible only to owners',
+        {
+          error: messageOf(error),
+        },
+      );
       return false;
     }
   }
 
-  /** One after the other, so that what was read later counts. */
+  /** One after the other, so that the last read wins. */
   #read(): Promise<void> {
     const reading = this.#readAfter(this.#reading);
     this.#reading = reading;
@@ -177,7 +179,10 @@ export class RepoRegister {
     this.#version++;
   }
 
-  /** What it changes of who may see repos is recorded in the same step. Errors: NOT_READY; those of `decide`. */
+  /**
+   * Changes of visibility are recorded in the same transaction. Errors: NOT_READY; those of
+   * `decide`.
+   */
   async decide<Result>(
     decide: (book: RepoBook) => RepoDecision<Result>,
     cause: Cause = {},
@@ -195,7 +200,8 @@ export class RepoRegister {
   }
 
   /**
-   * The repo of each source, found or made, changed as told; noted is where it was seen.
+   * The repo of each source, existing or created, with the change applied and its location
+   * recorded.
    *
    * Errors: NOT_READY.
    */
@@ -240,7 +246,7 @@ export class RepoRegister {
 
   #warnOfClosed(made: StoredRepo, { path }: SeenSource, possible: readonly StoredRepo[]): void {
     this.#log.warn(
-      'a source that was not known is for owners alone, as permissions of other repos are enforced; ' +
+      'a new source is visible only to owners, as permissions of other repos are enforced; ' +
         `"trawl repo set --no-enforce-permissions ${made.name}" shows it to all`,
       {
         repo: made.name,
@@ -250,32 +256,32 @@ export class RepoRegister {
     );
   }
 
-  /** Changes repos of these ids; others are passed over. Errors: NOT_READY. */
+  /** Changes the repos with these ids; unknown ids are skipped. Errors: NOT_READY. */
   async change(repoIds: ReadonlySet<number>, change: RepoChange, actor?: Actor): Promise<void> {
     await this.decide(changeOf(repoIds, change), { actor });
   }
 
-  /** As `change`, where the flags of a command tell it. */
+  /** As `change`, for flags of a command. */
   async changeAsTold(repoIds: ReadonlySet<number>, change: RepoChange): Promise<void> {
     await this.decide(changeOf(repoIds, change), { told: change });
   }
 
-  /** Whether the folder of a repo is the one that it was, or is not there; false: it must be looked at more closely. */
+  /** Whether the folder of a repo is the same as before, or missing; false: it must be probed. */
   isWhereItWas({ repoId, source }: RepoRecord): boolean {
     const repo = this.#repos.get(repoId);
-    // A clone of ours.
+    // Our own clone.
     if (repo?.host !== undefined) return true;
     const fileId = seeFolderId(source.path);
     return repo !== undefined && (fileId === undefined || isFolderOf(repo, { fileId }));
   }
 
-  /** The repos that share something with a source by which it may be known. */
+  /** Repos that share an identifying sign with a source. */
   mayBe(source: ProbedSource): readonly StoredRepo[] {
     this.#signs ??= new RepoSigns(this.all);
     return this.#signs.near(seenSource(source));
   }
 
-  /** Whether a source, as it is now, is that of this repo. */
+  /** Whether a source, in its current state, belongs to this repo. */
   isSourceOf(repoId: number, source: ProbedSource): boolean {
     if (this.#repos.get(repoId)?.host !== undefined) return true;
     const possible = possibleRepos(this.mayBe(source), seenSource(source), isGone);
@@ -283,10 +289,11 @@ export class RepoRegister {
   }
 
   /**
-   * The repos of an index whose ids or names are not those of the store, each with the one that it is now.
+   * Repos of an index whose ids or names differ from the store, each with its stored version.
    *
-   * A store that knows no repo takes those of the index as they are: it is from a version that kept them there. Later an
-   * index that the store knows nothing of has come from elsewhere, and is for owners alone if there is anything to hide.
+   * An empty store takes the repos of the index: it is from a version that kept them there. Later
+   * an index unknown to the store comes from elsewhere: its repos are visible only to owners if
+   * anything is hidden.
    *
    * Errors: NOT_READY.
    */
@@ -305,7 +312,6 @@ export class RepoRegister {
   }
 }
 
-/** Those of each repo, by repoId. */
 function byRepo(links: readonly StoredLink[]): ReadonlyMap<number, readonly StoredLink[]> {
   const found = new Map<number, StoredLink[]>();
   for (const link of links) {
@@ -328,25 +334,25 @@ function changeOf(
   });
 }
 
-/** Is there anything to hide? Grants without repos are what is left of some. */
+/** Whether anything is hidden. Grants without repos are left over from hidden ones. */
 export function isWary({ repos, nextRepoId }: RepoBook): boolean {
   return repos.length === 0
     ? nextRepoId > 1
     : repos.some(({ enforcement }) => enforcement !== 'none');
 }
 
-/** The repos while something is being decided on them. */
+/** The repos during a decision. */
 class Desk {
   readonly #signs: RepoSigns;
   readonly #changed = new Set<number>();
   readonly #names: Set<string>;
-  /** Ids from here on were never given out. */
+  /** Ids from here on are unused. */
   readonly firstNewId: number;
   readonly wasEmpty: boolean;
   readonly isWary: boolean;
   nextRepoId: number;
 
-  /** @param reserved  whose ids are not given to others */
+  /** @param reserved  records whose ids are not given to others */
   constructor(book: RepoBook, reserved: readonly RepoRecord[] = []) {
     const { repos, nextRepoId } = book;
     this.#signs = new RepoSigns(repos);
@@ -369,7 +375,7 @@ class Desk {
     return freeRepoName(name, this.#names);
   }
 
-  /** @param seen  the place that is this repo's now, and nobody else's; absent: none was seen */
+  /** @param seen  the location that is now only this repo's; absent: not seen */
   put(repo: StoredRepo, seen?: SeenSource): StoredRepo {
     const others = seen === undefined ? [] : displaced(this.near(seen), repo, seen);
     for (const one of [repo, ...others]) {
@@ -400,7 +406,7 @@ function adoptOne(desk: Desk, record: RepoRecord): StoredRepo {
   }
   const isIdFree = desk.byId(repoId) === undefined;
   const isIdNew = desk.wasEmpty || repoId >= desk.firstNewId;
-  // What it says of who may see it is not the word of this instance.
+  // Permissions in a foreign index were not set by this instance.
   const isClosed = !desk.wasEmpty && (desk.isWary || record.enforcement !== undefined);
   return desk.put(
     {
@@ -421,7 +427,7 @@ function seenSource({ source, remote }: ProbedSource): SeenSource {
   return { ...source, ...folder, remote };
 }
 
-/** What cannot be looked at is not gone. */
+/** Only a missing path is gone; an unreadable one is not. */
 function isGone(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) === undefined;

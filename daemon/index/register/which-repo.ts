@@ -1,26 +1,26 @@
-// Decides which repo a source is: one that was known under another path, mode or name keeps its id, and with it its
-// grants, tokens and rules. Where the signs contradict each other the source is nobody that is known, so that it never
-// comes under rules that were made for another one.
+// Decides which repo a source is. A source that was known under another path, mode or name keeps
+// its repo id, and with it grants, tokens and permissions. If the signs contradict each other it
+// becomes a new repo, so that it never gets permissions meant for another one.
 
 import { given } from '../../base/given.ts';
 import type { RepoPlace, StoredRepo } from '../../store/repos.ts';
 
-/** At the place of a repo lies a source that is not its own. The message is for the operator: it names the path. */
+/** The path of a repo holds another source. The message is for the operator: it names the path. */
 export class OtherSourceError extends Error {
   override readonly name = 'OtherSourceError';
 
   constructor(place: string) {
     super(
-      `at ${place} lies another source than that of this repository; the next start, or ` +
-        `"trawl index ${place}" while no daemon runs, makes it a repository of its own`,
+      `${place} holds a different source than this repository; the next start, or ` +
+        `"trawl index ${place}" while no daemon runs, makes it a separate repository`,
     );
   }
 }
 
-/** A source as it is now; without the last two where its folder is gone since. */
+/** The current state of a source; without the last two if its folder is gone. */
 export interface SeenSource {
   readonly kind: RepoPlace['kind'];
-  /** Absolute, as it was given. */
+  /** Absolute, as given. */
   readonly path: string;
   /** Host and path of the remote. */
   readonly remote?: string | undefined;
@@ -29,13 +29,13 @@ export interface SeenSource {
 }
 
 /**
- * The repos that a source may be: one: it is that one; none or several: it is a new one.
+ * Repos that a source may be: exactly one means that one; otherwise it is new.
  *
- * It is the repo that was at its path, if it is still that folder, has the same remote, or was never looked at, and the
- * repo whose folder it is, wherever that lies now. If there is no such repo, it is one with its remote whose own folder
+ * Candidates: the repo at its path, if it has the same folder or remote or was never probed, and
+ * the repo that had this folder elsewhere. Without these: a repo with its remote whose own folder
  * is gone.
  *
- * @param isGone  whether nothing is at a path
+ * @param isGone  whether a path does not exist
  */
 export function possibleRepos(
   repos: readonly StoredRepo[],
@@ -49,7 +49,7 @@ export function possibleRepos(
   );
 }
 
-/** Is it the folder that the repo had, whatever is in it? */
+/** Whether it is the repo's folder, with any content. */
 export function isFolderOf({ place }: StoredRepo, { fileId }: Pick<SeenSource, 'fileId'>): boolean {
   return fileId !== undefined && place?.fileId === fileId;
 }
@@ -63,14 +63,14 @@ function isSamePath(place: RepoPlace, { path, realPath }: SeenSource): boolean {
   return place.path === path || (realPath !== undefined && place.realPath === realPath);
 }
 
-/** The repo with the source as its place. */
+/** The repo with the source as its location. */
 export function seenAt(repo: StoredRepo, seen: SeenSource): StoredRepo {
   const { remote: _, ...rest } = repo;
   const { remote, ...place } = seen;
   return { ...rest, place, ...given({ remote }) };
 }
 
-/** Equal texts for all by which a source and a repo may be told to be the same. */
+/** Signs by which a source and a repo may be the same: equal texts. */
 function signsOf({ path, realPath, fileId, remote }: Partial<SeenSource>): string[] {
   return [
     ...(path === undefined ? [] : [`path ${path}`]),
@@ -80,17 +80,17 @@ function signsOf({ path, realPath, fileId, remote }: Partial<SeenSource>): strin
   ];
 }
 
-/** Repos by what they may be known by. Why: thousands are asked for one after the other. */
+/** An index of repos by sign. Why: thousands are looked up one after the other. */
 export class RepoSigns {
   readonly #repos = new Map<number, StoredRepo>();
-  /** Ids of repos by sign; some may have lost it. */
+  /** Repo ids by sign; some may be outdated. */
   readonly #ids = new Map<string, Set<number>>();
 
   constructor(repos: readonly StoredRepo[]) {
     for (const repo of repos) this.put(repo);
   }
 
-  /** Adds a repo, or what it is now. */
+  /** Adds or updates a repo. */
   put(repo: StoredRepo): void {
     this.#repos.set(repo.repoId, repo);
     for (const sign of signsOf({ ...repo.place, remote: repo.remote })) {
@@ -103,14 +103,14 @@ export class RepoSigns {
     return this.#repos.get(repoId);
   }
 
-  /** The repos that share something with a source by which it may be known. */
+  /** Repos that share a sign with a source. */
   near(seen: SeenSource): StoredRepo[] {
     const ids = new Set(signsOf(seen).flatMap((sign) => [...(this.#ids.get(sign) ?? [])]));
     return [...ids].map((repoId) => this.#repos.get(repoId)!);
   }
 }
 
-/** The other repos that were where the source is, without that place: what is there is not theirs any more. */
+/** Other repos that had this location, without it: it is no longer theirs. */
 export function displaced(
   repos: readonly StoredRepo[],
   owner: StoredRepo,

@@ -1,5 +1,5 @@
-// How a job finds out that there is nothing to do: it compares a fingerprint of everything that the docs of a repo depend on
-// with that of its last build; and before that, without git, what the refs of the repository look like.
+// Detects whether a repo must be built: compares a fingerprint of everything its docs depend on
+// with that of the last build. Before that, without git, it compares the state of the refs.
 
 import { hash } from 'node:crypto';
 import { FORMAT_VERSION } from '../../../core/shared/format.ts';
@@ -14,7 +14,7 @@ import type { CatalogRepo } from '../catalog/catalog-records.ts';
 
 let toldCount = 0;
 
-/** The fingerprint of the source; where only some files have been looked at, one that no listing has. */
+/** The fingerprint of the source; after a partial listing one that never matches. */
 export function fingerprintNow(
   spec: SourceSpec,
   disk: DiskLook | undefined,
@@ -25,7 +25,7 @@ export function fingerprintNow(
   return own + revisionSuffix(spec);
 }
 
-/** Everything that makes docs come out differently: the source, its rules, the filters, the format. */
+/** Everything the docs depend on: source, rules, filters, format. */
 export function fingerprintOf(
   source: string,
   filters: FilterSettings,
@@ -41,8 +41,8 @@ export function fingerprintOf(
 }
 
 /**
- * What the refs of a repo look like now, and which are wanted; undefined: its docs are files on disk, or what is there
- * cannot be looked at in this way.
+ * The state of a repo's refs and its selected revisions; undefined: its docs are files on disk, or
+ * the refs cannot be read this way.
  */
 export function lookOf(record: RepoRecord): string | undefined {
   if (record.source.kind !== 'commits') return undefined;
@@ -53,13 +53,13 @@ export function lookOf(record: RepoRecord): string | undefined {
   }
 }
 
-/** As `lookOf`, where the refs are in this state. */
+/** As `lookOf`, for this state of the refs. */
 export function lookOfState(refState: string, { selection, source }: RepoRecord): string {
   const pinned = source.commit === undefined ? [] : [source.commit];
   return hash('sha1', JSON.stringify([refState, selection, ...pinned]));
 }
 
-/** Whether a repo was indexed under these rules. */
+/** Whether a repo was indexed with these rules. */
 export function hasRules({ fingerprint, record }: CatalogRepo, filters: FilterSettings): boolean {
   return (
     fingerprint !== undefined &&
@@ -67,7 +67,7 @@ export function hasRules({ fingerprint, record }: CatalogRepo, filters: FilterSe
   );
 }
 
-/** What a fingerprint says of all but the source. */
+/** The part of a fingerprint without the source. */
 function rulesPartOf(fingerprint: string): string {
   const parts: unknown = JSON.parse(fingerprint);
   return Array.isArray(parts) ? JSON.stringify(parts.slice(1)) : '';

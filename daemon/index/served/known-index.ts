@@ -1,10 +1,10 @@
-// What the catalog knows of a repo's docs, for builds that add to them.
+// The existing index of a repo from the catalog, for builds that add to it.
 
 import type { KnownIndex } from '../../engine/build/known-docs.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type CatalogRepo, docCountOf, docsOfRepo } from '../catalog/catalog-records.ts';
 
-/** Undefined: it is not known which docs its revisions hold, or what they were. */
+/** Undefined: the docs of its revisions are unknown. */
 export function knownIndexOf(catalog: Catalog, repo: CatalogRepo): KnownIndex | undefined {
   const { record, shards, commits, ignored = {}, leftOut = {} } = repo;
   const table = catalog.revisionsOf(repo);

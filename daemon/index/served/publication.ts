@@ -29,7 +29,7 @@ export interface PublicationOptions {
 type MadeShard = Pick<FinishedShard, 'fileId' | 'size' | 'docCount' | 'contentSize' | 'hashSize'>;
 
 /**
- * Runs work that publishes files; afterwards none is left that the catalog does not name.
+ * Runs work that publishes files; afterwards removes those that the catalog does not name.
  *
  * @param made  finished files in the shard folder
  *
@@ -48,13 +48,13 @@ export async function publishing<Result>(
   }
 }
 
-/** Files on their way into service. Errors of all methods: of the disk. */
+/** Files being published. Errors of all methods: of the disk. */
 export class Publication {
   readonly #options: PublicationOptions;
-  /** Where they were made, and their places. */
+  /** Their temporary and final paths. */
   readonly #files: string[];
 
-  /** @param files  gets the places of what is added */
+  /** @param files  collects the paths of added files */
   constructor(options: PublicationOptions, files: string[]) {
     this.#options = options;
     this.#files = files;
@@ -85,10 +85,10 @@ export class Publication {
   }
 
   /**
-   * Changes the catalog, shows it, and removes the files that nothing names any more.
+   * Changes the catalog, makes it visible, and removes files that are no longer named.
    *
-   * @param changeOf  says what to change, when it is its turn
-   * @param forget  forgets what was wrong with what was replaced; not called where nothing changed
+   * @param changeOf  returns the change when its turn comes
+   * @param forget  clears failures of replaced files; not called without a change
    */
   async commit(
     changeOf: () => CatalogChange,

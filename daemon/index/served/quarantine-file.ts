@@ -1,4 +1,5 @@
-// Which shards are out of service, and why, for the next start: they stay so until their repos are built again.
+// Stores which shards are out of service and why: after a restart they stay so until their repos
+// are rebuilt.
 
 import path from 'node:path';
 import { z } from 'zod';
@@ -16,7 +17,7 @@ export class QuarantineFile {
   readonly #log: Log | undefined;
   #text: string;
 
-  /** @param log  absent: it is for reading alone */
+  /** @param log  absent: read only */
   constructor(dataDir: string, log?: Log) {
     this.#path = path.join(dataDir, QUARANTINE_FILE);
     this.#log = log;
@@ -28,7 +29,7 @@ export class QuarantineFile {
     try {
       return new Map(Object.entries(reasonsSchema.parse(JSON.parse(this.#text))));
     } catch {
-      // What is damaged shows again when it is read.
+      // Damage is found again when it is read.
       return new Map();
     }
   }
@@ -40,7 +41,7 @@ export class QuarantineFile {
     try {
       replaceOwn(this.#path, text);
     } catch (error) {
-      this.#log.warn('which shards are out of service could not be kept', {
+      this.#log.warn('the list of shards out of service could not be saved', {
         error: messageOf(error),
       });
     }

@@ -1,5 +1,5 @@
-// What searches see: the repos that are served, and their shards but those out of service. A shard that fails is taken
-// out of service here; who builds, and who finds symbols, is told.
+// What searches see: the served repos and their shards without those out of service. Takes failing
+// shards out of service, and notifies the indexer and the symbol finder.
 
 import { messageOf } from '../../base/caught.ts';
 import { SHORT_ID_SIZE } from '../../base/file-hash.ts';
@@ -17,7 +17,7 @@ import type { RepoRegister } from '../register/register.ts';
 import { OtherSourceError } from '../register/which-repo.ts';
 import { liveIdOf, shardIdOf, Shown } from './shown.ts';
 
-/** Something wrong with a shard, by its id as searches know it. */
+/** Damage of a shard, by its id as searches know it. */
 export interface ShardDamage {
   readonly shardId: string;
   readonly reason: string;
@@ -26,20 +26,20 @@ export interface ShardDamage {
 
 export interface ServedOptions {
   readonly catalog: Catalog;
-  /** Absent: who sees the data directory sees all. */
+  /** Absent: everybody who can read the data directory sees all. */
   readonly register?: RepoRegister | undefined;
-  /** Whether a repo of a code host is served; undefined: it is none, or nobody knows. */
+  /** Whether a repo of a code host is served; undefined: not such a repo, or unknown. */
   readonly isConnected?: (repoId: number) => boolean | undefined;
-  /** Beside the register: another value once that may be otherwise. */
+  /** In addition to the register: a different value whenever `isConnected` may change. */
   readonly connected?: () => unknown;
   readonly log: Log;
-  /** Where shards out of service are noted. */
+  /** Stores shards out of service. */
   readonly quarantineFile: QuarantineFile;
   /** Makes a snapshot visible to searches; returns the shards that could not be opened. */
   readonly publish: (snapshot: Snapshot) => readonly ShardError[];
-  /** Told of a repo with a shard that is damaged. */
+  /** Notified of a repo with a damaged shard. */
   readonly onDamage: (repo: RepoRecord) => void;
-  /** Told of a shard whose symbols went out of service, and why. */
+  /** Notified of a shard whose symbols went out of service, and why. */
   readonly onSymbolsLost: (shardId: string, reason: string) => void;
 }
 
@@ -49,31 +49,34 @@ interface Kept {
   readonly records: readonly RepoRecord[];
 }
 
-/** Guess: before shards that could not be mapped are tried again, at first and at most. */
+/** Guess: first and longest pause before shards that could not be mapped are tried again. */
 const MAPPING_PAUSE_MS_MIN = 1_000;
 const MAPPING_PAUSE_MS_MAX = 300_000;
 
 export class Served {
   readonly #options: ServedOptions;
-  /** Repos that are served besides those of code hosts, from the next `publish` on; undefined: all of the catalog. */
+  /**
+   * Repos served besides those of code hosts, from the next `publish` on; undefined: the whole
+   * catalog.
+   */
   repoIds: ReadonlySet<number> | undefined;
   /** Why a shard is out of service, by shardId. */
   readonly #quarantined: Map<string, string>;
-  /** Those of them that are sound, but could not be mapped. */
+  /** Those that are valid but could not be mapped. */
   readonly #unmapped = new Set<string>();
   readonly #failCounts = new Map<string, number>();
-  /** Shards whose symbols are out of service, until they are found again. */
+  /** Shards whose symbols are out of service until they are found again. */
   readonly #symbolless = new Set<string>();
   readonly #shown: Shown;
-  /** RepoIds of what has changed in the catalog and is not shown yet. */
+  /** RepoIds of catalog changes that are not visible yet. */
   readonly #changed = new Set<number>();
-  /** What else decides what is shown, as it was when all was shown; undefined: that has not been yet. */
+  /** Other inputs of the last full publish; undefined: there was none. */
   #basis: readonly unknown[] | undefined;
-  /** Repos that are served, and what decided that. */
+  /** The served repos, with the inputs that decided it. */
   #kept: Kept = { basis: [], repos: [], records: [] };
   #nextMapping: NodeJS.Timeout | undefined;
   #mappingPauseMs = MAPPING_PAUSE_MS_MIN;
-  /** Nothing is shown now: what is damaged is being told, and none of it may be opened. */
+  /** Publishing is paused: damage is being reported, and no damaged shard may be opened. */
   #isHeld = false;
   #isClosed = false;
 
@@ -97,7 +100,7 @@ export class Served {
     });
   }
 
-  /** The same array as long as nothing has changed. */
+  /** The same array while nothing changes. */
   get repos(): readonly CatalogRepo[] {
     return this.#lists.repos;
   }
@@ -117,12 +120,11 @@ export class Served {
     return isConnected ?? (this.repoIds === undefined || this.repoIds.has(repoId));
   }
 
-  /** As `repos`. */
   get records(): readonly RepoRecord[] {
     return this.#lists.records;
   }
 
-  /** Undefined: it is not served. */
+  /** Undefined: not served. */
   record(repoId: number): RepoRecord | undefined {
     if (!this.#isServed(repoId)) return undefined;
     return this.#options.catalog.repo(repoId)?.record;
@@ -136,17 +138,16 @@ export class Served {
     return this.#unmapped.size;
   }
 
-  /** Whether a shard is out of service. */
   isOut(shardId: string): boolean {
     return this.#quarantined.has(shardId);
   }
 
-  /** Whether the symbols that the catalog names for a shard are out of service. */
+  /** Whether the catalog's symbols of a shard are out of service. */
   isSymbolless(shardId: string): boolean {
     return this.#symbolless.has(shardId);
   }
 
-  /** Shows what the catalog holds now. */
+  /** Makes the current catalog visible. */
   publish(): void {
     if (this.#isHeld) return;
     this.#changed.clear();
@@ -155,7 +156,7 @@ export class Served {
     this.#show();
   }
 
-  /** As `publish`, once the catalog has changed: where nothing else has, it costs what has changed. */
+  /** As `publish` after a catalog change: if nothing else changed, it costs only that change. */
   publishChanges(): void {
     if (this.#isHeld) return;
     const changed = [...this.#changed];
@@ -189,7 +190,7 @@ export class Served {
       }),
       repos: this.#shown.records,
     });
-    // All at once: they may be thousands.
+    // All at once: there may be thousands.
     this.#setUnmapped(refused.filter(({ fault }) => fault === 'unmapped'));
     for (const { shardId, message, fault } of refused) this.#refuse(shardId, message, fault);
   }
@@ -197,7 +198,7 @@ export class Served {
   /**
    * A shard could not be opened, or failed a search.
    *
-   * @param fault  absent: not known; without its symbols it may be sound
+   * @param fault  absent: unknown; without its symbols the shard may be valid
    */
   #refuse(liveId: string, reason: string, fault: ShardFault | undefined): void {
     const shardId = shardIdOf(liveId);
@@ -211,7 +212,7 @@ export class Served {
       this.quarantine(shardId, reason);
       return;
     }
-    // Threads that had them open tell of what is out of service already.
+    // Threads that had the symbols open report them after they are out of service.
     if (symbols === undefined || liveId !== liveIdOf(shardId, symbols)) return;
     this.#options.log.error('symbols taken out of service', { shardId, reason });
     this.#symbolless.add(shardId);
@@ -220,14 +221,13 @@ export class Served {
     this.#options.onSymbolsLost(shardId, reason);
   }
 
-  /** The symbols that searches have of a shard. */
   #symbolsOf(shardId: string): CatalogSymbols | undefined {
     if (this.#symbolless.has(shardId)) return undefined;
     const [repo] = this.#options.catalog.reposOfShard(shardId);
     return repo?.shards.find((shard) => shard.shardId === shardId)?.symbols;
   }
 
-  /** A shard in service although it is not known which revisions hold its docs. */
+  /** A shard in service whose docs per revision are unknown. */
   #findBlindShard(): { shardId: string; reason: string } | undefined {
     for (const repo of this.#shown.blind) {
       const table = this.#options.catalog.revisionsOf(repo);
@@ -238,7 +238,7 @@ export class Served {
     return undefined;
   }
 
-  /** Shards that the system gives no mapping for: they are sound, and building them again would not help. */
+  /** Shards that the system cannot map: they are valid, and a rebuild would not help. */
   #setUnmapped(failures: readonly Pick<ShardError, 'shardId' | 'message'>[]): void {
     const isNew = failures.filter(({ shardId }) => !this.#quarantined.has(shardIdOf(shardId)));
     for (const { shardId, message } of isNew) {
@@ -253,7 +253,7 @@ export class Served {
     this.#mapLater();
   }
 
-  /** Tries again after a while, a longer one each time, to put shards into service that could not be mapped. */
+  /** Retries shards that could not be mapped, with growing pauses. */
   #mapLater(): void {
     if (this.#nextMapping !== undefined || this.#isClosed) return;
     this.#nextMapping = setTimeout(() => {
@@ -268,12 +268,15 @@ export class Served {
     this.#mappingPauseMs = Math.min(2 * this.#mappingPauseMs, MAPPING_PAUSE_MS_MAX);
   }
 
-  /** A search failed on a shard. Known damage takes it out of service at once, anything else the second time. */
+  /**
+   * A search failed on a shard. Known damage takes it out of service at once, anything else the
+   * second time.
+   */
   noteShardFailure(liveId: string, reason: string, fault?: ShardFault): void {
     const shardId = shardIdOf(liveId);
-    // It went meanwhile, or was built on demand: there is nothing to build again.
+    // It was removed meanwhile or built on demand: there is nothing to rebuild.
     if (!this.#options.catalog.hasShard(shardId)) {
-      this.#options.log.info('a shard failed that the index does not have', { shardId, reason });
+      this.#options.log.info('a shard failed that is not in the index', { shardId, reason });
       return;
     }
     if (fault !== undefined) {
@@ -287,11 +290,11 @@ export class Served {
   }
 
   /**
-   * Takes the damaged ones of these shards out of service before anything is shown: a process that read them ended
-   * without a word.
+   * Takes damaged shards among these out of service before anything is visible: a process that read
+   * them crashed.
    *
-   * @param beginnings  of their ids
-   * @param check  returns what is wrong with shards
+   * @param beginnings  prefixes of their ids
+   * @param check  returns the damage of shards
    */
   async quarantineNoted(
     beginnings: readonly string[],
@@ -306,7 +309,7 @@ export class Served {
     if (noted.length === 0) return;
     const fields = { shardIds: noted.map(({ shardId }) => shardId) };
     this.#options.log.warn(
-      'the last process did not end by itself; checking what it searched',
+      'the last process crashed; checking the shards that it searched',
       fields,
     );
     const problems = await check(noted);
@@ -315,7 +318,6 @@ export class Served {
     this.#isHeld = false;
   }
 
-  /** Takes a shard out of service. */
   quarantine(shardId: string, reason: string): void {
     if (this.#quarantined.has(shardId)) return;
     this.#quarantined.set(shardId, reason);
@@ -327,7 +329,7 @@ export class Served {
     for (const { record } of repos) this.#options.onDamage(record);
   }
 
-  /** The repo, if a shard of it is out of service and building it again may help. */
+  /** The repo, if one of its shards is out of service and a rebuild may help. */
   damagedRepo(repoId: number): RepoRecord | undefined {
     const repo = this.#options.catalog.repo(repoId);
     const isDamaged = repo?.shards.some(
@@ -336,13 +338,13 @@ export class Served {
     return isDamaged === true ? repo?.record : undefined;
   }
 
-  /** Hides a repo if an error says that its git, or its place, is that of somebody else, whatever was found in it before. */
+  /** Hides a repo if an error says that its git or path belongs to another source. */
   async hideIfStray(record: RepoRecord, error: unknown): Promise<void> {
     if (isOfAnother(error)) await this.setStray(record, true, messageOf(error));
   }
 
   /**
-   * Hides a repo whose git or place is that of another source, or shows it again.
+   * Hides a repo whose git or path belongs to another source, or shows it again.
    *
    * @param reason  why it is hidden
    */
@@ -351,8 +353,8 @@ export class Served {
     const known = catalog.repo(repoId);
     if (known === undefined || (known.isStray ?? false) === isStray) return;
     if (isStray)
-      log.error('repo hidden: what is at its path is of another source', { repo: name, reason });
-    else log.info('repo shown again: what is at its path is its own', { repo: name });
+      log.error('repo hidden: its path holds a different source', { repo: name, reason });
+    else log.info('repo shown again: its path holds its own source', { repo: name });
     await catalog.commit(() => {
       const repo = catalog.repo(repoId);
       if (repo === undefined) return {};
@@ -362,7 +364,7 @@ export class Served {
     this.publish();
   }
 
-  /** What was wrong with shards of these ids is of files that are gone. */
+  /** The files of these shards are gone, and their failures with them. */
   forget(shardIds: readonly string[]): void {
     for (const shardId of shardIds) {
       this.#quarantined.delete(shardId);
@@ -372,13 +374,13 @@ export class Served {
     this.#noteQuarantined();
   }
 
-  /** Why without those that could not be mapped: they are sound. */
+  /** Why without unmapped ones: they are valid. */
   #noteQuarantined(): void {
     const damaged = [...this.#quarantined].filter(([shardId]) => !this.#unmapped.has(shardId));
     this.#options.quarantineFile.write(new Map(damaged));
   }
 
-  /** What was wrong with the symbols of a shard is of a file that is gone. */
+  /** The symbols file of the shard is gone, and its failure with it. */
   forgetSymbols(shardId: string): void {
     this.#symbolless.delete(shardId);
     this.#failCounts.delete(shardId);
@@ -394,7 +396,7 @@ function isSame(basis: readonly unknown[], before: readonly unknown[] | undefine
   return basis.length === before?.length && basis.every((one, index) => one === before[index]);
 }
 
-/** Whether an error says that the git of a source, or what lies at its path, is that of another one. */
+/** Whether an error says that the git or path of a source belongs to another one. */
 function isOfAnother(error: unknown): boolean {
   const isOfProbe = error instanceof ProbeError && error.failure === 'not_its_own';
   return isOfProbe || error instanceof GitPlaceError || error instanceof OtherSourceError;

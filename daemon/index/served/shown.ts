@@ -1,5 +1,5 @@
-// The repos and shards that searches see of the catalog, kept from one publish to the next: a publish costs what has changed,
-// not what there is. Which of the shards are out of service is up to served.ts.
+// The repos and shards of the catalog that searches see, updated from publish to publish: a publish
+// costs what changed, not what exists. served.ts decides which shards are out of service.
 
 import type { LiveShard } from '../../engine/search/snapshot.ts';
 import type { ShardPart } from '../../engine/shards/parts.ts';
@@ -19,13 +19,13 @@ export interface ShownOptions {
     Catalog,
     'ordinalOf' | 'repo' | 'reposOfShard' | 'revisionsOf' | 'shardFile'
   >;
-  /** The record with the rules that hold now. */
+  /** The record with the current permissions. */
   readonly ruled: (record: RepoRecord) => RepoRecord;
   /** Whether the symbols of a shard are out of service. */
   readonly isSymbolless: (shardId: string) => boolean;
 }
 
-/** A shard, and where it stands: behind the first of its repos, as that one has it. */
+/** A shard and its position: after the first of its repos, in that repo's order. */
 interface Standing {
   readonly shard: LiveShard;
   readonly place: number;
@@ -36,37 +36,39 @@ export class Shown {
   readonly #options: ShownOptions;
   #repos: CatalogRepo[] = [];
   #records: readonly RepoRecord[] = [];
-  /** Ordinal of the last repo in these lists: a higher one has come since, or has gone and come again. */
+  /**
+   * Ordinal of the last repo in these lists: a higher one is new, or was removed and added again.
+   */
   #lastOrdinal = 0;
-  /** Of each repo in these lists, by repoId. */
+  /** Position of each repo in these lists, by repoId. */
   readonly #places = new Map<number, number>();
   /** By shardId. */
   readonly #standings = new Map<string, Standing>();
-  /** RepoIds of those of which it is not known which revisions hold their docs. */
+  /** RepoIds whose docs per revision are unknown. */
   readonly #blind = new Set<number>();
 
   constructor(options: ShownOptions) {
     this.#options = options;
   }
 
-  /** In the order of the catalog; the same array as long as nothing has changed. */
+  /** In catalog order; the same array while nothing changes. */
   get records(): readonly RepoRecord[] {
     return this.#records;
   }
 
-  /** In the order of the repos, each once with the docs of those. */
+  /** In the order of the repos, each once with the docs of visible repos. */
   get shards(): LiveShard[] {
     const standings = [...this.#standings.values()];
     standings.sort((a, b) => a.place - b.place || a.index - b.index);
     return standings.map(({ shard }) => shard);
   }
 
-  /** Repos of which it is not known which revisions hold their docs. */
+  /** Repos whose docs per revision are unknown. */
   get blind(): CatalogRepo[] {
     return [...this.#blind].map((repoId) => this.#repos[this.#places.get(repoId)!]!);
   }
 
-  /** Shows these repos and no others. */
+  /** Makes exactly these repos visible. */
   showAll(repos: readonly CatalogRepo[]): void {
     const last = repos.at(-1);
     this.#lastOrdinal =
@@ -81,15 +83,15 @@ export class Shown {
   }
 
   /**
-   * Shows what has become of these repos. False: some come or go, and all is to be shown anew.
+   * Updates these repos. False: some were added or removed, so everything must be shown again.
    *
-   * @param isSeen  whether a repo of the catalog is among those that are shown
+   * @param isSeen  whether a repo of the catalog is visible
    */
   showChanged(repoIds: Iterable<number>, isSeen: (repo: CatalogRepo) => boolean): boolean {
     const { catalog } = this.#options;
     const shardIds = new Set<string>();
     const places: number[] = [];
-    // Why the blind ones: what was wrong with a revision file may be mended by a repo that has the same.
+    // Why the blind ones: a repo with the same revision file may have repaired it.
     for (const repoId of new Set([...repoIds, ...this.#blind])) {
       const place = this.#places.get(repoId);
       const repo = catalog.repo(repoId);
@@ -112,7 +114,7 @@ export class Shown {
     this.#noteBlind(repo);
   }
 
-  /** One new array, however many records have changed; none where none has. */
+  /** One new array for any number of changed records; none without a change. */
   #showRecords(places: readonly number[]): void {
     let records: RepoRecord[] | undefined;
     for (const place of places) {
@@ -128,7 +130,7 @@ export class Shown {
     else this.#blind.delete(repo.record.repoId);
   }
 
-  /** Shows a shard with the docs of those repos that are shown, if there are any. */
+  /** Updates a shard with the docs of the visible repos, if there are any. */
   #showShard(shardId: string): void {
     const holders = this.#options.catalog
       .reposOfShard(shardId)
@@ -164,7 +166,7 @@ export class Shown {
   }
 }
 
-/** Id of a shard as searches know it: a shard with other symbols is another one to them. */
+/** Id of a shard for searches: with other symbols it is another shard. */
 export function liveIdOf(
   shardId: string,
   symbols: Pick<CatalogSymbols, 'symbolsId'> | undefined,
@@ -172,7 +174,7 @@ export function liveIdOf(
   return symbols === undefined ? shardId : `${shardId}+${symbols.symbolsId}`;
 }
 
-/** The catalog's id of a live shard. */
+/** The catalog id of a live shard. */
 export function shardIdOf(liveId: string): string {
   return liveId.split('+', 1)[0]!;
 }

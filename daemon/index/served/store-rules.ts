@@ -1,5 +1,5 @@
-// What the store says of repos, who may see them above all, taken over: into what searches see, and into the catalog for
-// who opens that alone.
+// Applies the store's data about repos, above all who may see them: to what searches see, and to
+// the catalog for processes that open only that.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '../../store/audit.ts';
@@ -17,7 +17,7 @@ export interface StoreRulesOptions {
   readonly log: Log;
 }
 
-/** Guess: between two attempts to ask a store that does not answer. */
+/** Guess: pause between attempts to reach a store that does not answer. */
 const ASKING_PAUSE_MS = 1_000;
 
 export class StoreRules {
@@ -29,7 +29,7 @@ export class StoreRules {
     this.#options = options;
   }
 
-  /** Changes the repos that are served, or the one of this name, as flags tell. Errors: NOT_READY. */
+  /** Applies flags to all served repos, or to the one with this name. Errors: NOT_READY. */
   async changeServed(change: RepoChange, repoName?: string): Promise<void> {
     if (Object.keys(change).length === 0) return;
     const changed = this.#options.served.records.filter(
@@ -40,7 +40,7 @@ export class StoreRules {
     await this.#copyRules();
   }
 
-  /** Changes who may see repos; holds once it is done. Errors: NOT_READY. */
+  /** Changes who may see repos; in effect when it resolves. Errors: NOT_READY. */
   async change(repoIds: ReadonlySet<number>, change: RepoChange, actor?: Actor): Promise<void> {
     await this.#options.register.change(repoIds, change, actor);
     this.#options.served.publish();
@@ -48,8 +48,8 @@ export class StoreRules {
   }
 
   /**
-   * Obeys what the store says now of repos. Where it cannot be asked they are for owners alone, and it is asked again
-   * until it can.
+   * Applies the current data of the store. If the store cannot be read the repos are visible only
+   * to owners, and it is read again until it works.
    */
   async obey(): Promise<void> {
     clearTimeout(this.#nextAsking);
@@ -63,13 +63,13 @@ export class StoreRules {
   #askStoreAgain(): void {
     const ask = (): void => {
       this.obey().catch((error: unknown) =>
-        this.#options.log.error('rules of repos were not taken over', { error }),
+        this.#options.log.error('permissions of repositories could not be applied', { error }),
       );
     };
     this.#nextAsking = setTimeout(ask, ASKING_PAUSE_MS).unref();
   }
 
-  /** Writes what the store says of repos into the catalog, for who opens that alone. */
+  /** Copies the store's data about repos into the catalog, for processes that open only that. */
   async #copyRules(): Promise<void> {
     const { catalog, register } = this.#options;
     await catalog.commit(() => ({

@@ -1,7 +1,7 @@
-// The slow pass over all bytes in the background (API.md 20.5): checks the files of one shard after the other against the
-// sums of their pages, at a bounded rate, and only while nothing is searched. A shard that fails goes out of service and
-// is built again. Where the pass is, is kept in a file, so that a restart goes on from there; a finished pass rests before
-// the next one. Also checks what was being searched when the process before ended without a word.
+// Checks all bytes of the shards in the background against the checksums of their pages (API.md
+// 20.5), at a limited rate and only while no search runs. A shard that fails goes out of service
+// and is rebuilt. Progress is stored; a restart resumes. After a pass there is a pause. Also checks
+// the shards that a crashed process was searching.
 
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
@@ -14,19 +14,19 @@ import type { Log } from '../../base/log.ts';
 
 /** Guess: bytes a second; a disk does not notice, and 1 TB takes a day and a half. */
 const RATE = 8 << 20;
-/** From the start of a pass to that of the next one. */
+/** From the start of a pass to the start of the next. */
 const INTERVAL_MS = 24 * 3600 * 1000;
-/** How long a search that runs is waited for at a time. */
+/** Pause while a search runs. */
 const BUSY_PAUSE_MS = 50;
-/** Guess: after something that the machine had none of was wanted. */
+/** Guess: pause after the machine ran out of a resource. */
 const FAULT_PAUSE_MS = 60_000;
-/** Where the pass is, is written so often. */
+/** How often progress is stored. */
 const SAVE_MS = 10_000;
 
 const stateSchema = z.strictObject({
-  /** When the pass began, ms since 1970. */
+  /** Start of the pass, ms since 1970. */
   startedAt: z.number(),
-  /** The last shard that was checked; "": none yet. */
+  /** The last checked shard; "": none yet. */
   shardId: z.string(),
   isDone: z.boolean(),
 });
@@ -34,19 +34,19 @@ type State = z.infer<typeof stateSchema>;
 
 export interface IntegrityPassOptions {
   readonly module: WebAssembly.Module;
-  /** Absolute path of the file that says where the pass is. */
+  /** Absolute path of the progress file. */
   readonly stateFile: string;
   /** The shards in service. */
   readonly shards: () => readonly LiveShard[];
-  /** Whether something is being searched. */
+  /** Whether a search runs. */
   readonly isBusy: () => boolean;
   readonly onDamage: (shardId: string, reason: string, fault: ShardFault) => void;
   readonly log: Log;
   /** Bytes a second; default: 8 MiB. */
   readonly rate?: number;
-  /** From the start of a pass to that of the next one; default: a day. */
+  /** From the start of a pass to the start of the next; default: a day. */
   readonly intervalMs?: number;
-  /** Rest after a shard that could not be checked; default: a minute. */
+  /** Pause after a shard that could not be checked; default: a minute. */
   readonly faultPauseMs?: number;
 }
 
@@ -56,7 +56,7 @@ export class IntegrityPass {
   #check: PageCheck | undefined;
   #running: Promise<void> | undefined;
   #state: State;
-  /** Of performance.now, which no change of the clock moves. */
+  /** Of performance.now, which clock changes do not affect. */
   #savedMs = -Infinity;
   checkedCount = 0;
 
@@ -65,12 +65,12 @@ export class IntegrityPass {
     this.#state = readState(options.stateFile);
   }
 
-  /** Goes on until `close`. */
+  /** Runs until `close`. */
   run(): void {
     this.#running ??= this.#work();
   }
 
-  /** Checks these shards at once and as fast as it goes; returns those that are damaged, or cannot be read now. */
+  /** Checks these shards at once at full speed; returns those that are damaged or unreadable. */
   async checkNow(
     shards: readonly LiveShard[],
   ): Promise<{ shardId: string; reason: string; fault: ShardFault }[]> {
@@ -86,19 +86,19 @@ export class IntegrityPass {
     return (this.#check ??= new PageCheck(this.#options.module));
   }
 
-  /** What is wrong with a shard, or with the machine that is to read it. Errors: that it is to stop. */
+  /** The problem of a shard, or of the machine that reads it. Errors: the pass is stopping. */
   async #checked(shard: LiveShard, pace: Pace): Promise<ShardProblem | undefined> {
     try {
       return await this.#checker().check(shard, pace);
     } catch (error) {
       this.#stop.signal.throwIfAborted();
-      // It may be the checker itself.
+      // The checker itself may be at fault.
       this.#check = undefined;
       return { reason: messageOf(error), fault: 'unmapped' };
     }
   }
 
-  /** Ends when it is to stop. */
+  /** Returns when the pass stops. */
   async #work(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
@@ -119,7 +119,7 @@ export class IntegrityPass {
     await this.#wait(this.#options.faultPauseMs ?? FAULT_PAUSE_MS).catch(() => {});
   }
 
-  /** Waits for the time of the next pass, and begins it; one that was begun goes on. */
+  /** Waits until the next pass is due and begins it; an unfinished one continues. */
   async #untilDue(): Promise<void> {
     if (!this.#state.isDone) return;
     const { intervalMs = INTERVAL_MS } = this.#options;
@@ -128,7 +128,7 @@ export class IntegrityPass {
     this.#save({ startedAt: Date.now(), shardId: '', isDone: false });
   }
 
-  /** In the order of the ids, so that shards that come or go meanwhile do not matter. */
+  /** In order of ids, so that shards may come and go meanwhile. */
   async #passOver(): Promise<void> {
     const unread: LiveShard[] = [];
     for (;;) {
@@ -138,11 +138,11 @@ export class IntegrityPass {
       this.#state = { ...this.#state, shardId: next.shardId };
       if (performance.now() - this.#savedMs > SAVE_MS) this.#save(this.#state);
     }
-    // Once more; what cannot be read then either is for the next pass.
+    // Once more; what is unreadable then waits for the next pass.
     for (const shard of unread) if (this.#isInService(shard)) await this.#checkOne(shard);
   }
 
-  /** False: it could not be read, and nothing is known of it. */
+  /** False: unreadable, so its state is unknown. */
   async #checkOne(shard: LiveShard): Promise<boolean> {
     const problem = await this.#checked(shard, this.#pace);
     if (problem?.fault === 'unmapped') {
@@ -152,7 +152,7 @@ export class IntegrityPass {
       return false;
     }
     this.checkedCount++;
-    // A file may go while it is read.
+    // A file may be removed while it is read.
     if (problem !== undefined && this.#isInService(shard))
       this.#options.onDamage(shard.shardId, problem.reason, problem.fault);
     return true;
@@ -187,7 +187,9 @@ export class IntegrityPass {
     try {
       replaceOwn(stateFile, JSON.stringify(state));
     } catch (error) {
-      log.warn('where the check of shards is could not be kept', { error: messageOf(error) });
+      log.warn('progress of the background check of shards could not be saved', {
+        error: messageOf(error),
+      });
     }
   }
 
@@ -202,10 +204,11 @@ function readState(file: string): State {
   try {
     const state = stateSchema.parse(JSON.parse(readOwn(file).toString()));
     if (state.startedAt <= Date.now()) return state;
-    // Of a clock that was ahead, which would hold up the next pass after each restart. One that was begun goes on.
+    // A start in the future, from a clock that was ahead, would delay the next pass at each
+    // restart. An unfinished pass continues.
     return { ...state, startedAt: Date.now(), isDone: false };
   } catch {
-    // It only saves work.
+    // A lost file only costs work.
     return { startedAt: Date.now(), shardId: '', isDone: false };
   }
 }

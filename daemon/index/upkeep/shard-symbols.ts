@@ -1,4 +1,4 @@
-// The symbols of the shards that searches see: which shards have none by now, and putting found ones into service.
+// The symbols of visible shards: which shards lack them, and how found ones are put into service.
 
 import type { Log } from '../../base/log.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -11,11 +11,11 @@ export interface ShardSymbolsOptions {
   readonly catalog: Catalog;
   readonly served: Served;
   readonly log: Log;
-  /** Has the symbols found that are not known. */
+  /** Starts finding missing symbols. */
   readonly findSymbols: () => void;
 }
 
-/** A shard whose symbols are to be found, and a repo that it belongs to. */
+/** A shard that lacks symbols, and one of its repos. */
 export interface WantedShard {
   readonly repo: string;
   readonly shardId: string;
@@ -24,17 +24,16 @@ export interface WantedShard {
   readonly size: number;
 }
 
-/** What is tried again beside shards, which have other names. */
+/** Retry key besides shard ids, which look different. */
 const ALL = 'all';
 
 export class ShardSymbols {
   readonly #options: ShardSymbolsOptions;
   readonly #retries: Retries;
-  /** Why the symbols of shards could not be found, by shardId, until they are. */
+  /** Why symbols of shards could not be found, by shardId. */
   readonly #failures = new Map<string, string>();
-  /** Why none can be found. */
+  /** Why no symbols can be found at all. */
   #failure: string | undefined;
-  /** The shard whose symbols are being found. */
   reading: string | undefined;
 
   constructor(options: ShardSymbolsOptions) {
@@ -42,24 +41,24 @@ export class ShardSymbols {
     this.#retries = new Retries(options.log);
   }
 
-  /** The symbols of a shard could not be found, or are lost: they are found again, later each time. */
+  /** The symbols of a shard could not be found, or are lost: tries again, with growing pauses. */
   findAgain(shardId: string, reason: string): void {
     this.#failures.set(shardId, reason);
     this.#retries.run(shardId, 'symbols are found again', { shardId }, this.#options.findSymbols);
   }
 
-  /** No symbols can be found now, of whatever shard: they are looked for later. */
+  /** No symbols can be found at the moment, for any shard: tries again later. */
   findAllAgain(reason: string): void {
     this.#failure = reason;
     this.#retries.run(ALL, 'symbols are found again', {}, this.#options.findSymbols);
   }
 
-  /** There is nothing here that finds symbols. */
+  /** No symbol engine is available. */
   giveUp(reason: string): void {
     this.#failure = reason;
   }
 
-  /** The shards whose symbols are to be found now, by these engines. */
+  /** The shards whose symbols these engines must find now. */
   missing(foundBy: string): WantedShard[] {
     const { catalog, served } = this.#options;
     return served.repos.flatMap(({ record, shards }) => {
@@ -78,19 +77,18 @@ export class ShardSymbols {
     });
   }
 
-  /** What of symbols is still to come, in words for the owner; undefined: nothing, or it failed. */
+  /** Symbols still to be found, as a sentence for the owner; undefined: none, or it failed. */
   get pending(): string | undefined {
     const missing = this.#missingNow();
     return missing.failed === 0 ? sentenceOf(missing) : undefined;
   }
 
-  /** What of symbols could not be found, in words for the owner; undefined: nothing. */
+  /** Symbols that could not be found, as a sentence for the owner; undefined: none. */
   get trouble(): string | undefined {
     const missing = this.#missingNow();
     return missing.failed > 0 ? sentenceOf(missing) : undefined;
   }
 
-  /** The repos that are searched without symbols. */
   #missingNow(): MissingSymbols {
     const { served } = this.#options;
     const missing: MissingSymbols = { reading: 0, waiting: 0, failed: 0, reason: undefined };
@@ -112,7 +110,7 @@ export class ShardSymbols {
     return missing;
   }
 
-  /** Gives a shard the symbols in the finished file, and shows them; the file goes where the shard has gone. */
+  /** Publishes a shard's symbols from the finished file; removes the file if the shard is gone. */
   async adopt(shardId: string, file: string, symbols: CatalogSymbols): Promise<void> {
     const { catalog, served } = this.#options;
     await publishing(this.#options, [file], async (publication) => {
@@ -142,11 +140,11 @@ interface MissingSymbols {
   reading: number;
   waiting: number;
   failed: number;
-  /** Of the first that failed. */
+  /** The first failure. */
   reason: string | undefined;
 }
 
-/** For the owner; undefined: none is missing. */
+/** For the owner; undefined: no symbols are missing. */
 function sentenceOf({ reading, waiting, failed, reason }: MissingSymbols): string | undefined {
   const count = reading + waiting + failed;
   if (count === 0) return undefined;
