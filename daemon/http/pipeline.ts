@@ -421,7 +421,7 @@ function findRoute({ router }: Pipeline, exchange: Exchange): StepResult {
 
 /** Why plain text: behind a proxy that strips the prefix, a page could load none of its files. */
 function outsideText(prefix: string): string {
-  return `Not found: paths begin with ${prefix} here, as in the base URL. A proxy has to pass them on unchanged.`;
+  return `Not found: paths begin with ${prefix} here, as the base URL says. A proxy has to pass them on unchanged.`;
 }
 
 const UNKNOWN: Found = {

@@ -1,5 +1,5 @@
-// Keeps the repos of a data directory indexed, for its owner: which sources there are, what is to be done, what the store
-// says of them, which symbols are missing. Each is a file of its own; here they are joined.
+// Keeps the repos of a data directory indexed, for its owner. Joins sources, jobs, connections,
+// merging and missing symbols, which have a file each.
 
 import type { Connections as ConnectionRows } from '../store/connections.ts';
 import { type ConnectionLimits, Connections, type HostAccess } from './connections/connections.ts';
@@ -21,14 +21,14 @@ export interface IndexerOptions
   /** Default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
   readonly connectionRows: ConnectionRows;
-  /** The daemon, among those that share the store. */
+  /** This daemon, among those that share the store. */
   readonly instance: string;
-  /** No other daemon has its store. */
+  /** No other daemon uses the store. */
   readonly isAlone: boolean;
-  /** Absent: no code host is asked. */
+  /** Absent: no code hosts. */
   readonly hosts?: HostAccess | undefined;
   readonly connectionLimits: () => ConnectionLimits;
-  /** Has the symbols found that are not known. */
+  /** Starts finding missing symbols. */
   readonly findSymbols: () => void;
 }
 
@@ -41,7 +41,7 @@ export class Indexer {
   readonly sources: RepoSources;
   readonly rules: StoreRules;
   readonly symbols: ShardSymbols;
-  /** Undefined: no code host is asked. */
+  /** Undefined: no code hosts. */
   readonly connections: Connections | undefined;
 
   constructor(options: IndexerOptions) {
@@ -81,15 +81,15 @@ export class Indexer {
     this.symbols = new ShardSymbols(options);
   }
 
-  /** What is not done yet, in words for the owner. */
+  /** Pending work, as sentences for the owner. */
   get pending(): readonly string[] {
     const { served } = this.#options;
     const unbuilt = served.records.filter(({ indexedAt }) => indexedAt === undefined).length;
     return [
       ...said(
         this.sources.unseenCount,
-        'source has not been looked at yet',
-        'sources have not been looked at yet',
+        'source has not been checked yet',
+        'sources have not been checked yet',
       ),
       ...said(
         unbuilt,
@@ -100,7 +100,7 @@ export class Indexer {
     ];
   }
 
-  /** What does not work as it should, in words for the owner (API.md 18.2); empty: nothing. */
+  /** Problems, as sentences for the owner (API.md 18.2); empty: none. */
   get degradations(): readonly string[] {
     const { catalog, served } = this.#options;
     const repos = new Set(served.repos);
@@ -121,19 +121,19 @@ export class Indexer {
       ...listed(this.symbols.trouble),
       ...said(
         stray,
-        'repository is hidden: its git leads elsewhere, or another source lies at its path',
-        'repositories are hidden: their git leads elsewhere, or another source lies at their path',
+        'repository is hidden: its git or its path belongs to another source',
+        'repositories are hidden: their git or their path belongs to another source',
       ),
     ];
   }
 
-  /** Nothing is begun any more; resolves when no job is under way. */
+  /** Starts nothing any more; resolves when no job runs. */
   async close(): Promise<void> {
-    // Why first: their jobs are in the book that the others close.
+    // Why first: their jobs use the job book, which the next calls close.
     await this.connections?.close();
     this.rules.close();
     this.symbols.close();
-    // Why begun first: what is merged waits for jobs that are to stop.
+    // Why started first: merges wait for jobs that must be stopped.
     const jobs = this.jobs.close();
     await this.merger.close();
     await jobs;

@@ -1,5 +1,5 @@
-// What the daemon looks for while it runs: repositories whose refs move, files on disk that change, sources that were missing
-// at the start. It has those indexed.
+// Watches sources while the daemon runs and indexes them: refs that move, files on disk that
+// change, and sources that were missing at the start.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../base/caught.ts';
@@ -22,18 +22,18 @@ export interface SourceWatchOptions {
       'lookAgain' | 'missingCount' | 'searchAgain' | 'folderCount'
     >;
   };
-  /** Resolves when the sources that were named have been looked at. */
+  /** Resolves when the named sources have been probed. */
   readonly looked: Promise<unknown>;
   readonly log: Log;
-  /** Ends what is under way. */
+  /** Stops all work. */
   readonly signal: AbortSignal;
 }
 
-/** Watches from now on. */
+/** Starts to watch. */
 export function watchSources(options: SourceWatchOptions): { readonly close: () => Promise<void> } {
   const { catalog, served, indexer, log, signal } = options;
   const { jobs, seenFiles } = indexer;
-  // What is cloned moves when it is fetched, by a job.
+  // Clones change only when a job fetches them.
   const records = (): readonly RepoRecord[] =>
     served.records.filter(({ source }) => !catalog.isClone(source.path));
   const index = (record: RepoRecord): Promise<boolean> => jobs.indexChanged(record, signal);
@@ -50,7 +50,7 @@ export function watchSources(options: SourceWatchOptions): { readonly close: () 
   const files = new FileWatch({ records, seenFiles, index, log });
   refs.start();
   files.start();
-  // It ends without a word when the daemon stops, or has no sources.
+  // It stops silently when the daemon stops, or has no sources.
   const missing = watchMissing(options).catch(() => {});
   const folders = searchFolders(options).catch(() => {});
   const close = async (): Promise<void> => {
@@ -60,7 +60,10 @@ export function watchSources(options: SourceWatchOptions): { readonly close: () 
   return { close };
 }
 
-/** Serves and indexes sources that were missing at the start as soon as they are there; resolves when none is. */
+/**
+ * Serves and indexes sources that were missing at the start once they exist; resolves when none is
+ * missing.
+ */
 async function watchMissing(options: SourceWatchOptions): Promise<void> {
   const { indexer, looked, log, signal } = options;
   await looked;
@@ -69,30 +72,33 @@ async function watchMissing(options: SourceWatchOptions): Promise<void> {
     const startMs = performance.now();
     await takeIn(options, indexer.sources.lookAgain(signal)).catch((error: unknown) => {
       signal.throwIfAborted();
-      log.error('a missing source was not looked at', { error: messageOf(error) });
+      log.error('a missing source could not be checked', { error: messageOf(error) });
     });
     tookMs = performance.now() - startMs;
   }
 }
 
-/** Guess: between two looks into folders for further repositories, and so many times what one took. */
+/**
+ * Guess: pause between searches of folders for new repositories, and as a multiple of the time of
+ * the last one.
+ */
 const SEARCH_PAUSE_MS = 5_000;
 const SEARCH_PAUSE_MS_MAX = 600_000;
 const SEARCH_PAUSE_FACTOR = 100;
 
-/** Serves and indexes repositories that come into folders which were named as holding some. */
+/** Serves and indexes new repositories in folders that were named as containing some. */
 async function searchFolders(options: SourceWatchOptions): Promise<void> {
   const { indexer, looked, log, signal } = options;
   await looked;
   const { sources } = indexer;
-  // What is missing may come to be such a folder.
+  // A missing path may become such a folder.
   for (let tookMs = 0; sources.folderCount + sources.missingCount > 0;) {
     const pauseMs = Math.max(SEARCH_PAUSE_MS, SEARCH_PAUSE_FACTOR * tookMs);
     await sleep(Math.min(pauseMs, SEARCH_PAUSE_MS_MAX), undefined, { ref: false, signal });
     const startMs = performance.now();
     await takeIn(options, sources.searchAgain(signal)).catch((error: unknown) => {
       signal.throwIfAborted();
-      log.error('folders were not searched for repositories', { error: messageOf(error) });
+      log.error('folders could not be searched for repositories', { error: messageOf(error) });
     });
     tookMs = performance.now() - startMs;
   }

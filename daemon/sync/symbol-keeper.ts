@@ -1,7 +1,7 @@
-// Keeps the symbols of the served shards known: runs the symbol pass over each shard that has none, one after the
-// other, those of the smallest repos first, while no repo is being indexed, and hands the files to the indexer. It looks
-// again whenever something is published. A pass that fails is tried again, after longer pauses each time. Search goes on
-// meanwhile; it says that symbols are missing where they are asked for.
+// Keeps symbols of the served shards complete: runs the symbol pass over each shard without
+// symbols, one at a time, smallest repos first, while no repo is being indexed, and passes the
+// files to the indexer. It checks again after each publish. A failed pass is repeated after growing
+// pauses. Searches go on meanwhile and report missing symbols.
 
 import path from 'node:path';
 import { ShardError } from '../engine/host/space.ts';
@@ -15,14 +15,14 @@ import type { Indexer } from './indexer.ts';
 import type { Served } from '../index/served/served.ts';
 import type { WantedShard } from '../index/upkeep/shard-symbols.ts';
 
-/** Changes whenever other symbols are found in the same content, so that they are looked for again. */
+/** Increased whenever the same content gives other symbols, so that they are found again. */
 const EXTRACTION_VERSION = 4;
 
 export interface SymbolKeeperOptions {
   readonly module: WebAssembly.Module;
   readonly served: Served;
   readonly indexer: Indexer;
-  /** Where unfinished files lie. */
+  /** Folder of unfinished files. */
   readonly folder: string;
   readonly log: Log;
   readonly workers?: number | undefined;
@@ -42,14 +42,14 @@ export class SymbolKeeper {
     this.#passes = new SymbolPasses(options.module);
   }
 
-  /** Finds the symbols of the shards that have none by now; resolves when that is done, or cannot be done. */
+  /** Finds missing symbols of all shards; resolves when it is done, or failed. */
   run(): Promise<void> {
     this.#isWoken = true;
     this.#running ??= this.#work();
     return this.#running;
   }
 
-  /** Errors: none; what goes wrong is logged. */
+  /** Errors: none; failures are logged. */
   async #work(): Promise<void> {
     const { indexer, log } = this.#options;
     const { signal } = this.#stop;
@@ -57,9 +57,9 @@ export class SymbolKeeper {
       await this.#engines();
       while (this.#isWoken && !signal.aborted) {
         this.#isWoken = false;
-        // Why no longer: jobs are stopped behind this.
+        // Why no longer: close stops jobs only after this.
         await unlessAborted(indexer.jobs.whenQuiet(), signal);
-        // What is merged first needs one pass instead of many.
+        // A merged shard needs one pass instead of many.
         await unlessAborted(indexer.merger.whenIdle(), signal);
         await this.#findNext();
       }
@@ -68,12 +68,12 @@ export class SymbolKeeper {
       log.error('symbols could not be found', { error: messageOf(error) });
       indexer.symbols.findAllAgain(messageOf(error));
     } finally {
-      // Why here: whoever wakes it from now on starts it anew.
+      // Why here: a later call of `run` starts again.
       this.#running = undefined;
     }
   }
 
-  /** Runs the pass over one shard that wants it, and looks again afterwards. */
+  /** Processes one shard without symbols, then checks again. */
   async #findNext(): Promise<void> {
     const foundBy = await this.#engines();
     if (foundBy === undefined) return;
@@ -84,25 +84,25 @@ export class SymbolKeeper {
     if (await this.#pass(next, foundBy)) this.#isWoken = true;
   }
 
-  /** What finds symbols here, as the catalog keeps it; undefined: nothing does. */
+  /** The symbol engines, as the catalog stores them; undefined: none. */
   async #engines(): Promise<string | undefined> {
     const { log, indexer } = this.#options;
     if (this.#foundBy === undefined) {
       const engines = await enginesHere();
       this.#foundBy = engines.map(({ name }) => name).join(' ');
       if (this.#foundBy === '') {
-        log.warn('symbols are not found: no engine is installed (universal-ctags)');
-        indexer.symbols.giveUp('no parser is installed: universal-ctags is one');
+        log.warn('symbols cannot be found: no engine is installed (universal-ctags)');
+        indexer.symbols.giveUp('no symbol parser is installed, such as universal-ctags');
       } else
         log.info(
-          'engines of symbols',
+          'symbol engines',
           Object.fromEntries(engines.map(({ name, version }) => [name, version])),
         );
     }
     return this.#foundBy === '' ? undefined : `${EXTRACTION_VERSION} ${this.#foundBy}`;
   }
 
-  /** False: there is no room for those of others either. */
+  /** False: the disk is full, so other shards would fail too. */
   async #pass({ repo, shardId, path: shardPath }: WantedShard, foundBy: string): Promise<boolean> {
     const { served, indexer, folder, log, workers, onProgress } = this.#options;
     const outPath = path.join(folder, `${shardId}.tags.next`);
@@ -123,10 +123,10 @@ export class SymbolKeeper {
       log.info('symbols found', { repo, shardId, ...found, durationMs: Date.now() - start });
     } catch (error) {
       if (this.#stop.signal.aborted) return false;
-      // Another has come in its place meanwhile.
+      // Another shard has replaced it.
       if (!this.#isMissing(shardId, foundBy)) return true;
       const reason = messageOf(error);
-      // It goes out of service and is built again, and its symbols are looked for then.
+      // The shard goes out of service and is rebuilt, then its symbols are found.
       if (error instanceof ShardError) served.noteShardFailure(shardId, error.reason, error.fault);
       else if (isDiskFull(error)) indexer.symbols.findAllAgain(reason);
       else indexer.symbols.findAgain(shardId, reason);
@@ -138,14 +138,14 @@ export class SymbolKeeper {
     return true;
   }
 
-  /** Whether the shard is served, and its symbols are not known. */
+  /** Whether the shard is served and lacks symbols. */
   #isMissing(shardId: string, foundBy: string): boolean {
     return this.#options.indexer.symbols
       .missing(foundBy)
       .some((missing) => missing.shardId === shardId);
   }
 
-  /** Gives up what is under way; resolves when nothing runs any more. */
+  /** Cancels the running pass; resolves when nothing runs. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('the index is being closed'));
     await this.#running;

@@ -320,8 +320,8 @@ void test(
     assert.doesNotMatch(unchanged.stderr, /built=/);
     assert.deepEqual((await survey(again)).shards, asBefore.shards);
     const forced = await index('--force', '--repo', shared.repos[0]!);
-    assert.match(forced.stderr, /repo indexed .*built=whole reason="it was asked for"/);
-    assert.match(forced.stdout, / \(built anew: it was asked for\)\n$/);
+    assert.match(forced.stderr, /repo indexed .*built=whole reason=requested/);
+    assert.match(forced.stdout, / \(built anew: requested\)\n$/);
     assert.equal((await survey(dir)).deadCount, 0);
   },
 );

@@ -165,7 +165,7 @@ void test(
     assert.equal(refused.code, 1);
     assert.match(
       refused.stdout,
-      /no webhook has been taken since .* 1 was refused: .*secret points to/,
+      /no webhook has been accepted since .* 1 was refused: .*secret points to/,
     );
     await push('one', SECRET, 'ping');
     assert.equal((await run()).code, 0, 'one was taken since');

@@ -239,11 +239,11 @@ void test('a folder of repositories: each is served, and those that come later; 
   // Named, and found in the catalog.
   for (const sources of [[folder, links], []]) {
     const served = await serve(dataDir, sources, { env });
-    const said = `${links} is no git repository but holds 3: .*not followed, of which 3 lead`;
+    const said = `${links} is not a git repository but contains 3: .*not followed; 3 lead`;
     await served.process.until(new RegExp(`WARN .*${said}.*serve ${links}/\\*/`));
     for (const name of ['one', 'owner/two', 'three.git'])
       await served.process.until(new RegExp(`^local/${name}: `, 'm'));
-    await served.process.until(/warning: .* is no git repository/);
+    await served.process.until(/warning: .* is not a git repository/);
     assert.equal((await counts(served.url)).body.warningCount, 1);
     if (sources.length > 0) {
       await served.process.until(/repositories found in a folder .* repos=3 bare=1 filesBeside=2/);

@@ -210,7 +210,7 @@ void test(
     );
     const failed = lines.filter((line) => full.test(line)).length;
     const left = lines.filter((line) =>
-      /: failed: not begun, as there was no room for local\//.test(line),
+      /: failed: not started, as there was no room for local\//.test(line),
     );
     assert.ok(done > 2 && failed >= 1 && failed <= 8, indexed.stdout);
     assert.equal(done + failed + left.length, REPOS, indexed.stdout);

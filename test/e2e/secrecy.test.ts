@@ -174,7 +174,7 @@ void test('a source that nobody knows is hidden until an owner says otherwise', 
     writeFiles(plain, { 'p.txt': 'plum\n' });
     const before = await shown(world, [A_PATH, copy, plain]);
     assert.deepEqual([before.guest, before.member], [[A], [A]]);
-    assert.match(before.stderr, /for owners alone.*repo set --no-enforce-permissions local\/copy/);
+    assert.match(before.stderr, /only to owners.*repo set --no-enforce-permissions local\/copy/);
     await ok(world.dataDir, ['repo', 'set', '--no-enforce-permissions', 'local/copy']);
     const after = await shown(world, [A_PATH, copy]);
     assert.deepEqual(after.guest, [A, '3 local/copy']);

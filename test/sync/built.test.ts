@@ -40,13 +40,13 @@ void test('delta or whole, and why', { timeout: 120_000 }, async () => {
   ]);
   const { jobs } = indexerOf(index.instance);
   const [forced] = await jobs.indexAll(index.instance.served.records, true);
-  assert.deepEqual(told(forced!), ['whole', 'it was asked for', 10, 0]);
+  assert.deepEqual(told(forced!), ['whole', 'requested', 10, 0]);
   // What fails then is not over when a job finds that nothing has changed.
   renameSync(`${repo}/.git/objects`, `${repo}/.git/away`);
   const [failed] = await jobs.indexAll(index.instance.served.records, true);
   assert.equal(failed!.state, 'FAILED');
   renameSync(`${repo}/.git/away`, `${repo}/.git/objects`);
-  assert.deepEqual(await follow(), ['whole', 'it was asked for, and not done', 10, 0]);
+  assert.deepEqual(await follow(), ['whole', 'requested, and not finished', 10, 0]);
   assert.deepEqual(await follow(), [undefined, undefined, 10, 0]);
   git(repo, 'commit', '-q', '--amend', '-m', 'other');
   rmSync(`${repo}/.git/logs`, { recursive: true, force: true });

@@ -59,7 +59,7 @@ void test('a repo at whose path another one lies is hidden until its own is back
   // What files are read for is the list of repos: what lies there is not shown as files of this one.
   assert.deepEqual(await seen(), [0, 0]);
   assert.equal(troublesOf(indexer).length, 2);
-  assert.match(troublesOf(indexer).join(), /lies another source.*1 repository is hidden/);
+  assert.match(troublesOf(indexer).join(), /holds a different source.*1 repository is hidden/);
   renameSync(repo, other);
   renameSync(`${repo}.away`, repo);
   assert.equal(await job(), 'COMPLETED');
@@ -96,10 +96,10 @@ void test('until the repos of all sources are known it is told how many have not
     const told: string[] = [];
     do told.push(troublesOf(indexer).join());
     while (!(await Promise.race([over, nextTurn()])));
-    assert.equal(told[0], '3 sources have not been looked at yet');
+    assert.equal(told[0], '3 sources have not been checked yet');
     // The last sample may be of the turn in which it ended.
     for (const one of told.slice(0, -1))
-      assert.match(one, /^(?:1 source has|[23] sources have) not been looked/);
+      assert.match(one, /^(?:1 source has|[23] sources have) not been checked/);
     assert.equal(indexer.sources.unseenCount, 0);
     if (!isKnown) await index.index(sources);
     await index.close();

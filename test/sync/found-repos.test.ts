@@ -263,7 +263,7 @@ void test('what cannot be a repository is told, and the others are found', async
   const reasons = odd.map(({ reason }) => reason).join('\n');
   assert.match(reasons, /damaged or incomplete bare repository/);
   assert.match(reasons, /not UTF-8/);
-  assert.match(reasons, /1 folders lie more than 8 levels below/);
+  assert.match(reasons, /1 folders are more than 8 levels below/);
   if (process.getuid?.() !== 0) assert.match(reasons, /cannot be read \(EACCES\)/);
   await assert.rejects(findRepos(path.join(root, 'nowhere')), /ENOENT/);
   const ended = AbortSignal.abort(new Error('stopped'));

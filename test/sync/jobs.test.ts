@@ -374,7 +374,7 @@ void test('jobs go on while the store cannot be written, and are kept once it ca
   assert.equal((await desk.latest([1])).get(1)!.state, 'COMPLETED');
   assert.equal((await desk.lines('repo-index', id))!.lines.length, 1);
   assert.equal(warnings.length, 1);
-  assert.match(warnings[0]!, /jobs go on, but cannot be kept now .*the disk is full/);
+  assert.match(warnings[0]!, /jobs continue, but cannot be stored now .*the disk is full/);
   rows.error = undefined;
   const { writeCount } = rows;
   await pass(5_000);

@@ -62,7 +62,7 @@ void test('of many repos that did not change one line tells', async () => {
     Array.from({ length: 10 }, (_, i) => `r${100 + i}`),
   );
   const [line, ...others] = await round(11);
-  assert.match(line!, /repos looked at: nothing changed repos=11/);
+  assert.match(line!, /repos checked: nothing changed repos=11/);
   assert.deepEqual(others, []);
   await jobs.close();
 });

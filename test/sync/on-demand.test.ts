@@ -429,7 +429,7 @@ void test('limits are told by name, and nothing is built beyond them', TIMEOUT, 
   const alone = await openWorld([repo], { repos: 0 });
   await assert.rejects(
     alone.index.search('plum rev:t1'),
-    refusal(/"t1" .* 0 repositories at most \(onDemandRevisions\.repos\), .* about 1:/),
+    refusal(/"t1" .* at most 0 repositories \(onDemandRevisions\.repos\), .* covers 1:/),
   );
   assert.equal((await alone.index.search('plum rev:t1 repo:nosuch')).files.length, 0);
   const many = Array.from({ length: 21 }, (_, i) => `rev:x${i}`).join(' or ');

@@ -94,7 +94,7 @@ void test(
     const next = await openIndexOf(index.dataDir, { findsSymbols: false });
     const reasons = async () =>
       (await next.index(repos, {}, 'commits')).map(({ reason }) => reason);
-    const owed = 'it was asked for, and not done';
+    const owed = 'requested, and not finished';
     // Eight at most had begun.
     assert.ok((await reasons()).filter((reason) => reason === owed).length > 8);
     assert.deepEqual(new Set(await reasons()), new Set([undefined]));
@@ -108,7 +108,7 @@ void test('where that cannot be kept the log says so, and all is built now', TIM
   const full = (): Promise<never> => Promise.reject(new Error('no room'));
   t.mock.method(catalog, 'commit', full, { times: 1 });
   const [result] = await indexerOf(index.instance).jobs.indexAll(served.records, true);
-  assert.equal(result!.reason, 'it was asked for');
-  assert.deepEqual(index.warnings, ['that repos are to be built anew could not be kept']);
+  assert.equal(result!.reason, 'requested');
+  assert.deepEqual(index.warnings, ['a requested rebuild of repos could not be stored']);
   await index.close();
 });

@@ -99,7 +99,7 @@ test('who may see a repo is recorded when it comes and with each change, or neit
   assert.deepEqual((await recorded(index)).slice(3), [{ ...closedAgain, account: 'ada' }]);
   const [other1, other2] = [makeRepo({ b: 'plum\n' }), makeRepo({ c: 'plum\n' })];
   await register.admit([await probeSource(other1), await probeSource(other2)], {});
-  assert.match(logged.splice(0).join(), /for owners alone/);
+  assert.match(logged.splice(0).join(), /only to owners/);
   const both = changed(other1, 2, null, 'unknown restricted');
   assert.deepEqual((await recorded(index)).slice(4), [
     {

@@ -112,7 +112,7 @@ void test('without watches all files are looked at', async (t) => {
   const { folder, jobs, warnings } = await watched(t);
   t.mock.restoreAll();
   syncBuiltinESMExports();
-  assert.match(warnings.join(), /looked at now and then, not watched.*ENOSPC/);
+  assert.match(warnings.join(), /checked now and then, not watched.*ENOSPC/);
   await eventually(() => Promise.resolve(jobs.length > 0));
   await sleep(2500);
   const before = jobs.length;
@@ -140,7 +140,7 @@ void test('where watches run out, what was told before is not taken for all', as
   await sleep(100);
   mkdirSync(path.join(folder, 'new'));
   await eventually(() => Promise.resolve(jobs.length > 1));
-  assert.match(warnings.join(), /looked at now and then, not watched.*ENOSPC/);
+  assert.match(warnings.join(), /checked now and then, not watched.*ENOSPC/);
   assert.deepEqual(jobs[1], undefined, 'all files');
 });
 

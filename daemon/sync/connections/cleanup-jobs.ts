@@ -1,5 +1,5 @@
-// The jobs that remove repos (queue `repo-cleanup`) which no connection has any more, after the grace period. A job is of one
-// repo; what is due at a time goes together.
+// Jobs that remove repos (queue `repo-cleanup`) that no connection lists any more, after the grace
+// period. There is one job per repo; those that are due go together.
 
 import type { Log } from '../../base/log.ts';
 import type { JobBook } from '../jobs/job-book.ts';
@@ -10,10 +10,9 @@ import type { RepoRegister } from '../../index/register/register.ts';
 import type { RepoRemover } from './remove-repos.ts';
 import { removalsOf } from './removal.ts';
 
-/** The queue of these jobs. */
 export const CLEANUP_QUEUE = 'repo-cleanup';
 
-/** A repo that is to be removed. */
+/** A repo to be removed. */
 export interface CleanupTarget {
   readonly repoId: number;
   readonly name: string;
@@ -21,7 +20,7 @@ export interface CleanupTarget {
 
 export interface CleanupResult {
   readonly repo: string;
-  /** False: it is there again, or could not be removed. */
+  /** False: it was listed again, or could not be removed. */
   readonly isRemoved: boolean;
 }
 
@@ -30,20 +29,20 @@ export interface CleanupJobsOptions {
   readonly remover: RepoRemover;
   readonly book: JobBook;
   readonly log: Log;
-  /** As they are now, as the next. */
+  /** The current limits; likewise the next member. */
   readonly limits: () => JobLimits;
   readonly graceMs: () => number;
-  /** Has it hold in the index that repos were not removed after all. */
+  /** Restores repos in the index that were not removed after all. */
   readonly restore: (repoIds: ReadonlySet<number>) => Promise<void>;
 }
 
-/** Guess: repos that go in one transaction. */
+/** Guess: repos removed in one transaction. */
 const TOGETHER_MAX = 500;
 
 export class CleanupJobs {
   readonly #options: CleanupJobsOptions;
   readonly runner: JobRunner<CleanupTarget, CleanupResult>;
-  /** When each goes, of performance.now. Why not the time of day: the clock may be set. */
+  /** Due times of performance.now. Why not the time of day: the clock may be changed. */
   readonly #dueMs = new Map<number, number>();
   readonly #asked = new Set<number>();
   #removing: Promise<number> | undefined;
@@ -73,7 +72,7 @@ export class CleanupJobs {
     };
   }
 
-  /** Finds out what is to go, and has it removed when it is due. */
+  /** Finds repos to remove and schedules their removal. */
   consider(): void {
     if (this.runner.signal.aborted) return;
     clearTimeout(this.#timer);
@@ -114,7 +113,7 @@ export class CleanupJobs {
     }
     const isRemoved = register.byId(repoId) === undefined;
     if (!isRemoved && this.#dueIds().has(repoId))
-      throw new Error('its job has not ended yet; it is removed later');
+      throw new Error('its job is still running; it is removed later');
     this.#forget(repoId);
     this.runner.say(job, 'info', isRemoved ? 'repository removed' : 'the repository stays', {
       repo: name,
@@ -122,7 +121,7 @@ export class CleanupJobs {
     return { repo: name, isRemoved };
   }
 
-  /** RepoIds of those that are to go now. */
+  /** RepoIds due for removal now. */
   #dueIds(book = this.#options.register.book): ReadonlySet<number> {
     const nowMs = performance.now();
     const isDue = (repoId: number): boolean => (this.#dueMs.get(repoId) ?? Infinity) <= nowMs;
@@ -130,7 +129,7 @@ export class CleanupJobs {
     return new Set(removals.map(({ repo }) => repo.repoId).filter(isDue));
   }
 
-  /** Returns how many were removed. */
+  /** Returns the number of removed repos. */
   async #removeDue(): Promise<number> {
     const { remover, restore } = this.#options;
     const due = [...this.#dueIds()].slice(0, TOGETHER_MAX);

@@ -1,5 +1,6 @@
-// Clones of repos that code hosts have: made and brought up to date before a job reads them, removed with their repos. Beside
-// each lies a file that says whose clone it is, so that one that was left by another repo is never taken for it.
+// Clones of repos from code hosts: created and updated before a job reads them, removed with their
+// repos. A stamp file beside each clone names its repo, so that a leftover clone is never used for
+// another repo.
 
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -21,7 +22,7 @@ import type { FetchStep, HostNews } from '../jobs/job-step.ts';
 import type { RepoRegister } from '../../index/register/register.ts';
 import { checkWhose, newsOf, OtherRepositoryError } from './whose-fetch.ts';
 
-/** Makes or updates a bare clone. Errors: why it cannot be; the clone that was there stays. */
+/** Creates or updates a bare clone. Errors: why it failed; the old clone stays. */
 export type FetchClone = (options: {
   readonly folder: string;
   /** http(s) or ssh, without credentials. */
@@ -34,13 +35,16 @@ export type FetchClone = (options: {
   readonly onProgress: (step: FetchStep) => void;
   readonly onHost: (news: HostNews) => void;
   readonly log: Log;
-  /** Something could not be read of it: it is checked, and made anew if it is damaged. */
+  /** Something could not be read from it: it is checked, and created again if damaged. */
   readonly isDoubted?: boolean;
-  /** Asked once something was fetched, before anybody can read it. Errors: nobody is to; the clone stays as it was. */
+  /**
+   * Called after a fetch, before anybody can read the result. Errors: the result must not be used;
+   * the clone stays as it was.
+   */
   readonly confirm?: () => Promise<void>;
 }) => Promise<unknown>;
 
-/** Upkeep of a clone, where there is something to be done. Errors: why it cannot be; the clone stays as it was. */
+/** Maintains a clone if needed. Errors: why it failed; the clone stays as it was. */
 export type MaintainClone = (options: {
   readonly folder: string;
   readonly signal: AbortSignal;
@@ -48,7 +52,7 @@ export type MaintainClone = (options: {
   readonly log: Log;
 }) => Promise<unknown>;
 
-/** A connection through which a repo can be fetched. */
+/** A connection that can fetch a repo. */
 export interface CloneWay {
   readonly host: Pick<Host, 'gitCredential' | 'repository'>;
   readonly caFile?: string | undefined;
@@ -59,15 +63,20 @@ export interface ClonesOptions {
   readonly register: Pick<RepoRegister, 'byId'>;
   readonly fetchClone: FetchClone;
   readonly maintainClone: MaintainClone;
-  /** Of a repo, the connections that have it now, in the order in which they are tried. Errors: none of them can be used. */
+  /**
+   * The connections that list a repo now, in the order to try. Errors: none of them can be used.
+   */
   readonly waysOf: (repoId: number) => Promise<readonly CloneWay[]>;
   /** Of one fetch. */
   readonly timeoutMs: () => number;
-  /** Told that a repo was fetched. */
+  /** Notified of each fetched repo. */
   readonly onFetched: (repoId: number) => void;
-  /** Told of a repo that is not what was fetched for it: no more may see it than are known to. @param isNews  the first time */
+  /**
+   * Notified when the fetched repository is a different one: its visibility must not widen. @param
+   * isNews  the first time
+   */
   readonly onOther: (repoId: number, error: OtherRepositoryError, isNews: boolean) => Promise<void>;
-  /** Told the first time that nothing is where a repo was fetched from: it may have been renamed. */
+  /** Notified the first time that a clone URL is gone: the repo may have been renamed. */
   readonly onGone: (repoId: number) => void;
   readonly log: Log;
 }
@@ -77,9 +86,9 @@ const stampSchema = z.strictObject({
   hostId: z.string(),
   /** Milliseconds since the epoch; null: never. */
   fetchedAt: z.number().nullable(),
-  /** `newsOf` of what its host had said of it when it was fetched. */
+  /** `newsOf` the host's facts at the time of the fetch. */
   news: z.string().optional(),
-  /** Somebody was promised that it is fetched again. */
+  /** A user was promised another fetch. */
   isOwed: z.literal(true).optional(),
 });
 type Stamp = z.infer<typeof stampSchema>;
@@ -88,59 +97,65 @@ const STAMP_ENDING = '.json';
 
 export class Clones {
   readonly #options: ClonesOptions;
-  /** Repos that are to be fetched before they are read again. */
+  /** Repos to fetch before the next read. */
   readonly #stale = new Set<number>();
-  /** Repos of which git could not read something. */
+  /** Repos with something that git could not read. */
   readonly #doubted = new Set<number>();
-  /** Repos at whose address something else was found. */
+  /** Repos whose address holds a different repository. */
   readonly #others = new Set<number>();
-  /** Repos at whose address nothing was found. */
+  /** Repos whose address is gone. */
   readonly #gone = new Set<number>();
-  /** Repos that have a clone, as far as is known. */
+  /** Repos with a clone, as far as known. */
   readonly #cloned = new Set<number>();
 
   constructor(options: ClonesOptions) {
     this.#options = options;
   }
 
-  /** There may be something new at the host: the next job asks it. */
+  /** The host may have news: the next job fetches. */
   markStale(repoId: number): void {
     this.#stale.add(repoId);
   }
 
   /**
-   * As `markStale`, and whatever ends this process, the next one fetches it. Errors: none; where that is not kept, the log says
-   * so.
+   * As `markStale`, and also kept for the next process. Errors: none; a failure to store it is
+   * logged.
    */
   owe(repoId: number): void {
     this.markStale(repoId);
     const repo = this.#options.register.byId(repoId);
     const stamp = this.#readStamp(repoId);
-    // One that was never fetched is fetched in any case.
+    // A repo without a fetch is fetched anyway.
     if (!hasClone(repo) || !isOf(stamp, repo.host) || stamp.isOwed === true) return;
     try {
       this.#writeStamp(repoId, { ...stamp, isOwed: true });
     } catch (error) {
       const fields = { repo: repo.name, error: messageOf(error) };
-      this.#options.log.warn('that a repository is to be fetched could not be kept', fields);
+      this.#options.log.warn('a pending fetch of a repository could not be stored', fields);
     }
   }
 
-  /** Told why a job failed. What git could not read is to be checked before the next one. */
+  /**
+   * Called with the error of a failed job. If git could not read something the clone is checked
+   * before the next job.
+   */
   noteFailure(repoId: number, error: unknown): void {
     if (!isGitExit(error) && !(error instanceof ProbeError) && !isMisled(error)) return;
     this.#doubted.add(repoId);
     this.#stale.add(repoId);
   }
 
-  /** The host that the next job of a repo asks; undefined: none, as far as is known without reading. */
+  /**
+   * The host that the next job of a repo contacts; undefined: none, as far as known without
+   * reading.
+   */
   hostToAsk(repoId: number): string | undefined {
     if (this.#cloned.has(repoId) && !this.#stale.has(repoId)) return undefined;
     const repo = this.#options.register.byId(repoId);
     return hasClone(repo) ? hostOf(repo.host) : undefined;
   }
 
-  /** Upkeep of the clone of a repo, if it has one. Errors: none; the log says why it could not be. */
+  /** Maintains the clone of a repo, if there is one. Errors: none; failures are logged. */
   async tidyUp({ repoId, name }: RepoRecord, signal: AbortSignal): Promise<void> {
     const { catalog, register, maintainClone, timeoutMs, log } = this.#options;
     if (!hasClone(register.byId(repoId))) return;
@@ -154,8 +169,8 @@ export class Clones {
   }
 
   /**
-   * When a repo was fetched last, milliseconds since the epoch; undefined: never. `isBehind`: since then its host has said that
-   * there is something new, or somebody was promised that it is fetched.
+   * Time of the last fetch, milliseconds since the epoch; undefined: never. `isBehind`: the host
+   * has reported news since, or a fetch was promised.
    */
   lastFetch(repoId: number): {
     readonly fetchedAt: number | undefined;
@@ -169,9 +184,9 @@ export class Clones {
   }
 
   /**
-   * Brings the clone of a repo up to date, if it has one that was marked, or is not there.
+   * Updates the clone of a repo if it is marked or missing.
    *
-   * Errors: why it could not be fetched; the reason of the signal.
+   * Errors: why the fetch failed; the reason of the signal.
    */
   async bringUp(
     { repoId, name }: RepoRecord,
@@ -182,7 +197,7 @@ export class Clones {
     const { host } = repo;
     const folder = this.#options.catalog.clonePath(repoId);
     await mkdir(this.#options.catalog.cloneFolder, { recursive: true, mode: 0o700 });
-    // One that never became whole is begun anew.
+    // An incomplete clone is started again.
     if (this.lastFetch(repoId).fetchedAt === undefined) {
       await rm(folder, { recursive: true, force: true });
       this.#writeStamp(repoId, { ...idOf(host), fetchedAt: null });
@@ -194,7 +209,7 @@ export class Clones {
       if (isThere) return;
       throw new Error(`no connection has ${name} any more, and there is no clone of it`);
     }
-    // Why before: what is pushed meanwhile marks it again.
+    // Why before: a push during the fetch marks it again.
     this.#stale.delete(repoId);
     try {
       await this.#fetch(repoId, host, ways, context);
@@ -209,7 +224,10 @@ export class Clones {
     this.#options.onFetched(repoId);
   }
 
-  /** Why once: its connection is listed, which takes many requests, and it may be gone for good. */
+  /**
+   * Why once: it lists the connection again, which takes many requests, and the repo may be gone
+   * for good.
+   */
   #noteGone(repoId: number, error: unknown): void {
     if (!(error instanceof HostError) || error.code !== 'NOT_FOUND' || this.#gone.has(repoId))
       return;
@@ -217,7 +235,7 @@ export class Clones {
     this.#options.onGone(repoId);
   }
 
-  /** By the first of the ways that works. Errors: of the last one. */
+  /** Tries the connections in order. Errors: of the last one. */
   async #fetch(
     repoId: number,
     repoHost: RepoHost,
@@ -232,7 +250,7 @@ export class Clones {
         onFetch({ phase: 'asking', doneCount: 0, totalCount: 0 });
         note('asked');
         const credential = await host.gitCredential(facts, signal);
-        // What anybody may fetch is nobody's secret.
+        // A repository that can be fetched without credentials is no secret.
         const isOpen = credential === undefined && /^https?:/i.test(facts.cloneUrl);
         const confirm = (): Promise<void> =>
           isOpen ? Promise.resolve() : this.#confirm(repoId, repoHost, host, signal);
@@ -286,7 +304,7 @@ export class Clones {
     }
   }
 
-  /** Removes the clone of a repo that is gone. */
+  /** Removes the clone of a removed repo. */
   async remove(repoId: number): Promise<void> {
     this.#stale.delete(repoId);
     this.#others.delete(repoId);
@@ -296,9 +314,9 @@ export class Clones {
   }
 
   /**
-   * Removes what is left of repos that the store does not know, what killed fetches left, and files that are made again when
-   * they are needed. Where a clone is gone, what lies beside it stays for the next fetch: a kill may have come between two
-   * renames.
+   * Removes clones of repos unknown to the store, remains of killed fetches, and files that are
+   * created again on demand. The stamp of a missing clone stays for the next fetch: a kill may have
+   * come between two renames.
    */
   async sweep(): Promise<void> {
     const { catalog, register } = this.#options;
@@ -314,13 +332,13 @@ export class Clones {
     }
   }
 
-  /** What cannot be removed costs disk alone: the next start tries again. */
+  /** Leftovers only cost disk: the next start tries again. */
   async #removeLeft(name: string): Promise<void> {
     const { catalog, log } = this.#options;
     try {
       await rm(path.join(catalog.cloneFolder, name), { recursive: true, force: true });
     } catch (error) {
-      log.warn('what is left of a clone could not be removed', { name, error: messageOf(error) });
+      log.warn('a leftover of a clone could not be removed', { name, error: messageOf(error) });
     }
   }
 
@@ -328,7 +346,7 @@ export class Clones {
     return stampPath(this.#options.catalog, repoId);
   }
 
-  /** Undefined: there is none that can be read. */
+  /** Undefined: no readable stamp. */
   #readStamp(repoId: number): Stamp | undefined {
     try {
       return stampSchema.parse(JSON.parse(readOwn(this.#stampPath(repoId)).toString()));
@@ -342,7 +360,7 @@ export class Clones {
   }
 }
 
-/** Removes the clone of a repo that is gone, and what is said of it. */
+/** Removes the clone of a removed repo, and its stamp. */
 export async function removeClone(
   catalog: Pick<Catalog, 'cloneFolder' | 'clonePath'>,
   repoId: number,
@@ -355,13 +373,13 @@ function stampPath({ cloneFolder }: Pick<Catalog, 'cloneFolder'>, repoId: number
   return path.join(cloneFolder, `${repoId}${STAMP_ENDING}`);
 }
 
-/** Whether a repo is read from a clone of ours, and not where its connection says that it lies. */
+/** Whether a repo is read from our clone, not from the path of its connection. */
 function hasClone(repo: StoredRepo | undefined): repo is StoredRepo & { readonly host: RepoHost } {
   const { source, submodule } = repo?.host?.facts ?? {};
   return repo?.host !== undefined && source === undefined && submodule === undefined;
 }
 
-/** Hosts by what is kept of repos: all jobs that wait may be looked at when one ends. */
+/** Cache of host names by stored host: all waiting jobs may be checked when one ends. */
 const hostNames = new WeakMap<RepoHost, string>();
 
 /** Name and port. */

@@ -1,6 +1,6 @@
-// What a configuration means for the connections and repos that the store has: it holds before any host is asked. A connection
-// that is not in it any more lists nothing from then on; its repos stay as they were until they are removed, or another
-// connection lists them.
+// Applies a configuration to the connections and repos of the store, before any host is contacted.
+// A connection that was removed from it lists nothing any more; its repos stay until they are
+// removed, or another connection lists them.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ConnectionRules, StoredConnection, StoredLink } from '../../store/connections.ts';
@@ -11,9 +11,12 @@ import { LinkBook } from './link-book.ts';
 import { addressOf, rulesOf, underRules } from './rules.ts';
 
 export interface Configured {
-  /** The daemon whose configuration it is. */
+  /** The daemon that has this configuration. */
   readonly instance: string;
-  /** It is the only one of its store: connections of others came with a backup, and are its own by name, or gone. */
+  /**
+   * No other daemon uses the store: foreign connections came with a backup; they are taken over by
+   * name, or gone.
+   */
   readonly isAlone: boolean;
   /** By name. */
   readonly connections: Readonly<Record<string, ConnectionSettings>>;
@@ -21,7 +24,7 @@ export interface Configured {
   readonly now: number;
 }
 
-/** The result: repos that are not as they were, and those of them of which other revisions are wanted. */
+/** The result: changed repos, and those whose selected revisions changed. */
 export function configure(
   book: RepoBook,
   { instance, isAlone, connections, now }: Configured,
@@ -30,7 +33,7 @@ export function configure(
   readonly dueIds: ReadonlySet<number>;
 }> {
   const own = book.connections.filter((one) => isAlone || one.instance === instance);
-  // Its own is taken before one of the same name.
+  // Its own connection precedes a foreign one of the same name.
   own.sort((a, b) => Number(a.instance === instance) - Number(b.instance === instance));
   const before = new Map(own.map((one) => [one.name, one]));
   let nextId = book.nextConnectionId;
@@ -86,7 +89,7 @@ function connectionOf(
     address: addressOf(settings, instance),
     rules,
     syncedAt: known?.syncedAt ?? null,
-    // What it lists under other settings is not known yet.
+    // Under other settings the listing is unknown.
     wholeAt: isSame ? known.wholeAt : null,
   };
 }
@@ -96,7 +99,7 @@ function goneOf(connection: StoredConnection): StoredConnection {
   return { ...connection, rules, wholeAt: null };
 }
 
-/** Links of connections that are gone, or to another host now. */
+/** Links of connections that were removed or now have another host. */
 function lostLinks(
   links: LinkBook,
   connections: ReadonlyMap<number, StoredConnection>,

@@ -1,9 +1,9 @@
-// Times and counts of connections, as the settings say them.
+// Time limits and counts for connections, from the settings.
 
 import type { Settings } from '../../base/config/settings.ts';
 import type { ConnectionLimits } from './connections.ts';
 
-/** @param attemptsMax  1: whoever asks hears of a failure, and asks again */
+/** @param attemptsMax  1: the caller sees each failure and decides about a retry */
 export function connectionLimitsOf(
   settings: Pick<
     Settings,

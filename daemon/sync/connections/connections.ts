@@ -1,6 +1,6 @@
-// The connections of the configuration, kept in step with their hosts: which repositories each lists (sync-jobs.ts), who may
-// see them, their clones (clones.ts), and the removal of those that no connection has any more (cleanup-jobs.ts). What is
-// cloned is indexed by the jobs of its repo.
+// The connections of the configuration: lists their repositories (sync-jobs.ts), applies
+// permissions, maintains clones (clones.ts), and removes repos that no connection lists any more
+// (cleanup-jobs.ts). Index jobs index the clones.
 
 import type { Connections as ConnectionRows, StoredConnection } from '../../store/connections.ts';
 import type { StoredRepo } from '../../store/repos.ts';
@@ -38,7 +38,7 @@ import { SyncJobs, type SyncTarget } from './sync-jobs.ts';
 import type { Admitted } from './which-listed.ts';
 import { narrowed, type OtherRepositoryError } from './whose-fetch.ts';
 
-/** As they are now. Times in ms. */
+/** The current limits. Times in ms. */
 export interface ConnectionLimits {
   readonly reindexIntervalMs: number;
   readonly resyncConnectionIntervalMs: number;
@@ -49,12 +49,12 @@ export interface ConnectionLimits {
   readonly fetchTimeoutMs: number;
 }
 
-/** How hosts are reached. */
+/** Access to code hosts. */
 export interface HostAccess {
-  /** Errors: what is configured is not enough. */
+  /** Errors: the configuration is incomplete. */
   readonly openHost: (name: string, settings: ConnectionSettings) => Promise<Host>;
   readonly fetchClone: FetchClone;
-  /** Of `settings.webhooks`, as it is now; undefined: no webhook is taken. Errors: ConfigError. */
+  /** The current `settings.webhooks` secret; undefined: webhooks are off. Errors: ConfigError. */
   readonly webhookSecret: () => SecretText | undefined;
   readonly maintainClone: MaintainClone;
 }
@@ -66,22 +66,21 @@ export interface ConnectionsOptions extends HostAccess {
   readonly jobs: Jobs;
   readonly book: JobBook;
   readonly rows: ConnectionRows;
-  /** The daemon whose configuration it is. */
+  /** The daemon that has this configuration. */
   readonly instance: string;
-  /** No other daemon has its store. */
+  /** No other daemon uses the store. */
   readonly isAlone: boolean;
   readonly limits: () => ConnectionLimits;
   readonly log: Log;
 }
 
-/** A connection of the configuration. */
 interface Configured {
   readonly settings: ConnectionSettings;
-  /** Undefined: it was not asked yet, or could not be opened. */
+  /** Undefined: not opened yet, or it failed. */
   host?: Promise<Host> | undefined;
 }
 
-/** Guess: how soon what is due begins. */
+/** Guess: due work starts within this time. */
 const TICK_MS = 2_000;
 
 export class Connections {
@@ -94,17 +93,17 @@ export class Connections {
   readonly submodules: Submodules;
   /** By name. */
   #configured = new Map<string, Configured>();
-  /** There is a configuration to be obeyed: without one nothing is removed. */
+  /** A configuration was applied: without one nothing is removed. */
   #isConfigured = false;
   #isStarted = false;
   readonly #syncTimes: DueTimes;
   readonly #fetchTimes: DueTimes;
   readonly #heard = new HeardVisibility();
-  /** What was decided on repos and could not be kept yet. */
+  /** Decisions about repos that could not be stored yet. */
   readonly #owed = { changedIds: new Set<number>(), dueIds: new Set<number>() };
   #ticking: NodeJS.Timeout | undefined;
   #onListed: () => void = () => {};
-  /** One after the other, so that what was said later counts. */
+  /** One after the other, so that the last one wins. */
   #configuring: Promise<void> = Promise.resolve();
 
   constructor(options: ConnectionsOptions) {
@@ -182,12 +181,15 @@ export class Connections {
     );
   }
 
-  /** Connections of the configuration, by name: another map once that says something else. */
+  /** Connections of the configuration, by name. A new Map after each configuration change. */
   get configured(): ReadonlyMap<string, unknown> {
     return this.#configured;
   }
 
-  /** Whether a connection of the configuration has a repo, or had it and it stays; undefined: it is not one of a code host. */
+  /**
+   * Whether a connection of the configuration has a repo, or had it and it stays; undefined: not a
+   * repo of a code host.
+   */
   has(repoId: number): boolean | undefined {
     const host = this.#options.register.byId(repoId)?.host;
     if (host === undefined) return undefined;
@@ -202,7 +204,9 @@ export class Connections {
     return linked.some(({ name }) => this.#configured.get(name)?.settings.submodules === true);
   }
 
-  /** Those of the configuration that have a repo. @param areMissingMeant  or had it */
+  /**
+   * Connections of the configuration that list a repo. @param areMissingMeant  or listed it before
+   */
   #linkedTo(repoId: number, areMissingMeant = false): StoredConnection[] {
     const links = this.#options.register.linksOf(repoId);
     const ids = new Set(
@@ -213,7 +217,7 @@ export class Connections {
     return ids.size === 0 ? [] : this.all.filter(({ connectionId }) => ids.has(connectionId));
   }
 
-  /** Those that a connection has; undefined: it is not in the configuration. */
+  /** The repos of a connection; undefined: it is not in the configuration. */
   reposOf(name: string): readonly StoredRepo[] | undefined {
     const { register } = this.#options;
     const connectionId = this.all.find((one) => one.name === name)?.connectionId;
@@ -228,7 +232,7 @@ export class Connections {
     return this.#hostOf(this.all.find((one) => one.name === name)?.connectionId ?? 0);
   }
 
-  /** Calls `listener` when what a connection has may have changed. */
+  /** Calls `listener` when the repos of a connection may have changed. */
   onListed(listener: () => void): void {
     this.#onListed = listener;
   }
@@ -238,15 +242,15 @@ export class Connections {
     return this.#linkedTo(repoId, true).map(({ connectionId }) => connectionId);
   }
 
-  /** Their names. */
   namesOf(repoId: number): string[] {
     return this.#linkedTo(repoId, true).map(({ name }) => name);
   }
 
   /**
-   * Obeys what the configuration says now: who may see repos holds at once, before any host is asked.
+   * Applies the current configuration: permissions take effect at once, before any host is
+   * contacted.
    *
-   * @param areReopened  hosts are opened anew: what they need besides the settings has changed
+   * @param areReopened  opens hosts again, because something besides the settings has changed
    *
    * Errors: NOT_READY; those of the catalog.
    */
@@ -288,7 +292,7 @@ export class Connections {
     this.#cleanUp();
   }
 
-  /** RepoIds that are served and not in the catalog. */
+  /** RepoIds that are served but missing in the catalog. */
   #unlisted(): number[] {
     const { register, catalog } = this.#options;
     return register.all
@@ -296,7 +300,7 @@ export class Connections {
       .filter((repoId) => this.has(repoId) === true && catalog.repo(repoId) === undefined);
   }
 
-  /** Lists, fetches and removes from now on, when each is due. What the process before has left undone is taken up. */
+  /** Starts scheduled listings, fetches and removals, and resumes unfinished ones. */
   async start(): Promise<void> {
     const { book, register, served } = this.#options;
     const left = await book.read();
@@ -305,11 +309,11 @@ export class Connections {
     this.cleanup.runner.recall(left, (repoId) => register.byId(repoId)?.name);
     await this.clones.sweep();
     this.#isStarted = true;
-    // What hosts told while nobody listened is lost: they list it.
+    // Webhooks sent while the daemon was down are lost, so everything is listed.
     const isAwaiting = this.pushes.isAwaiting;
     this.#resume(new Set(isAwaiting ? this.all.map(({ name }) => name) : []));
     this.sync.runner.forgetLeft();
-    // Why all: what was fetched may not have been indexed any more; a job that finds nothing new takes 0.2 ms.
+    // Why all: the last fetch may not have been indexed; a job without changes takes 0.2 ms.
     for (const { repoId } of served.records) {
       if (this.has(repoId) === undefined) continue;
       const { fetchedAt, isBehind } = this.clones.lastFetch(repoId);
@@ -323,7 +327,7 @@ export class Connections {
     this.#ticking = setInterval(() => this.tick(), TICK_MS).unref();
   }
 
-  /** Has those listed that are new or changed, or that were interrupted. */
+  /** Lists new, changed and interrupted connections. */
   #resume(changed: ReadonlySet<string>): void {
     const { runner } = this.sync;
     const left = new Set(runner.left.map(({ targetId }) => targetId));
@@ -340,7 +344,7 @@ export class Connections {
     this.sync.runner.ask({ connectionId, name });
   }
 
-  /** Begins what is due. */
+  /** Starts what is due. */
   tick(): void {
     if (this.sync.runner.signal.aborted) return;
     for (const connectionId of this.#syncTimes.take()) {
@@ -353,14 +357,14 @@ export class Connections {
       else this.askHost(repoId);
   }
 
-  /** Has a repo fetched and indexed, as its host may have something new. */
+  /** Fetches and indexes a repo that may have news. */
   askHost(repoId: number): void {
     this.clones.markStale(repoId);
     this.#fetchTimes.restart(repoId);
     this.#index(repoId);
   }
 
-  /** Hides a repo, and asks for listings that say more. */
+  /** Hides a repo, and requests new listings. */
   async #noteOther(
     repoId: number,
     { visibility }: OtherRepositoryError,
@@ -370,7 +374,7 @@ export class Connections {
     if (isNews) this.#relist(repoId);
   }
 
-  /** Has the connections listed that have a repo. */
+  /** Lists the connections of a repo. */
   #relist(repoId: number): void {
     for (const connection of this.#linkedTo(repoId)) this.#list(connection);
   }
@@ -380,16 +384,16 @@ export class Connections {
     try {
       await this.#narrow(repoId, visibility);
     } catch (error) {
-      // What is owed is obeyed with what is decided next.
+      // Pending changes are applied with the next decision.
       const repo = this.#options.register.byId(repoId)?.name;
-      this.#options.log.warn('a repository is hidden, which could not be kept', {
+      this.#options.log.warn('a repository is hidden, but that could not be stored', {
         repo,
         error: messageOf(error),
       });
     }
   }
 
-  /** Hides a repo at once from whom it may be kept. Errors: those of the catalog. */
+  /** Restricts the visibility of a repo at once. Errors: those of the catalog. */
   async #narrow(repoId: number, visibility: StoredRepo['visibility']): Promise<void> {
     const { register, log } = this.#options;
     const host = register.byId(repoId)?.host;
@@ -398,11 +402,14 @@ export class Connections {
     try {
       isNarrowed = await register.decide((book) => narrowed(book, repoId, visibility));
     } catch (error) {
-      // The next listing has it known.
-      log.warn('who may see a repository could not be kept: it is for owners alone until it can', {
-        repo: register.byId(repoId)?.name,
-        error: messageOf(error),
-      });
+      // The next listing stores it.
+      log.warn(
+        'permissions of a repository could not be stored: it is visible only to owners until they are',
+        {
+          repo: register.byId(repoId)?.name,
+          error: messageOf(error),
+        },
+      );
       register.hide([repoId]);
     }
     if (isNarrowed) await this.#obey({ changedIds: new Set([repoId]), dueIds: new Set() });
@@ -414,14 +421,18 @@ export class Connections {
   }
 
   /**
-   * Has a connection listed, for a user; the id of the job. Undefined: there is none of this id. Errors: it is being closed.
+   * Lists a connection at a user's request; returns the job id. Undefined: unknown connection id.
+   * Errors: the index is closing.
    */
   async askSync(connectionId: number): Promise<string | undefined> {
     const target = this.#targetOf(connectionId);
     return target && this.sync.runner.askKept(target);
   }
 
-  /** Has what was decided on repos hold: who may see them first; and what could not be kept when it was decided. */
+  /**
+   * Applies decisions about repos, visibility first, together with those that could not be stored
+   * before.
+   */
   async #obey(decided: Obeyed): Promise<void> {
     const { served, catalog } = this.#options;
     const { changedIds, dueIds } = owing(this.#owed, decided);
@@ -440,7 +451,7 @@ export class Connections {
         this.#index(repoId);
   }
 
-  /** What becomes of a repo in the catalog. */
+  /** The new catalog record of a repo. */
   #putOf(repoId: number): CatalogRepo[] {
     const { register, catalog, jobs } = this.#options;
     const repo = register.byId(repoId);
@@ -451,7 +462,7 @@ export class Connections {
     const record = hostedRecord(catalog, register, repo, known.record);
     if (record.name !== known.record.name) jobs.failed.clear(repoId);
     if (isDeepStrictEqual(record, known.record)) return [];
-    // What the files on disk were says nothing of what is committed.
+    // A fingerprint of files on disk says nothing about commits.
     const isOther = record.source.kind !== known.record.source.kind;
     return [{ ...(isOther ? withoutFingerprint(known) : known), record }];
   }
@@ -465,7 +476,7 @@ export class Connections {
     const name = this.#targetOf(connectionId)?.name;
     const configured = name === undefined ? undefined : this.#configured.get(name);
     if (name === undefined || configured === undefined)
-      throw new Error('the connection is not in the configuration any more');
+      throw new Error('the connection is no longer in the configuration');
     configured.host ??= this.#options
       .openHost(name, configured.settings)
       .catch((error: unknown) => {
@@ -502,14 +513,13 @@ export class Connections {
     this.submodules.note();
   }
 
-  /** A repo was indexed. */
   noteIndexed(repoId: number): void {
     const host = this.#options.register.byId(repoId)?.host;
     if (this.#isStarted && host !== undefined && host.facts.submodule === undefined)
       this.submodules.note();
   }
 
-  /** What becomes of the connections: not listed yet, failed, or listed with gaps. */
+  /** Connections that are not listed yet, failed, or were listed in part. */
   get counts(): JobCounts {
     const { runner, warned } = this.sync;
     const hasFailed = ({ connectionId }: StoredConnection): boolean =>
@@ -522,7 +532,10 @@ export class Connections {
     };
   }
 
-  /** Why a connection is not listed or fetched, in words for the owner; undefined: it is, or has not been asked for. */
+  /**
+   * Why a connection cannot be listed or fetched, for the owner; undefined: it can, or was not
+   * tried yet.
+   */
   troubleOf({ connectionId, name }: StoredConnection): string | undefined {
     const cloneUrls = (): string[] =>
       (this.reposOf(name) ?? []).flatMap(({ host }) => host?.facts.cloneUrl || []);
@@ -531,7 +544,7 @@ export class Connections {
     return this.sync.runner.failed.reasonOf(connectionId);
   }
 
-  /** What does not work as it should, in words for the owner; empty: nothing. */
+  /** Problems, as sentences for the owner; empty: none. */
   get degradations(): readonly string[] {
     const awaited = new Map(
       awaitedAnswers()
@@ -547,7 +560,7 @@ export class Connections {
     ];
   }
 
-  /** Nothing begins any more; resolves when nothing is under way. */
+  /** Starts nothing any more; resolves when nothing is running. */
   async close(): Promise<void> {
     clearInterval(this.#ticking);
     this.pushes.close();
@@ -559,12 +572,12 @@ export class Connections {
 
 function pauseSentence({ host, until }: HostPause): string {
   const time = new Date(until).toISOString();
-  return `${host} asks to be left alone until ${time}, by its limit of requests; what waits for it goes on then`;
+  return `${host} has reached its rate limit until ${time}; pending requests continue then`;
 }
 
 async function closeHosts(configured: readonly Configured[]): Promise<void> {
   for (const { host } of configured) {
-    // What could not be opened needs no closing.
+    // A host that failed to open needs no closing.
     const open = await host?.catch(() => undefined);
     await open?.close();
   }
@@ -572,7 +585,7 @@ async function closeHosts(configured: readonly Configured[]): Promise<void> {
 
 type Obeyed = Pick<Admitted, 'changedIds' | 'dueIds'>;
 
-/** What is owed now, with what was decided. */
+/** Pending changes together with the new decision. */
 function owing(
   owed: Readonly<Record<keyof Obeyed, Set<number>>>,
   decided: Obeyed,

@@ -1,5 +1,5 @@
-// When what is done again and again is due next: by a clock that nobody sets, spread, so that what came together does not stay
-// together.
+// Schedules recurring work on the monotonic clock, with jitter, so that simultaneous work spreads
+// out.
 
 /** The interval, up to a tenth shorter or longer. */
 const SPREAD = 0.1;
@@ -9,7 +9,7 @@ export class DueTimes {
   /** By id, of performance.now. */
   readonly #due = new Map<number, number>();
 
-  /** @param intervalMs  as it is now */
+  /** @param intervalMs  the current interval */
   constructor(intervalMs: () => number) {
     this.#intervalMs = intervalMs;
   }
@@ -18,16 +18,17 @@ export class DueTimes {
     return this.#due.has(id);
   }
 
-  /** Was done now. */
+  /** It was done now. */
   restart(id: number): void {
     const factor = 1 + SPREAD * (2 * Math.random() - 1);
     this.#due.set(id, performance.now() + factor * this.#intervalMs());
   }
 
   /**
-   * Was done by a process before this one.
+   * It was done by an earlier process.
    *
-   * @param doneAt  milliseconds since the epoch, by a clock that may have been set since; undefined: never
+   * @param doneAt  milliseconds since the epoch, by a clock that may have been changed; undefined:
+   * never
    */
   resume(id: number, doneAt: number | undefined): void {
     const intervalMs = this.#intervalMs();
@@ -39,7 +40,7 @@ export class DueTimes {
     this.#due.delete(id);
   }
 
-  /** Those that are due, which count as done now. */
+  /** Returns what is due, and counts it as done now. */
   take(): number[] {
     const nowMs = performance.now();
     const due = [...this.#due].filter(([, dueMs]) => dueMs <= nowMs).map(([id]) => id);

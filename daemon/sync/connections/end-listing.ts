@@ -1,6 +1,7 @@
-// What follows from a listing that came to its end: what it did not have is missing from then on, unless a target that has
-// brought it says less than the host has. Nothing is taken for gone from a target with gaps, or from one that is empty and was
-// not before; and since pages shift while they are read, what is missing has to be missing in two listings, one after the other.
+// Ends a complete listing: repos that it lacks are missing from now on, unless one of their targets
+// could not be read fully. Nothing counts as gone from a target with gaps, or from one that is
+// empty and was not before. Pages shift while they are read, so a repo must be missing in two
+// listings in a row.
 
 import type { StoredLink } from '../../store/connections.ts';
 import type { RepoBook, RepoDecision, StoredRepo } from '../../store/repos.ts';
@@ -12,13 +13,13 @@ export interface EndedListing {
   /** Number of the listing. */
   readonly listing: number;
   readonly targets: TargetStates;
-  /** The listing before, which missed something too; absent: none did. */
+  /** The previous listing, which also missed something; absent: nothing was missing. */
   readonly before?: Pick<EndedListing, 'listing' | 'targets'>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Something that lists nothing, and had repositories before, which stay. */
+/** A connection or target that lists nothing now and had repositories before; they stay. */
 export interface Emptied {
   /** Undefined: the whole connection. */
   readonly target: string | undefined;
@@ -31,7 +32,7 @@ export type ListingEnd =
       readonly missing: readonly StoredRepo[];
       readonly emptied: readonly Emptied[];
     }
-  /** The listing is to be made again. */
+  /** The listing must be repeated. */
   | { readonly kind: 'again' };
 
 export function endListing(book: RepoBook, ended: EndedListing): RepoDecision<ListingEnd> {
@@ -49,7 +50,7 @@ export function endListing(book: RepoBook, ended: EndedListing): RepoDecision<Li
   const missing = gone.filter(({ listing }) => listing < (before ?? ended).listing);
   for (const link of missing) links.put({ ...link, missingSince: now });
   const repos = missing.flatMap(({ repoId }) => withoutHost(links, repoId));
-  // What was refused stays so; what is open may hold what other connections have lost.
+  // A refusal is permanent; an open target may hold repos that other connections have lost.
   const isSettled = emptied.length === 0 && !Object.values(ended.targets).includes('open');
   return {
     changed: repos,
@@ -60,7 +61,7 @@ export function endListing(book: RepoBook, ended: EndedListing): RepoDecision<Li
   };
 }
 
-/** Which of the links that a connection had it has no more, and what is empty that had some. */
+/** Repos that the connection has lost, and targets that are empty now. */
 function judged(
   present: readonly StoredLink[],
   listing: number,
@@ -68,7 +69,7 @@ function judged(
 ): { readonly gone: readonly StoredLink[]; readonly emptied: readonly Emptied[] } {
   const missed = present.filter((link) => link.listing < listing);
   const gone = missed.filter((link) => keeperOf(link, states) === undefined);
-  // Also where each of them was a target of its own: a credential without rights sees none.
+  // Also if each of them was a target of its own: a credential without rights sees none.
   if (gone.length > 0 && missed.length === present.length)
     return { gone: [], emptied: [{ target: undefined, count: missed.length }] };
   const counts = new Map<string, number>();
@@ -84,7 +85,7 @@ function judged(
   return { gone, emptied };
 }
 
-/** A repo that no connection has any more. Who may see it nobody says then; one that stays is archived. */
+/** A repo that no connection lists: nobody defines its permissions; one that stays is archived. */
 export function withoutHost(links: LinkBook, repoId: number): StoredRepo[] {
   const repo = links.repo(repoId);
   if (repo?.host === undefined || !links.isMissing(repoId)) return [];

@@ -1,5 +1,6 @@
-// What hosts have said last of who may see their repositories. Answers overtake each other: a page of one listing may have been
-// read before a repository turned private, and be kept after another listing, or an answer about it alone, has said so.
+// The latest visibility that hosts reported for their repositories. Answers overtake each other: a
+// page may have been read before a repository became private, and be processed after another
+// listing or answer reported that.
 
 import type { RepoHost } from '../../store/repos.ts';
 import type { SaidVisibility } from '../../hosts/host.ts';
@@ -12,14 +13,16 @@ export class HeardVisibility {
   /** By address and id. Bound: the repositories that are not public. `ms` is of performance.now. */
   readonly #last = new Map<string, { readonly visibility: SaidVisibility; readonly ms: number }>();
 
-  /** A host has said it just now. */
+  /** A host has just reported it. */
   note(which: Which, visibility: SaidVisibility): void {
-    // What is public narrows nothing, nor does what may be.
+    // Public, or maybe public, narrows nothing.
     if (visibility !== 'public' && visibility !== 'maybe-public')
       this.#last.set(keyOf(which), { visibility, ms: performance.now() });
   }
 
-  /** What an answer says, but no more than what was heard since it was asked for (performance.now). */
+  /**
+   * The reported visibility, but no wider than anything heard since the request (performance.now).
+   */
   atMost(which: Which, said: SaidVisibility, askedMs: number): SaidVisibility {
     const last = this.#last.get(keyOf(which));
     if (last === undefined || last.ms <= askedMs || !isStricter(last.visibility, said)) return said;

@@ -1,4 +1,4 @@
-// Repos, connections and which of these lists which, while something is being decided on them.
+// A working copy of repos, connections and their links during a decision.
 
 import type { ConnectionRules, StoredConnection, StoredLink } from '../../store/connections.ts';
 import type { RepoBook, StoredRepo } from '../../store/repos.ts';
@@ -34,14 +34,14 @@ export class LinkBook {
     return this.book.links.filter((link) => link.connectionId === connectionId);
   }
 
-  /** Those of the connections that list a repo, or did, and are in the configuration. */
+  /** Rules of the configured connections that list a repo, or did. */
   rulesOf(repoId: number): ConnectionRules[] {
     return this.linksOf(repoId)
       .flatMap(({ connectionId }) => this.connections.get(connectionId)?.rules ?? [])
       .filter(({ digest }) => digest !== '');
   }
 
-  /** Connections that are in no configuration, and have no repo that would be nobody's without them. */
+  /** Connections in no configuration whose repos all have another one. */
   get spentConnections(): number[] {
     const inUse = new Set<number>();
     for (const [repoId, links] of this.#links)
@@ -51,17 +51,16 @@ export class LinkBook {
       .map(({ connectionId }) => connectionId);
   }
 
-  /** A repo goes. */
   forget(repoId: number): void {
     this.#links.delete(repoId);
   }
 
-  /** No connection has it any more. */
+  /** No connection lists it any more. */
   isMissing(repoId: number): boolean {
     return this.linksOf(repoId).every(({ missingSince }) => missingSince !== null);
   }
 
-  /** Whether it stays although no connection has it any more. */
+  /** Whether it stays although no connection lists it. */
   isKept(repoId: number): boolean {
     return this.rulesOf(repoId).some(({ keepsDeleted }) => keepsDeleted);
   }

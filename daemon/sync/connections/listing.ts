@@ -1,5 +1,5 @@
-// One listing of a connection: page by page, what a page says holds before the next is asked for, above all who may see what.
-// How far it is, is kept, so that a restart goes on where it was.
+// One listing of a connection. Each page takes effect before the next one is requested, above all
+// its permissions. Progress is stored; a restart resumes.
 
 import { given } from '../../base/given.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -14,27 +14,27 @@ import { notePage, SOLE_TARGET, type TargetStates } from './target-states.ts';
 import { admitListed, type Admitted, type Listed } from './which-listed.ts';
 import { isStricter } from './whose-fetch.ts';
 
-/** How far a listing is, as it is kept. */
+/** Stored progress of a listing. */
 interface ListingState {
   readonly digest: string;
   readonly listing: number;
-  /** The listing before, which missed something. */
+  /** The previous listing, if it missed something. */
   readonly before?: NonNullable<EndedListing['before']>;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly next?: unknown;
-  /** All pages were kept; what follows from that is to be decided. */
+  /** All pages are stored; the end of the listing is pending. */
   readonly isOver?: boolean;
   readonly count: number;
   readonly issues: readonly ListingIssue[];
-  /** Of all pages so far. */
+  /** Over all pages so far. */
   readonly targets: TargetStates;
 }
 
-/** What pages have brought that is not kept yet. */
+/** Results of pages that are not stored yet. */
 interface Gathered {
   readonly repos: HostRepo[];
-  /** By the ids of the host, the targets that brought them. */
+  /** The targets that listed each host id. */
   readonly targets: Map<string, Set<string>>;
 }
 
@@ -43,17 +43,17 @@ export interface ListingOptions {
   readonly rows: Connections;
   readonly host: Host;
   readonly connectionId: number;
-  /** Of its host, as repos have it. */
+  /** Of its host, as in repos. */
   readonly address: string;
-  /** Of what is configured: a listing under other settings is not gone on with. */
+  /** Of the configuration: a listing under other settings is not resumed. */
   readonly digest: string;
-  /** False: the configuration says something else by now. */
+  /** False: the configuration has changed. */
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
-  /** What a part of the listing said is kept: has it hold. */
+  /** A part of the listing is stored: applies it. */
   readonly obey: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
   readonly heard: HeardVisibility;
-  /** Told of repos listed so far. */
+  /** Notified of the number of listed repos. */
   readonly onCount: (count: number) => void;
 }
 
@@ -63,14 +63,14 @@ export interface ListingOutcome {
   readonly count: number;
 }
 
-/** Guess: repositories that are kept in one transaction, and how long pages are gathered for that. */
+/** Guess: repositories stored in one transaction, and how long pages are collected for it. */
 const GATHERED_MAX = 500;
 const GATHER_MS = 2_000;
-/** Bounds on what a host says, which may be broken. */
+/** Limits for a host's answers, which may be broken. */
 const REPOS_MAX = 1_000_000;
 const ISSUES_MAX = 100;
 const STATE_SIZE_MAX = 1 << 20;
-/** Guess: pages have shifted too far for going on. */
+/** Guess: after this time pages have shifted too far to resume. */
 const STATE_MS_MAX = DAY_MS;
 
 /** Errors: HostError; NOT_READY; the reason of the signal. */
@@ -111,14 +111,14 @@ async function list(options: ListingOptions): Promise<ListingOutcome> {
   }
 }
 
-/** That of the listing that was interrupted, or of a new one. */
+/** Of the interrupted listing, or of a new one. */
 async function stateOf(options: ListingOptions): Promise<ListingState> {
   const { rows, connectionId, digest } = options;
   // Safety: written by `keepState` alone.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const kept = (await rows.listingOf(connectionId)) as ListingState | undefined;
   const age = kept === undefined ? Infinity : Math.abs(Date.now() - kept.startedAt);
-  // One of an earlier version has no targets.
+  // A state of an earlier version has no targets.
   const isUsable = kept?.digest === digest && age < STATE_MS_MAX && 'targets' in kept;
   return isUsable ? kept : newState(options);
 }
@@ -133,7 +133,7 @@ function newState(
   const startedAt = Date.now();
   return {
     digest,
-    // Why not the time alone: the clock may be set back.
+    // Why not only the time: the clock may be set back.
     listing: Math.max(last + 1, startedAt),
     ...given({ before }),
     startedAt,
@@ -155,7 +155,7 @@ async function listPages(options: ListingOptions, from: ListingState): Promise<L
       if (!options.isCurrent()) throw new Error(SETTINGS_ISSUE.message);
       if (page.next !== undefined && isDeepStrictEqual(page.next, state.next))
         throw new Error(
-          `${host.nameHost} gives the same page again and again; nothing was removed`,
+          `${host.nameHost} returns the same page again and again; nothing was removed`,
         );
       state = withPage(state, page, gathered);
       const isDue =
@@ -167,7 +167,7 @@ async function listPages(options: ListingOptions, from: ListingState): Promise<L
       sinceMs = performance.now();
     }
   } catch (error) {
-    // Why: what a host does not understand any more would fail again each time.
+    // Why: a cursor that the host no longer understands would fail each time.
     if (!signal.aborted && state === from && from.next !== undefined)
       await rows.noteListing(connectionId, undefined);
     throw error;
@@ -182,7 +182,10 @@ function newGathered(): Gathered {
   return { repos: [], targets: new Map() };
 }
 
-/** @param gathered  gets the repositories of the page. The states of targets are noted in place: there may be thousands. */
+/**
+ * @param gathered  collects the repositories of the page. Target states change in place: there may
+ * be thousands.
+ */
 function withPage(state: ListingState, page: ListingPage, gathered: Gathered): ListingState {
   const target = page.target?.name ?? SOLE_TARGET;
   const fit = page.repos.filter(isFit);
@@ -216,11 +219,11 @@ function unfitIssue(count: number, target: string): ListingIssue {
     code: 'UNUSABLE_REPOSITORY',
     target: target === SOLE_TARGET ? 'listing' : target,
     effect: 'DISCOVERY_INCOMPLETE',
-    message: `${count} repositories came without an id or with a path of more than ${PATH_SIZE_MAX} characters; they are left out`,
+    message: `${count} repositories without an id, or with a path of more than ${PATH_SIZE_MAX} characters, were left out`,
   };
 }
 
-/** Keeps what was gathered, and has it hold. */
+/** Stores the collected repositories and applies them. */
 async function keep(
   options: ListingOptions,
   state: ListingState,
@@ -233,7 +236,7 @@ async function keep(
   const { targets } = gathered;
   const repos = asHeard(options, gathered.repos, startMs);
   const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos, targets };
-  // Why first without the store: most listings say what the one before said.
+  // Why first without the store: most listings repeat the previous one.
   const { result: known } = admitListed(register.book, listed);
   const repoIds = known.repos.map(({ repoId }) => repoId);
   const isSame = known.changedIds.size === 0 && known.areTargetsSame;
@@ -246,15 +249,15 @@ async function keep(
 }
 
 /**
- * Each repository once, as it was said last; those that may be seen by fewer, by what was heard elsewhere since the listing began,
- * by no more than those.
+ * Each repository once, in its latest version; its visibility no wider than what was heard
+ * elsewhere since the listing began.
  */
 function asHeard(
   { address, heard }: ListingOptions,
   gathered: readonly HostRepo[],
   startMs: number,
 ): HostRepo[] {
-  // Pages that shift have some twice.
+  // Shifting pages repeat some.
   const last = new Map(gathered.map((repo) => [repo.hostId, repo]));
   return [...last.values()].map((repo) => {
     const which = { address, hostId: repo.hostId };
@@ -264,7 +267,7 @@ function asHeard(
   });
 }
 
-/** Has the store know what is listed. What could not be kept and narrows who may see a repo holds at once. */
+/** Stores listed repos. A restriction that cannot be stored takes effect at once. */
 async function admit(
   { register, obey }: ListingOptions,
   listed: Listed,

@@ -1,6 +1,6 @@
-// Pushes that code hosts tell of (API.md 13.6): which repos of our connections they are of, and a job for each. A repo that is
-// told of again and again has one at once and one more each few seconds, so that the last push is never missed. A repo that is
-// at another path now is listed again.
+// Handles pushes reported by code hosts (API.md 13.6): finds the repos of our connections and
+// requests a job for each. A repo with many pushes gets one job at once and one more every few
+// seconds, so that the last push is never missed. A repo that has moved is listed again.
 
 import type { RepoHost, StoredRepo } from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
@@ -13,39 +13,42 @@ export interface PushesOptions {
   readonly register: Pick<RepoRegister, 'all'>;
   /** Whether a connection has a repo. */
   readonly has: (repoId: number) => boolean;
-  /** Has a repo fetched some time, whatever ends this process. */
+  /** Ensures a later fetch, even across a restart. */
   readonly owe: (repoId: number) => void;
-  /** Has a repo fetched and indexed. */
+  /** Fetches and indexes a repo. */
   readonly askHost: (repoId: number) => void;
-  /** Hides a repo from those who may no longer see it; resolves when no new search shows it to them. Errors: none. */
+  /**
+   * Restricts a repo; resolves when no new search shows it to callers who lost access. Errors:
+   * none.
+   */
   readonly narrow: (repoId: number, visibility: NonNullable<Told['visibility']>) => Promise<void>;
-  /** Has the connections listed that have a repo. */
+  /** Lists the connections of a repo again. */
   readonly relist: (repoId: number) => void;
-  /** As the configuration has it now; undefined: no delivery is taken. Errors: it cannot be read. */
+  /** The current secret; undefined: webhooks are off. Errors: it cannot be read. */
   readonly secret: () => SecretText | undefined;
   readonly log: Log;
 }
 
-/** `off`: there is no secret to prove anything by. */
+/** `off`: no secret is configured. */
 export interface TakenDelivery {
   readonly outcome: 'off' | 'unproven' | 'taken';
-  /** Repos that are due by it. */
+  /** Repos that it affects. */
   readonly repositories: number;
 }
 
-/** Deliveries since the last one that proved itself. */
+/** Refused deliveries since the last valid one. */
 interface Refused {
   count: number;
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** API.md 13.6: repeats within that time make one job. */
+/** API.md 13.6: repeats within this time make one job. */
 const REPEAT_MS = 5_000;
 
 export class Pushes {
   readonly #options: PushesOptions;
-  /** By repoId, for as long as repeats are one. */
+  /** By repoId, while repeats are merged. */
   readonly #recent = new Map<number, { timer: NodeJS.Timeout; isRepeated: boolean }>();
 
   #refused: Refused | undefined;
@@ -54,7 +57,7 @@ export class Pushes {
     this.#options = options;
   }
 
-  /** Whether hosts are meant to tell of pushes, and of who may see what. */
+  /** Whether hosts should send webhooks. */
   get isAwaiting(): boolean {
     try {
       return this.#options.secret() !== undefined;
@@ -63,7 +66,9 @@ export class Pushes {
     }
   }
 
-  /** Reads a delivery of a code host, and does what it says. Resolves when a repository that turned private is hidden. */
+  /**
+   * Processes a delivery of a code host. Resolves when a repository that became private is hidden.
+   */
   async take(delivery: Delivery): Promise<TakenDelivery> {
     const secret = this.#secret();
     if (secret === undefined) return { outcome: 'off', repositories: 0 };
@@ -76,7 +81,7 @@ export class Pushes {
     const { event, told } = webhook;
     if (told === undefined) return { outcome: 'taken', repositories: 0 };
     const { repository, isPush, visibility } = told;
-    // Why first: what is fetched now is not shown to more than may see it.
+    // Why first: fetched content must not be shown to callers who have lost access.
     if (visibility !== undefined)
       await Promise.all(
         this.#meant(repository).map(({ repoId }) => this.#options.narrow(repoId, visibility)),
@@ -84,24 +89,24 @@ export class Pushes {
     const repositories = isPush ? this.note(repository) : 0;
     for (const { repoId, host } of this.#meant(repository))
       if (isElsewhere(host, repository)) this.#options.relist(repoId);
-    this.#options.log.debug('a webhook was taken', { event, path: repository.path, repositories });
+    this.#options.log.debug('webhook accepted', { event, path: repository.path, repositories });
     return { outcome: 'taken', repositories };
   }
 
   #noteRefused(): void {
     this.#refused ??= { count: 0, since: Date.now() };
     this.#refused.count++;
-    // Why the first alone: whoever reaches the daemon may send any number of them.
+    // Why only the first: anybody who reaches the daemon can send any number.
     if (this.#refused.count === 1) this.#options.log.warn(this.degradations.join());
   }
 
-  /** What does not work as it should, in words for the owner; empty: nothing. */
+  /** Problems, as sentences for the owner; empty: none. */
   get degradations(): readonly string[] {
     if (this.#refused === undefined) return [];
     const { count, since } = this.#refused;
     return [
-      `no webhook has been taken since ${new Date(since).toISOString()}, and ${count} ${count === 1 ? 'was' : 'were'} refused: they do not prove that their sender ` +
-        'knows the secret; give the host the one that settings.webhooks.secret points to',
+      `no webhook has been accepted since ${new Date(since).toISOString()}, and ${count} ${count === 1 ? 'was' : 'were'} refused: the sender did not prove that it ` +
+        'knows the secret; give the host the secret that settings.webhooks.secret points to',
     ];
   }
 
@@ -110,17 +115,17 @@ export class Pushes {
       return this.#options.secret();
     } catch (error) {
       const fields = { error: messageOf(error) };
-      this.#options.log.error('webhooks are refused: their secret cannot be read', fields);
+      this.#options.log.error('webhooks are refused: the secret cannot be read', fields);
       return undefined;
     }
   }
 
-  /** Has the repos fetched and indexed that a push is of; how many of them are due now that were not before. */
+  /** Fetches and indexes the repos of a push; returns how many were not due before. */
   note(pushed: ToldRepository): number {
     return this.#meant(pushed).filter(({ repoId }) => this.#ask(repoId)).length;
   }
 
-  /** Repos that a delivery is about. */
+  /** Repos that a delivery refers to. */
   #meant(pushed: ToldRepository): StoredRepo[] {
     const { register, has } = this.#options;
     return register.all.filter(
@@ -128,7 +133,7 @@ export class Pushes {
     );
   }
 
-  /** False: it is asked for again when the time of repeats is over. */
+  /** False: it is requested again when the time for repeats is over. */
   #ask(repoId: number): boolean {
     this.#options.owe(repoId);
     const recent = this.#recent.get(repoId);
@@ -154,7 +159,7 @@ export class Pushes {
   }
 }
 
-/** What a delivery says of a repository has to agree with what its host said when it was listed. */
+/** The delivery must agree with the host's facts from the listing. */
 function isOf({ address, hostId, facts }: RepoHost, pushed: ToldRepository): boolean {
   if (facts.codeHostType === 'genericGitHost')
     return pushed.cloneUrls.some((url) => plainUrl(url) === plainUrl(facts.cloneUrl));
@@ -165,7 +170,10 @@ function isOf({ address, hostId, facts }: RepoHost, pushed: ToldRepository): boo
   return pushed.path?.toLowerCase() === facts.path.toLowerCase();
 }
 
-/** Whether a repo was renamed, or moved, since it was listed. One that is known by its address alone is where that is. */
+/**
+ * Whether a repo was renamed or moved since the listing. A repo known only by its address cannot
+ * move.
+ */
 function isElsewhere(host: RepoHost | undefined, { path }: ToldRepository): boolean {
   if (host === undefined || host.facts.codeHostType === 'genericGitHost') return false;
   return path !== undefined && path !== host.facts.path;
@@ -175,7 +183,7 @@ function hostOf(address: string | undefined): string[] {
   return address !== undefined && URL.canParse(address) ? [new URL(address).host] : [];
 }
 
-/** Without what tells nothing of where it leads. */
+/** Without the parts that do not identify the repository. */
 function plainUrl(url: string): string {
   return url.replace(/\/+$/, '').replace(/\.git$/, '');
 }

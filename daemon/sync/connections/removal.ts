@@ -1,16 +1,17 @@
-// Which repos are to be removed, as no connection has them any more, and when. What may still turn up stays: a connection to
-// their host that was not listed as a whole since it came, or since its settings changed, may have them under another name.
+// Decides which repos to remove, because no connection lists them any more, and when. A repo stays
+// while it may reappear under another name: a connection to its host has not been fully listed
+// since it was added or changed.
 
 import type { RepoBook, StoredRepo } from '../../store/repos.ts';
 import { LinkBook } from './link-book.ts';
 
-/** A repo that is to go, and when: milliseconds since the epoch. */
+/** A repo to remove, and when: milliseconds since the epoch. */
 export interface Removal {
   readonly repo: StoredRepo;
   readonly at: number;
 }
 
-/** @param graceMs  from when they were missed on */
+/** @param graceMs  counts from when they were missed */
 export function removalsOf(book: RepoBook, graceMs: number): Removal[] {
   const links = new LinkBook(book);
   const unsure = new Set(
@@ -21,7 +22,7 @@ export function removalsOf(book: RepoBook, graceMs: number): Removal[] {
   return book.repos.flatMap((repo) => {
     const { repoId, host } = repo;
     if (host === undefined || unsure.has(host.address)) return [];
-    // They go when their outer repo has them no more (submodules.ts).
+    // Submodules are removed with their outer repo (submodules.ts).
     if (host.facts.submodule !== undefined) return [];
     if (!links.isMissing(repoId) || links.isKept(repoId)) return [];
     const since = links.linksOf(repoId).map(({ missingSince }) => missingSince!);

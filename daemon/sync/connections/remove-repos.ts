@@ -1,5 +1,6 @@
-// Removes repos: first from what searches see and from the catalog, then from the store, with grants and links, and their
-// clones last. Killed in between, the store still says that they are to go, or leaves a clone that the next start sweeps.
+// Removes repos: first from searches and the catalog, then from the store with grants and links,
+// last their clones. After a kill in between the store still lists them for removal, or the next
+// start sweeps their clones.
 
 import { publishing } from '../../index/served/publication.ts';
 import type { Actor } from '../../store/audit.ts';
@@ -28,9 +29,10 @@ export class RepoRemover {
   }
 
   /**
-   * Removes those of these repos that are still to go when it is their turn; returns their ids. Jobs of them end.
+   * Removes those of the repos that must still go when their turn comes; returns their ids. Cancels
+   * their jobs.
    *
-   * @param toGo  which are to go as the store is; it is asked twice
+   * @param toGo  selects them from the current store; called twice
    *
    * Errors: NOT_READY; those of the disk.
    */
@@ -51,7 +53,7 @@ export class RepoRemover {
     });
   }
 
-  /** Searches do not see them from now on, and their files go. */
+  /** Hides them from searches, and removes their files. */
   async #hide(repoIds: readonly number[]): Promise<void> {
     const { catalog, served } = this.#options;
     await publishing(this.#options, [], (publication) =>
@@ -76,13 +78,13 @@ function decided(
   return { changed: [], removed: [...removed], removedConnections, result: removed };
 }
 
-/** Of these repos those that no connection lists. */
+/** Those of the repos that no connection lists. */
 export function unlistedOf(book: RepoBook, repoIds: Iterable<number>): ReadonlySet<number> {
   const links = new LinkBook(book);
   return new Set([...repoIds].filter((repoId) => links.isMissing(repoId)));
 }
 
-/** Removes repos that no connection lists while no daemon runs. Errors: NOT_READY; those of the disk. */
+/** Removes unlisted repos while no daemon runs. Errors: NOT_READY; those of the disk. */
 export async function removeOffline(
   { catalog, register }: Pick<RepoRemoverOptions, 'catalog' | 'register'>,
   repoIds: ReadonlySet<number>,
@@ -98,7 +100,7 @@ export async function removeOffline(
   for (const repoId of removed) await removeClone(catalog, repoId);
 }
 
-/** Shards of repos as they were that no other repo has docs in. */
+/** Shards of removed repos without docs of other repos. */
 function unnamedShards(catalog: Catalog, former: readonly CatalogRepo[]): string[] {
   return former
     .flatMap(({ shards }) => shards.map(({ shardId }) => shardId))

@@ -1,5 +1,5 @@
-// What the configuration says of all repos of a connection, and what follows for a repo that several connections list: the
-// strictest of what they say of who may see it (API.md 4.7), and all the revisions that any of them wants.
+// Rules that a connection sets for its repos. A repo of several connections gets the strictest
+// visibility of all (API.md 4.7), and every revision that any of them selects.
 
 import { hash } from 'node:crypto';
 import type { ConnectionRules } from '../../store/connections.ts';
@@ -18,9 +18,10 @@ export function rulesOf(settings: ConnectionSettings): ConnectionRules {
 }
 
 /**
- * The host of a connection, as one text for all connections to it: ids of its repos are those of this host alone.
+ * The host of a connection as a text, the same for all connections to it; repo ids are unique
+ * within it.
  *
- * @param instance  the daemon whose machine it is, where paths are meant
+ * @param instance  the daemon, for addresses that are paths on its machine
  */
 export function addressOf(settings: ConnectionSettings, instance: string): string {
   const { type } = settings;
@@ -30,7 +31,7 @@ export function addressOf(settings: ConnectionSettings, instance: string): strin
   return `${type} ${url.protocol}//${url.host}${path}`;
 }
 
-/** A repo under the rules of the connections that list it, or did; without any it stays as it is. */
+/** Applies the rules of the connections that list a repo, or did; without any it is unchanged. */
 export function underRules(repo: StoredRepo, rules: readonly ConnectionRules[]): StoredRepo {
   if (rules.length === 0) return repo;
   const { selection: _, ...rest } = repo;

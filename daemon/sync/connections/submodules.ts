@@ -1,7 +1,7 @@
-// Submodules of repos whose connection wants them (API.md 19.4): each is a repo of its own, called as its outer one with the
-// path behind it, read at the pinned commit from where the repo lies that `.gitmodules` names. That has to be one of a
-// connection: nothing is asked of an address because a repository names it. Who sees the outer repo and the one that it names
-// sees the submodule, and nobody else (accounts/sights.ts).
+// Submodules of repos whose connection requests them (API.md 19.4). Each becomes a repo named after
+// its outer repo plus its path, read at the pinned commit from the repo that `.gitmodules` names.
+// That must be a repo of a connection: no address is contacted because a repository names it. Only
+// callers who see both the outer repo and the named one see the submodule (accounts/sights.ts).
 
 import { isDeepStrictEqual } from 'node:util';
 import type { RepoBook, RepoDecision, StoredRepo } from '../../store/repos.ts';
@@ -22,11 +22,11 @@ export interface SubmodulesOptions {
   readonly register: Pick<RepoRegister, 'all' | 'book' | 'byId' | 'decide'>;
   /** Whether a connection has a repo. */
   readonly has: (repoId: number) => boolean;
-  /** Whether any connection wants submodules. */
+  /** Whether any connection requests submodules. */
   readonly areWanted: () => boolean;
-  /** Whether a connection of a repo wants its submodules. */
+  /** Whether a connection of a repo requests its submodules. */
   readonly isWanted: (repoId: number) => boolean;
-  /** Has it hold that repos changed, or that they are to go. */
+  /** Applies that repos changed, or are to be removed. */
   readonly obey: (changedIds: ReadonlySet<number>) => Promise<void>;
   readonly remove: (
     repoIds: readonly number[],
@@ -35,17 +35,17 @@ export interface SubmodulesOptions {
   readonly log: Log;
 }
 
-/** A submodule as it is to be. */
+/** A submodule to be created. */
 interface Wanted {
   /** The outermost repo. */
   readonly outer: StoredRepo;
   readonly path: string;
   readonly commit: string;
-  /** RepoIds of whom it is in, the outermost first, and at the end of the repo that it is. */
+  /** RepoIds of the repos around it, outermost first, then the repo that it names. */
   readonly chain: readonly number[];
 }
 
-/** A commit whose submodules are looked for. */
+/** A commit to search for submodules. */
 interface Place {
   readonly source: RepoSource;
   readonly commit: string;
@@ -53,36 +53,36 @@ interface Place {
   readonly chain: readonly number[];
 }
 
-/** The look for all submodules of a repo. */
+/** The search for all submodules of a repo. */
 interface Walk {
   readonly outer: StoredRepo;
-  /** Repos by what addresses of theirs come to. */
+  /** Repos by normalized address. */
   readonly scope: ReadonlyMap<string, StoredRepo>;
   readonly found: Wanted[];
-  /** Links that were looked at. */
+  /** Number of checked links. */
   count: number;
-  /** Not all could be looked at: what is not found may be there. */
+  /** The search was incomplete: missing ones may exist. */
   isInPart: boolean;
   /** Why some are left out. */
   readonly reasons: string[];
 }
 
-/** What a look leaves for the next one. */
+/** Results of one round for the next one. */
 class Memory {
-  /** By the id of the commit and the repo. */
+  /** By commit id and repo. */
   readonly gitlinks = new Map<string, readonly Gitlink[]>();
-  /** By repoId, what was left out. */
+  /** Reported omissions, by repoId. */
   readonly told = new Map<number, string>();
 }
 
-/** All that are submodules have it in place of the address of a host. */
+/** All submodules have this in place of a host address. */
 const ADDRESS = 'submodule';
-/** Bounds: submodules in submodules, and links of one repo that are looked at: each may take a process. */
+/** Bounds: nested submodules, and checked links of one repo, which may take a process each. */
 const DEPTH_MAX = 4;
 const COUNT_MAX = 1_000;
-/** Of those that are left out of one repo. */
+/** Reported omissions of one repo. */
 const REASONS_MAX = 10;
-/** Guess: what changes together is looked at once. */
+/** Guess: changes within this time are handled together. */
 const PAUSE_MS = 1_000;
 
 export class Submodules {
@@ -97,7 +97,7 @@ export class Submodules {
     this.#options = options;
   }
 
-  /** Repos, or what a connection wants, may have changed: looks soon. */
+  /** Repos, or the settings of connections, may have changed: checks soon. */
   note(): void {
     if (this.#isClosed || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.#begin(), PAUSE_MS).unref();
@@ -109,7 +109,7 @@ export class Submodules {
     this.#looking = this.#looking
       .then(() => this.#look())
       .catch((error: unknown) => {
-        this.#options.log.error('submodules could not be looked at', { error: messageOf(error) });
+        this.#options.log.error('submodules could not be checked', { error: messageOf(error) });
       });
   }
 
@@ -120,11 +120,11 @@ export class Submodules {
     const outers = register.all.filter(
       ({ repoId, host }) => host !== undefined && !isSubmodule(host) && has(repoId),
     );
-    // Why no bound: what is looked at again each time must not push out what comes next.
+    // Why no bound: entries that are used each round must not evict each other.
     [this.#before, this.#memory] = [this.#memory, new Memory()];
     const scope = scopeOf(outers);
     const wanted: Wanted[] = [];
-    /** RepoIds of outer repos of which it is known what they have. */
+    /** RepoIds of outer repos that were searched completely. */
     const known = new Set<number>();
     for (const outer of outers) {
       if (this.#isClosed) return;
@@ -163,7 +163,7 @@ export class Submodules {
     const first = { source: record.source, commit, prefix: '', chain: [repoId] };
     for (let level: Place[] = [first], depth = 1; level.length > 0; depth++) {
       if (depth > DEPTH_MAX) {
-        walk.reasons.push(`those more than ${DEPTH_MAX} levels deep are left out`);
+        walk.reasons.push(`submodules more than ${DEPTH_MAX} levels deep are left out`);
         return;
       }
       const next: Place[] = [];
@@ -172,14 +172,14 @@ export class Submodules {
     }
   }
 
-  /** Finds what is in a place; what may be in these is returned. */
+  /** Finds the submodules at one place; returns the places inside them. */
   async #below(walk: Walk, { source, commit, prefix, chain }: Place): Promise<Place[]> {
     const places: Place[] = [];
     const base = addressOf(this.#options.register.byId(chain.at(-1)!)!);
     for (const link of await this.#linksOf(source.path, commit)) {
       if (walk.count++ >= COUNT_MAX) {
         if (walk.count === COUNT_MAX + 1)
-          walk.reasons.push(`those after the first ${COUNT_MAX} are left out`);
+          walk.reasons.push(`submodules after the first ${COUNT_MAX} are left out`);
         break;
       }
       const path = `${prefix}${link.path}`;
@@ -196,7 +196,7 @@ export class Submodules {
     return places;
   }
 
-  /** Where the commit of a link is; a text: why the submodule is left out. Errors: GitError. */
+  /** The location of a link's commit; a text: why the submodule is left out. Errors: GitError. */
   async #sourceOf(
     walk: Walk,
     inner: StoredRepo | undefined,
@@ -212,7 +212,7 @@ export class Submodules {
       return `${name} is not indexed yet`;
     }
     const source = hostedSource(catalog, register, inner);
-    if (source === undefined) return 'it is not there';
+    if (source === undefined) return 'it does not exist';
     const [object] = await findObjects(source.path, [commit]);
     return object?.type === 'commit' ? source : `${name} has no commit ${commit}`;
   }
@@ -227,7 +227,7 @@ export class Submodules {
     return links;
   }
 
-  /** Once, until something else is left out. */
+  /** Once, until the omissions change. */
   #tell({ outer, reasons }: Walk): void {
     const { length } = reasons;
     const more = length > REASONS_MAX ? `; and ${length - REASONS_MAX} more` : '';
@@ -237,14 +237,14 @@ export class Submodules {
       this.#options.log.warn('submodules', { repo: outer.name, reason });
   }
 
-  /** Looks no more; resolves when no look is under way. */
+  /** Stops; resolves when no check runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#looking;
   }
 
-  /** Resolves when nothing is to be looked at; what would be looked at soon is now. */
+  /** Resolves when nothing is left to check; a scheduled check runs now. */
   async whenIdle(): Promise<void> {
     if (this.#timer !== undefined) this.#begin();
     await this.#looking;
@@ -259,7 +259,7 @@ function isSubmodule({ facts }: NonNullable<StoredRepo['host']>): boolean {
   return facts.submodule !== undefined;
 }
 
-/** Repos by what addresses of theirs come to. */
+/** Repos by normalized address. */
 function scopeOf(repos: readonly StoredRepo[]): Map<string, StoredRepo> {
   const scope = new Map<string, StoredRepo>();
   for (const repo of repos) {
@@ -269,14 +269,14 @@ function scopeOf(repos: readonly StoredRepo[]): Map<string, StoredRepo> {
   return scope;
 }
 
-/** What relative addresses in a repo are relative to. */
+/** Base for relative addresses in a repo. */
 function addressOf({ host }: StoredRepo): string | undefined {
   const { source, name = '', cloneUrl } = host!.facts;
   if (source === undefined) return cloneUrl;
   return name.startsWith('local/') ? undefined : `https://${name}`;
 }
 
-/** What an address in `.gitmodules` comes to; undefined: nothing that a connection could have. */
+/** Normalized address of a `.gitmodules` entry; undefined: no connection can have it. */
 function nameOf(url: string, base: string | undefined): string | undefined {
   if (!/^\.\.?\//.test(url)) return repoNameFromUrl(url);
   const start = `${base}/`;
@@ -287,7 +287,7 @@ function hostIdOf({ outer, path }: Wanted): string {
   return `${outer.repoId} ${path}`;
 }
 
-/** The result: repoIds of those that are not as they were. */
+/** The result: repoIds that changed. */
 function admitted(book: RepoBook, wanted: readonly Wanted[]): RepoDecision<ReadonlySet<number>> {
   const before = new Map(
     book.repos.flatMap((repo) =>
@@ -305,7 +305,7 @@ function admitted(book: RepoBook, wanted: readonly Wanted[]): RepoDecision<Reado
     const repo: StoredRepo = {
       repoId: known?.repoId ?? removed.get(hostIdOf(one)) ?? nextRepoId++,
       name: isNamed ? known.name : freeRepoName(name, taken),
-      // Whoever does not know of submodules shows none.
+      // A version that does not know submodules shows none.
       visibility: 'private',
       enforcement: 'all',
       host: { address: ADDRESS, hostId: hostIdOf(one), facts: factsOf(one) },
@@ -329,7 +329,7 @@ function factsOf({ outer, path, commit, chain }: Wanted) {
   };
 }
 
-/** Those that are in none of these repos any more, or in one that is gone. */
+/** Submodules that are no longer in any of these repos, or whose repo is gone. */
 function spent(
   { repos }: RepoBook,
   wanted: readonly Wanted[],

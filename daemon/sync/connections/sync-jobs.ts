@@ -1,4 +1,4 @@
-// The jobs that list a connection (queue `connection-sync`): one listing each, with what it could not find out.
+// Jobs that list a connection (queue `connection-sync`): one listing each, with its issues.
 
 import type { Connections as ConnectionRows, StoredConnection } from '../../store/connections.ts';
 import type { StoredRepo } from '../../store/repos.ts';
@@ -12,10 +12,9 @@ import { type JobKind, JobRunner } from '../jobs/job-runner.ts';
 import type { RepoRegister } from '../../index/register/register.ts';
 import { listConnection, type ListingOptions, type ListingOutcome } from './listing.ts';
 
-/** The queue of these jobs. */
 export const SYNC_QUEUE = 'connection-sync';
 
-/** A connection that is to be listed. */
+/** A connection to be listed. */
 export interface SyncTarget {
   readonly connectionId: number;
   readonly name: string;
@@ -24,10 +23,10 @@ export interface SyncTarget {
 export interface SyncResult {
   readonly connection: string;
   readonly state: 'COMPLETED' | 'FAILED';
-  /** Whether it says all that was asked for. */
+  /** Whether the listing is complete. */
   readonly status: 'SUCCESS' | 'PARTIAL_SUCCESS';
   readonly issues: readonly ListingIssue[];
-  /** Repositories that the host listed, and those that are missing since then. */
+  /** Repositories that the host listed, and those newly missing. */
   readonly listedCount: number;
   readonly missingCount: number;
   readonly durationMs: number;
@@ -39,17 +38,17 @@ export interface SyncJobsOptions {
   readonly rows: ConnectionRows;
   readonly book: JobBook;
   readonly log: Log;
-  /** As they are now. */
+  /** The current limits. */
   readonly limits: () => JobLimits;
-  /** The host of a connection. Errors: it is not configured, or cannot be opened. */
+  /** The host of a connection. Errors: not configured, or it cannot be opened. */
   readonly hostOf: (connectionId: number) => Promise<Host>;
-  /** Of what is configured; undefined: nothing is. */
+  /** Of the configuration; undefined: not configured. */
   readonly digestOf: (connectionId: number) => string | undefined;
-  /** Undefined: it is in the configuration no more. */
+  /** Undefined: no longer in the configuration. */
   readonly targetOf: (connectionId: number) => StoredConnection | undefined;
   readonly obey: ListingOptions['obey'];
   readonly heard: ListingOptions['heard'];
-  /** A listing came to its end. */
+  /** A listing has ended. */
   readonly onEnd: () => void;
 }
 
@@ -58,7 +57,7 @@ type SyncJob = Job<SyncTarget, SyncResult>;
 export class SyncJobs {
   readonly #options: SyncJobsOptions;
   readonly runner: JobRunner<SyncTarget, SyncResult>;
-  /** Connections whose last listing left something open. */
+  /** Connections whose last listing was incomplete. */
   readonly warned = new Set<number>();
 
   constructor(options: SyncJobsOptions) {
@@ -167,8 +166,8 @@ function emptyIssues(name: string, { end }: ListingOutcome): ListingIssue[] {
       target: target ?? name,
       effect: 'DISCOVERY_INCOMPLETE',
       message:
-        `${what} lists nothing, and had ${count} repositories before: they stay; check that its credential still sees ` +
-        `them, or take ${target === undefined ? 'the connection' : 'it'} out of the configuration if they are to go`,
+        `${what} lists nothing, but had ${count} repositories before: they stay; check that its credential can still see ` +
+        `them, or remove ${target === undefined ? 'the connection' : 'it'} from the configuration to remove them`,
     };
   });
 }

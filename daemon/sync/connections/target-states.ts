@@ -1,13 +1,14 @@
-// How far the targets of a connection could be listed, and which of them keeps a repo that a listing did not have. A repo goes
-// when every target that has brought it says that it is gone: what one target cannot say holds up no repo of another.
+// How completely each target of a connection was listed, and which target keeps a repo that the
+// listing lacks. A repo is removed when each target that listed it says that it is gone; an
+// incomplete target does not keep repos of other targets.
 
 import type { ListingPage } from '../../hosts/host.ts';
 import { finderOf } from '../../hosts/targets.ts';
 import type { StoredLink } from '../../store/connections.ts';
 
 /**
- * `whole`: it was read to its end. `empty`: the same, and the host named no repository in it. `refused`: the host has answered
- * that the credential sees nothing of it, or not all. `open`: nobody knows what it holds now. In the order of what they prove.
+ * `whole`: read to its end. `empty`: the same, without any repository. `refused`: the host answered
+ * that the credential cannot see it, or not all of it. `open`: unknown. Ordered by what they prove.
  */
 const STATES = ['whole', 'empty', 'refused', 'open'] as const;
 export type TargetState = (typeof STATES)[number];
@@ -15,13 +16,13 @@ export type TargetState = (typeof STATES)[number];
 /** By name of the target. */
 export type TargetStates = Record<string, TargetState>;
 
-/** Target of pages that name none. */
+/** Target name of pages without one. */
 export const SOLE_TARGET = '';
 
-/** Codes of answers that stay the same until somebody changes something at the host. */
+/** Error codes that stay until somebody changes something at the host. */
 const REFUSALS: ReadonlySet<string> = new Set(['NOT_FOUND', 'NOT_ALLOWED', 'APP_NOT_INSTALLED']);
 
-/** @param states  gets what a page says of its target, and of those that its issues name */
+/** @param states  collects the states of the page's target and of targets in its issues */
 export function notePage(states: TargetStates, { repos, target, issues }: ListingPage): void {
   const name = target?.name ?? SOLE_TARGET;
   for (const { effect, code, target: meant } of issues) {
@@ -30,12 +31,12 @@ export function notePage(states: TargetStates, { repos, target, issues }: Listin
     for (const one of new Set([meant, name])) states[one] = worst(states[one], state);
   }
   const isEmpty = (target?.namedCount ?? repos.length) === 0;
-  // An issue may say that a repository is gone; one of rate limits says nothing of what there is.
+  // An issue may mean that a repository is gone; rate limits say nothing about content.
   if (isEmpty && issues.every(({ code }) => code === 'RATE_LIMITED')) states[name] ??= 'empty';
   else if (states[name] === undefined || states[name] === 'empty') states[name] = 'whole';
 }
 
-/** Of two listings: what both say. Targets of the first alone are left out. */
+/** What two listings agree on. Targets only in the first are left out. */
 export function inBoth(states: TargetStates, before: TargetStates): TargetStates {
   const both = Object.entries(states).map(
     ([name, state]) => [name, worst(before[name], state)] as const,
@@ -43,20 +44,21 @@ export function inBoth(states: TargetStates, before: TargetStates): TargetStates
   return Object.fromEntries(both);
 }
 
-/** The target that keeps a repo which a listing did not have; undefined: none does. */
+/** The target that keeps a repo which a listing lacks; undefined: none. */
 export function keeperOf({ targets }: StoredLink, states: TargetStates): string | undefined {
   const names = targets ?? Object.keys(states);
   const keeper = names.find((name) => (stateOf(name, states) ?? 'whole') !== 'whole');
   if (keeper !== undefined) return keeper;
-  // The configuration may name in other words what has the repo.
+  // The configuration may name the target differently now.
   const isRenamed = names.some((name) => stateOf(name, states) === undefined);
   return isRenamed ? Object.keys(states).find((name) => states[name] === 'open') : undefined;
 }
 
-/** Undefined: the connection has no such target any more. */
+/** Undefined: the connection no longer has this target. */
 export function stateOf(name: string, states: TargetStates): TargetState | undefined {
   const found = states[finderOf(name) ?? name];
-  // An organization that the host names no more may have lost its name, or the credential its rights.
+  // An organization that the host no longer names may have been renamed, or the credential may have
+  // lost access.
   return states[name] ?? (found === 'whole' ? 'empty' : found);
 }
 

@@ -1,7 +1,7 @@
-// Decides which repo a repository is that a host lists. Its id at the host says it, whatever it is called now: a repo that was
-// renamed or moved to another owner keeps its id, and with it grants, rules and clone; what has come to an old name is another
-// repo. One that was removed gets its id back if its host has it again within a month. Names follow the host: who has the path
-// now has the name.
+// Maps listed repositories to repos by their id at the host, whatever their name: a renamed or
+// moved repo keeps its id, and with it grants, permissions and clone; a repository that takes an
+// old name is another repo. A removed repo gets its id back if its host lists it again within a
+// month. Names follow the host: the repo at a path has its name.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredConnection, StoredLink } from '../../store/connections.ts';
@@ -13,35 +13,38 @@ import { LinkBook } from './link-book.ts';
 import { underRules } from './rules.ts';
 import { newsOf } from './whose-fetch.ts';
 
-/** Repositories that a listing came upon, each once, and where. */
+/** Listed repositories, each once, and where they came from. */
 export interface Listed {
   readonly connectionId: number;
   /** Number of the listing. */
   readonly listing: number;
-  /** What names of its repositories begin with. */
+  /** Prefix of their repo names. */
   readonly nameHost: string;
   readonly codeHostType: CodeHostType;
   readonly repos: readonly HostRepo[];
-  /** By the ids of the host, the targets that brought them. */
+  /** The targets that listed each host id. */
   readonly targets: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Guess: of one repo; one that more have brought is kept as long as any target of its connection cannot be listed. */
+/**
+ * Guess: targets stored per repo; a repo with more is kept while any target of its connection
+ * cannot be listed.
+ */
 const TARGETS_MAX = 100;
 
-/** What is to be kept of them. */
+/** The changes to store. */
 export interface Admitted {
-  /** In the order of `repos`; those that stay as they were among them. */
+  /** In the order of `repos`, unchanged ones included. */
   readonly repos: readonly StoredRepo[];
-  /** RepoIds of those of which more than the number of the listing changed, and of new ones. */
+  /** RepoIds of new repos, and of those where more than the listing number changed. */
   readonly changedIds: ReadonlySet<number>;
-  /** Of those whose git may have something new. */
+  /** RepoIds whose git may have news. */
   readonly dueIds: ReadonlySet<number>;
-  /** The targets that brought them are known to have done so. */
+  /** The targets that listed them are already stored. */
   readonly areTargetsSame: boolean;
 }
 
-/** No connection of this id: it went meanwhile, and nothing is kept. */
+/** The connection was removed meanwhile: nothing is stored. */
 export function admitListed(book: RepoBook, listed: Listed): RepoDecision<Admitted> {
   const links = new LinkBook(book);
   const connection = links.connections.get(listed.connectionId);
@@ -90,7 +93,7 @@ const NOTHING: Admitted = {
   areTargetsSame: true,
 };
 
-/** Whether there may be something to fetch of a repo, or other revisions or files of it are wanted. */
+/** Whether a repo may have something to fetch, or its selected revisions or files changed. */
 function hasNews(before: StoredRepo | undefined, now: StoredRepo): boolean {
   const [was, is] = [before?.host?.facts, now.host?.facts];
   return (
@@ -108,7 +111,7 @@ function knownAt({ repos }: RepoBook, address: string): Map<string, StoredRepo> 
   );
 }
 
-/** Ids of the repos of an address that were removed, by the ids that it gave them. */
+/** Ids of removed repos of an address, by host id. */
 export function removedAt({ removed }: RepoBook, address: string): ReadonlyMap<string, number> {
   return new Map(
     removed.flatMap((repo) =>
@@ -118,9 +121,9 @@ export function removedAt({ removed }: RepoBook, address: string): ReadonlyMap<s
 }
 
 /**
- * Targets that brought it in earlier listings stay with it: which of them has it no more, the end of the listing tells.
+ * Targets of earlier listings stay; the end of the listing decides which of them lost it.
  *
- * @param linked  the link as it was; undefined: the connection did not have it
+ * @param linked  the existing link; undefined: none
  */
 function linkOf(
   { connectionId, listing, targets }: Listed,
@@ -133,7 +136,7 @@ function linkOf(
   return all.length > TARGETS_MAX ? link : { ...link, targets: all.sort() };
 }
 
-/** A repo as its host describes it, under the name that it had. */
+/** A repo as its host describes it, under its existing name. */
 function described(
   before: StoredRepo | undefined,
   repoId: number,
@@ -146,13 +149,14 @@ function described(
   const visibility = visibilityOf(repo, before);
   const facts = factsOf(codeHostType, repo);
   const was = before?.host?.facts.source;
-  // Why: where its git is gone, files that git ignored are not to be searched. Its job says so.
+  // Why: files that git ignored must not become searchable because the .git is missing. Its job
+  // reports that.
   const isLost = facts.source?.kind === 'folder' && was !== undefined && was.kind !== 'folder';
   const host = { address, hostId, facts: isLost ? { ...facts, source: was } : facts };
   return { ...known, visibility, host };
 }
 
-/** What may be public stays so if it was; else only those who sign in see it. */
+/** "Maybe public" stays public if it was; else only signed-in users see it. */
 function visibilityOf(
   { visibility }: HostRepo,
   before: StoredRepo | undefined,
@@ -161,21 +165,21 @@ function visibilityOf(
   return before?.visibility === 'public' ? 'public' : 'internal';
 }
 
-/** What is kept of what a host says; its id and who may see it are kept in columns of their own. */
+/** Host facts to store; the id and the visibility have their own columns. */
 function factsOf(codeHostType: CodeHostType, repo: HostRepo): HostFacts {
   const { hostId: _id, visibility: _sight, size: _size, defaultBranch: _branch, ...facts } = repo;
   return { codeHostType, ...facts, topics: [...repo.topics] };
 }
 
-/** The name that a path gives; no control characters in it. */
+/** The name for a path, without control characters. */
 export function nameOf(nameHost: string, path: string): string {
   return `${nameHost}/${path}`.replace(/\p{Cc}/gu, '');
 }
 
 /**
- * The repos with the names that their paths give, and behind them others of the host that have lost theirs by that: what the
- * host said of those is older. Where something else has the name, a source of this machine or another host's repo, it is given
- * a number.
+ * The repos with the names of their paths, then other repos of the host that lose their names by
+ * that, as their listing is older. If a local source or another host's repo has the name, the repo
+ * gets a number.
  */
 function withNames(
   { repos: all }: RepoBook,
@@ -187,7 +191,7 @@ function withNames(
   const others = all.filter(({ repoId }) => !own.has(repoId));
   const isOfHost = ({ host }: StoredRepo): boolean => host?.address === address;
   const fixed = new Set(others.filter((repo) => !isOfHost(repo)).map(({ name }) => name));
-  // Where a host names one path twice, what it said last is newer.
+  // If a host lists a path twice, the later entry is newer.
   const wanted = new Map(
     repos.map(({ host, repoId }) => [nameOf(nameHost, host!.facts.path), repoId]),
   );
@@ -205,7 +209,7 @@ function withNames(
   return [...repos, ...displaced].map((repo) => ({ ...repo, name: names.get(repo.repoId)! }));
 }
 
-/** The repos with the names that were given to them, or numbers behind these: who has one keeps it. */
+/** The repos with the names given to them, numbered if taken: existing holders keep theirs. */
 function withOwnNames({ repos: all }: RepoBook, repos: readonly StoredRepo[]): StoredRepo[] {
   const taken = new Set(all.map(({ name }) => name));
   return repos.map((repo) => {
@@ -217,7 +221,7 @@ function withOwnNames({ repos: all }: RepoBook, repos: readonly StoredRepo[]): S
   });
 }
 
-/** A name with a number: that which the repo has already, or the first that is free. */
+/** A numbered name: the one that the repo has already, or the first free one. */
 function keptOrFree(before: string, wanted: string, taken: ReadonlySet<string>): string {
   const isKept = isNumbered(before, wanted) && !taken.has(before);
   return isKept ? before : freeRepoName(wanted, taken);

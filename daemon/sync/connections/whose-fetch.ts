@@ -1,15 +1,16 @@
-// Whether what was fetched is of the repo that it was fetched for. Git fetches by address, and since the last listing another
-// repository may have come to that, or this one may have turned private: its host is asked, before anything of it can be read.
+// Checks whether a fetch got the right repository. Git fetches by address, and since the last
+// listing another repository may have taken the address, or the repository may have become private.
+// So the host is asked before anybody can read the result.
 
 import type { HostFacts, RepoBook, RepoDecision, RepoHost, StoredRepo } from '../../store/repos.ts';
 import { type Host, HostError, type HostRepo, type SaidVisibility } from '../../hosts/host.ts';
 
 type Visibility = StoredRepo['visibility'];
 
-/** What was fetched is not to be read as this repo. The message has the next step. */
+/** The fetched content must not be used for this repo. The message has the next step. */
 export class OtherRepositoryError extends Error {
   override readonly name = 'OtherRepositoryError';
-  /** What is known of who may see the repo. */
+  /** The known visibility of the repo. */
   readonly visibility: Visibility;
 
   constructor(message: string, visibility: Visibility) {
@@ -19,10 +20,10 @@ export class OtherRepositoryError extends Error {
 }
 
 /**
- * Asks a host what is now where a repo was fetched from. Resolves where that is the repo, and no fewer may see it than are
- * said to; also where an address is all that the host knows a repository by.
+ * Asks a host which repository is at the fetched address. Resolves if it is the right one and its
+ * visibility has not narrowed; also if the host knows repositories only by address.
  *
- * Errors: OtherRepositoryError; HostError, where the host cannot be asked; the reason of the signal.
+ * Errors: OtherRepositoryError; HostError if the host cannot answer; the reason of the signal.
  */
 export async function checkWhose(
   { hostId, facts: { path } }: RepoHost,
@@ -32,10 +33,10 @@ export async function checkWhose(
 ): Promise<void> {
   if (host.repository === undefined) return;
   const there = await foundOrNone(host.repository(path, signal));
-  const left = 'nothing of it was taken over, and its connection is listed again';
+  const left = 'nothing of it was used, and its connection is listed again';
   if (there === undefined)
     throw new OtherRepositoryError(
-      `its host has nothing at ${path} any more that the credential sees; ${left}`,
+      `its host has nothing at ${path} any more that the credential can see; ${left}`,
       'unknown',
     );
   if (there.hostId !== hostId)
@@ -48,8 +49,8 @@ export async function checkWhose(
 }
 
 /**
- * What is to be fetched again where it changes: the last push, and where the repo is. Why where: another repository may have
- * been there when it was fetched, or was found there and nothing was taken over.
+ * What requires a new fetch when it changes: the last push, and the address. Why the address: the
+ * last fetch may have been of another repository, or was rejected.
  */
 export function newsOf({ pushedAt, cloneUrl, path }: HostFacts): string {
   return JSON.stringify([pushedAt, cloneUrl, path]);
@@ -66,12 +67,14 @@ async function foundOrNone(asked: Promise<HostRepo>): Promise<HostRepo | undefin
 
 const STRICTNESS = { public: 0, 'maybe-public': 0, internal: 1, private: 2, unknown: 2 } as const;
 
-/** Whether fewer may see what is the first than what is the other. */
+/** Whether the first visibility is narrower than the second. */
 export function isStricter(one: SaidVisibility, other: SaidVisibility): boolean {
   return STRICTNESS[one] > STRICTNESS[other];
 }
 
-/** A repo that no more may see than these, until a listing says more. The result: whether that is news. */
+/**
+ * Restricts a repo to this visibility until the next listing. The result: whether that changed it.
+ */
 export function narrowed(
   { repos }: RepoBook,
   repoId: number,

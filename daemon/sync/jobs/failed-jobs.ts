@@ -1,18 +1,18 @@
-// The repos, or connections, whose last job failed, and why, for owners and the operator. Jobs that are kept in the store make
-// it known again after a start.
+// Repos or connections whose last job failed, and why, for owners and the operator. Restored after
+// a start from stored jobs.
 
-/** Of each, in answers; the log has all of it. */
+/** Per failure, in answers; the log has all of it. */
 const REASON_SIZE_MAX = 500;
-/** Guess: repos that are named one by one. */
+/** Guess: repos listed by name. */
 const NAMED_MAX = 10;
 
-/** What jobs are of, and what they do: `repositories`, `indexed`. */
+/** Words for the targets of jobs and their work: `repositories`, `indexed`. */
 export interface JobWords {
   readonly targets: string;
   readonly done: string;
 }
 
-/** The id of a repo or connection, which outlives its name; a path where a source never became one. */
+/** The id of a repo or connection, as names may change; a path if a source never became a repo. */
 type Target = number | string;
 
 export class FailedJobs {
@@ -29,17 +29,20 @@ export class FailedJobs {
     this.#failures.set(target, { name, reason: kept });
   }
 
-  /** Its last job did not fail, or it is gone. */
+  /** Its last job succeeded, or it was removed. */
   clear(target: Target): void {
     this.#failures.delete(target);
   }
 
-  /** Undefined: the last job did not fail, or there was none. */
+  /** Undefined: the last job succeeded, or there was none. */
   reasonOf(target: Target): string | undefined {
     return this.#failures.get(target)?.reason;
   }
 
-  /** A sentence for each of the first ones that `isWanted` holds for, and one for the others; in the order of their names. */
+  /**
+   * A sentence for each of the first failures that satisfy `isWanted`, and one for the rest,
+   * ordered by name.
+   */
   sentences(isWanted: (name: string) => boolean): string[] {
     const all = [...this.#failures.values()]
       .filter(({ name }) => isWanted(name))

@@ -1,34 +1,33 @@
-// When a repo, or a connection, is tried again whose job failed: after pauses that double, or soon where its source changes
-// meanwhile. Nothing else tries again what failed; whoever asks for a job himself does not wait. What is made again for other
-// reasons: base/retries.ts.
+// Pauses between attempts for repos or connections whose job failed: they double, but are short if
+// the source has changed. Nothing else retries failed jobs; a job requested by a user does not
+// wait. For other retries see base/retries.ts.
 
 import { HOUR_MS } from '../../base/durations.ts';
 
-/** API.md 20.2: after the first failure, and at most; and up to half as much more, by chance. */
+/** API.md 20.2: after the first failure, and at most; plus up to half of it at random. */
 const PAUSE_MS_MIN = 30_000;
 const PAUSE_MS_MAX = HOUR_MS;
-/** Guess: after a failure where the source has changed since, which may have mended it. */
+/** Guess: after a failure whose source has changed since, which may have fixed it. */
 const CHANGED_PAUSE_MS = 10_000;
 
 interface Pause {
-  /** The next one after a failure. */
+  /** The pause after the next failure. */
   nextMs: number;
   /** When the last attempt failed (performance.now). */
   failedMs: number;
-  /** Undefined: an attempt has begun, or is about to. */
+  /** Undefined: an attempt is running, or about to. */
   timer: NodeJS.Timeout | undefined;
 }
 
 export class FailurePauses {
   readonly #tryAgain: (id: number) => void;
-  /** Of repos or connections whose last attempt failed, by id. */
+  /** Repos or connections whose last attempt failed, by id. */
   readonly #pauses = new Map<number, Pause>();
 
   constructor(tryAgain: (id: number) => void) {
     this.#tryAgain = tryAgain;
   }
 
-  /** An attempt has failed. */
   begin(id: number): void {
     const pauseMs = this.#pauses.get(id)?.nextMs ?? PAUSE_MS_MIN;
     this.end(id);
@@ -39,7 +38,7 @@ export class FailurePauses {
     });
   }
 
-  /** The source has changed; returns whether the next attempt waits, which it does not for long from now on. */
+  /** The source has changed: shortens the pause; returns whether there is one. */
   shorten(id: number): boolean {
     const pause = this.#pauses.get(id);
     if (pause?.timer === undefined) return false;
@@ -53,20 +52,20 @@ export class FailurePauses {
     return setTimeout(() => this.#tryAgain(id), pauseMs).unref();
   }
 
-  /** The next attempt waits no longer. */
+  /** Ends the pause. */
   end(id: number): void {
     const pause = this.#pauses.get(id);
     clearTimeout(pause?.timer);
     if (pause !== undefined) pause.timer = undefined;
   }
 
-  /** A job ended well, or its target is gone: nothing has failed any more. */
+  /** A job succeeded, or its target is gone. */
   forget(id: number): void {
     this.end(id);
     this.#pauses.delete(id);
   }
 
-  /** Nothing is tried again from now on. */
+  /** Cancels all retries. */
   close(): void {
     for (const id of this.#pauses.keys()) this.end(id);
   }

@@ -1,32 +1,32 @@
-// Which index jobs wait for a code host that says nothing. They hold up nobody but the repos of that host: a job that waits takes
-// no place of others, and while one does no other of that host begins.
+// Index jobs that wait for a silent code host. They only delay repos of that host: a waiting job
+// gives its slot to others, and no other job of that host starts meanwhile.
 
 import { systemCodeOf } from '../../base/caught.ts';
 import type { HostNews } from './job-step.ts';
 
-/** Guess: as long as people are not told of it either (hosts/transport.ts). */
+/** Guess: as long as hosts/transport.ts waits before it reports it. */
 const SILENCE_MS = 10_000;
 
 interface Wait {
   readonly host: string;
-  /** Undefined: the host has not been asked yet. */
+  /** Undefined: the host has not been contacted yet. */
   readonly timer?: NodeJS.Timeout;
   isLate: boolean;
 }
 
 export class HostWaits {
-  /** Called when `isIdle` or `isHeldUp` may say something else. */
+  /** Called when `isIdle` or `isHeldUp` may change. */
   readonly #onChange: () => void;
-  /** Those that have said nothing for long, or could not be reached when they were asked last. */
+  /** Hosts without an answer for long, or unreachable at the last attempt. */
   readonly #silent = new Set<string>();
-  /** Jobs that ask their host, or fetch from it, by targetId. */
+  /** Jobs that contact or fetch from their host, by targetId. */
   readonly #waits = new Map<number, Wait>();
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
 
-  /** A job begins, which is to ask this host. */
+  /** A job starts that will contact this host. */
   begin(targetId: number, hostOf: () => string | undefined): void {
     if (this.#silent.size === 0) return;
     const host = hostOf();
@@ -35,7 +35,7 @@ export class HostWaits {
     if (this.#silent.has(host)) this.#onChange();
   }
 
-  /** A job asks its host, hears something of it, or has all. */
+  /** A job contacts its host, receives data, or has everything. */
   note(targetId: number, host: string, news: HostNews): void {
     if (news === 'answered') this.end(targetId);
     else this.#wait(targetId, host);
@@ -54,16 +54,16 @@ export class HostWaits {
     this.#waits.set(targetId, wait);
   }
 
-  /** The host has said all, if it was asked. */
+  /** The host has answered completely, if it was contacted. */
   end(targetId: number): void {
     const wait = this.#forget(targetId);
     if (wait === undefined) return;
     if (wait.timer !== undefined) this.#speaks(wait.host);
-    // The next job of that host may ask.
+    // The next job of that host may start.
     else if (this.#silent.has(wait.host)) this.#onChange();
   }
 
-  /** The job has ended before that. */
+  /** The job ended before that. */
   fail(targetId: number, error: unknown): void {
     const wait = this.#forget(targetId);
     if (wait === undefined) return;
@@ -71,13 +71,13 @@ export class HostWaits {
     if (code === 'HOST_UNAVAILABLE' || code === 'TIMEOUT') this.#silence(wait.host);
   }
 
-  /** Whether a job waits for a host that says nothing. */
+  /** Whether a job waits for a silent host. */
   isIdle(targetId: number): boolean {
     const wait = this.#waits.get(targetId);
     return wait !== undefined && (wait.isLate || this.#silent.has(wait.host));
   }
 
-  /** Whether a job that is to ask a host has to wait for one that does. */
+  /** Whether a job must wait because another one waits for its host. */
   isHeldUp(hostOf: () => string | undefined): boolean {
     if (this.#silent.size === 0) return false;
     const asked = hostOf();

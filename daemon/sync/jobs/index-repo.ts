@@ -1,5 +1,5 @@
-// How one repo is indexed: looks at its source, keeps the shards that it has where its docs are the same, else builds
-// them, and publishes the outcome as one change of the catalog. Searches see the old shards until then.
+// Indexes one repo: probes its source, keeps the shards whose docs are unchanged, builds the rest,
+// and publishes the result in one catalog change. Searches use the old shards until then.
 
 import { given } from '../../base/given.ts';
 import { access } from 'node:fs/promises';
@@ -50,55 +50,55 @@ export interface RepoIndexerOptions {
   readonly catalog: Catalog;
   readonly register: RepoRegister;
   readonly served: Served;
-  /** As they are now; a job keeps those it began with. */
+  /** The current filters; a running job keeps its own. */
   readonly filters: () => FilterSettings;
-  /** Those of all builds. */
+  /** Shared by all builds. */
   readonly threads: BuildThreads;
-  /** Told that shards may have come whose symbols are not known. */
+  /** Notified when new shards may lack symbols. */
   readonly onNewShards: () => void;
   readonly seenFiles: SeenFiles;
-  /** Brings the clone of a repo up to date, if it is one of a code host. Errors: why it could not be. */
+  /** Updates the clone of a repo from a code host. Errors: why it failed. */
   readonly bringUp?: (record: RepoRecord, context: IndexContext) => Promise<void>;
-  /** Told why a job failed: the clone may be damaged. */
+  /** Notified of the error of a failed job: the clone may be damaged. */
   readonly onFailure?: (repoId: number, error: unknown) => void;
-  /** Upkeep of the clone, behind a job. Errors: none. */
+  /** Maintains the clone after a job. Errors: none. */
   readonly tidyUp?: (record: RepoRecord, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
 
-/** Whom an attempt tells what. */
+/** Callbacks of an attempt. */
 export interface IndexContext {
   readonly signal: AbortSignal;
-  /** For the log alone. */
+  /** Only for the log. */
   readonly warn: (message: string, fields: LogFields) => void;
-  /** What the user may not have meant, a sentence; each job has all of it. */
+  /**
+   * A sentence about something that the user may not have intended; each job reports all of them.
+   */
   readonly onWarning: (sentence: string) => void;
-  /** Something is to be built: what follows takes time, and changes the index. */
+  /** Something must be built, which takes time and changes the index. */
   readonly onWork: () => void;
-  /** Of the clone of a repo of a code host. */
+  /** Progress of fetching a clone. */
   readonly onFetch: (step: FetchStep) => void;
-  /** What a code host does. @param host  with its port */
+  /** Activity of a code host. @param host  with its port */
   readonly onHost: (host: string, news: HostNews) => void;
-  /** The clone is up to date, or there is none: no host is asked any more. */
+  /** The clone is up to date, or there is none: no further host contact. */
   readonly onFetched: () => void;
   readonly onProgress: (progress: BuildProgress) => void;
 }
 
-/** What is known of a repo once it is indexed. */
+/** The result of indexing a repo. */
 export interface IndexOutcome extends RepoSizes {
-  /** Nothing had changed. */
   readonly isUnchanged: boolean;
-  /** What changed alone, or everything; absent: nothing was built. */
+  /** Only changes, or everything; absent: nothing was built. */
   readonly built?: 'delta' | 'whole';
-  /** Why everything, of a repo that had shards. */
+  /** Why everything was built although the repo had shards. */
   readonly reason?: string;
-  /** Indexed revisions. */
   readonly revisionCount: number;
   readonly shardCount: number;
   readonly skipped: Readonly<Record<string, number>>;
-  /** What rules leave out, by rule; an ignored folder counts as one. */
+  /** Files excluded by rules, per rule; an ignored folder counts as one. */
   readonly ignored: Readonly<Record<string, number>>;
-  /** Paths that are no docs, by reason. */
+  /** Paths that are not docs, per reason. */
   readonly leftOut: Readonly<Record<string, number>>;
 }
 
@@ -109,12 +109,12 @@ export class RepoIndexer {
     this.#options = options;
   }
 
-  /** Errors: those of looking at the source, of the build and of the catalog; the reason of the signal. */
+  /** Errors: those of probing, building and the catalog; the reason of the signal. */
   async index(record: RepoRecord, isForced: boolean, context: IndexContext): Promise<IndexOutcome> {
     const { catalog, seenFiles } = this.#options;
     const { repoId } = record;
     const told = seenFiles.take(repoId);
-    // Why: since the job was asked for another one may have ended, or rules may have changed.
+    // Why read again: another job may have ended since the request, or rules may have changed.
     const now = catalog.repo(repoId)?.record ?? record;
     try {
       await this.#options.bringUp?.(now, context);
@@ -126,13 +126,13 @@ export class RepoIndexer {
     } catch (error) {
       this.#options.onFailure?.(repoId, error);
       seenFiles.lose(repoId);
-      // A job before it may have published.
+      // An earlier job may have published.
       if (isForced) await this.owe([repoId]);
       throw error;
     }
   }
 
-  /** A clone of a code host that lacks objects is checked before its next job, which builds all of it. */
+  /** A clone without some objects is checked before its next job, which then builds everything. */
   async #noteLost(repoId: number, { built, leftOut }: IndexOutcome): Promise<void> {
     const isHosted = this.#options.register.byId(repoId)?.host !== undefined;
     if (!isHosted || built === undefined || leftOut[OBJECT_MISSING] === undefined) return;
@@ -141,7 +141,7 @@ export class RepoIndexer {
     await this.owe([repoId]);
   }
 
-  /** What a finished job of a repo says to somebody who may miss files. Errors: none. */
+  /** Warnings of a finished job for users who may miss files. Errors: none. */
   async warningsOf({ repoId, source }: RepoRecord, outcome: IndexOutcome): Promise<string[]> {
     const { kind, path } = source;
     const layout = await layoutOf(path).catch(() => undefined);
@@ -150,8 +150,8 @@ export class RepoIndexer {
   }
 
   /**
-   * Until these repos are built anew their next job does that, whatever it finds. Errors: none; where it is not kept, the log
-   * says so.
+   * The next job of these repos builds everything, whatever it finds. Errors: none; a failure to
+   * store it is logged.
    */
   async owe(repoIds: readonly number[]): Promise<void> {
     const { catalog, log } = this.#options;
@@ -162,14 +162,16 @@ export class RepoIndexer {
         put: known().map(withoutFingerprint),
       }));
     } catch (error) {
-      log.error('that repos are to be built anew could not be kept', {
+      log.error('a requested rebuild of repos could not be stored', {
         repos: known().map(({ record }) => record.name),
         error: messageOf(error),
       });
     }
   }
 
-  /** @param changed  paths on disk that may have changed; undefined: any may have; 'all': builds all */
+  /**
+   * @param changed  paths on disk that may have changed; undefined: any; 'all': build everything
+   */
   async #index(
     record: RepoRecord,
     changed: readonly string[] | 'all' | undefined,
@@ -177,9 +179,9 @@ export class RepoIndexer {
   ): Promise<IndexOutcome> {
     const { catalog } = this.#options;
     const filters = this.#options.filters();
-    // Why: where a file system does not answer, this job alone waits.
+    // Why: if a file system hangs, only this job waits.
     await access(record.source.path).catch(() => {});
-    // Why first: what moves from here on is another look.
+    // Taken first, so that a ref that moves later is noticed by the next job.
     const look = lookOf(record);
     const seen = changed === 'all' ? undefined : this.#sameAsSeen(record, look, filters);
     if (seen !== undefined) return { isUnchanged: true, ...this.#sizesOf(seen) };
@@ -200,8 +202,7 @@ export class RepoIndexer {
     const source: LookedAtSource = { probed, spec, look: areMeant ? look : undefined };
     const known = catalog.repo(record.repoId);
     const job = known && { ...source, known, filters, context };
-    const updated =
-      changed === 'all' ? 'it was asked for' : job && (await this.#update(job, changed));
+    const updated = changed === 'all' ? 'requested' : job && (await this.#update(job, changed));
     if (typeof updated === 'object') return updated;
     context.onWork();
     const built = await buildRepo(this.#buildOptions(record, spec, filters, context));
@@ -214,8 +215,8 @@ export class RepoIndexer {
   }
 
   /**
-   * The record of a folder that has become a repository since; who may see it stays. Errors: OtherSourceError; those of the
-   * catalog.
+   * The record of a folder that has become a repository; its permissions stay. Errors:
+   * OtherSourceError; those of the catalog.
    */
   async #asRepository(
     { repoId, name, source }: RepoRecord,
@@ -224,7 +225,7 @@ export class RepoIndexer {
     const { register, catalog, log } = this.#options;
     if (register.byId(repoId)?.host !== undefined)
       throw new Error(
-        `${source.path} has become a git repository: the next listing of its connection takes it for one`,
+        `${source.path} has become a git repository; the next listing of its connection treats it as one`,
       );
     const [repo] = await register.admit([probed], {});
     const known = catalog.repo(repoId);
@@ -233,14 +234,14 @@ export class RepoIndexer {
     await catalog.commit(() => {
       const now = catalog.repo(repoId);
       if (now === undefined) return {};
-      // What the folder held says nothing of what the repository holds.
+      // The folder's fingerprint says nothing about the repository.
       return { put: [withoutFingerprint({ ...now, record: recordOf(repo, now.record) })] };
     });
     log.info('a folder has become a git repository', { repo: name, kind: record.source.kind });
     return record;
   }
 
-  /** The repo where nothing says that a job of it would find something to do. */
+  /** The repo, if nothing indicates work for a job. */
   #sameAsSeen(
     record: RepoRecord,
     look: string | undefined,
@@ -262,7 +263,7 @@ export class RepoIndexer {
     return shards.every(({ shardId }) => !this.#options.served.isOut(shardId));
   }
 
-  /** `areMeant`: none is missing that the repo is to have. */
+  /** `areMeant`: all selected revisions exist. */
   async #revisionsOf(
     record: RepoRecord,
     probed: ProbedSource,
@@ -294,7 +295,7 @@ export class RepoIndexer {
     };
   }
 
-  /** The result where shards of a repo can stay; a text: why all must be built. */
+  /** The result if shards can stay; a text: why everything must be built. */
   async #update(
     job: UpdateJob,
     told: readonly string[] | undefined,
@@ -302,7 +303,7 @@ export class RepoIndexer {
     const { known, probed, spec, filters } = job;
     // Why first: a listing costs a second for each 80,000 files.
     if (!this.#isSound(known)) return 'a shard is out of service';
-    if (known.fingerprint === undefined) return 'it was asked for, and not done';
+    if (known.fingerprint === undefined) return 'requested, and not finished';
     if (!hasRules(known, filters)) return 'settings or the format of the index changed';
     const disk = spec.kind === 'commits' ? undefined : await this.#lookAtDisk(job, told);
     const source = await fingerprintNow(spec, disk);
@@ -312,11 +313,11 @@ export class RepoIndexer {
       await this.#noteLook(job);
       return { isUnchanged: true, ...this.#sizesOf(known) };
     }
-    if (disk !== undefined && !isSameDefault) return 'another revision is the default one';
+    if (disk !== undefined && !isSameDefault) return 'the default revision changed';
     return this.#addDelta(job, source, disk);
   }
 
-  /** Notes that refs look another way now and name the same. */
+  /** Stores a new state of the refs that names the same commits. */
   async #noteLook({ known: { record, look: before }, look }: UpdateJob): Promise<void> {
     if (look === undefined || look === before) return;
     const { catalog } = this.#options;
@@ -326,7 +327,7 @@ export class RepoIndexer {
     });
   }
 
-  /** The files on disk: those that are told to have changed, if that is enough. */
+  /** The files on disk: only the reported changes, if that is enough. */
   async #lookAtDisk(
     { known, probed, spec }: UpdateJob,
     told: readonly string[] | undefined,
@@ -343,7 +344,7 @@ export class RepoIndexer {
     return { listing: await listDisk(spec), within: undefined, known: states };
   }
 
-  /** Builds and publishes what changed; a text: why all must be built. */
+  /** Builds and publishes the changes; a text: why everything must be built. */
   async #addDelta(
     job: UpdateJob,
     source: string,
@@ -353,8 +354,8 @@ export class RepoIndexer {
     const { catalog } = this.#options;
     const { record } = known;
     const knownIndex = knownIndexOf(catalog, known);
-    if (knownIndex === undefined) return 'it is not known which docs its revisions hold';
-    // Of files on disk it is not known yet whether there is anything to build.
+    if (knownIndex === undefined) return 'the docs of its revisions are unknown';
+    // For files on disk it is unknown yet whether anything must be built.
     if (disk === undefined) context.onWork();
     const built = await buildDelta({
       ...this.#buildOptions(record, spec, filters, context),
@@ -379,7 +380,7 @@ export class RepoIndexer {
     return { isUnchanged: false, built: 'delta', ...this.#sizesOf(next) };
   }
 
-  /** Notes that the files on disk are those that are indexed. */
+  /** Records that the files on disk are the indexed ones. */
   async #keep(
     { known, probed, spec }: UpdateJob,
     disk: DiskLook,
@@ -393,7 +394,7 @@ export class RepoIndexer {
       const said = { commits: commitsOf(probed, spec), fingerprint, ignored, leftOut };
       return { ...now, record: { ...now.record, ...record }, ...said };
     };
-    // What is told of single files does not say how all of them look.
+    // Changes of single files say nothing about the state of all files.
     const next = disk.within === undefined ? kept(known) : known;
     if (next !== known) {
       await catalog.commit(() => {
@@ -447,7 +448,7 @@ export class RepoIndexer {
     });
   }
 
-  /** Publishes the shards that stay and those that were built. */
+  /** Publishes the kept shards and the new ones. */
   async #publish(
     record: RepoRecord,
     { probed, spec, look }: LookedAtSource,
@@ -466,7 +467,7 @@ export class RepoIndexer {
         commits: commitsOf(probed, spec),
         fingerprint,
         ...given({ look }),
-        // Why first: what has just changed is found by a search that stops at its limit.
+        // Why first: a search that stops at its limit finds the latest changes.
         shards: [...adopted, ...kept],
         skipped,
         ignored,
@@ -489,9 +490,9 @@ export class RepoIndexer {
   }
 
   /**
-   * Swaps a repo in the catalog.
+   * Replaces a repo in the catalog.
    *
-   * @param nextOf  what it is to be, by its record as it is now
+   * @param nextOf  returns the new version from the current record
    */
   async #replaceRepo(
     publication: Publication,
@@ -503,9 +504,9 @@ export class RepoIndexer {
     let next = nextOf(record);
     const change = (): CatalogChange => {
       const now = catalog.repo(record.repoId);
-      // What was forgotten meanwhile does not come back.
+      // A repo that was removed meanwhile stays removed.
       if (now === undefined) return {};
-      // Rules may have changed meanwhile, and symbols been found.
+      // Rules may have changed meanwhile, or symbols been found.
       const named = nextOf(now.record);
       next = { ...named, shards: withSymbolsOf(now, named.shards) };
       return { put: [next] };
@@ -513,7 +514,7 @@ export class RepoIndexer {
     const stays = new Set(kept.map(({ shardId }) => shardId));
     await publication.commit(change, (former) => {
       const isMade = new Set(next.shards.map(({ shardId }) => shardId));
-      // Others that have docs in a damaged one are built again as well.
+      // Other repos with docs in a damaged shard are rebuilt as well.
       const isOver = (shardId: string): boolean =>
         isMade.has(shardId) || !catalog.hasShard(shardId);
       const replaced = former.flatMap(({ shards }) => shards.map(({ shardId }) => shardId));
@@ -537,11 +538,11 @@ function logLeftOut(
     warn('file left out', { repo: name, path: file, reason });
 }
 
-/** A source as a job found it. */
+/** A source as probed by a job. */
 interface LookedAtSource {
   readonly probed: ProbedSource;
   readonly spec: SourceSpec;
-  /** What a later job compares; undefined: nothing that it could rely on. */
+  /** Compared by later jobs; undefined: not comparable. */
   readonly look: string | undefined;
 }
 
@@ -552,16 +553,16 @@ interface UpdateJob extends LookedAtSource {
   readonly context: IndexContext;
 }
 
-/** What a repo is published with beside the shards that were built. */
+/** What a repo is published with besides new shards. */
 interface PublishedState {
   readonly kept: readonly CatalogShard[];
-  /** The revision file; absent: one revision, which holds all docs. */
+  /** The revision file; absent: one revision, which has all docs. */
   readonly revisions: Buffer | undefined;
   readonly fingerprint: string;
   readonly leftOut: Readonly<Record<string, number>>;
 }
 
-/** The commits of all revisions, that of the default one first; null: files on disk, or there is none. */
+/** The commits of all revisions, the default one first; null: files on disk, or no commit. */
 function commitsOf(
   { commit }: ProbedSource,
   { kind, revisions = [] }: SourceSpec,
@@ -570,7 +571,7 @@ function commitsOf(
   return [own, ...revisions.map((revision) => revision.commit)];
 }
 
-/** The record of a repo that is published now. */
+/** The record of a repo at publication. */
 function publishedRecord(
   record: RepoRecord,
   { defaultRevision, defaultBranch, pushedAt }: ProbedSource,

@@ -1,5 +1,5 @@
-// What is kept of jobs, in the store: written behind them, several at once, so that no job waits for it. While the store
-// cannot be written what is to be kept stays here, as much as there is room for, and jobs go on.
+// Stores jobs in the background, several per transaction, so that no job waits for the store. While
+// the store cannot be written, changes wait here up to a limit and jobs continue.
 
 import { DAY_MS, HOUR_MS } from '../../base/durations.ts';
 import { JOB_STATES, type JobState } from '../../repos/jobs.ts';
@@ -10,7 +10,7 @@ import { ascendFrom } from './job.ts';
 
 export interface JobBookOptions {
   readonly rows: JobRows;
-  /** Whose jobs they are. */
+  /** The daemon that runs the jobs. */
   readonly instance: string;
   readonly log: Log;
 }
@@ -19,12 +19,13 @@ export interface JobBookOptions {
 const BATCH_COUNT = 100;
 /** Guess: jobs that wait for the store; the oldest are dropped. */
 const UNWRITTEN_MAX = 1_000;
-/** Guess: before the store is tried again. */
+/** Guess: pause before the store is tried again. */
 const PAUSE_MS = 5_000;
 /**
- * What is noted within this time is one transaction: each stops the event loop until the disk has it. What a kill takes of it
- * are jobs whose repositories are looked at again at the next start.
- * Measured: 2026-11-23, first index of 150 repositories: 22 ms a repository where each job was written twice or more.
+ * Changes within this time are one transaction, as each one stops the event loop until the disk has
+ * it. A kill loses jobs whose repositories are checked again at the next start.
+ * Measured: 2026-11-23, first index of 150 repositories: 22 ms a repository when each job was
+ * written twice or more.
  */
 const GATHER_MS = 200;
 
@@ -45,7 +46,7 @@ export class JobBook {
     this.#pruning = setInterval(() => void this.#prune(), PRUNE_MS).unref();
   }
 
-  /** The last job of each repo that has failed, or has not ended; of those that have not, the log lines too. */
+  /** The last job of each repo that failed or has not ended; of the latter also the log lines. */
   async read(): Promise<readonly JobWrite[]> {
     const { rows, instance, log } = this.#options;
     try {
@@ -61,39 +62,39 @@ export class JobBook {
       void this.#prune();
       return jobs;
     } catch (error) {
-      log.warn('the jobs of the process before are not known', { error: messageOf(error) });
+      log.warn('the jobs of the previous process could not be read', { error: messageOf(error) });
       return [];
     }
   }
 
-  /** Keeps a job as it is now. */
+  /** Stores the current state of a job. */
   keep(job: JobWrite): void {
     this.#unwritten.delete(job.id);
     this.#unwritten.set(job.id, job);
     this.#writeSoon();
   }
 
-  /** A job is kept no longer. */
+  /** Stops storing a job. */
   drop(id: string): void {
     this.#unwritten.delete(id);
     this.#gone.add(id);
     this.#writeSoon();
   }
 
-  /** Resolves when all is written, or cannot be. */
+  /** Resolves when everything is written, or cannot be. */
   async settled(): Promise<void> {
     this.#writeNow();
     await this.#writing;
   }
 
-  /** Undefined: there is none. Errors: NOT_READY, as for all that read. */
+  /** Undefined: no such job. Errors: NOT_READY, as for all reads. */
   async linesOf(queue: string, id: string): Promise<string | undefined> {
     const job = this.#unwritten.get(id);
     if (job !== undefined) return job.queue === queue ? job.lines : undefined;
     return this.#options.rows.linesOf(this.#options.instance, queue, id);
   }
 
-  /** The last job of each of these repos, as far as there is one. */
+  /** The last job of each of these repos, if there is one. */
   async latest(queue: string, repoIds: readonly number[]): Promise<Map<number, StoredJob>> {
     const rows = await this.#options.rows.latest(this.#options.instance, queue, repoIds);
     const found = new Map(rows.map((job) => [job.targetId, job]));
@@ -130,7 +131,7 @@ export class JobBook {
     try {
       await this.#writeAll();
     } finally {
-      // Why not behind the promise: what is noted until then would wait for nobody.
+      // Why here: jobs added before a later reset would not be written.
       this.#writing = undefined;
     }
   }
@@ -148,7 +149,7 @@ export class JobBook {
       }
       this.#hasFailed = false;
       for (const id of gone) this.#gone.delete(id);
-      // It may have gone on meanwhile.
+      // It may have changed meanwhile.
       for (const job of jobs)
         if (this.#unwritten.get(job.id) === job) this.#unwritten.delete(job.id);
     }
@@ -156,7 +157,9 @@ export class JobBook {
 
   #failed(error: unknown): void {
     if (!this.#hasFailed)
-      this.#options.log.warn('jobs go on, but cannot be kept now', { error: messageOf(error) });
+      this.#options.log.warn('jobs continue, but cannot be stored now', {
+        error: messageOf(error),
+      });
     this.#hasFailed = true;
     for (const id of this.#unwritten.keys())
       if (this.#unwritten.size > UNWRITTEN_MAX) this.#unwritten.delete(id);
@@ -172,7 +175,7 @@ export class JobBook {
     }
   }
 
-  /** Writes what waits, if the store takes it. */
+  /** Writes what is pending, if the store works. */
   async close(): Promise<void> {
     clearInterval(this.#pruning);
     await this.settled();

@@ -1,4 +1,4 @@
-// Jobs as the API shows them: those that have not ended are here, the others in the store.
+// Jobs as the API shows them: unfinished ones from memory, others from the store.
 
 import type { StoredJob } from '../../store/jobs.ts';
 import type { JobCounts, JobListQuery, JobState, JobView, RepoState } from '../../repos/jobs.ts';
@@ -17,7 +17,7 @@ export interface DeskJob extends StoredJob, JobView {
 const OPEN: readonly JobState[] = ['PENDING', 'IN_PROGRESS'];
 const ENDED: readonly JobState[] = ['COMPLETED', 'FAILED'];
 
-/** Jobs of a queue that have not ended. */
+/** Unfinished jobs of a queue. */
 export type OpenJobs = Pick<JobRunner<unknown, unknown>, 'left'> & {
   readonly open: readonly Pick<Job<unknown, unknown>, 'row' | 'progress' | 'lines'>[];
 };
@@ -27,19 +27,19 @@ export class JobDesk {
   readonly #book: JobBook;
   readonly #others: readonly OpenJobs[];
 
-  /** @param others  those of other queues */
+  /** @param others  unfinished jobs of other queues */
   constructor(jobs: Jobs, book: JobBook, others: readonly OpenJobs[] = []) {
     this.#jobs = jobs;
     this.#book = book;
     this.#others = others;
   }
 
-  /** Has a repo indexed; returns the id of the job. Errors: the index is being closed. */
+  /** Indexes a repo; returns the job id. Errors: the index is closing. */
   index(record: RepoRecord): Promise<string> {
     return this.#jobs.askKept(record);
   }
 
-  /** The last job of each of these targets, by id, as far as there is one. Errors: NOT_READY, as for all that read. */
+  /** The last job of each target, by id, if there is one. Errors: NOT_READY, as for all reads. */
   async latest(ids: readonly number[], queue = INDEX_QUEUE): Promise<ReadonlyMap<number, DeskJob>> {
     const found = new Map<number, DeskJob>(await this.#book.latest(queue, ids));
     const wanted = new Set(ids);
@@ -48,7 +48,7 @@ export class JobDesk {
     return found;
   }
 
-  /** Those that have not ended first; newest first. */
+  /** Unfinished ones first; newest first. */
   async list({
     queue,
     state,
@@ -64,7 +64,7 @@ export class JobDesk {
     if (states.length === 0) return { items, total: open.length };
     const rest = { offset: Math.max(0, offset - open.length), limit: limit - items.length };
     const { rows, total } = await this.#book.ended(queue, states, rest);
-    // One may have ended while the store was asked.
+    // A job may have ended during the query.
     const isOpen = new Set(open.map(({ id }) => id));
     const ended = rows.filter(({ id }) => !isOpen.has(id));
     return {
@@ -73,7 +73,7 @@ export class JobDesk {
     };
   }
 
-  /** The last log lines of a job; undefined: there is no such job. */
+  /** The last log lines of a job; undefined: no such job. */
   async lines(queue: string, id: string): Promise<JobLines | undefined> {
     const open = [this.#jobs, ...this.#others].flatMap((one): OpenJobs['open'] => one.open);
     const job = open.find(({ row }) => row.id === id);
@@ -82,7 +82,7 @@ export class JobDesk {
     return text === undefined ? undefined : new JobLines(text);
   }
 
-  /** What becomes of these repos. */
+  /** Counts of these repos by state. */
   counts(records: readonly RepoRecord[]): JobCounts {
     const { failed, warned } = this.#jobs;
     const hasFailed = ({ repoId }: RepoRecord): boolean => failed.reasonOf(repoId) !== undefined;
@@ -94,7 +94,7 @@ export class JobDesk {
     };
   }
 
-  /** How each repo stands now. */
+  /** The current state of each repo. */
   states(): (record: RepoRecord) => RepoState {
     const { failed, open } = this.#jobs;
     const running = open.filter(({ row }) => row.state === 'IN_PROGRESS');
@@ -106,7 +106,7 @@ export class JobDesk {
     };
   }
 
-  /** By age; of a repo the one that is under way before the one that waits. */
+  /** By age; of a repo the running job before the waiting one. */
   #open(): DeskJob[] {
     const all: readonly OpenJobs[] = [this.#jobs, ...this.#others];
     const open = all.flatMap(({ left, open }): DeskJob[] => [...left, ...open.map(viewOf)]);

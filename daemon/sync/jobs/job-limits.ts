@@ -1,4 +1,5 @@
-// How many jobs run at a time, and for how long: what is configured, and what the machine has room for.
+// How many jobs run at a time, and for how long: from the configuration and the machine's
+// resources.
 
 import { availableParallelism, totalmem } from 'node:os';
 
@@ -12,10 +13,10 @@ export interface JobLimits {
 
 /** Guess: a job waits for git and the disk about as long as it computes. */
 const JOBS_PER_CORE = 2;
-/** Guess: what the lists of a large repo take, beside its threads, which all builds share. */
+/** Guess: memory for the file lists of a large repo, besides the threads that all builds share. */
 const MEMORY_OF_JOB = 1 << 30;
 
-/** @param attemptsMax  1: whoever asks hears of a failure, and asks again */
+/** @param attemptsMax  1: the caller sees each failure and decides about a retry */
 export function jobLimitsOf(
   settings: {
     readonly maxRepoIndexingJobConcurrency: number;
@@ -29,7 +30,7 @@ export function jobLimitsOf(
   return { runningMax: Math.min(wanted, cores, room), timeoutMs, attemptsMax };
 }
 
-/** Unit: bytes. What a container may have counts. Once: it takes 0.1 ms, and jobs ask each time. */
+/** Unit: bytes, within the container's limit. Cached: it takes 0.1 ms, and each job needs it. */
 let memory: number | undefined;
 function memoryOfMachine(): number {
   if (memory !== undefined) return memory;

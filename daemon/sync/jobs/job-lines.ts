@@ -1,4 +1,4 @@
-// The log lines of a job, the last of them, masked as the log masks them.
+// The last log lines of a job, with secrets masked as in the log.
 
 import { createLog, type LogFields } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log-levels.ts';
@@ -10,7 +10,7 @@ export interface JobLine {
   readonly timestamp: string;
   readonly level: string;
   readonly message: string;
-  /** That of the job in which it was written. */
+  /** The attempt that wrote the line. */
   readonly attempt: number;
   readonly fields?: Readonly<Record<string, unknown>>;
 }
@@ -18,14 +18,14 @@ export interface JobLine {
 const LINE_COUNT_MAX = 500;
 
 let masked = '';
-/** Writes what the log would into `masked`. */
+/** Formats a line like the log and stores it in `masked`. */
 const masker = createLog({ level: 'debug', format: 'json', write: (line) => (masked = line) });
 
 export class JobLines {
   readonly #lines: JobLine[];
   #droppedCount: number;
 
-  /** @param text  those that were kept, as `toString` gives them */
+  /** @param text  stored lines, as `toString` returns them */
   constructor(text = '[]') {
     // Safety: written by `toString` alone.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -35,12 +35,12 @@ export class JobLines {
     this.#lines = kept.filter((line) => typeof line !== 'number');
   }
 
-  /** The last ones. */
+  /** The kept lines. */
   get lines(): readonly JobLine[] {
     return this.#lines;
   }
 
-  /** Those before them. */
+  /** The number of dropped lines before them. */
   get droppedCount(): number {
     return this.#droppedCount;
   }
@@ -61,7 +61,7 @@ export class JobLines {
     this.#droppedCount++;
   }
 
-  /** JSON array; the number of those before them comes first, if there are any. */
+  /** A JSON array; starts with the number of dropped lines, if any. */
   toString(): string {
     return JSON.stringify(
       this.#droppedCount === 0 ? this.#lines : [this.#droppedCount, ...this.#lines],

@@ -1,20 +1,21 @@
-// Which job of a queue is next: by priority, then in the order of asking; one job a target (a repo, a connection) at a time, so
-// many at a time in all. What must not happen beside a job of a target waits here too.
+// Orders the jobs of a queue: by priority, then by request. One job per target (a repo or
+// connection) runs at a time, and a limited number in all. Work that must not run beside a target's
+// job waits here too.
 
 import type { Job } from './job.ts';
 
-/** Guess: how long jobs of other targets are held up for one that is under way. */
+/** Guess: how long other targets are held for a running job. */
 const PATIENCE_MS = 10_000;
 
-/** Guess: jobs that only wait, for each that may run; they may all go on at once. */
+/** Guess: idle jobs per slot; they may all resume at once. */
 const IDLE_PER_PLACE = 3;
 
 export interface JobQueueOptions<Target> {
   /** Jobs at a time. */
   readonly runningMax: () => number;
-  /** Whether the job of a target has to wait, although there is a place. */
+  /** Whether a target's job must wait although a slot is free. */
   readonly isHeldUp: (target: Target) => boolean;
-  /** Whether the job of a target is under way, but takes no place. */
+  /** Whether a target's running job uses no slot. */
   readonly isIdle: (targetId: number) => boolean;
   /** Called when a job may begin. */
   readonly onReady: () => void;
@@ -22,12 +23,12 @@ export interface JobQueueOptions<Target> {
 
 export class JobQueue<Target, Result> {
   readonly #options: JobQueueOptions<Target>;
-  /** Those that may begin, by priority. */
+  /** Jobs that may start, by priority. */
   readonly #ready = new Map<number, Set<Job<Target, Result>>>();
-  /** Those that have not begun, by targetId; one that is not ready waits until it is put again. */
+  /** Jobs that have not started, by targetId; one that is not ready waits until it is put again. */
   readonly #queued = new Map<number, Job<Target, Result>>();
   readonly #running = new Map<number, Job<Target, Result>>();
-  /** Targets no job of which may begin. */
+  /** Targets whose jobs must not start. */
   readonly #held = new Set<number>();
   #onChange: (() => void)[] = [];
 
@@ -35,12 +36,12 @@ export class JobQueue<Target, Result> {
     this.#options = options;
   }
 
-  /** All of them, those that are under way first. */
+  /** All jobs, running ones first. */
   get all(): Job<Target, Result>[] {
     return [...this.#running.values(), ...this.#queued.values()];
   }
 
-  /** The job that has been under way for the longest time. */
+  /** The longest running job. */
   get first(): Job<Target, Result> | undefined {
     return this.#running.values().next().value;
   }
@@ -49,14 +50,14 @@ export class JobQueue<Target, Result> {
     return this.#running.get(targetId);
   }
 
-  /** That which has not begun. */
+  /** The job that has not started. */
   queued(targetId: number): Job<Target, Result> | undefined {
     return this.#queued.get(targetId);
   }
 
-  /** Adds a job, or puts it where its priority says now. */
+  /** Adds a job, or moves it to its new priority. */
   put(job: Job<Target, Result>): void {
-    // Why: who is asked for again keeps the place among its like.
+    // Why: a repeated request keeps its position.
     if (this.#ready.get(job.row.priority)?.has(job) === true) return;
     this.remove(job);
     const { priority } = job.row;
@@ -66,13 +67,13 @@ export class JobQueue<Target, Result> {
     this.#options.onReady();
   }
 
-  /** A job that may not begin before it is put again. */
+  /** A job that must not start before it is put again. */
   park(job: Job<Target, Result>): void {
     this.remove(job);
     this.#queued.set(job.targetId, job);
   }
 
-  /** Removes a job that has not begun. */
+  /** Removes a job that has not started. */
   remove(job: Job<Target, Result>): void {
     if (this.#queued.get(job.targetId) !== job) return;
     this.#queued.delete(job.targetId);
@@ -80,7 +81,7 @@ export class JobQueue<Target, Result> {
     this.#tell();
   }
 
-  /** The job that is to begin now, which counts as under way from here on. */
+  /** The next job to start; it counts as running from here on. */
   next(): Job<Target, Result> | undefined {
     if (!this.#hasPlace()) return undefined;
     for (const priority of [...this.#ready.keys()].sort((a, b) => a - b))
@@ -102,7 +103,7 @@ export class JobQueue<Target, Result> {
     return running.length - Math.min(idleCount, IDLE_PER_PLACE * placeCount) < placeCount;
   }
 
-  /** A job is under way no more. */
+  /** A job has ended. */
   done({ targetId }: Job<Target, Result>): void {
     this.#running.delete(targetId);
     this.#tell();
@@ -110,8 +111,8 @@ export class JobQueue<Target, Result> {
   }
 
   /**
-   * Does `work` with those of these targets of which no job is under way; those that are asked for meanwhile begin afterwards.
-   * A job that takes long is not waited for, as it would hold up all others.
+   * Runs `work` with those of the targets without a running job; their later jobs start afterwards.
+   * A long job is not waited for, as that would hold all others.
    */
   async without<Value>(
     targetIds: readonly number[],
@@ -136,7 +137,7 @@ export class JobQueue<Target, Result> {
     }
   }
 
-  /** Resolves when no job does more than wait, and none could begin. */
+  /** Resolves when all running jobs are idle, and none can start. */
   async whenQuiet(): Promise<void> {
     const { isIdle, isHeldUp } = this.#options;
     const isBusy = (): boolean =>
@@ -145,13 +146,13 @@ export class JobQueue<Target, Result> {
     while (isBusy()) await this.#change();
   }
 
-  /** Which jobs wait, or have to, is another matter by now. */
+  /** The results of `isHeldUp` and `isIdle` may have changed. */
   noteWaits(): void {
     this.#options.onReady();
     this.#tell();
   }
 
-  /** Resolves when no job is under way, and none could begin. */
+  /** Resolves when no job runs, and none can start. */
   async whenIdle(): Promise<void> {
     const isBusy = (): boolean =>
       this.#running.size > 0 || [...this.#ready.values()].some(({ size }) => size > 0);

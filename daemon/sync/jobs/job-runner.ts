@@ -1,5 +1,6 @@
-// The jobs of one queue, several at a time, whoever asks for them: attempts, pauses after failures (failure-pauses.ts), what is
-// kept of them, and what the process before has left undone. What an attempt does is up to the kind of job.
+// Runs the jobs of one queue, several at a time: attempts, pauses after failures
+// (failure-pauses.ts), storing, and recovery of jobs from the previous process. The kind of job
+// defines what an attempt does.
 
 import type { JobWrite, StoredJob } from '../../store/jobs.ts';
 import { isDiskFull, messageOf } from '../../base/caught.ts';
@@ -13,43 +14,43 @@ import type { JobBook } from './job-book.ts';
 import type { JobLimits } from './job-limits.ts';
 import { JobQueue } from './job-queue.ts';
 
-/** What the jobs of a queue are of, and what they do. */
+/** The targets and the work of a queue. */
 export interface JobKind<Target, Result> {
   readonly queue: string;
-  /** What a target is, many of them, and what is done with them: `repository`, `repositories`, `indexed`. */
+  /** Words for one target, many targets, and the work: `repository`, `repositories`, `indexed`. */
   readonly words: JobWords & { readonly target: string };
-  /** What the log says where an attempt fails. */
+  /** The log message of a failed attempt. */
   readonly failing: string;
   readonly idOf: (target: Target) => number;
   readonly nameOf: (target: Target) => string;
-  /** The target as it is now; undefined: it is not served any more. */
+  /** The current target; undefined: no longer served. */
   readonly targetOf: (id: number) => Target | undefined;
-  /** Of a job whose priority nobody says. */
+  /** Default priority of a job. */
   readonly priorityOf: (target: Target) => number;
-  /** Whether the job of a target waits for that of another one. */
+  /** Whether a target's job waits for that of another target. */
   readonly isHeldUp?: (target: Target) => boolean;
-  /** Whether the job of a target that is under way leaves its place to others, as it only waits. */
+  /** Whether a target's running job only waits, and leaves its slot to others. */
   readonly isIdle?: (id: number) => boolean;
-  /** One attempt. Errors: why it failed; the reason of the signal of the job. */
+  /** One attempt. Errors: why it failed; the reason of the job's signal. */
   readonly attempt: (job: Job<Target, Result>) => Promise<Result>;
   /** What the store keeps of a result (API.md 13.3). */
   readonly keptOf: (result: Result) => Readonly<Record<string, unknown>>;
-  /** What those who wait are told of an attempt that failed. */
+  /** The result of a failed attempt, for those who wait. */
   readonly failureOf: (target: Target, error: string, durationMs: number) => Result;
-  /** Told of a failure before anybody else. Errors: none. */
+  /** Notified of a failure before anybody else. Errors: none. */
   readonly onFailure?: (target: Target, cause: unknown) => Promise<void>;
-  /** Told when the job ended well, before that is kept. */
+  /** Notified when the job succeeded, before that is stored. */
   readonly onCompleted?: (job: Job<Target, Result>, result: Result) => void;
 }
 
 export interface JobRunnerOptions {
   readonly book: JobBook;
   readonly log: Log;
-  /** As they are now. */
+  /** The current limits. */
   readonly limits: () => JobLimits;
 }
 
-/** How a job is asked for. */
+/** Options of a job request. */
 export interface JobWish {
   /** Default: that of a first index, or of a scheduled one. */
   readonly priority?: number;
@@ -59,10 +60,13 @@ export interface JobWish {
 
 /** The longest time that a timer takes. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
-/** Guess: how long no job begins after one that found no room; twice as long after each further one, up to the second. */
+/**
+ * Guess: no job starts for this long after one found the disk full; doubled after each further one,
+ * up to the second value.
+ */
 const ROOM_PAUSE_MS_MIN = 2_000;
 const ROOM_PAUSE_MS_MAX = 60_000;
-/** Guess: a job that finds the same look takes 0.2 ms. */
+/** Guess: a job without changes takes 0.2 ms. */
 const BEGUN_PER_TURN = 8;
 
 export class JobRunner<Target, Result> {
@@ -73,16 +77,15 @@ export class JobRunner<Target, Result> {
     if (target !== undefined) this.ask(target);
   });
   readonly #stop = new AbortController();
-  /** Attempts that have begun. */
   #begunCount = 0;
   readonly #queue: JobQueue<Target, Result>;
-  /** What the process before has left undone, by id of the target. */
+  /** Unfinished jobs of the previous process, by target id. */
   readonly #left = new Map<number, JobWrite>();
-  /** The last job of each target where that failed for good. */
+  /** The last job of each target that failed for good. */
   readonly #lastFailed = new Map<number, StoredJob>();
   readonly failed: FailedJobs;
   #roomPauseMs = ROOM_PAUSE_MS_MIN;
-  /** While it runs no job begins: there is no room. */
+  /** No job starts while it runs: the disk is full. */
   #roomTimer: NodeJS.Timeout | undefined;
 
   constructor(kind: JobKind<Target, Result>, options: JobRunnerOptions) {
@@ -98,7 +101,7 @@ export class JobRunner<Target, Result> {
     });
   }
 
-  /** Errors of jobs that are ended because nobody wants them any more; their targets do not count as failed. */
+  /** Errors of cancelled jobs; their targets do not count as failed. */
   get #gone(): string {
     return `the ${this.#kind.words.target} is gone`;
   }
@@ -106,16 +109,16 @@ export class JobRunner<Target, Result> {
     return `the ${this.#kind.words.target} is not served any more`;
   }
 
-  /** Ends with the jobs: nothing begins any more. */
+  /** Aborts when the jobs are closed. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
   /**
-   * Takes over what the process before has noted. Before anything is asked for.
+   * Restores unfinished jobs of the previous process. Call before any request.
    *
-   * @param jobs    those that the book has read, of all queues
-   * @param nameOf  the name of a target that is known; undefined: there is none of this id
+   * @param jobs    read from the book, of all queues
+   * @param nameOf  the name of a target; undefined: unknown id
    */
   recall(jobs: readonly JobWrite[], nameOf: (id: number) => string | undefined): void {
     for (const job of jobs.filter(({ queue }) => queue === this.#kind.queue)) {
@@ -126,13 +129,13 @@ export class JobRunner<Target, Result> {
       if (isOver) this.#lastFailed.set(job.targetId, job);
       else {
         const { target } = this.#kind.words;
-        this.#endLeft(job.targetId, `interrupted; a later job of the ${target} takes its place`);
+        this.#endLeft(job.targetId, `interrupted; replaced by a later job of the ${target}`);
         this.#left.set(job.targetId, { ...job, state: 'PENDING' });
       }
     }
   }
 
-  /** Ends what the process before has left undone and nobody has asked for: those targets are not served any more. */
+  /** Ends restored jobs that nobody requested: their targets are no longer served. */
   forgetLeft(): void {
     for (const id of this.#left.keys()) this.#endLeft(id, this.#unserved);
   }
@@ -144,7 +147,7 @@ export class JobRunner<Target, Result> {
     this.#options.book.keep({ ...job, state: 'FAILED', finishedAt: Date.now(), error });
   }
 
-  /** Those that have not ended, and those that wait to be taken up again. */
+  /** Unfinished jobs, and restored ones. */
   get open(): readonly Job<Target, Result>[] {
     return this.#queue.all;
   }
@@ -153,15 +156,15 @@ export class JobRunner<Target, Result> {
     return [...this.#left.values()];
   }
 
-  /** The job that has been under way for the longest time. */
+  /** The longest running job. */
   get first(): Job<Target, Result> | undefined {
     return this.#queue.first;
   }
 
   /**
-   * Asks for a job: the one that is queued already, if there is one; one more after that which is under way.
+   * Requests a job: the queued one if there is one, else a new one that follows the running one.
    *
-   * Errors: the index is being closed.
+   * Errors: the index is closing.
    */
   ask(target: Target, { priority, isForced = false }: JobWish = {}): Job<Target, Result> {
     this.#stop.signal.throwIfAborted();
@@ -178,7 +181,7 @@ export class JobRunner<Target, Result> {
     return job;
   }
 
-  /** Asks, for a user, for a job that is kept from now on; returns its id. Errors: as `ask`. */
+  /** Requests a job for a user and stores it from now on; returns its id. Errors: as `ask`. */
   async askKept(target: Target): Promise<string> {
     const job = this.ask(target, { priority: PRIORITIES.user });
     this.keep(job);
@@ -186,12 +189,12 @@ export class JobRunner<Target, Result> {
     return job.row.id;
   }
 
-  /** Of a target that waits after a failure the next attempt comes soon; returns whether it waits. */
+  /** Shortens the pause of a failed target; returns whether it waits. */
   hasten(id: number): boolean {
     return this.#pauses.shorten(id);
   }
 
-  /** Does `work` with those of these targets of which no job is under way, nor begins meanwhile. */
+  /** Runs `work` with those of the targets without a running job; none starts meanwhile. */
   without<Value>(
     ids: readonly number[],
     work: (free: ReadonlySet<number>) => Promise<Value>,
@@ -199,22 +202,22 @@ export class JobRunner<Target, Result> {
     return this.#queue.without(ids, work);
   }
 
-  /** Which jobs are idle or held up is another matter by now. */
+  /** The results of `isIdle` and `isHeldUp` may have changed. */
   noteWaits(): void {
     this.#queue.noteWaits();
   }
 
-  /** Resolves when no job does more than wait, and none could begin. */
+  /** Resolves when all running jobs are idle, and none can start. */
   whenQuiet(): Promise<void> {
     return this.#queue.whenQuiet();
   }
 
-  /** Resolves when no job is under way, and none could begin. */
+  /** Resolves when no job runs, and none can start. */
   whenIdle(): Promise<void> {
     return this.#queue.whenIdle();
   }
 
-  /** Ends the job of a target that is gone. */
+  /** Ends the job of a removed target. */
   cancel(id: number): void {
     const reason = new Error(this.#gone);
     this.failed.clear(id);
@@ -254,7 +257,7 @@ export class JobRunner<Target, Result> {
     job.begin();
     if (job.isKept) this.keep(job);
     try {
-      // Why: a job that finds the same look waits for nothing, and thousands may follow each other.
+      // Why: a job without changes never waits, and thousands may follow each other.
       if (++this.#begunCount % BEGUN_PER_TURN === 0) await nextTurn();
       this.#complete(job, await this.#kind.attempt(job));
     } catch (error) {
@@ -272,7 +275,7 @@ export class JobRunner<Target, Result> {
     this.failed.clear(job.targetId);
     this.#pauses.forget(job.targetId);
     this.#roomPauseMs = ROOM_PAUSE_MS_MIN;
-    // Why: thousands of looks that find nothing are not worth a write each; one that ends a failure is.
+    // Why: thousands of unchanged results are not worth a write each; one that ends a failure is.
     const hadFailed = this.#lastFailed.delete(job.targetId);
     job.isKept ||= hadFailed;
     onCompleted?.(job, result);
@@ -296,7 +299,10 @@ export class JobRunner<Target, Result> {
     job.settle(failureOf(job.target, error, durationMs));
   }
 
-  /** An attempt has failed; the next one comes after a pause, unless a user asked for it meanwhile. */
+  /**
+   * An attempt failed; the next one follows after a pause, unless a user has requested one
+   * meanwhile.
+   */
   #endAttempt(job: Job<Target, Result>, error: string): void {
     const { attemptsMax } = this.#options.limits();
     const next = this.#queue.queued(job.targetId);
@@ -313,11 +319,14 @@ export class JobRunner<Target, Result> {
     this.#pauses.shorten(job.targetId);
   }
 
-  /** There is no room, which is not for the job to mend: it waits as all others do, or all fail where nobody waits. */
+  /**
+   * The disk is full, which no job can fix: this job waits like all others, or all fail if nobody
+   * waits.
+   */
   #endWithoutRoom(job: Job<Target, Result>, error: string): void {
     if (this.#options.limits().attemptsMax === 1) {
       this.#noteFailed(job, error);
-      this.#failQueued(`not begun, as there was no room for ${this.#kind.nameOf(job.target)}`);
+      this.#failQueued(`not started, as there was no room for ${this.#kind.nameOf(job.target)}`);
       return;
     }
     this.#roomTimer ??= this.#pauseForRoom();
@@ -349,30 +358,29 @@ export class JobRunner<Target, Result> {
     }
   }
 
-  /** A job has failed for good. */
   #noteFailed(job: Job<Target, Result>, error: string): void {
     job.end('FAILED', { error });
     const before = this.#lastFailed.get(job.targetId);
-    // What fails in the same way again and again is one job to whoever reads of it.
+    // Repeated identical failures are shown as one job.
     if (before?.error === error && before.priority !== PRIORITIES.user)
       this.#options.book.drop(before.id);
     if (!job.isCancelled) this.#lastFailed.set(job.targetId, job.row);
     this.keep(job);
   }
 
-  /** The job has a row in the store from now on. */
+  /** The job is stored from now on. */
   keep(job: Job<Target, Result>): void {
     job.isKept = true;
     this.#options.book.keep(job.write);
   }
 
-  /** Logs a line, which is one of the job too. */
+  /** Logs a line, also in the job's own lines. */
   say(job: Job<Target, Result>, level: LogLevel, message: string, fields: LogFields = {}): void {
     this.#options.log[level](message, fields);
     if (job.isKept || level !== 'info') job.say(level, message, fields);
   }
 
-  /** Ends waiting for a job without a result; it is to be done by the next process. */
+  /** Ends waiting for a job without a result; the next process runs it. */
   interrupt(job: Job<Target, Result>, reason: unknown): void {
     if (this.#queue.running(job.targetId) === job) {
       job.stop(reason);
@@ -383,7 +391,7 @@ export class JobRunner<Target, Result> {
     job.giveUp(reason);
   }
 
-  /** What was stopped in an attempt waits as before. */
+  /** A job that was stopped in an attempt waits again. */
   #leave(job: Job<Target, Result>, reason: unknown): void {
     job.say('info', 'the job was interrupted');
     job.end('PENDING');
@@ -391,7 +399,10 @@ export class JobRunner<Target, Result> {
     job.giveUp(reason);
   }
 
-  /** Stops what is under way, to be done by the next process; resolves when nothing is, and nothing begins any more. */
+  /**
+   * Stops running jobs, for the next process to run; resolves when none runs. No job starts any
+   * more.
+   */
   async close(): Promise<void> {
     const reason = new Error('the index is being closed');
     this.#stop.abort(reason);
@@ -402,7 +413,7 @@ export class JobRunner<Target, Result> {
   }
 }
 
-/** Name of a target in log lines. */
+/** Field name of a target in log lines. */
 function fieldOf(target: string): string {
   return target === 'repository' ? 'repo' : target;
 }

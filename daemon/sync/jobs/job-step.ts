@@ -1,27 +1,28 @@
-// How far a job is: git fetches the clone of its repo first, in objects, then docs are built, in bytes.
+// Progress of a job: git fetches the clone first, counted in objects, then docs are built, counted
+// in bytes.
 
 import type { LogFields } from '../../base/log.ts';
 import type { JobPhase, JobStep } from '../../repos/jobs.ts';
 import type { BuildProgress } from '../../engine/build/build.ts';
 
-/** What a host does that a job asks; `answered`: it has said all. */
+/** Activity of a contacted host; `answered`: its answer is complete. */
 export type HostNews = 'asked' | 'heard' | 'answered';
 
-/** How far a fetch is, in objects of its phase. */
+/** Progress of a fetch, in objects of its phase. */
 export interface FetchStep {
   readonly phase: Exclude<JobPhase, BuildProgress['phase']>;
   readonly doneCount: number;
   readonly totalCount: number;
-  /** Bytes that have come so far; absent: none have. */
+  /** Bytes received so far; absent: none. */
   readonly receivedSize?: number;
 }
 
 export interface FineStep extends JobStep {
-  /** Bytes that the host has sent so far. */
+  /** Bytes received so far. */
   readonly receivedSize?: number;
 }
 
-/** A step, and since when the job is in its phase (ms since the epoch). */
+/** A step, and the start of its phase (ms since the epoch). */
 export interface JobProgress extends FineStep {
   readonly since: number;
 }
@@ -35,20 +36,20 @@ export function stepOfFetch({ phase, doneCount, totalCount, receivedSize }: Fetc
   return { phase, done: doneCount, total: totalCount, unit: 'objects', ...received };
 }
 
-/** Phases in which what is left takes about as long, each, as what is done. */
+/** Phases with an even speed. */
 const EVEN: readonly JobPhase[] = ['receiving', 'resolving', 'reading'];
 
-/** Time left of the phase at its speed so far; null: not known. */
+/** Estimated time left in the phase; null: unknown. */
 export function remainingMsOf({ phase, done, total, since }: JobProgress): number | null {
   if (!EVEN.includes(phase) || done === 0) return null;
   return Math.round(((Date.now() - since) * Math.max(0, total - done)) / done);
 }
 
-/** Guess: 2 hours of it are less than the lines that are kept of a job. */
+/** Guess: 2 hours of it stay below the number of kept lines. */
 const SAID_MS = 15_000;
 
 /**
- * Says now and then how far a fetch is that takes long.
+ * Reports the progress of a long fetch now and then.
  *
  * @param now  clock in ms
  */

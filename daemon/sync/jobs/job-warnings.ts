@@ -1,21 +1,21 @@
-// What a finished index job says to somebody who may miss files: that nothing, or less than half of what is there, was
-// indexed, which rule did most of it, and the way out.
+// Warnings of a finished index job for users who may miss files: nothing, or less than half of the
+// files, was indexed; names the rule responsible and the remedy.
 
 import { OBJECT_MISSING } from '../../sources/disk/left-out.ts';
 import { type IgnoredCounts, totalOf } from '../../sources/docs/ignored.ts';
 import type { SourceKind } from '../../repos/records.ts';
 
-/** What decides which way out there is. */
+/** Facts that decide which remedy applies. */
 export interface WarnedSource {
   readonly kind: SourceKind;
-  /** A connection lists it: flags of commands are not for it. */
+  /** A connection lists it: command line flags do not apply. */
   readonly isListed: boolean;
-  /** There are files on disk besides what is committed. */
+  /** It has files on disk besides commits. */
   readonly hasWorkTree: boolean;
 }
 
 const WAYS_OUT: Readonly<Record<SourceKind, string>> = {
-  folder: 'take back what you need in a .trawlignore file ("!*" takes back all)',
+  folder: 'include what you need in a .trawlignore file ("!*" includes everything)',
   worktree: 'index what is committed',
   commits: 'change .trawlignore and commit it',
 };
@@ -26,7 +26,7 @@ const EMPTY: Readonly<Record<SourceKind, string>> = {
   commits: 'no files are committed',
 };
 
-/** Sentences, none if nothing is odd. */
+/** Sentences; none if nothing is unusual. */
 export function warningsOf(
   source: WarnedSource,
   job: {
@@ -41,7 +41,7 @@ export function warningsOf(
   return [...lostWarnings, ...ignoredWarnings(source, docCount, ignored, leftOut)];
 }
 
-/** What git says is there and cannot give. */
+/** Reasons where git lists an object but cannot read it. */
 const LOST =
   'committed files or folders are not searched: the repository lacks their git objects, as a partial clone does; ' +
   'the log names them';
@@ -73,15 +73,15 @@ function wayOut({ kind, isListed }: WarnedSource): string {
 
 function reasonsOf(source: WarnedSource, leftOut: Readonly<Record<string, number>>): string {
   const reasons = Object.entries(leftOut).map(([reason, count]) => `${count} ${reason}`);
-  if (reasons.length > 0) return `what is there are no files: ${reasons.join(', ')}`;
+  if (reasons.length > 0) return `it contains no files: ${reasons.join(', ')}`;
   const { kind, isListed, hasWorkTree } = source;
   if (kind === 'worktree')
-    return `${EMPTY[kind]}; to index what is committed use ${modeText('commits', isListed)}`;
+    return `${EMPTY[kind]}; to index commits use ${modeText('commits', isListed)}`;
   if (kind === 'folder' || !hasWorkTree) return EMPTY[kind];
   return `${EMPTY[kind]}; to index the files on disk use ${modeText('worktree', isListed)}`;
 }
 
-/** As a command or the configuration says it. */
+/** In the syntax of a command or of the configuration. */
 function modeText(mode: 'commits' | 'worktree', isListed: boolean): string {
   return isListed ? `"mode": "${mode}" in its connection` : `--mode ${mode}`;
 }

@@ -1,5 +1,5 @@
-// One job: what is to be done for a repo or a connection, how far it is, and what came of it (API.md 20.2). It lives as long as
-// it has attempts left; what is kept of it is a row of the store.
+// One job: the work for a repo or a connection, its progress and result (API.md 20.2). It lives
+// while it has attempts left; the store keeps a row of it.
 
 import { randomUUID } from 'node:crypto';
 import type { JobWrite, StoredJob } from '../../store/jobs.ts';
@@ -13,30 +13,29 @@ export const PRIORITIES = { user: 1, first: 5, scheduled: 10 } as const;
 
 let lastOrdinal = 0;
 
-/** Ordinals from now on are higher than that of a job of the process before, although the clock may be set back. */
+/** Later ordinals exceed those of the previous process, although the clock may be set back. */
 export function ascendFrom(ordinal: number): void {
   lastOrdinal = Math.max(lastOrdinal, ordinal);
 }
 
-/** Ascends. */
 function nextOrdinal(): number {
   lastOrdinal = Math.max(lastOrdinal + 1, Date.now() * 1000);
   return lastOrdinal;
 }
 
-/** Whose job it is: the id is one of its queue (API.md 20.2). */
+/** The target of a job; its id is unique in the queue (API.md 20.2). */
 export interface JobTarget {
   readonly queue: string;
   readonly id: number;
 }
 
 export class Job<Target, Result> {
-  /** As it was when it was asked for last. */
+  /** As of the last request. */
   target: Target;
   isForced = false;
-  /** It has a row in the store, or is to get one. */
+  /** It has a row in the store, or will get one. */
   isKept = false;
-  /** Whoever stopped it wants no further attempt, and that counts as a failure. */
+  /** It was stopped for good, and counts as failed. */
   isCancelled = false;
   readonly lines: JobLines;
   #row: StoredJob;
@@ -44,7 +43,7 @@ export class Job<Target, Result> {
   #abort = new AbortController();
   #outcome = newOutcome<Result>();
 
-  /** @param left  what a process before this one has left of it */
+  /** @param left  what a previous process stored of it */
   constructor({ queue, id }: JobTarget, target: Target, priority: number, left?: JobWrite) {
     this.target = target;
     this.isKept = left !== undefined;
@@ -77,17 +76,17 @@ export class Job<Target, Result> {
     return this.#row.targetId;
   }
 
-  /** Of the attempt that is under way, or of the next one. */
+  /** Of the current attempt, or of the next one. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** What comes of that attempt. Errors: the reason for which it was stopped. */
+  /** The result of that attempt. Errors: the reason why it was stopped. */
   get outcome(): Promise<Result> {
     return this.#outcome.promise;
   }
 
-  /** Undefined: it is not under way, or has said nothing yet. */
+  /** Undefined: not running, or no progress yet. */
   get progress(): JobProgress | undefined {
     return this.#progress;
   }
@@ -97,7 +96,7 @@ export class Job<Target, Result> {
     this.#progress = { ...step, since: isSame ? this.#progress!.since : Date.now() };
   }
 
-  /** Asked for again before it has begun. */
+  /** Requested again before it has started. */
   askedAgain(target: Target, priority: number, isForced: boolean): void {
     this.target = target;
     this.isForced ||= isForced;
@@ -106,7 +105,7 @@ export class Job<Target, Result> {
 
   begin(): void {
     const { attempt, state } = this.#row;
-    // One that was interrupted is made again.
+    // An interrupted job is repeated.
     const isAgain = state === 'PENDING' && this.#row.startedAt !== null && this.#row.error === null;
     this.#row = {
       ...this.#row,
@@ -121,14 +120,14 @@ export class Job<Target, Result> {
     this.lines.add(level, this.#row.attempt, message, fields);
   }
 
-  /** The attempt has ended; `state` PENDING: there is to be another one. */
+  /** The attempt has ended; `state` PENDING: another one follows. */
   end(state: 'PENDING' | 'COMPLETED' | 'FAILED', more: Partial<StoredJob> = {}): void {
     const finishedAt = state === 'PENDING' ? null : Date.now();
     this.#row = { ...this.#row, ...more, state, finishedAt };
     this.#progress = undefined;
   }
 
-  /** Tells those who wait what came of the attempt; a further one can be waited for then. */
+  /** Resolves the waiters with the result; a further attempt gets a new promise. */
   settle(result: Result): void {
     this.#outcome.resolve(result);
     this.#renew();
@@ -145,7 +144,7 @@ export class Job<Target, Result> {
     this.#abort = new AbortController();
   }
 
-  /** Stops the attempt that is under way. */
+  /** Stops the running attempt. */
   stop(reason: unknown): void {
     this.#abort.abort(reason);
   }
@@ -162,7 +161,7 @@ function newOutcome<Result>(): Outcome<Result> {
   const promise = new Promise<Result>((resolve, reject) =>
     Object.assign(settlers, { resolve, reject }),
   );
-  // Nobody may wait.
+  // There may be no waiters.
   promise.catch(() => {});
   // Safety: the executor has run.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

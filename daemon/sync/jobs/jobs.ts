@@ -1,5 +1,5 @@
-// What is to be indexed: a job for each repo, and what came of each. A repo with a damaged shard is built again until none is.
-// How jobs follow each other is job-runner.ts.
+// Index jobs: one for each repo to index, and their results. A repo with a damaged shard is built
+// again until none is damaged. job-runner.ts schedules them.
 
 import type { JobWrite } from '../../store/jobs.ts';
 import { isDiskFull, messageOf } from '../../base/caught.ts';
@@ -21,14 +21,13 @@ import { Retries } from '../../base/retries.ts';
 import type { Served } from '../../index/served/served.ts';
 import { UnchangedRepos } from './unchanged-repos.ts';
 
-/** The queue of index jobs. */
 export const INDEX_QUEUE = 'repo-index';
 
-/** What one job did. */
+/** The result of one job. */
 export interface JobResult extends IndexOutcome {
   readonly repo: string;
   readonly state: 'COMPLETED' | 'FAILED';
-  /** What the user may not have meant, a sentence each. */
+  /** Sentences about what the user may not have intended. */
   readonly warnings: readonly string[];
   readonly durationMs: number;
   readonly error?: string;
@@ -41,17 +40,17 @@ export interface JobsOptions {
   readonly served: Pick<Served, 'hideIfStray' | 'damagedRepo' | 'record'>;
   readonly book: JobBook;
   readonly log: Log;
-  /** As they are now. */
+  /** The current limits. */
   readonly jobLimits: () => JobLimits;
-  /** The host that the next job of a repo asks; undefined: none. */
+  /** The host that the next job of a repo contacts; undefined: none. */
   readonly hostToAsk: (record: RepoRecord) => string | undefined;
-  /** Told how far the job is that has been under way for the longest time. */
+  /** Notified of the progress of the longest running job. */
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
 }
 
-/** Rules that a line of the log names, those that leave out most. */
+/** Rules that a log line names, largest first. */
 const LOGGED_RULES_MAX = 5;
-/** Rules that the result of a job names. */
+/** Rules that a job result names. */
 const RULES_MAX = 100;
 
 export class Jobs {
@@ -59,13 +58,13 @@ export class Jobs {
   readonly #retries: Retries;
   readonly #news = new News();
   readonly #unchanged: UnchangedRepos;
-  /** Repos that are being built again, as they were damaged. */
+  /** Repos being rebuilt because of damage. */
   readonly #rebuilt = new Set<number>();
   readonly #runner: JobRunner<RepoRecord, JobResult>;
   readonly #waits = new HostWaits(() => this.#runner.noteWaits());
-  /** What each job of a plain folder warns of, by repoId. */
+  /** Warnings of each job of a plain folder, by repoId. */
   readonly oddities = new Map<number, readonly string[]>();
-  /** What the last job of each repo warned of, by repoId; those that did not are not in it. */
+  /** Warnings of the last job of each repo, by repoId; absent without warnings. */
   readonly warned = new Map<number, readonly string[]>();
 
   constructor(options: JobsOptions) {
@@ -86,7 +85,7 @@ export class Jobs {
       nameOf: ({ name }) => name,
       targetOf: (repoId) => served.record(repoId),
       priorityOf: (record) => {
-        // As it is now: who watches a source has kept the record of the beginning.
+        // The current record: a source watch may hold an old one.
         const { indexedAt } = served.record(record.repoId) ?? record;
         return indexedAt === undefined ? PRIORITIES.first : PRIORITIES.scheduled;
       },
@@ -105,20 +104,20 @@ export class Jobs {
   }
 
   /**
-   * Takes over what the process before has noted. Before anything is asked for.
+   * Restores jobs of the previous process. Call before any request.
    *
-   * @param nameOf  the name of a repo in the index; undefined: there is none of this id
+   * @param nameOf  the name of a repo in the index; undefined: unknown id
    */
   async recall(nameOf: (repoId: number) => string | undefined): Promise<void> {
     this.#runner.recall(await this.#options.book.read(), nameOf);
   }
 
-  /** Ends what the process before has left undone and nobody has asked for: those repos are not served any more. */
+  /** Ends restored jobs that nobody requested: their repos are no longer served. */
   forgetLeft(): void {
     this.#runner.forgetLeft();
   }
 
-  /** Those that have not ended, and those that wait to be taken up again. */
+  /** Unfinished jobs, and restored ones. */
   get open(): readonly IndexJob[] {
     return this.#runner.open;
   }
@@ -128,20 +127,24 @@ export class Jobs {
   }
 
   /**
-   * Asks for a job of a repo: the one that is queued already, if there is one; one more after that which is under way.
+   * Requests a job of a repo: the queued one if there is one, else a new one that follows the
+   * running one.
    *
-   * Errors: the index is being closed.
+   * Errors: the index is closing.
    */
   ask(record: RepoRecord, wish: JobWish = {}): IndexJob {
     return this.#runner.ask(record, wish);
   }
 
-  /** Asks for a job that is kept from now on; returns its id. Errors: as `ask`. */
+  /** Requests a job that is stored from now on; returns its id. Errors: as `ask`. */
   askKept(record: RepoRecord): Promise<string> {
     return this.#runner.askKept(record);
   }
 
-  /** Runs one job for each repo; their results in order. A failure is a result, not an error. */
+  /**
+   * Runs one job for each repo; returns their results in order. A failure is a result, not an
+   * error.
+   */
   async indexAll(
     records: readonly RepoRecord[],
     isForced: boolean,
@@ -153,11 +156,12 @@ export class Jobs {
   }
 
   /**
-   * Asks for one job of each repo; others have turns meanwhile, as 5,000 take a tenth of a second.
+   * Requests one job for each repo, yielding in between, as 5,000 take a tenth of a second.
    *
-   * @returns  once all are asked for, their results to come, in order; a failure is a result, not an error
+   * @returns  once all are requested, their later results, in order; a failure is a result, not an
+   * error
    *
-   * Errors: the reason of the signal, and those asked for are interrupted.
+   * Errors: the reason of the signal; the requested jobs are interrupted.
    */
   async askAll(
     records: readonly RepoRecord[],
@@ -165,7 +169,7 @@ export class Jobs {
     signal?: AbortSignal,
   ): Promise<{ readonly results: Promise<JobResult[]> }> {
     signal?.throwIfAborted();
-    // Why now: whatever ends this process while they wait, the next one builds them.
+    // Why now: if this process ends while they wait, the next one builds them.
     if (isForced) await this.#options.indexer.owe(records.map(({ repoId }) => repoId));
     signal?.throwIfAborted();
     const jobs: IndexJob[] = [];
@@ -173,7 +177,7 @@ export class Jobs {
       for (const job of jobs) this.#runner.interrupt(job, signal?.reason);
     };
     signal?.addEventListener('abort', stop, { once: true });
-    // Why at once: a job that waits after a failure has another outcome.
+    // Why at once: after a failure the job gets a new outcome.
     const outcomes: Promise<JobResult>[] = [];
     const breather = new Breather();
     for (const record of records) {
@@ -185,13 +189,13 @@ export class Jobs {
       if (pause !== undefined) await pause;
     }
     const results = Promise.all(outcomes).finally(() => signal?.removeEventListener('abort', stop));
-    results.catch(() => {}); // Nobody may wait.
+    results.catch(() => {}); // There may be no waiters.
     return { results };
   }
 
   /**
-   * Has a repo indexed whose source has changed; of one that waits after a failure the next attempt comes soon. Resolves when
-   * the job is done, with whether it could be; at once, with false, where it waits. Errors: none.
+   * Indexes a repo whose source has changed; shortens the pause after a failure. Resolves with
+   * whether the job succeeded; at once with false if the repo waits. Errors: none.
    */
   async indexChanged(record: RepoRecord, signal: AbortSignal): Promise<boolean> {
     if (this.#runner.hasten(record.repoId)) return false;
@@ -199,7 +203,7 @@ export class Jobs {
     return result?.state === 'COMPLETED';
   }
 
-  /** Does `work` with those of these repos of which no job is under way, nor begins meanwhile. */
+  /** Runs `work` with those of the repos without a running job; none starts meanwhile. */
   without<Result>(
     repoIds: readonly number[],
     work: (free: ReadonlySet<number>) => Promise<Result>,
@@ -207,17 +211,17 @@ export class Jobs {
     return this.#runner.without(repoIds, work);
   }
 
-  /** Resolves when no job does more than wait for a code host that says nothing, and none could begin. */
+  /** Resolves when all running jobs only wait for a silent code host, and none can start. */
   whenQuiet(): Promise<void> {
     return this.#runner.whenQuiet();
   }
 
-  /** Resolves when no job is under way, and none could begin. */
+  /** Resolves when no job runs, and none can start. */
   whenIdle(): Promise<void> {
     return this.#runner.whenIdle();
   }
 
-  /** Ends the jobs of repos that are gone. */
+  /** Ends the jobs of removed repos. */
   cancel(repoIds: readonly number[]): void {
     for (const repoId of repoIds) {
       this.warned.delete(repoId);
@@ -267,7 +271,7 @@ export class Jobs {
     };
   }
 
-  /** Tells what a job did. */
+  /** Logs the result of a job. */
   #note(job: IndexJob, result: JobResult): void {
     const { ignored, warnings, ...logged } = result;
     const by = Object.entries(ignored).slice(0, LOGGED_RULES_MAX);
@@ -277,7 +281,7 @@ export class Jobs {
       ...(by.length === 0 ? {} : { ignoredBy: Object.fromEntries(by) }),
       warnings: warnings.length,
     };
-    // What is kept has lines of its own.
+    // Stored jobs have lines of their own.
     if (result.isUnchanged && !job.isKept) this.#unchanged.note(fields);
     else this.#runner.say(job, 'info', 'repo indexed', fields);
     for (const warning of this.#news.fresh(job.targetId, warnings))
@@ -295,7 +299,7 @@ export class Jobs {
     );
   }
 
-  /** The result of a job that failed before there was a repo, which is noted and logged. */
+  /** The logged result of a job that failed before there was a repo. */
   fail(repo: string, cause: unknown, durationMs: number): JobResult {
     const error = messageOf(cause);
     this.#options.log.error('indexing failed', { repo, error });
@@ -303,12 +307,12 @@ export class Jobs {
     return failureOf(repo, error, durationMs);
   }
 
-  /** Builds a repo again, as long as a shard of it is damaged. */
+  /** Rebuilds a repo while one of its shards is damaged. */
   buildAgain({ repoId, name }: RepoRecord): void {
     if (this.#rebuilt.has(repoId)) return;
     this.#retries.run(`repo ${repoId}`, 'the repo is built again', { repo: name }, () => {
       const damaged = this.#options.served.damagedRepo(repoId);
-      // It ends without a word when the index is closed.
+      // It stops silently when the index is closed.
       if (damaged !== undefined) this.#build(damaged).catch(() => {});
     });
   }
@@ -318,13 +322,13 @@ export class Jobs {
     const [result] = await this.indexAll([damaged], false, this.#runner.signal);
     this.#rebuilt.delete(damaged.repoId);
     const isDamaged = this.#options.served.damagedRepo(damaged.repoId) !== undefined;
-    // What failed is tried again as every job is.
+    // A failed rebuild is retried like any job.
     if (isDamaged && result?.state === 'COMPLETED') this.buildAgain(damaged);
   }
 
   /**
-   * Stops what is under way, to be done by the next process; resolves when nothing is, and nothing begins any more. The book is
-   * closed with it: jobs of other queues have ended before.
+   * Stops running jobs, for the next process to run; resolves when none runs. No job starts any
+   * more. Closes the job book too, so jobs of other queues must have ended.
    */
   async close(): Promise<void> {
     this.#retries.close();
@@ -334,7 +338,7 @@ export class Jobs {
   }
 }
 
-/** An error that says that there is no room says from now on how much is needed, as far as that is known. */
+/** Adds the required size to an out-of-space error, if it is known. */
 function withNeed(error: unknown, progress: JobProgress | undefined): unknown {
   const size = progress?.unit === 'bytes' ? progress.total : 0;
   if (!(error instanceof Error) || !isDiskFull(error) || size === 0) return error;

@@ -1,11 +1,11 @@
-// Which warnings of a job are new. A repo that is kept current has a job for each commit, and each would warn of the same
-// things; a warning is logged by the first of them alone.
+// Filters the new warnings of a job. A repo that is kept up to date has a job for each commit with
+// the same warnings; only the first one logs them.
 
 export class News {
-  /** What the last job of each repo warned of, by repoId. */
+  /** Warnings of the last job of each repo, by repoId. */
   readonly #last = new Map<number, ReadonlySet<string>>();
 
-  /** Those of all warnings of a job that the job before did not give, whatever numbers they tell. */
+  /** The warnings that the previous job did not have, ignoring numbers in them. */
   fresh(repoId: number, warnings: readonly string[]): string[] {
     const before = this.#last.get(repoId);
     this.#last.set(repoId, new Set(warnings.map(keyOf)));

@@ -1,4 +1,5 @@
-// Which revisions of a repo are to be indexed: the default one, and the branches and tags that its globs select.
+// Selects the revisions of a repo to index: the default one, and the branches and tags that match
+// its globs.
 
 import { compileGlobs } from '../../sources/disk/globs.ts';
 import type { ProbedSource } from '../../sources/git/probe.ts';
@@ -8,7 +9,7 @@ import { findRevisions, type Revision } from '../../sources/git/refs.ts';
 /**
  * The revisions besides the default one, by name.
  *
- * @param warnings  gets a sentence for each thing that was not found
+ * @param warnings  collects a sentence for each missing one
  * Errors: GitError.
  */
 export async function selectRevisions(

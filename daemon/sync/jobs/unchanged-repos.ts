@@ -1,24 +1,23 @@
-// Jobs that found nothing changed, for the log: a line each where they are few, one line for all of a start or a round where
-// they are many.
+// Logs jobs that found nothing changed: a line each if they are few, one line for many.
 
 import type { Log, LogFields } from '../../base/log.ts';
 
 export interface UnchangedReposOptions {
   readonly log: Log;
-  /** Whether more jobs are under way or wait. */
+  /** Whether more jobs are running or waiting. */
   readonly isBusy: () => boolean;
 }
 
-/** Guess: as many lines are read. */
+/** Guess: people read this many lines. */
 const LINES_MAX = 10;
-/** Guess: lines wait for each other that long, ms, and while jobs go on. */
+/** Guess: lines are collected for this long, in ms, and while jobs run. */
 const PAUSE_MS = 50;
-/** Most pauses that a line waits for. */
+/** Most pauses that a line waits. */
 const PAUSES_MAX = 200;
 
 export class UnchangedRepos {
   readonly #options: UnchangedReposOptions;
-  /** Of the first ones that wait. */
+  /** Of the first waiting ones. */
   #lines: LogFields[] = [];
   #count = 0;
   #pauses = 0;
@@ -28,7 +27,7 @@ export class UnchangedRepos {
     this.#options = options;
   }
 
-  /** A job found nothing changed. @param fields  of a line of its own */
+  /** A job found nothing changed. @param fields  for a line of its own */
   note(fields: LogFields): void {
     if (this.#count++ < LINES_MAX) this.#lines.push(fields);
     this.#timer ??= setInterval(() => this.#tellSoon(), PAUSE_MS).unref();
@@ -39,12 +38,11 @@ export class UnchangedRepos {
     this.tell();
   }
 
-  /** Tells of those that wait. */
+  /** Logs the waiting ones. */
   tell(): void {
     clearInterval(this.#timer);
     const { log } = this.#options;
-    if (this.#count > LINES_MAX)
-      log.info('repos looked at: nothing changed', { repos: this.#count });
+    if (this.#count > LINES_MAX) log.info('repos checked: nothing changed', { repos: this.#count });
     else for (const fields of this.#lines) log.info('repo indexed', fields);
     [this.#lines, this.#count, this.#pauses, this.#timer] = [[], 0, 0, undefined];
   }

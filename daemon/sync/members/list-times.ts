@@ -1,20 +1,21 @@
-// When the readers of a repo are asked for again: spread over the last quarter of the interval, so that thousands of lists that
-// were taken at once are not for ever; and sooner where one was asked for since. After a failure with growing pauses.
+// Schedules when the readers of a repo are fetched again: spread over the last quarter of the
+// interval, so that thousands of lists do not stay in step; earlier on request; after failures with
+// growing pauses.
 
 /** Guess: after the first failure; each further one doubles it. */
 const PAUSE_MS_MIN = 60_000;
 
 export interface ListTimes {
-  /** Milliseconds since the epoch, as the next; undefined: there is no list. */
+  /** Milliseconds since the epoch, as the next member; undefined: no list. */
   readonly takenAt: number | undefined;
-  /** When all lists of the connection were asked for; 0: nobody did. */
+  /** When all lists of the connection were requested; 0: never. */
   readonly askedAt: number;
 }
 
 /**
- * Is a list to be taken again?
+ * Whether a list must be fetched again.
  *
- * @param nowMs  milliseconds since the epoch. A list of a time to come is of a clock that was wrong
+ * @param nowMs  milliseconds since the epoch. A list from the future comes from a wrong clock
  */
 export function isDue(
   repoId: number,
@@ -26,7 +27,7 @@ export function isDue(
   return nowMs - takenAt >= intervalMs * (0.75 + 0.25 * spreadOf(repoId));
 }
 
-/** 0 to 1, another one for each repo. */
+/** 0 to 1, different for each repo. */
 function spreadOf(repoId: number): number {
   return (Math.imul(repoId, 0x9e3779b1) >>> 0) / 2 ** 32;
 }
@@ -34,7 +35,7 @@ function spreadOf(repoId: number): number {
 /**
  * Milliseconds until the next attempt.
  *
- * @param retryAt  as the host said, ISO 8601
+ * @param retryAt  from the host, ISO 8601
  */
 export function pauseAfter(
   failureCount: number,

@@ -1,7 +1,7 @@
-// Keeps lists of who may read the repositories of connections that say `syncPermissions` (API.md 4.13): asks the host for each
-// repository that is not public, on a schedule and on request, and replaces a list when the answer is whole. A failure keeps
-// the last one, until its age ends it (accounts/host-lists.ts). What was fetched when is in the store, so that a daemon
-// that was stopped goes on where it was.
+// Keeps lists of who may read the repositories of connections with `syncPermissions` (API.md 4.13):
+// fetches the readers of each repository that is not public, on a schedule and on request, and
+// replaces a list by a complete answer. After a failure the last list stays until it expires
+// (accounts/host-lists.ts). Times are in the store, so a restart resumes.
 
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
@@ -22,7 +22,7 @@ export interface MemberRepo extends AskedRepo {
   readonly visibility: RepoRecord['visibility'];
 }
 
-/** What is asked of a host here. */
+/** The methods of a host used here. */
 export type MemberHost = Pick<Host, 'members' | 'nameHost'>;
 
 export interface MemberSyncOptions {
@@ -37,13 +37,16 @@ export interface MemberSyncOptions {
     readonly ageMsMax: () => number;
     readonly intervalMs: () => number;
   };
-  /** All repos that a connection lists now, so that others have left; undefined: that is not known yet. */
+  /** All repos that a connection lists now, so others have left; undefined: unknown yet. */
   readonly reposOf: (connection: string) => readonly MemberRepo[] | undefined;
   /** Errors: any; they count as failures of the host. */
   readonly hostOf: (connection: string) => Promise<MemberHost>;
-  /** How many accounts the lists of a connection hold, and how many of them are known. Errors: NOT_READY. */
+  /**
+   * How many accounts the lists of a connection contain, and how many are known users. Errors:
+   * NOT_READY.
+   */
   readonly countsOf: (connection: string) => Promise<ReaderCounts>;
-  /** What the audit says of readers that changed. */
+  /** Audit records of changed readers. */
   readonly recordsOf: (
     repoId: number,
     connection: string,
@@ -54,10 +57,10 @@ export interface MemberSyncOptions {
   readonly log: Log;
 }
 
-/** Lists of one pass. */
+/** The lists fetched in one pass. */
 export interface MemberResult {
   readonly taken: number;
-  /** Those of repos that left or are public. */
+  /** Lists of repos that left or are public. */
   readonly removed: number;
   readonly failed: number;
 }
@@ -70,32 +73,32 @@ interface Failure {
   readonly retryMs: number;
 }
 
-/** What is known of a connection since the start. */
+/** The state of a connection since the start. */
 interface State {
   /** By repoId. */
   readonly failures: Map<number, Failure>;
-  /** Of the host as a whole: nobody asks it before that failure is over. */
+  /** Of the whole host: no requests until it is over. */
   hostFailure: Failure | undefined;
   running: Promise<MemberResult> | undefined;
-  /** RepoIds that the pass under way is about; what left since is not among them. */
+  /** RepoIds of the running pass without those that left since. */
   wanted: ReadonlySet<number>;
-  /** Lists that are being replaced. */
+  /** Lists being replaced. */
   readonly writing: Map<number, Promise<unknown>>;
-  /** Repositories in a row that could not be asked about. */
+  /** Consecutive repositories that failed. */
   failedInRow: number;
-  /** As the lists were counted last. */
+  /** From the last count. */
   counts: ReaderCounts | undefined;
-  /** Not before that they are counted again; of performance.now. */
+  /** Earliest time of the next count; of performance.now. */
   countMs: number;
 }
 
-/** Guess: so often is looked whether something is due. */
+/** Guess: how often due lists are checked. */
 const CHECK_MS = 60_000;
-/** Guess: a listing of many pages is asked about some of them at a time. */
+/** Guess: a listing of many pages is processed in a few parts. */
 const SOON_MS = 2_000;
-/** Repositories of a connection that are asked about at a time. */
+/** Repositories of a connection fetched at a time. */
 const ASKED_MAX = 4;
-/** Failures of the host as a whole: to ask it for the next repository is no use. */
+/** Failures of the whole host: the next repository would fail too. */
 const OF_THE_HOST: ReadonlySet<string> = new Set([
   'CERTIFICATE_REFUSED',
   'NOT_AUTHENTICATED',
@@ -103,9 +106,9 @@ const OF_THE_HOST: ReadonlySet<string> = new Set([
   'NO_SECRET',
   'RATE_LIMITED',
 ]);
-/** Guess: after so many repositories in a row it is the host. */
+/** Guess: after this many consecutive failures the whole host counts as failed. */
 const FAILED_IN_ROW_MAX = 8;
-/** Counting takes at most one part in so many of the time. */
+/** Counting takes at most one part in this many of the time. */
 const COUNT_SHARE = 20;
 const NOTHING: MemberResult = { taken: 0, removed: 0, failed: 0 };
 
@@ -115,26 +118,29 @@ export class MemberSync {
   readonly #abort = new AbortController();
   #isStarted = false;
   #timer: NodeJS.Timeout | undefined;
-  /** When it is over; of performance.now. */
+  /** Of performance.now. */
   #nextMs = Infinity;
 
   constructor(options: MemberSyncOptions) {
     this.#options = options;
   }
 
-  /** From now on lists are taken when they are due. */
+  /** Starts the schedule. */
   start(): void {
     this.#isStarted = true;
     this.#checkIn(0);
   }
 
-  /** What connections list, or which of them sync, may have changed: what left goes at once, what came is asked about soon. */
+  /**
+   * The repos of connections, or their settings, may have changed: lists of repos that left go at
+   * once, new ones are fetched soon.
+   */
   noteListed(): void {
     void this.dropLeft();
     this.#checkIn(SOON_MS);
   }
 
-  /** Checks then, unless that is done sooner anyway. */
+  /** Checks after this time, or earlier. */
   #checkIn(ms: number): void {
     const atMs = performance.now() + ms;
     if (!this.#isStarted || this.#abort.signal.aborted || this.#nextMs <= atMs) return;
@@ -146,14 +152,14 @@ export class MemberSync {
     }, ms).unref();
   }
 
-  /** Waits for what is under way, which ends early. */
+  /** Waits for running work, which ends early. */
   async close(): Promise<void> {
     this.#abort.abort(new Error('the daemon is stopping'));
     clearTimeout(this.#timer);
     await Promise.allSettled([...this.#states.values()].flatMap(({ running }) => running ?? []));
   }
 
-  /** What does not work, in words for owners; empty: nothing. */
+  /** Problems, as sentences for owners; empty: none. */
   get degradations(): readonly string[] {
     const { rules } = this.#options;
     return [...this.#states].flatMap(([connection, state]) => {
@@ -168,13 +174,13 @@ export class MemberSync {
     });
   }
 
-  /** Accounts in the lists of a connection; undefined: it does not sync, or nobody has counted yet. */
+  /** Accounts in the lists of a connection; undefined: it does not sync, or is not counted yet. */
   countsOf(connection: string): ReaderCounts | undefined {
     const isSyncing = this.#options.rules.connections().has(connection);
     return isSyncing ? this.#states.get(connection)?.counts : undefined;
   }
 
-  /** Takes the lists that are due, of all connections. Errors: none. */
+  /** Fetches the due lists of all connections. Errors: none. */
   async check(): Promise<void> {
     const names = [...this.#options.rules.connections()];
     await Promise.all(names.map((connection) => this.#pass(connection)));
@@ -182,7 +188,7 @@ export class MemberSync {
   }
 
   /**
-   * Takes all lists of a connection now. What a stop keeps from being taken is taken after the next start.
+   * Fetches all lists of a connection now; after a stop the next start continues.
    *
    * Errors: NOT_READY of the store; failures of the host are counted.
    */
@@ -199,30 +205,33 @@ export class MemberSync {
     return this.#pass(connection);
   }
 
-  /** As `run`, for somebody who does not wait. Errors: none. */
+  /** As `run`, without waiting. Errors: none. */
   ask(connection: string): void {
     this.run(connection).catch((error: unknown) =>
-      this.#options.log.warn('who may read repositories was not asked of their host', {
+      this.#options.log.warn('readers of repositories could not be fetched from their host', {
         connection,
         error: messageOf(error),
       }),
     );
   }
 
-  /** What connections list has changed: lists of repos that left or turned public go at once. Errors: none. */
+  /**
+   * Repos of connections have changed: lists of repos that left or became public go at once.
+   * Errors: none.
+   */
   async dropLeft(): Promise<void> {
     const { rules, log } = this.#options;
     try {
       for (const connection of rules.connections())
         await this.#drop(connection, this.#leftOf(connection));
     } catch (error) {
-      log.warn('lists of readers of repositories that left could not be removed yet', {
+      log.warn('lists of readers of removed repositories could not be removed yet', {
         error: messageOf(error),
       });
     }
   }
 
-  /** RepoIds of lists that a connection is not to have any more; a pass under way takes none of them from here on. */
+  /** RepoIds of lists to remove from a connection; a running pass skips them from here on. */
   #leftOf(connection: string): readonly number[] {
     const { lists, reposOf } = this.#options;
     const repos = reposOf(connection);
@@ -266,7 +275,7 @@ export class MemberSync {
     return state;
   }
 
-  /** One at a time of a connection; who asks meanwhile gets the result of that one. */
+  /** One pass at a time per connection; further callers get its result. */
   #pass(connection: string): Promise<MemberResult> {
     const state = this.#stateOf(connection);
     state.running ??= this.#passOnce(connection, state).finally(() => {
@@ -294,7 +303,7 @@ export class MemberSync {
     }
   }
 
-  /** Errors: those of the host as a whole, and of the store. */
+  /** Errors: those of the whole host, and of the store. */
   async #take(
     connection: string,
     state: State,
@@ -317,7 +326,7 @@ export class MemberSync {
     });
     if (this.#abort.signal.aborted) return { taken, failed };
     state.hostFailure = undefined;
-    // Who asked since wants another pass.
+    // A request during the pass needs another pass.
     if (
       askedText !== undefined &&
       (await store.settings.get(askedSetting(connection))) === askedText
@@ -326,7 +335,10 @@ export class MemberSync {
     return { taken, failed };
   }
 
-  /** Users come and link accounts at any time, so that each pass counts, unless that takes long. Errors: NOT_READY. */
+  /**
+   * Users come and link accounts at any time, so each pass counts, unless that takes long. Errors:
+   * NOT_READY.
+   */
   async #count(connection: string, state: State): Promise<void> {
     const startMs = performance.now();
     if (startMs < state.countMs) return;
@@ -341,13 +353,16 @@ export class MemberSync {
     return isDue(repoId, { takenAt, askedAt }, this.#intervalMs, now());
   }
 
-  /** Why not longer than half an age: a list would end before the next one is taken, and one failure could be made good. */
+  /**
+   * Why at most half the maximum age: else a list expires before the next fetch, or after one
+   * failure.
+   */
   get #intervalMs(): number {
     const { rules } = this.#options;
     return Math.min(rules.intervalMs(), rules.ageMsMax() / 2);
   }
 
-  /** Calls `run` for each, some at a time. Errors: the first one; no further call is begun then. */
+  /** Calls `run` for each, some at a time. Errors: the first one; no further call starts then. */
   async #inParallel(
     repos: readonly MemberRepo[],
     run: (repo: MemberRepo) => Promise<void>,
@@ -369,7 +384,10 @@ export class MemberSync {
     for (const one of runs) if (one.status === 'rejected') throw one.reason;
   }
 
-  /** False: it failed, which is noted, or the repo has left. Errors: those of the host as a whole, and of the store. */
+  /**
+   * False: it failed, which is recorded, or the repo has left. Errors: those of the whole host, and
+   * of the store.
+   */
   async #takeOne(
     connection: string,
     state: State,
@@ -390,7 +408,7 @@ export class MemberSync {
     return this.#replace(connection, state, repo, readers, takenAt);
   }
 
-  /** Errors: the same one, where it says that the host as a whole cannot be asked. */
+  /** Errors: rethrows it if the whole host cannot be asked. */
   #noteFailure(state: State, { repoId, name }: MemberRepo, error: unknown): void {
     this.#abort.signal.throwIfAborted();
     if (error instanceof HostError && OF_THE_HOST.has(error.code)) throw error;
@@ -438,7 +456,7 @@ export class MemberSync {
       const words = this.#wordsOf(connection, state);
       if (words !== undefined) log.warn(words, { connection, taken, removed, failed });
     } else if (taken + removed > 0)
-      log.info('who may read repositories was asked of their host', { connection, taken, removed });
+      log.info('readers of a repository fetched from its host', { connection, taken, removed });
   }
 
   #wordsOf(connection: string, { failures, hostFailure }: State): string | undefined {
@@ -454,7 +472,7 @@ export class MemberSync {
     return `the readers ${what} could not be fetched: ${first.message}; ${end}`;
   }
 
-  /** When what the lists of these repos give ends, in words. */
+  /** When access by the lists of these repos ends, in words. */
   #endOf(connection: string, repoIds: readonly number[]): string {
     const { lists, rules, now } = this.#options;
     let firstEnd = Infinity;
@@ -462,14 +480,14 @@ export class MemberSync {
       const takenAt = lists.takenAt(repoId, connection);
       if (takenAt !== undefined) firstEnd = Math.min(firstEnd, takenAt + rules.ageMsMax());
     }
-    if (firstEnd === Infinity) return 'nobody sees them by their host';
+    if (firstEnd === Infinity) return 'nobody sees them through their host';
     const time = new Date(firstEnd).toISOString();
     return firstEnd > now()
-      ? `what the host said before counts until ${time}`
-      : `what the host said before ended at ${time}`;
+      ? `the host's last answer counts until ${time}`
+      : `the host's last answer expired at ${time}`;
   }
 
-  /** Lists of connections that are gone, or no longer sync, go once they can count no more. Errors: none. */
+  /** Removes expired lists of connections that are gone or no longer sync. Errors: none. */
   async #removeEnded(): Promise<void> {
     const { lists, rules, now, log } = this.#options;
     const ended = (repoId: number, connection: string): boolean =>
@@ -484,19 +502,21 @@ export class MemberSync {
         );
       }
     } catch (error) {
-      log.warn('lists of readers that count no more could not be removed', {
+      log.warn('expired lists of readers could not be removed', {
         error: messageOf(error),
       });
     }
   }
 }
 
-/** Those whose readers a host is asked for: all see the others. */
+/** Repos whose readers are fetched: everybody sees the others. */
 function askedAbout(repos: readonly MemberRepo[]): readonly MemberRepo[] {
   return repos.filter(({ visibility }) => visibility !== 'public');
 }
 
-/** Under this name the store has when all lists of a connection were asked for, until they were taken. */
+/**
+ * Setting with the time at which all lists of a connection were requested, until they are fetched.
+ */
 function askedSetting(connection: string): string {
   return `members.asked.${connection}`;
 }

@@ -1,18 +1,21 @@
-// Asks a host who may read one repository: all of them, or an error. Part of a list is no list.
+// Fetches who may read one repository from its host: the complete list, or an error.
 
 import { type Host, HostError, type HostMember, type HostRepo } from '../../hosts/host.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
 import { ReaderSet } from '../../store/host-readers.ts';
 
 const READERS_MAX = 200_000;
-/** Pages that shift while they are read repeat some; a host that repeats them for ever comes to an end. */
+/** Shifting pages repeat some; the bound stops a host that repeats them for ever. */
 const ANSWERS_MAX = 2 * READERS_MAX;
 const LIST_MS_MAX = 600_000;
 
-/** What is known of a repository that is asked about. */
+/** The repository to ask about. */
 export type AskedRepo = Pick<HostRepo, 'hostId' | 'path'>;
 
-/** Errors: HostError, also for a host that is not asked for that, says too much or takes too long; the reason of the signal. */
+/**
+ * Errors: HostError, also for a host without such lists, with too long ones, or too slow; the
+ * reason of the signal.
+ */
 export async function readMembers(
   host: Pick<Host, 'members' | 'nameHost'>,
   repo: AskedRepo,
@@ -22,8 +25,8 @@ export async function readMembers(
   if (host.members === undefined)
     throw new HostError(
       'NOT_SUPPORTED',
-      `${nameHost} is not asked who may read its repositories; take syncPermissions away from the connection, ` +
-        'and grant by permissions.grants',
+      `${nameHost} cannot list the readers of its repositories; remove syncPermissions from the connection, ` +
+        'and grant access by permissions.grants',
     );
   const limit = new TimeLimit(LIST_MS_MAX, signal);
   try {
@@ -33,7 +36,7 @@ export async function readMembers(
     const minutes = LIST_MS_MAX / 60_000;
     throw new HostError(
       'HOST_UNAVAILABLE',
-      `${nameHost}/${repo.path}: its readers were not listed within ${minutes} minutes; see whether the host is overloaded`,
+      `${nameHost}/${repo.path}: its readers were not listed within ${minutes} minutes; check whether the host is overloaded`,
     );
   } finally {
     limit.end();
@@ -53,7 +56,7 @@ async function gather(
     if (readers.size > READERS_MAX || ++answerCount > ANSWERS_MAX)
       throw new HostError(
         'TOO_MANY_READERS',
-        `${name}: more than ${READERS_MAX} readers, which is the limit; grant it to everyone by permissions.grants`,
+        `${name}: more than ${READERS_MAX} readers, which is the limit; grant access to everyone by permissions.grants`,
       );
   }
   signal.throwIfAborted();

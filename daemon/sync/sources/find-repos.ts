@@ -1,7 +1,7 @@
-// The git repositories below a folder: work trees (linked ones and those of submodules too) and bare ones. Looks at names
-// alone, never behind symbolic links, not into `.git`, `node_modules` and our own data directory, and not at more than a person
-// would have there. In a work tree only further work trees are looked for: what looks like a bare repository there is mostly a
-// file of its tests.
+// Finds the git repositories below a folder: work trees (also linked ones and submodules) and bare
+// ones. Reads only names, follows no symbolic links, skips `.git`, `node_modules` and our own data
+// directory, and is bounded by what a person might have. Inside a work tree only further work trees
+// count: a bare repository there is mostly test data.
 
 import { type Dirent, existsSync, lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export interface FoundRepo {
   readonly isBare: boolean;
 }
 
-/** A folder that may be a repository, or hold some, and why it is passed over. */
+/** A folder that may be or contain a repository, and why it is skipped. */
 export interface OddFolder {
   readonly path: string;
   readonly reason: string;
@@ -27,43 +27,43 @@ export interface OddFolder {
 export interface FoundRepos {
   /** By path. */
   readonly repos: readonly FoundRepo[];
-  /** The first of them. */
+  /** The first ones. */
   readonly odd: readonly OddFolder[];
-  /** Files in folders that are in no repository. */
+  /** Files in folders outside repositories. */
   readonly fileCount: number;
-  /** Symbolic links that lead to a repository. */
+  /** Symbolic links to repositories. */
   readonly linkCount: number;
-  /** There are work trees, in which nothing was looked for. */
+  /** Work trees were not searched. */
   readonly isPartial: boolean;
 }
 
 export interface FindOptions {
-  /** In work trees too; default: true. */
+  /** Also search in work trees; default: true. */
   readonly isDeep?: boolean;
-  /** Repositories that need not be looked at, unless `isDeep`. */
+  /** Repositories that need no probing, unless `isDeep`. */
   readonly isKnown?: (path: string) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Guess: `host/group/subgroup/name`, and some levels in a work tree. */
 export const FIND_DEPTH_MAX = 8;
-/** Bounds on folders that are looked at, repositories, links that are tried, and folders that are told of. */
+/** Bounds for searched folders, repositories, checked links, and reported folders. */
 const FOLDERS_MAX = 100_000;
 const REPOS_MAX = 20_000;
 const LINKS_MAX = 1_000;
 const ODD_MAX = 50;
-/** Guess: looking waits for the disk. */
+/** Guess: searching waits for the disk. */
 const AT_ONCE = 16;
-/** Folders in which nothing is looked for. */
+/** Folders that are skipped. */
 export const PASSED_OVER: ReadonlySet<string> = new Set([...CONTROL_FOLDERS, 'node_modules']);
 
-/** A folder to look at. */
+/** A folder to search. */
 interface Place {
   readonly path: string;
   readonly isInRepo: boolean;
 }
 
-/** What is found, while it is looked for. */
+/** Results so far. */
 interface Draft {
   readonly repos: FoundRepo[];
   readonly odd: OddFolder[];
@@ -74,10 +74,10 @@ interface Draft {
 }
 
 /**
- * What is found below a folder, without the folder itself, whatever that is.
+ * Finds repositories below a folder, without the folder itself.
  *
  * Errors: of the file system if the folder cannot be read; the reason of the signal.
- * Cost: a listing for each folder that is looked at, 100,000 of them at most.
+ * Cost: a listing for each searched folder, at most 100,000.
  */
 export async function findRepos(root: string, options: FindOptions = {}): Promise<FoundRepos> {
   const counts = { fileCount: 0, linkCount: 0, linksTried: 0 };
@@ -87,7 +87,7 @@ export async function findRepos(root: string, options: FindOptions = {}): Promis
   let level = foldersIn({ path: root, isInRepo: false }, atRoot, draft);
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > FIND_DEPTH_MAX) {
-      note(draft, root, `${level.length} folders lie more than ${FIND_DEPTH_MAX} levels below it`);
+      note(draft, root, `${level.length} folders are more than ${FIND_DEPTH_MAX} levels below it`);
       break;
     }
     const next: Place[] = [];
@@ -99,7 +99,7 @@ export async function findRepos(root: string, options: FindOptions = {}): Promis
       lookedCount += some.length;
       const bound = boundOf(lookedCount, draft.repos.length);
       if (bound === undefined) continue;
-      note(draft, root, `what is beyond ${bound} was not looked at`);
+      note(draft, root, `folders beyond ${bound} were not searched`);
       return sorted(draft);
     }
     level = next;
@@ -121,7 +121,7 @@ function sorted(draft: Draft): FoundRepos {
   return draft;
 }
 
-/** Looks at a folder below the root; gives the folders in it that are to be looked at. Errors: none. */
+/** Searches a folder below the root; returns its subfolders to search. Errors: none. */
 async function look(place: Place, options: FindOptions, draft: Draft): Promise<Place[]> {
   const { isDeep = true, isKnown = () => false } = options;
   if (!isDeep && isKnown(place.path)) return [];
@@ -139,7 +139,7 @@ async function look(place: Place, options: FindOptions, draft: Draft): Promise<P
     return isDeep ? foldersIn({ ...place, isInRepo: true }, entries, draft) : [];
   } catch (error) {
     if (error instanceof ProbeError) note(draft, place.path, error.message);
-    // Of what is in a repository its own job tells.
+    // Problems inside a repository are reported by its own job.
     else if (!isGone(error) && !place.isInRepo)
       note(draft, place.path, `cannot be read (${errorCodeOf(error)})`);
     return [];

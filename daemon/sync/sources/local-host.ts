@@ -1,5 +1,5 @@
-// A connection to folders of this machine (`file://`, API.md 19.4), as a host that lists what its address means now. All of it
-// is read in place: nothing is fetched, and nothing of it changed.
+// A connection to folders of this machine (`file://`, API.md 19.4), as a host that lists the
+// sources of its address. They are read in place: nothing is fetched or changed.
 
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '../../base/caught.ts';
@@ -15,11 +15,11 @@ import { findLocalSources, type LocalSource, type LocalSourcesOptions } from './
 
 export interface LocalHostSettings extends Pick<LocalSourcesOptions, 'mode' | 'ignore'> {
   readonly url: string;
-  /** Of the one source that the address means. */
+  /** Of the only source of the address. */
   readonly name?: string;
 }
 
-/** Guess: names are asked of git, which waits about as long as it computes. */
+/** Guess: git gives the names, and waits about as long as it computes. */
 const NAMES_AT_ONCE = 8;
 
 export class LocalHost implements Host {
@@ -50,7 +50,7 @@ export class LocalHost implements Host {
     const { href } = pathToFileURL(path);
     try {
       return {
-        // The path is all that tells it from others.
+        // Only the path identifies it.
         hostId: path,
         path,
         name: this.#settings.name ?? (await nameOfSource(path, kind)),
@@ -66,7 +66,7 @@ export class LocalHost implements Host {
         code: 'NOT_A_REPOSITORY',
         target: href,
         effect: 'DISCOVERY_INCOMPLETE',
-        message: `${path}: git cannot be asked for its name: ${messageOf(error)}`,
+        message: `${path}: git cannot determine its name: ${messageOf(error)}`,
       };
     }
   }

@@ -1,6 +1,6 @@
-// The sources that the address of a connection of type git means where it is one of this machine (API.md 19.4):
-// `file:///srv/git/*/*.git`. They are read in place. What is not accepted is an issue with its reason; links that lead out
-// are not followed.
+// Finds the sources of a connection of type git whose address is on this machine (API.md 19.4):
+// `file:///srv/git/*/*.git`. They are read in place. A folder that is not accepted becomes an issue
+// with its reason; links that lead outside are not followed.
 
 import type { Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
@@ -21,34 +21,34 @@ export interface LocalSource {
   /** Absolute. */
   readonly path: string;
   readonly kind: SourceKind;
-  /** Globs of paths that are left out; none of `commits`. */
+  /** Globs of excluded paths; none for `commits`. */
   readonly ignore: readonly string[];
 }
 
 export interface LocalSources {
-  /** By path, each folder once, whatever links lead to it. */
+  /** By path; each folder once, whatever links lead to it. */
   readonly sources: readonly LocalSource[];
   /** The first hundred. */
   readonly issues: readonly ListingIssue[];
 }
 
 export interface LocalSourcesOptions {
-  /** Default: what is committed; of a plain folder the files. */
+  /** Default: commits; for a plain folder its files. */
   readonly mode?: 'commits' | 'worktree' | undefined;
   readonly ignore?: readonly string[] | undefined;
   readonly signal?: AbortSignal;
 }
 
-/** Bounds on folders that are listed, sources, and issues that are told. */
+/** Bounds for listed folders, sources, and reported issues. */
 const FOLDERS_MAX = 100_000;
 const SOURCES_MAX = 20_000;
 const ISSUES_MAX = 100;
 
-/** A part of the address between two slashes: a name, a glob, or any number of folders. */
+/** A segment of the address: a name, a glob, or any number of folders. */
 type Part = string | ((name: string) => boolean) | typeof ANY_FOLDERS;
 const ANY_FOLDERS = Symbol('**');
 
-/** What may be amiss; whether that says that nothing is to be taken for gone. */
+/** Kinds of issues, and whether they keep missing repos from being removed. */
 const EFFECTS = {
   BAD_ADDRESS: 'TARGET_SKIPPED',
   LINK_LEADS_OUT: 'TARGET_SKIPPED',
@@ -63,16 +63,17 @@ const EFFECTS = {
   TOO_MANY: 'DISCOVERY_INCOMPLETE',
 } as const;
 
-/** What somebody wrote that means nothing. */
+/** The address is invalid. */
 class AddressError extends Error {}
 
 /**
- * Looks which sources an address means now.
+ * Finds the sources of an address.
  *
- * Globs know `*`, `?`, `[...]`, `{a,b}` within a name, and `**` for any number of folders, of which it takes those that hold
- * repositories alone. A name that begins with a dot has to be given with it.
+ * Globs have `*`, `?`, `[...]`, `{a,b}` within a name, and `**` for any number of folders, of which
+ * only those with repositories count. A name that begins with a dot must be given with the dot.
  *
- * Errors: the reason of the signal; all else is an issue. Cost: a listing for each folder on the way, 100,000 at most.
+ * Errors: the reason of the signal; anything else is an issue. Cost: a listing for each folder on
+ * the way, at most 100,000.
  */
 export async function findLocalSources(
   url: string,
@@ -89,9 +90,9 @@ class Search {
   /** By the path without links. */
   readonly #sources = new Map<string, LocalSource>();
   readonly #issues: ListingIssue[] = [];
-  /** Folders that have been looked at for the same part of the address. */
+  /** Folders already searched for the same segment of the address. */
   readonly #seen = new Set<string>();
-  /** What lies outside of it is not followed. */
+  /** Links that lead outside of it are not followed. */
   #base = '/';
   #listedCount = 0;
   #isFull = false;
@@ -117,7 +118,7 @@ class Search {
       this.#base = await realpath(base);
       await this.#follow(base, rest, 0);
       if (this.#sources.size + this.#issues.length === 0)
-        this.#note('NOTHING_FOUND', this.#url, 'no folder is there that the address means');
+        this.#note('NOTHING_FOUND', this.#url, 'no folder matches the address');
     } catch (error) {
       this.#options.signal?.throwIfAborted();
       if (error instanceof AddressError) this.#note('BAD_ADDRESS', this.#url, error.message);
@@ -132,16 +133,16 @@ class Search {
   }
 
   #noteUnread(place: string, error: unknown): void {
-    if (isGone(error)) this.#note('NOT_FOUND', place, 'it is not there; is its disk mounted?');
+    if (isGone(error)) this.#note('NOT_FOUND', place, 'it does not exist; is its disk mounted?');
     else
       this.#note(
         'NOT_READABLE',
         place,
-        `cannot be read (${errorCodeOf(error)}); the user of the daemon needs to`,
+        `cannot be read (${errorCodeOf(error)}); give the user of the daemon access`,
       );
   }
 
-  /** Takes the sources that the rest of the address means in a folder. */
+  /** Adds the sources that the rest of the address matches in a folder. */
   async #follow(folder: string, parts: readonly Part[], depth: number): Promise<void> {
     this.#options.signal?.throwIfAborted();
     const key = `${parts.length} ${folder}`;
@@ -157,16 +158,16 @@ class Search {
     }
   }
 
-  /** `**`: the folder itself, and all below it that are in no repository. */
+  /** `**`: the folder itself, and all folders below it outside repositories. */
   async #followAll(folder: string, rest: readonly Part[], depth: number): Promise<void> {
     const layout = await layoutOf(folder).catch(() => undefined);
     const isRepo = layout === 'bare' || layout === 'worktree';
-    // At the end it means repositories alone.
+    // At the end it matches only repositories.
     if (rest.length > 0) await this.#follow(folder, rest, depth);
     else if (isRepo || layout === undefined) await this.#take(folder, true);
     if (isRepo || layout === undefined) return;
     if (depth >= FIND_DEPTH_MAX) {
-      this.#note('TOO_MANY', folder, `lies more than ${FIND_DEPTH_MAX} levels deep; name it`);
+      this.#note('TOO_MANY', folder, `is more than ${FIND_DEPTH_MAX} levels deep; name it`);
       return;
     }
     for (const entry of await this.#list(folder)) {
@@ -176,7 +177,7 @@ class Search {
     }
   }
 
-  /** @param entry  undefined: the address has its name */
+  /** @param entry  undefined: the name comes from the address */
   async #step(place: string, rest: readonly Part[], depth: number, entry?: Dirent): Promise<void> {
     if (place.includes(REPLACEMENT)) {
       this.#note('NOT_READABLE', place, 'its name is not UTF-8; rename it');
@@ -187,7 +188,7 @@ class Search {
     await this.#follow(place, rest, depth);
   }
 
-  /** Whether a name or link leads to a folder that is not outside. */
+  /** Whether a name or link leads to a folder inside the base. */
   async #leadsToFolder(
     place: string,
     isLast: boolean,
@@ -195,15 +196,15 @@ class Search {
   ): Promise<boolean> {
     if (entry !== undefined && !entry.isSymbolicLink()) {
       if (isLast)
-        this.#note('NOT_A_FOLDER', place, 'it is no folder; let the address leave it out');
+        this.#note('NOT_A_FOLDER', place, 'it is not a folder; exclude it from the address');
       return false;
     }
     try {
       const real = await realpath(place);
       if (real === this.#base || real.startsWith(`${this.#base}/`.replace('//', '/'))) return true;
-      this.#note('LINK_LEADS_OUT', place, `is a link to ${real}; give that an address of its own`);
+      this.#note('LINK_LEADS_OUT', place, `is a link to ${real}; give that its own address`);
     } catch (error) {
-      // Of folders that a glob means some hold what the rest names, and some do not.
+      // Of the folders that a glob matches only some contain the rest.
       if (entry !== undefined || !isGone(error)) this.#noteUnread(place, error);
     }
     return false;
@@ -217,7 +218,7 @@ class Search {
     try {
       return await readdir(folder, { withFileTypes: true });
     } catch (error) {
-      // A file is none of the folders that are meant; what has gone since is not there.
+      // A file does not match, and a folder may have been removed meanwhile.
       if (!isGone(error)) this.#noteUnread(folder, error);
       return [];
     }
@@ -225,11 +226,11 @@ class Search {
 
   #stop(bound: string): void {
     if (!this.#isFull)
-      this.#note('TOO_MANY', this.#url, `means more than ${bound}; split the connection`);
+      this.#note('TOO_MANY', this.#url, `matches more than ${bound}; split the connection`);
     this.#isFull = true;
   }
 
-  /** @param isFound  by a glob: what has gone since is no issue */
+  /** @param isFound  by a glob: if it was removed meanwhile, that is no issue */
   async #take(place: string, isFound: boolean): Promise<void> {
     if (this.#sources.size >= SOURCES_MAX) {
       this.#stop(`${SOURCES_MAX} sources`);
@@ -238,7 +239,8 @@ class Search {
     try {
       const real = await realpath(place);
       if (this.#sources.has(real)) return;
-      if (isInOwnFolder(place)) this.#note('OWN_FOLDER', place, 'is the data directory, or in it');
+      if (isInOwnFolder(place))
+        this.#note('OWN_FOLDER', place, 'is the data directory, or inside it');
       else this.#accept(place, real, await layoutOf(place));
     } catch (error) {
       if (error instanceof ProbeError) this.#noteProbe(place, error, isFound);
@@ -247,13 +249,13 @@ class Search {
     }
   }
 
-  /** Errors: GitPlaceError; those of a repository that cannot be one. */
+  /** Errors: GitPlaceError; why it cannot be a repository. */
   #accept(place: string, real: string, layout: SourceLayout): void {
     const { mode, ignore = [] } = this.#options;
     if (layout === 'folder' && mode === 'commits')
-      this.#note('MODE_NOT_POSSIBLE', place, 'a folder without git has no commits; leave mode out');
+      this.#note('MODE_NOT_POSSIBLE', place, 'a folder without git has no commits; omit mode');
     else if (layout === 'bare' && mode === 'worktree')
-      this.#note('MODE_NOT_POSSIBLE', place, 'a bare repository has no files; leave mode out');
+      this.#note('MODE_NOT_POSSIBLE', place, 'a bare repository has no files; omit mode');
     else {
       if (layout !== 'folder') checkGitPlace(place);
       const kind = layout === 'folder' ? layout : (mode ?? 'commits');
@@ -264,7 +266,7 @@ class Search {
   #noteProbe(place: string, error: ProbeError, isFound: boolean): void {
     const reason = messageOf(error).replace(`${place}: `, '');
     if (error.failure === 'not_found') {
-      if (!isFound) this.#note('NOT_FOUND', place, 'it is not there; is its disk mounted?');
+      if (!isFound) this.#note('NOT_FOUND', place, 'it does not exist; is its disk mounted?');
     } else if (error.failure === 'not_a_directory') this.#note('NOT_A_FOLDER', place, reason);
     else if (error.failure === 'not_readable') this.#note('NOT_READABLE', place, reason);
     else this.#note('NOT_A_REPOSITORY', place, reason);
@@ -275,14 +277,16 @@ function isName(part: Part): part is string {
   return typeof part === 'string';
 }
 
-/** Source: RFC 8089; `?` and `#` have no meaning of their own in an address of a file, and `?` is a glob here. */
+/**
+ * Source: RFC 8089; `?` and `#` have no special meaning in a file address, and `?` is a glob here.
+ */
 function partsOf(url: string): Part[] {
   const found = /^file:\/\/([^/]*)(\/.*)$/is.exec(url);
-  if (found === null) throw new AddressError('give it as file:///folder');
+  if (found === null) throw new AddressError('write it as file:///folder');
   if (found[1] !== '' && found[1]?.toLowerCase() !== 'localhost')
-    throw new AddressError(`the host ${found[1]} is not this machine; give it as file:///folder`);
+    throw new AddressError(`the host ${found[1]} is not this machine; write it as file:///folder`);
   if (/\{[^}]*\/[^}]*\}/.test(url))
-    throw new AddressError('braces hold no slash; give each folder a connection of its own');
+    throw new AddressError('braces cannot contain a slash; give each folder its own connection');
   const segments = found[2]!.split('/').filter((segment) => segment !== '' && segment !== '.');
   return segments.map(partOf);
 }
@@ -290,10 +294,10 @@ function partsOf(url: string): Part[] {
 function partOf(segment: string): Part {
   const name = decoded(segment, (text) => text);
   if (name === '..' || name.includes('/') || name.includes('\0'))
-    throw new AddressError(`"${segment}" is no name of a folder`);
+    throw new AddressError(`"${segment}" is not a folder name`);
   if (segment === '**') return ANY_FOLDERS;
   if (!/[*?[\]{}]/.test(segment)) return name;
-  // What is encoded stands for itself.
+  // Encoded characters are literal.
   const glob = decoded(segment, (text) => text.replace(/[\\*?[\]{}()!+@|]/g, String.raw`\$&`));
   return picomatch(glob, { noextglob: true, nonegate: true });
 }
@@ -302,6 +306,6 @@ function decoded(text: string, change: (piece: string) => string): string {
   try {
     return text.replace(/(?:%[0-9a-f]{2})+/gi, (piece) => change(decodeURIComponent(piece)));
   } catch {
-    throw new AddressError(`"${text}" is not encoded as addresses are; write % as %25`);
+    throw new AddressError(`"${text}" is not percent-encoded correctly; write % as %25`);
   }
 }

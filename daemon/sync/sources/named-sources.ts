@@ -1,6 +1,6 @@
-// What somebody means who names paths: a repository or folder is a source; a folder without git that holds repositories is
-// all of these, each a source of its own, and what lies beside them one more. What was indexed as one folder stays that
-// until a mode is given.
+// Resolves paths that a user names to sources: a repository or folder is one source; a folder
+// without git that contains repositories gives one source for each, and one for the files beside
+// them. A folder that was indexed as one source stays so until a mode is given.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -13,20 +13,20 @@ import { layoutOf } from '../../sources/git/layout.ts';
 import type { SourceMode } from '../../sources/git/probe.ts';
 import { findRepos, type FoundRepos } from './find-repos.ts';
 
-/** A source to look at. */
+/** A source to probe. */
 export interface NamedSource {
-  /** Of one that was found absolute, else as it was given. */
+  /** Absolute if it was found, else as given. */
   readonly path: string;
   readonly mode: SourceMode | undefined;
-  /** It was found in a folder that somebody named. */
+  /** It was found in a named folder. */
   readonly isFound: boolean;
-  /** That folder, absolute; absent: it is the source itself, or what lies beside sources. */
+  /** That folder, absolute; absent: the source itself was named, or is the files beside sources. */
   readonly below?: string;
-  /** As of a source (repos/records.ts); absent: as it was. */
+  /** As of a source (repos/records.ts); absent: unchanged. */
   readonly reposApart?: boolean;
 }
 
-/** A folder in which sources are found, now and later. */
+/** A folder that is searched for sources, now and later. */
 export interface SearchedFolder {
   /** Absolute. */
   readonly path: string;
@@ -41,16 +41,19 @@ export interface NamedSources {
 }
 
 export interface NamedSourcesOptions {
-  /** Of the repos of the index that somebody may have named. */
+  /** Existing repos that the user may have named. */
   readonly records: readonly RepoRecord[];
-  /** Look into work trees too. */
+  /** Search in work trees too. */
   readonly isDeep: boolean;
-  /** Of what cannot be searched; undefined: it is not told. */
+  /** For folders that cannot be searched; undefined: not reported. */
   readonly log: Log | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Errors: the reason of the signal. What cannot be read is a source, which whoever looks at it finds out. */
+/**
+ * Errors: the reason of the signal. An unreadable path is returned as a source; probing it reports
+ * the error.
+ */
 export async function sourcesNamed(
   paths: readonly string[],
   mode: SourceMode | undefined,
@@ -74,7 +77,7 @@ export async function sourcesNamed(
   return { sources: [...sources.values()], folders };
 }
 
-/** In which found repositories are looked at: what is bare has no files on disk, whatever the others have. */
+/** Mode for found repositories: bare ones have no files on disk. */
 function modeInside(mode: SourceMode | undefined): 'commits' | undefined {
   return mode === 'commits' ? mode : undefined;
 }
@@ -91,7 +94,7 @@ async function sourcesInside(
   const found = await foundIn(folder, options);
   const paths = new Set(found.repos.map((repo) => repo.path));
   const known = knownBelow(folder, options).filter((one) => !paths.has(one));
-  // Where nothing is there of what there was, a disk is missing rather than that somebody removed it all.
+  // If everything known is gone, a disk is probably missing.
   const isEmpty = paths.size + found.fileCount === 0 && known.every((one) => !existsSync(one));
   for (const one of known) if (isEmpty || existsSync(one)) paths.add(one);
   if (paths.size === 0) return undefined;
@@ -103,12 +106,12 @@ async function sourcesInside(
   return { sources, found };
 }
 
-/** The source that is what lies beside the repositories in a folder. */
+/** The source of the files beside the repositories in a folder. */
 export function besideRepos(folder: string): NamedSource {
   return { path: folder, mode: undefined, isFound: true, reposApart: true };
 }
 
-/** Whether a folder has been indexed with what its repositories hold, and nobody says that it is to be otherwise. */
+/** Whether a folder was indexed together with its repositories, and nobody requests otherwise. */
 function isKnownFolder(
   folder: string,
   mode: SourceMode | undefined,
@@ -138,14 +141,14 @@ async function foundIn(
     return await findRepos(folder, { isDeep, signal });
   } catch (error) {
     signal?.throwIfAborted();
-    // Whoever looks at it as a source says that nothing is there, or a file.
+    // Probing it reports that it is missing, or a file.
     if (existsSync(`${folder}/.`))
       log?.warn('a folder could not be searched', { folder, reason: messageOf(error) });
     return { repos: [], odd: [], fileCount: 0, linkCount: 0, isPartial: false };
   }
 }
 
-/** Says what was found in a folder, and what was passed over. */
+/** Logs what was found in a folder, and what was skipped. */
 export function tellFound({ path: folder, found }: SearchedFolder, log: Log): void {
   const { repos, odd, fileCount, linkCount } = found;
   log.info('repositories found in a folder', {

@@ -1,4 +1,4 @@
-// Opens what a connection of the configuration lists from: a code host, or folders of this machine.
+// Opens the host of a connection: a code host, or folders of this machine.
 
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import type { Host } from '../../hosts/host.ts';

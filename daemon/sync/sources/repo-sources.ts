@@ -1,5 +1,5 @@
-// Sources as they are named, or were before: looks at each, finds or makes its repo, and says which repos are served from
-// then on.
+// The sources of the daemon: probes named and known sources, finds or creates their repos, and sets
+// which repos are served.
 
 import { given } from '../../base/given.ts';
 import { setMaxListeners } from 'node:events';
@@ -29,13 +29,13 @@ import {
 import { warningsOfReposInside } from './repos-inside.ts';
 import type { Served } from '../../index/served/served.ts';
 
-/** Sources as they came in: the repos, and the jobs of those that failed before there was one. */
+/** Added sources: their repos, and the failed jobs of those without a repo. */
 export interface AddedSources {
   readonly records: readonly RepoRecord[];
   readonly failed: readonly JobResult[];
 }
 
-/** How a path becomes a repo. */
+/** Options for the repos of paths. */
 interface Wish {
   readonly mode: SourceMode | undefined;
   readonly selection: Omit<RepoChange, 'visibility' | 'enforcement'>;
@@ -51,14 +51,14 @@ export interface RepoSourcesOptions {
 
 export class RepoSources {
   readonly #options: RepoSourcesOptions;
-  /** Paths that were no sources when they were named, and why they are none. */
+  /** Named paths that are no sources yet, and why. */
   readonly #missing = new Map<string, string>();
   #unseenCount = 0;
-  /** How those become repos that are sources later. */
+  /** Options for their repos later. */
   #wish: Wish = { mode: undefined, selection: {} };
-  /** Folders in which further repositories may come. */
+  /** Folders that may get further repositories. */
   #folders: readonly SearchedFolder[] = [];
-  /** Absolute paths of sources; and of those that were found and are none, with the reason. */
+  /** Absolute paths of sources, and of found folders that are none, with the reason. */
   readonly #known = new Set<string>();
   readonly #odd = new Map<string, string>();
   #searchCount = 0;
@@ -68,9 +68,9 @@ export class RepoSources {
   }
 
   /**
-   * Finds or makes the repo of each path, each repo once, and changes it as told. From then on searches see just
-   * these, and before only those that are known to be there. A path that cannot be read now keeps the repo that it
-   * has, whose next job fails.
+   * Finds or creates the repo of each path, each repo once, and applies the change. From then on
+   * searches see only these; before, only those known to be unchanged. A path that cannot be read
+   * keeps its repo, whose next job fails.
    *
    * Errors: ProbeError if no path is a source; NOT_READY; the reason of the signal.
    */
@@ -111,14 +111,16 @@ export class RepoSources {
     return { records, failed };
   }
 
-  /** Those of repos that somebody may have named: what connections list is theirs, even at the same path. */
+  /**
+   * Repos that the user may have named: repos of connections are separate, even at the same path.
+   */
   get #records(): readonly RepoRecord[] {
     const { catalog, register } = this.#options;
     const records = catalog.repos.map(({ record }) => record);
     return records.filter(({ repoId }) => register.byId(repoId)?.host === undefined);
   }
 
-  /** What the paths mean. What was found before is served meanwhile where a folder takes long to search. */
+  /** The sources of the paths. Known ones are served meanwhile if a folder takes long to search. */
   async #findNamed(
     paths: readonly string[],
     mode: SourceMode | undefined,
@@ -138,12 +140,12 @@ export class RepoSources {
     return named;
   }
 
-  /** Of sources that have not been looked at; 1 or higher until the repos of all are known. */
+  /** Number of sources that are not probed yet; at least 1 until the repos of all are known. */
   get unseenCount(): number {
     return this.#unseenCount;
   }
 
-  /** @param count  of the sources that `work` looks at */
+  /** @param count  of the sources that `work` probes */
   async #whileUnseen<Result>(count: number, work: () => Promise<Result>): Promise<Result> {
     this.#unseenCount = count;
     try {
@@ -153,17 +155,18 @@ export class RepoSources {
     }
   }
 
-  /** Of paths that are no sources. */
+  /** Number of paths that are no sources. */
   get missingCount(): number {
     return this.#missing.size;
   }
 
   /**
-   * Looks again at the paths that were no sources when they were named. Returns the repos of those that are by now, which
-   * searches see from then on. They are new ones, under the rules of new ones: whoever may write where a source is missing
-   * must not change who sees a repo, or where it lies. What may be a known repo waits for the next start.
+   * Probes missing paths again. Returns the repos of those that exist now; searches see them from
+   * then on. They are new repos with the rules of new ones: whoever can write to a missing path
+   * must not change the visibility or the path of a repo. A source that may be a known repo waits
+   * for the next start.
    *
-   * Errors: NOT_READY, if none has come; the reason of the signal.
+   * Errors: NOT_READY, if nothing was added; the reason of the signal.
    */
   async lookAgain(signal: AbortSignal): Promise<readonly RepoRecord[]> {
     const come: RepoRecord[] = [];
@@ -174,23 +177,24 @@ export class RepoSources {
       try {
         come.push(...(await this.#admitNew(one, probed)));
       } catch (error) {
-        // The next look finds it again.
+        // The next search finds it again.
         if (come.length === 0) throw error;
       }
     }
     return come;
   }
 
-  /** Of folders in which sources are looked for. */
+  /** Number of folders that are searched for sources. */
   get folderCount(): number {
     return this.#folders.length;
   }
 
   /**
-   * Looks for further repositories in folders that were named as holding some. They come as those that were missing do.
+   * Searches the named folders for further repositories and adds them like missing ones.
    *
-   * Errors: NOT_READY, if none has come; the reason of the signal.
-   * Cost: a listing for each folder that is in no repository; in each eighth call, for those in work trees too.
+   * Errors: NOT_READY, if nothing was added; the reason of the signal.
+   * Cost: a listing for each folder outside repositories; every eighth call also for those in work
+   * trees.
    */
   async searchAgain(signal: AbortSignal): Promise<readonly RepoRecord[]> {
     const come: RepoRecord[] = [];
@@ -210,7 +214,7 @@ export class RepoSources {
     return come;
   }
 
-  /** What is new in a folder. Errors: the reason of the signal. */
+  /** New sources in a folder. Errors: the reason of the signal. */
   async #searchFolder(
     { path: folder, mode }: SearchedFolder,
     isDeep: boolean,
@@ -231,7 +235,7 @@ export class RepoSources {
     }
   }
 
-  /** Undefined: it is no source. Errors: none. */
+  /** Undefined: not a source. Errors: none. */
   async #probeFound(source: NamedSource): Promise<ProbedSource | undefined> {
     try {
       const probed = await lookAt(this.#options.register, source);
@@ -243,7 +247,7 @@ export class RepoSources {
     }
   }
 
-  /** Once for each reason. */
+  /** Once per reason. */
   #tellOdd(place: string, error: unknown): void {
     const reason = messageOf(error);
     if (this.#odd.get(place) === reason) return;
@@ -251,24 +255,24 @@ export class RepoSources {
     this.#options.log.warn('passed over', { path: place, reason });
   }
 
-  /** Undefined: there is still no source at the path. Errors: none. */
+  /** Undefined: still no source at the path. Errors: none. */
   async #probeMissing(one: string): Promise<ProbedSource | undefined> {
     const { register, jobs } = this.#options;
     try {
       if (await this.#isSearched(one)) return undefined;
       return await lookAtSource(register, one, this.#wish.mode);
     } catch (error) {
-      // What is there in part is told, once.
+      // A partly existing source is reported once.
       if (this.#missing.get(one) !== messageOf(error)) jobs.fail(one, error, 0);
       this.#missing.set(one, messageOf(error));
       return undefined;
     }
   }
 
-  /** Whether what was missing is a folder of repositories now: what is in it comes with the next search. */
+  /** Whether a missing path is now a folder of repositories: the next search adds them. */
   async #isSearched(one: string): Promise<boolean> {
     const { jobs } = this.#options;
-    // Without a log: what is wrong with it is told once.
+    // Without a log: its problems are reported once.
     const options = { records: [], isDeep: false, log: undefined, signal: undefined };
     const { folders } = await sourcesNamed([one], this.#wish.mode, options);
     if (folders.length === 0) return false;
@@ -278,14 +282,14 @@ export class RepoSources {
     return true;
   }
 
-  /** The repo of a source that was missing, served from now on; none where it may be a known one. */
+  /** The repo of a source that was missing, served from now on; none if it may be a known one. */
   async #admitNew(one: string, probed: ProbedSource): Promise<readonly RepoRecord[]> {
     const { register, served, jobs, log } = this.#options;
     const { selection } = this.#wish;
     const known = register.mayBe(probed);
     if (known.length > 0) {
       this.#missing.delete(one);
-      log.warn('a source that was missing may be a known repository: the next start looks at it', {
+      log.warn('a source that was missing may be a known repository: the next start checks it', {
         path: one,
         mayBe: known.map(({ name }) => name),
       });
@@ -301,9 +305,9 @@ export class RepoSources {
   }
 
   /**
-   * Notes the repos of sources in the catalog, instead of others that it has at their places.
+   * Records the repos of sources in the catalog, in place of other repos at their paths.
    *
-   * @param folders  which are no sources as a whole
+   * @param folders  those that are not sources as a whole
    */
   async #note(
     repos: readonly StoredRepo[],
@@ -322,7 +326,7 @@ export class RepoSources {
         put.set(record.repoId, { ...(before ?? { shards: [], skipped: {} }), record });
       }
       const taken = new Set([...records.values()].map(({ source }) => source.path));
-      // What was indexed as one folder is in the repositories now.
+      // Files that were indexed as one folder are in the repositories now.
       for (const folder of folders) taken.add(folder.path);
       removed = this.#records
         .filter(({ repoId, source }) => !records.has(repoId) && taken.has(source.path))
@@ -333,7 +337,7 @@ export class RepoSources {
     return [...records.values()];
   }
 
-  /** Repos of paths that need no look before they are served as before: they are where they were, and as visible. */
+  /** Repos that need no probing before they are served: unchanged folder and visibility. */
   #sureOf(
     sources: readonly NamedSource[],
     { visibility, enforcement }: RepoChange,
@@ -351,7 +355,7 @@ export class RepoSources {
     return new Set(known.filter(isSure).map(({ repoId }) => repoId));
   }
 
-  /** Looks at each path; `kept` are the repos of paths that cannot be read now. */
+  /** Probes each path; `kept` are the repos of paths that cannot be read now. */
   async #probeAll(
     sources: readonly NamedSource[],
     signal: AbortSignal | undefined,
@@ -370,9 +374,9 @@ export class RepoSources {
         this.#options.jobs.failed.clear(one.path);
       } catch (error) {
         const known = byPlace(one);
-        // It was there a moment ago, and nobody has named it.
+        // It was removed a moment ago, and nobody has named it.
         if (one.isFound && known === undefined && isNotThere(error)) continue;
-        // Whoever named it alone is told by the error.
+        // If it is the only path the error goes to the caller.
         if (known === undefined && sources.length === 1) throw error;
         failure = error;
         if (known === undefined) failed.push(this.#options.jobs.fail(one.path, error, 0));
@@ -384,7 +388,7 @@ export class RepoSources {
     return { probed, kept, failed };
   }
 
-  /** Finds the repo that a source has, as far as its path tells. */
+  /** Finds the repo of a source by its path. */
   #byPlace(): (source: NamedSource) => RepoRecord | undefined {
     const records = new Map<string, RepoRecord[]>();
     for (const record of this.#records)
@@ -399,8 +403,9 @@ export class RepoSources {
   }
 
   /**
-   * Looks whether the sources of the catalog are still what they were, where nobody names them: another repository may
-   * lie at the path of one now, and is not to come under its rules. Searches see none of those meanwhile.
+   * Checks that the sources of the catalog are unchanged if nobody names them: another repository
+   * may be at the path of one, and must not get its permissions. Searches see none of those
+   * meanwhile.
    *
    * Errors: NOT_READY; the reason of the signal.
    */
@@ -432,23 +437,23 @@ export class RepoSources {
       try {
         probed.push(result());
       } catch {
-        // What cannot be a source now fails when it is indexed.
+        // A source that cannot be probed now fails when it is indexed.
       }
     }
     if (probed.length > 0) await this.#note(await register.admit(probed, {}), probed);
   }
 
-  /** Looks at sources beside each other. What comes out, in their order: the source, or its error, thrown. */
+  /** Probes sources in parallel. The results in order: the source, or its error, thrown. */
   async #probeTogether(
     probes: readonly (() => Promise<ProbedSource>)[],
     signal: AbortSignal = new AbortController().signal,
   ): Promise<(() => ProbedSource)[]> {
     const slots = new Slots({ runningMax: PROBES_AT_ONCE, waitingMax: Infinity });
-    // Each source that waits listens; of more than ten Node warns.
+    // Each waiting source adds a listener; Node warns above ten.
     setMaxListeners(0, signal);
     let done = 0;
     const telling = setInterval(
-      () => this.#options.log.info('looking at sources', { done, total: probes.length }),
+      () => this.#options.log.info('checking sources', { done, total: probes.length }),
       TELL_MS,
     ).unref();
     const noteDone = (): void => {
@@ -466,7 +471,7 @@ export class RepoSources {
     });
   }
 
-  /** Notes what each job of a plain folder warns of. */
+  /** Records the warnings of each job of a plain folder. */
   #noteFolder({ repoId, source }: RepoRecord, { branches = [], tags = [] }: RepoChange = {}): void {
     const { oddities } = this.#options.jobs;
     oddities.delete(repoId);
@@ -481,11 +486,11 @@ export class RepoSources {
   }
 }
 
-/** Guess: looking waits for the disk about as long as it computes. */
+/** Guess: probing waits for the disk about as long as it computes. */
 const PROBES_AT_ONCE = 8;
-/** Guess: repositories come into work trees more rarely than beside them. */
+/** Guess: new repositories are rarer in work trees than beside them. */
 const DEEP_EVERY = 8;
-/** How often it is told how far that is. */
+/** How often progress is logged. */
 const TELL_MS = 5_000;
 
 async function lookAt(
@@ -497,7 +502,7 @@ async function lookAt(
   return { ...probed, name, ...given({ reposApart }) };
 }
 
-/** The name of a repo without a remote, with the folders between it and the one that somebody named: `local/a/web`. */
+/** The name of a repo without a remote, with the folders below the named one: `local/a/web`. */
 function localNameBelow(folder: string, place: string, name: string): string {
   const above = path.dirname(path.relative(folder, place));
   if (!name.startsWith(LOCAL) || above === '.' || above.startsWith('..')) return name;

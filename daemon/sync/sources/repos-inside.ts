@@ -1,25 +1,25 @@
-// Git repositories that a plain folder holds, itself or as links: whoever names such a folder may have meant them. Looks two
-// levels down (`folder/name`, `folder/owner/name`), below links not at all, and not at more than a person would have there.
+// Warns about git repositories inside a plain folder, which the user may have meant to name.
+// Searches two levels (`folder/name`, `folder/owner/name`), follows no links, and is bounded by
+// what a person might have.
 
 import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** Bound on the folders and links that are looked at; an answer from there on says "at least". */
+/** Bound for searched folders and links; beyond it the answer says "at least". */
 const LOOKED_MAX = 2000;
 
 /**
- * What a job of the folder warns of: a sentence, none if there are no repositories.
+ * The warning for jobs of the folder: a sentence, none without repositories.
  *
- * Errors: none: what cannot be read holds none. Cost: up to 8,000 looks at names.
+ * Errors: none: an unreadable folder counts as empty. Cost: up to 8,000 file name checks.
  */
 export function warningsOfReposInside(folder: string): string[] {
   const { count, linkCount } = countReposInside(folder);
   if (count === 0) return [];
-  const links =
-    linkCount === 0 ? '' : ` (links are not followed, of which ${linkCount} lead to one)`;
+  const links = linkCount === 0 ? '' : ` (links are not followed; ${linkCount} lead to one)`;
   return [
-    `${folder} is no git repository but holds ${count}: their files become those of one folder${links}, ` +
-      'without branches and history; to have each as a repository ' +
+    `${folder} is not a git repository but contains ${count}: their files become those of one folder${links}, ` +
+      'without branches and history; to index each as a repository ' +
       (count === linkCount
         ? `name them all: "trawl serve ${folder}/*/"`
         : 'give --mode worktree once'),
@@ -53,7 +53,7 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** By its names alone, as a source is told apart. */
+/** Checks only names, as when probing a source. */
 function isRepo(folder: string): boolean {
   const has = (name: string): boolean => existsSync(path.join(folder, name));
   return has('.git') || (has('HEAD') && has('objects') && has('refs'));

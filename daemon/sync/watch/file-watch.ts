@@ -1,15 +1,15 @@
-// Has repos of files on disk indexed soon after a file is saved: told by the file system, or, where it tells nothing, by
-// a look at all files now and then.
+// Indexes repos of files on disk soon after a file is saved: on notification by the file system, or
+// without notifications by checking all files now and then.
 
 import type { RepoRecord } from '../../repos/records.ts';
 import { WatchedFiles, type WatchedFilesOptions } from './watched-files.ts';
 
 export interface FileWatchOptions extends WatchedFilesOptions {
-  /** The repos that are served now. */
+  /** The currently served repos. */
   readonly records: () => readonly RepoRecord[];
 }
 
-/** Guess: between two looks at which repos there are. */
+/** Guess: pause between checks for added or removed repos. */
 const PAUSE_MS = 500;
 
 export class FileWatch {
@@ -24,7 +24,7 @@ export class FileWatch {
     this.#options = options;
   }
 
-  /** Watches the repos that there are from now on. */
+  /** Starts to watch. */
   start(): void {
     this.#round = this.#look();
   }
@@ -47,7 +47,7 @@ export class FileWatch {
     if (!this.#isClosed) this.#timer = setTimeout(() => this.start(), PAUSE_MS).unref();
   }
 
-  /** Watches no more; resolves when no job of it is under way. */
+  /** Stops; resolves when none of its jobs runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);

@@ -1,32 +1,32 @@
-// Looks every second or so whether HEAD, branches or tags of served repositories have moved, and has those indexed. Of many
-// repositories, those that have not moved for long are looked at in every fourth round. Files on disk are watched by
-// file-watch.ts.
+// Checks about every second whether HEAD, branches or tags of served repositories have moved, and
+// indexes those repos. Of many repositories, those without changes for long are checked in every
+// fourth round. file-watch.ts watches files on disk.
 
 import { Breather } from '../../base/next-turn.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 
 export interface RefWatchOptions {
-  /** The repos that are served now. */
+  /** The currently served repos. */
   readonly records: () => readonly RepoRecord[];
-  /** What refs of repositories look like, by their paths; undefined: that is not known now. */
+  /** The states of the refs of repositories, by path; undefined: unknown now. */
   readonly statesOf: (paths: readonly string[]) => Promise<readonly (string | undefined)[]>;
-  /** The state in which a repo was indexed, as far as it is known: whether it is this one. */
+  /** Whether a repo was indexed in this state, as far as known. */
   readonly wasIndexedIn: (record: RepoRecord, state: string) => boolean | undefined;
-  /** Has a repo indexed whose refs have moved; resolves when that is done. Errors: none. */
+  /** Indexes a repo whose refs have moved; resolves when it is done. Errors: none. */
   readonly index: (record: RepoRecord) => Promise<unknown>;
 }
 
 /**
- * Guess: the pause after a round is so many times what the round took, within these bounds. Why at most: a round may have taken
- * long as a disk did not answer.
+ * Guess: the pause is a multiple of the time of the last round, within these bounds. Why an upper
+ * bound: a round may have been slow because a disk did not answer.
  */
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 30_000;
 const PAUSE_FACTOR = 15;
 
 /**
- * Guess: of more repos than these, those that have not moved for so long are looked at once in so many rounds. 5,000 of them
- * take 0.3 s of a processor.
+ * Guess: of more repos than this, those unmoved for this long are checked once in this many rounds.
+ * 5,000 of them take 0.3 s of a processor.
  */
 const CALM_COUNT = 500;
 const CALM_MS = 600_000;
@@ -34,14 +34,14 @@ const CALM_ROUNDS = 4;
 
 export class RefWatch {
   readonly #options: RefWatchOptions;
-  /** What each repo looked like when a job was last asked for, by repoId. */
+  /** The state of each repo at its last job request, by repoId. */
   #states = new Map<number, string>();
-  /** Repos that had never been indexed when they were seen: nobody knows in which state their first job finds them. */
+  /** Repos that had no index when they were first seen: the state of their first job is unknown. */
   readonly #unindexed = new Set<number>();
-  /** When a repo was seen to have moved (performance.now). */
+  /** When a repo last moved (performance.now). */
   readonly #movedMs = new Map<number, number>();
   #roundCount = 0;
-  /** Repos whose job was asked for and is not over: one that moves meanwhile is asked for afterwards. */
+  /** Repos with an unfinished job: one that moves meanwhile is requested again afterwards. */
   readonly #asked = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
@@ -51,7 +51,7 @@ export class RefWatch {
     this.#options = options;
   }
 
-  /** Looks from now on. Of what is seen for the first time it counts what the catalog says it was indexed in. */
+  /** Starts to watch. The first state seen is compared with the catalog. */
   start(): void {
     this.#round = this.#look();
   }
@@ -61,7 +61,7 @@ export class RefWatch {
     const moved = await this.#findMoved();
     const tookMs = performance.now() - startMs;
     if (this.#isClosed) return;
-    // Why not waited for: a long job of one repo holds up no other.
+    // Why not awaited: a long job of one repo must not delay others.
     for (const record of moved) {
       const { repoId } = record;
       this.#asked.add(repoId);
@@ -93,13 +93,15 @@ export class RefWatch {
     return moved;
   }
 
-  /** Forgets repos that are not served any more. */
+  /** Forgets repos that are no longer served. */
   #forgetOthers(served: ReadonlySet<number>): void {
     for (const known of [this.#unindexed, this.#movedMs])
       for (const repoId of known.keys()) if (!served.has(repoId)) known.delete(repoId);
   }
 
-  /** Whether a repo has moved since it was seen, or was indexed, where it is seen for the first time since then. */
+  /**
+   * Whether a repo has moved since it was last seen, or indexed if it is seen for the first time.
+   */
   #hasMoved(record: RepoRecord, known: string | undefined, state: string): boolean {
     const { repoId, indexedAt } = record;
     const isFirst = indexedAt !== undefined && this.#unindexed.delete(repoId);
@@ -109,7 +111,7 @@ export class RefWatch {
     return isSame === undefined ? known !== undefined && known !== state : !isSame;
   }
 
-  /** Those that are not looked at in this round are absent. */
+  /** Repos that are not checked in this round are absent. */
   async #statesOf(records: readonly RepoRecord[]): Promise<Map<RepoRecord, string | undefined>> {
     this.#roundCount++;
     const isFew = records.length <= CALM_COUNT;
@@ -129,7 +131,7 @@ export class RefWatch {
     return false;
   }
 
-  /** Looks no more; resolves when no look is under way. */
+  /** Stops; resolves when no check runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);

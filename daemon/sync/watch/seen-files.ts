@@ -1,5 +1,6 @@
-// What is known of files on disk between two jobs of a repo: what they looked like when they were listed and read, and
-// which of them a watch has seen changing since. All of it may be lost: a job then lists and reads the files again.
+// What is known about files on disk between two jobs of a repo: their states when they were read,
+// and the changes that a watch reported since. All of it may be lost: a job then lists and reads
+// the files again.
 
 import type { LeftOut } from '../../sources/disk/left-out.ts';
 import { RULE_FILES } from '../../sources/disk/ignore-rules.ts';
@@ -7,40 +8,45 @@ import { type FileStates, type ReadFailure, UNSETTLED } from '../../sources/docs
 import { baseNameOf } from '../../base/paths.ts';
 
 interface Seen {
-  /** That of the catalog, which these files are indexed under. */
+  /** The catalog's fingerprint for these files. */
   fingerprint: string;
   readonly states: Map<string, string>;
-  /** Paths that are no docs. */
+  /** Paths that are not docs. */
   readonly leftOut: Set<string>;
 }
 
 /** Guess: files of all repos together; 100 MB. */
 const FILES_MAX = 1_000_000;
-/** Guess: more paths than this are not looked at one by one. */
+/** Guess: more changed paths than this are not checked one by one. */
 const TOLD_MAX = 500;
-/** Names of files and folders that decide what other files are docs. */
+/** Names of files and folders that decide which files are docs. */
 export const HOLDS_RULES: ReadonlySet<string> = new Set([...RULE_FILES, '.git']);
 
 export interface SeenFilesOptions {
-  /** Files of all repos together whose looks are kept; beyond, those of the repos whose jobs ended first are lost. */
+  /**
+   * Limit for files of all repos; beyond it the states of the repos with the oldest jobs are
+   * dropped.
+   */
   readonly filesMax?: number;
 }
 
 export class SeenFiles {
   readonly #filesMax: number;
   readonly #seen = new Map<number, Seen>();
-  /** Repos that a job has looked at, also those of which all is lost again. */
+  /** Repos that a job has read, also those whose states were dropped. */
   readonly #lookedAt = new Set<number>();
-  /** Of each repo that is watched and was not looked at: resolves what `watch` gave. */
+  /** Resolvers of `watch`, for watched repos that no job has read. */
   readonly #waiting = new Map<number, () => void>();
-  /** Of each repo that is watched: the paths that may have changed since its last job began; undefined: any may. */
+  /**
+   * For each watched repo the paths that may have changed since its last job began; undefined: any.
+   */
   readonly #told = new Map<number, Set<string> | undefined>();
 
   constructor({ filesMax = FILES_MAX }: SeenFilesOptions = {}) {
     this.#filesMax = filesMax;
   }
 
-  /** Keeps what the files looked like that are indexed now, as far as there is room. */
+  /** Stores the states of the indexed files, within the limit. */
   remember(
     repoId: number,
     fingerprint: string,
@@ -61,7 +67,7 @@ export class SeenFiles {
     this.#endWait(repoId);
   }
 
-  /** As `remember`, of these paths alone; the others are as they were. */
+  /** As `remember`, only for these paths; the others are unchanged. */
   rememberSome(
     repoId: number,
     fingerprint: string,
@@ -77,13 +83,16 @@ export class SeenFiles {
     for (const { path, reason } of leftOut) if (reason !== 'vanished') seen.leftOut.add(path);
   }
 
-  /** What the files looked like that are indexed under this fingerprint; undefined: it is not known. */
+  /** The states of the files indexed under this fingerprint; undefined: unknown. */
   statesOf(repoId: number, fingerprint: string | undefined): FileStates | undefined {
     const seen = this.#seen.get(repoId);
     return seen?.fingerprint === fingerprint ? seen?.states : undefined;
   }
 
-  /** Whether looking at these paths alone tells all that changed: none holds rules, or is among what is no doc. */
+  /**
+   * Whether checking only these paths finds all changes: none contains rules, or lies in something
+   * that is not a doc.
+   */
   areEnough(repoId: number, paths: readonly string[]): boolean {
     const leftOut = [...(this.#seen.get(repoId)?.leftOut ?? [])];
     return !paths.some(
@@ -93,15 +102,15 @@ export class SeenFiles {
     );
   }
 
-  /** Whether a file was listed, or is known to be no doc; undefined: that is lost. */
+  /** Whether a file was listed, or is known not to be a doc; undefined: unknown. */
   holds(repoId: number, path: string): boolean | undefined {
     const seen = this.#seen.get(repoId);
     return seen && (seen.states.has(path) || seen.leftOut.has(path));
   }
 
   /**
-   * From now on a watch tells what changes; what changed before is not known. Resolves when a job has looked at the files,
-   * which may have been before, or with `unwatch`. Errors: none.
+   * A watch reports changes from now on; earlier changes are unknown. Resolves when a job has read
+   * the files (it may have before), or on `unwatch`. Errors: none.
    */
   watch(repoId: number): Promise<void> {
     this.#told.set(repoId, undefined);
@@ -114,12 +123,15 @@ export class SeenFiles {
     this.#waiting.delete(repoId);
   }
 
-  /** Whether it is known what the files of a repo look like: a job has looked at them, and that was not lost since. */
+  /**
+   * Whether the states of a repo's files are known: a job has read them, and they were not dropped
+   * since.
+   */
   isKept(repoId: number): boolean {
     return this.#seen.has(repoId);
   }
 
-  /** Takes the files to be as they are indexed, if they look as they did; else says false. */
+  /** Accepts the files as indexed if their states are unchanged; else returns false. */
   confirm(repoId: number, states: FileStates): boolean {
     const known = this.#seen.get(repoId)?.states;
     if (known?.size !== states.size) return false;
@@ -141,16 +153,17 @@ export class SeenFiles {
     else told.add(path);
   }
 
-  /** The paths that may have changed since the last call, one at least; undefined: any may have. */
+  /** The paths that may have changed since the last call, at least one; undefined: any. */
   take(repoId: number): readonly string[] | undefined {
     if (!this.#told.has(repoId)) return undefined;
     const told = this.#told.get(repoId);
     this.#told.set(repoId, new Set());
-    // Why: a job that no notice brought about was asked for by somebody, who may have seen a change that was not told.
+    // Why: a job without a notification was requested by somebody, who may have seen a change that
+    // was not reported.
     return told === undefined || told.size === 0 ? undefined : [...told];
   }
 
-  /** What `take` gave was not used. */
+  /** The result of `take` was not used. */
   lose(repoId: number): void {
     if (this.#told.has(repoId)) this.#told.set(repoId, undefined);
   }

@@ -1,5 +1,5 @@
-// The files on disk of one repo: gathers what is told of them for a moment, and has the repo indexed then, one job after
-// the other, with pauses that keep the machine free for others.
+// The files on disk of one repo: collects notifications for a moment, then indexes the repo, one
+// job after the other, with pauses that keep the machine free for others.
 
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
@@ -13,36 +13,39 @@ import { listDisk } from '../../sources/docs/source-disk.ts';
 import { HOLDS_RULES, type SeenFiles } from './seen-files.ts';
 import { HOUR_MS } from '../../base/durations.ts';
 
-/** Editors write twice, and make files of their own: a job begins when nothing was told for so long, at most. */
+/**
+ * Editors write twice, and create temporary files: a job starts after this long without
+ * notifications.
+ */
 const GATHER_MS = 60;
 const GATHER_MS_MAX = 300;
-/** Guess: after a job a repo rests for so many times what it took. */
+/** Guess: after a job a repo rests for this multiple of its time. */
 const REST_FACTOR = 2;
-/** Guess: the queue of the system, of 16,384, may have overflowed, which nothing tells. */
+/** Guess: beyond this the system's queue of 16,384 may have overflowed, which is not reported. */
 const NOTICES_MAX = 4_000;
-/** Guess: all files are looked at so long after a job that looked at single ones, */
+/** Guess: all files are checked this long after a job that checked single ones, */
 const LOOK_MS = 60_000;
-/** so long after they were looked at last, */
+/** this long after the last full check, */
 const IDLE_LOOK_MS = HOUR_MS;
-/** and no sooner than so many times what such a look takes. */
+/** and not before this multiple of the time of such a check. */
 const LOOK_FACTOR = 100;
-/** Guess: and so long after git wrote its index, as it also does where only times changed. */
+/** Guess: and this long after git wrote its index, which it also does when only times changed. */
 const INDEX_LOOK_MS = 2_000;
 const INDEX_LOOK_FACTOR = 10;
-/** Guess: between two looks whether the folder of a repo is there again. */
+/** Guess: how often a missing folder of a repo is checked. */
 const MISSING_MS = 10_000;
-/** Guess: between two looks where the system tells nothing, and so many times what a look takes. */
+/** Guess: pause between checks without notifications, and as a multiple of the time of a check. */
 const POLL_MS_MIN = 1_000;
 const POLL_FACTOR = 20;
-/** Bound: paths that rules leave out, whose notices are dropped. */
+/** Bound: paths excluded by rules whose notifications are dropped. */
 const IDLE_PATHS_MAX = 10_000;
 
-/** Files of `.git` that say which files count to a work tree. */
+/** Files in `.git` that decide which files belong to a work tree. */
 const INDEX_FILES = new Set(['.git/index', '.git/config', '.git/info/exclude']);
 
 export interface WatchedFilesOptions {
   readonly seenFiles: SeenFiles;
-  /** Has a repo indexed that has changed; resolves as `Jobs.indexChanged`. Errors: none. */
+  /** Indexes a changed repo; resolves as `Jobs.indexChanged`. Errors: none. */
   readonly index: (record: RepoRecord) => Promise<boolean>;
   readonly log: Log;
 }
@@ -51,25 +54,25 @@ export class WatchedFiles {
   readonly #options: WatchedFilesOptions;
   readonly #record: RepoRecord;
   readonly #folders: FolderWatch;
-  /** Paths told since the last job began. */
+  /** Paths reported since the last job began. */
   #told = new Set<string>();
-  /** Those of them that came or went. */
+  /** Those that were created or removed. */
   #moved = new Set<string>();
   #noticeCount = 0;
   #firstMs: number | undefined;
   #restUntilMs = 0;
-  /** Files that are no docs, and are written all the same. */
+  /** Files that are not docs but are still written. */
   readonly #idlePaths = new Set<string>();
   #areRulesTold = false;
   #job: Promise<void> | undefined;
   #jobTimer: NodeJS.Timeout | undefined;
   #lookTimer: NodeJS.Timeout | undefined;
-  /** When all files are looked at next (performance.now), and how long that took before. */
+  /** Time of the next full check (performance.now), and how long the last one took. */
   #lookDueMs = Infinity;
   #lookTookMs = 0;
-  /** The system tells nothing. */
+  /** There are no notifications. */
   #isPolled = false;
-  /** Fingerprint of the last look then. */
+  /** Fingerprint of the last check in that case. */
   #polled = '';
   #isClosed = false;
 
@@ -83,12 +86,12 @@ export class WatchedFiles {
     });
   }
 
-  /** Begins to watch, and has what changed before indexed. Errors: none. */
+  /** Starts to watch, and indexes earlier changes. Errors: none. */
   async open(): Promise<void> {
     try {
       await this.#watchAll();
     } catch (error) {
-      // What cannot be listed cannot be indexed either: jobs that failed are tried again.
+      // Files that cannot be listed cannot be indexed: the failed job is retried.
       this.#poll(messageOf(error));
     }
     if (this.#isPolled || this.#isClosed) return;
@@ -100,8 +103,8 @@ export class WatchedFiles {
   }
 
   /**
-   * Has the repo indexed unless files are as its last job saw them, which may have been before they were watched. Where
-   * that is not kept, the job compares with what is indexed.
+   * Indexes the repo unless the files are as its last job, perhaps before the watch, saw them. If
+   * that is unknown, the job compares with the index.
    */
   async #compare(): Promise<void> {
     const { seenFiles } = this.#options;
@@ -119,12 +122,12 @@ export class WatchedFiles {
     }
   }
 
-  /** Watches all folders that there are now, and no others. */
+  /** Watches exactly the folders that exist now. */
   async #watchAll(): Promise<void> {
     const { source } = this.#record;
     // Why first: rules may change while folders are listed.
     this.#areRulesTold = false;
-    // Why all: at a path there may be another folder than before, of which its watch tells nothing.
+    // Why all: a path may have a new folder, of which the old watch reports nothing.
     this.#folders.clear();
     if (source.kind === 'worktree')
       for (const folder of ['.git', '.git/info']) this.#folders.add(folder);
@@ -165,7 +168,7 @@ export class WatchedFiles {
     this.#jobTimer = setTimeout(() => this.#start(() => this.#run()), pauseMs).unref();
   }
 
-  /** Does something that no job may come between. */
+  /** Runs work that no job may interrupt. */
   #start(work: () => Promise<void>): void {
     this.#firstMs = undefined;
     this.#job = work().finally(() => {
@@ -181,7 +184,7 @@ export class WatchedFiles {
     this.#told = new Set();
     this.#moved = new Set();
     this.#noticeCount = 0;
-    // Why: while they are watched anew nothing is told.
+    // Why: while watches are renewed nothing is reported.
     if (isLook) this.#options.seenFiles.tell(this.#record.repoId, undefined);
     const startMs = performance.now();
     try {
@@ -206,7 +209,7 @@ export class WatchedFiles {
     return { repo: this.#record.name, reason: messageOf(error) };
   }
 
-  /** Watches folders that came, and those no more that went. */
+  /** Watches new folders, and stops watching removed ones. */
   async #watchMoved(moved: ReadonlySet<string>): Promise<void> {
     const { source } = this.#record;
     const came: string[] = [];
@@ -227,7 +230,7 @@ export class WatchedFiles {
     }
   }
 
-  /** Files that are there and no docs are not listened to until rules change. */
+  /** Files that exist and are not docs are ignored until rules change. */
   #noteIdle(told: ReadonlySet<string>): void {
     if (this.#areRulesTold || this.#idlePaths.size > IDLE_PATHS_MAX) return;
     for (const place of told) {
@@ -236,7 +239,7 @@ export class WatchedFiles {
     }
   }
 
-  /** All files have been looked at: what was not told is found by the next look. */
+  /** All files were checked: the next check finds unreported changes. */
   #noteLook(tookMs: number): void {
     this.#lookTookMs = tookMs;
     this.#lookDueMs = Infinity;
@@ -244,7 +247,7 @@ export class WatchedFiles {
     else this.#lookWithin(Math.max(IDLE_LOOK_MS, LOOK_FACTOR * tookMs));
   }
 
-  /** Has all files looked at after this pause, if that is sooner than the next look. */
+  /** Checks all files after this pause, unless a check is due earlier. */
   #lookWithin(pauseMs: number): void {
     const dueMs = performance.now() + pauseMs;
     if (this.#isClosed || this.#isPolled || dueMs >= this.#lookDueMs) return;
@@ -253,19 +256,19 @@ export class WatchedFiles {
     this.#lookTimer = setTimeout(() => this.#lookNow(), pauseMs).unref();
   }
 
-  /** Has all files looked at, if the repo's folder is there. */
+  /** Checks all files, if the repo's folder exists. */
   #lookNow(): void {
     this.#lookDueMs = Infinity;
     if (this.#kindOf('') === undefined) this.#lookWithin(MISSING_MS);
     else this.#note(undefined, true);
   }
 
-  /** Looks at all files now and then, as nothing tells of them. */
+  /** Checks all files now and then, as there are no notifications. */
   #poll(reason: string): void {
     this.#isPolled = true;
     this.#folders.close();
     this.#options.seenFiles.unwatch(this.#record.repoId);
-    this.#options.log.warn('files are looked at now and then, not watched', {
+    this.#options.log.warn('files are checked now and then, not watched', {
       ...this.#fields(reason),
     });
     this.#pollLater(0);
@@ -287,14 +290,14 @@ export class WatchedFiles {
       if (fingerprint !== this.#polled) await this.#options.index(this.#record);
       this.#polled = fingerprint;
     } catch {
-      // A job says what is wrong with the source.
+      // A job reports the problem of the source.
       if (this.#polled !== '') await this.#options.index(this.#record);
       this.#polled = '';
     }
     this.#pollLater(performance.now() - startMs);
   }
 
-  /** Watches no more; resolves when no job of it is under way. */
+  /** Stops; resolves when none of its jobs runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#jobTimer);

@@ -147,7 +147,7 @@ test('mode, ignore, name and permissions; a work tree without its git is no fold
   );
   await index.settle();
   assert.deepEqual(await found(index, 'plum'), shown);
-  assert.match(indexerOf(index.instance).degradations.join(), /its git is gone/);
+  assert.match(indexerOf(index.instance).degradations.join(), /its \.git is missing/);
   renameSync(path.join(root, 'kept'), path.join(work, '.git'));
 
   await index.configure({ work: settingsOf(work), plain: settingsOf(`${root}/plain`) });
@@ -161,7 +161,7 @@ test('mode, ignore, name and permissions; a work tree without its git is no fold
   writeFiles(path.join(root, 'plain'), { '.trawlignore': '*\n' });
   const plain = index.instance.served.records.find(({ name }) => name === 'local/plain')!;
   const job = await indexerOf(index.instance).jobs.indexAll([plain], true);
-  assert.match(job[0]!.warnings.join(), /^nothing is indexed: .*\("!\*" takes back all\)$/);
+  assert.match(job[0]!.warnings.join(), /^nothing is indexed: .*\("!\*" includes everything\)$/);
   rmSync(path.join(root, 'plain/.trawlignore'));
   rmSync(path.join(root, 'plain/gen'), { recursive: true });
   git(path.join(root, 'plain'), 'init', '-q');

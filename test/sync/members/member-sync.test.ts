@@ -231,7 +231,7 @@ test('GitHub: a credential that is revoked is not tried on every repository', as
   await sync.check();
   assert.ok(askedOf().length <= 8, `${askedOf().length} asked`);
   assert.match(troublesOf(sync).join(''), /of the repositories of connection gh .*token/);
-  assert.match(troublesOf(sync).join(''), /nobody sees them by their host$/);
+  assert.match(troublesOf(sync).join(''), /nobody sees them through their host$/);
   const asked = askedOf().length;
   await sync.check();
   assert.equal(askedOf().length, asked);
@@ -366,7 +366,7 @@ test('a host that is asked for no readers is told of', async (t) => {
   const world = await startWorld(t, repos(3));
   const sync = world.start(() => ({ nameHost: 'git.example' }));
   await sync.check();
-  assert.match(troublesOf(sync).join(''), /git\.example is not asked.*take syncPermissions away/);
+  assert.match(troublesOf(sync).join(''), /git\.example cannot list.*remove syncPermissions/);
 });
 
 const round = fc.record({
