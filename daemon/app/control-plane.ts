@@ -1,5 +1,5 @@
-// What decides who may ask, and how often: the store and what works on it, opened and closed together. The daemon
-// serves it; the command line opens it where no daemon runs.
+// Opens and closes the store and the parts that authenticate and limit callers. The daemon uses it;
+// the command line opens it if no daemon runs.
 
 import { Accounts } from '../accounts/accounts.ts';
 import type { Configuration } from '../base/config/configuration.ts';
@@ -13,19 +13,22 @@ export interface ControlPlane {
   readonly store: Store;
   readonly accounts: Accounts;
   readonly ledger: Ledger;
-  /** What of it does not work now, for owners; empty: nothing. */
+  /** Problems, as sentences for owners; empty: none. */
   readonly degraded: () => readonly string[];
-  /** The store has been away for longer than callers are served without it: nobody is known any more. */
+  /**
+   * The store has been away longer than callers may be served without it: nobody is authenticated
+   * any more.
+   */
   readonly isLost: () => boolean;
-  /** Writes what waits to be written. */
+  /** Writes pending changes. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * The data directory must be there, and locked.
+ * The data directory must exist and be locked.
  *
  * @param now   milliseconds since the epoch
- * @param open  the store, if it is open already; it stays the caller's
+ * @param open  the store, if it is open already; the caller closes it
  *
  * Errors: NOT_READY if the store cannot be opened; ConfigError.
  */

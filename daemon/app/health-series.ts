@@ -1,10 +1,10 @@
-// How the daemon did in the last hour and the last day, for the charts of owners (API.md 18): a point each 15 seconds and each
-// 6 minutes, 240 of each, in memory alone. Of the times of searches buckets are counted, so that no stretch grows with its
-// searches.
+// Health of the daemon in the last hour and the last day, for the owners' charts (API.md 18): a
+// point per 15 seconds and per 6 minutes, 240 of each, only in memory. Search latencies are counted
+// in buckets, so memory does not grow with the number of searches.
 
 import type { HealthPoint } from '../api/shapes/endpoint-services.ts';
 
-/** What is looked at when a point ends. */
+/** Values read at the end of each point. */
 export interface HealthLook {
   readonly waiting: number;
   readonly privateBytes: number;
@@ -15,10 +15,10 @@ const POINT_COUNT = 240;
 /** An hour in 240 points, and a day. */
 const STEP_MS = 15_000;
 const STEPS_OF_DAY = 24;
-/** A younger stretch is not told of: its rate would jump. */
+/** A shorter interval is not reported: its rate would jump. */
 const AGE_MS_MIN = 1_000;
 
-/** Each is 9 % longer than the one before: that is how far a percentile may be too high. */
+/** Each is 9 % wider than the one before: a percentile is at most that much too high. */
 const BUCKETS_OF_OCTAVE = 8;
 const FIRST_MS = 0.01;
 /** Up to 3 minutes. */
@@ -34,7 +34,7 @@ class Durations {
     this.count++;
   }
 
-  /** Upper end of the bucket in which so much of all lies; null: there is nothing. */
+  /** Upper bound of the bucket with this quantile; null: no data. */
   quantile(share: number): number | null {
     if (this.count === 0) return null;
     const rank = Math.max(1, Math.ceil(this.count * share));
@@ -44,7 +44,7 @@ class Durations {
   }
 }
 
-/** A stretch of time under way. */
+/** The current interval. */
 class Stretch {
   readonly durations = new Durations();
   readonly #sinceMs: number;
@@ -80,7 +80,7 @@ class Stretch {
   }
 }
 
-/** Points of one length, and the stretch that becomes the next one. */
+/** Points of one length, and the current interval. */
 class Series {
   readonly #stepsOfPoint: number;
   readonly #points: HealthPoint[] = [];
@@ -99,7 +99,7 @@ class Series {
     this.current = new Stretch(nowMs);
   }
 
-  /** Those of the window, and what is known of the stretch under way. */
+  /** The points of the window, and the current interval. */
   told(nowMs: number, look: HealthLook): HealthPoint[] {
     const fromMs = nowMs - this.#stepsOfPoint * STEP_MS * POINT_COUNT;
     const points = this.#points.filter(({ at }) => at > fromMs && at <= nowMs);
@@ -129,7 +129,7 @@ export class HealthSeries {
     this.#day.current.durations.add(ms);
   }
 
-  /** A step of time is over. */
+  /** Ends a step of time. */
   step(): void {
     const look = this.#look();
     this.#hour.step(this.#now(), look);

@@ -1,4 +1,4 @@
-// The history of the repos of one daemon: where what is kept of it lies, and when it is made quick to read.
+// Reads and prepares the commit histories of the repos of one daemon.
 
 import path from 'node:path';
 import type { Configuration } from '../base/config/configuration.ts';
@@ -9,7 +9,7 @@ import type { JobResult } from '../sync/jobs/jobs.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 
-/** Opens the reader of histories, and forgets what it has kept of repos that the catalog no longer has. */
+/** Opens the history reader, and drops cached data of repos that the catalog no longer has. */
 export async function openHistory(
   configuration: Configuration,
   catalog: Catalog,
@@ -33,7 +33,10 @@ export async function openHistory(
   return history;
 }
 
-/** Makes the histories of the repos that were built quick to read; where that fails they are read all the same. */
+/**
+ * Writes commit graphs for the built repos, which makes their histories fast to read; without one
+ * they are only slower.
+ */
 export async function prepareHistories(
   jobs: readonly JobResult[],
   repos: readonly RepoRecord[],

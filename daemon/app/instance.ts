@@ -1,5 +1,5 @@
-// One open data directory: catalog, engine, indexer, joined. The daemon serves it; the command line opens it
-// for one search or one build.
+// Opens a data directory: catalog, engine and indexer. The daemon serves it; the command line opens
+// it for one search or one build.
 
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -39,42 +39,45 @@ import { messageOf } from '../base/caught.ts';
 import { readSettings } from '../base/config/settings.ts';
 import type { Log } from '../base/log.ts';
 
-/** Files of a data directory: what is being searched, and where the check of shards is. */
+/** Files of a data directory: the shards being searched, and the progress of the integrity pass. */
 const NOTE_FILE = 'searching';
 const INTEGRITY_FILE = 'integrity.json';
-/** Folder for what is built on demand. */
+/** Folder for revisions built on demand. */
 const ON_DEMAND_FOLDER = 'on-demand';
 
-/** Of tests: a failure is told at once. */
+/** For tests: one attempt, so that a failure is reported at once. */
 const JOB_LIMITS = jobLimitsOf(readSettings(), 1);
 const CONNECTION_LIMITS = connectionLimitsOf(readSettings(), 1);
 
 export interface InstanceOptions {
   /** Absolute path. */
   readonly dataDir: string;
-  /** False: read only, whoever owns the directory; nothing is swept, locked or built. */
+  /** False: read only, whoever owns the directory; nothing is removed, locked or built. */
   readonly isOwner: boolean;
-  /** Of a PostgreSQL store; absent: the embedded one. Only for an owner. */
+  /** Of a PostgreSQL store; absent: the embedded store. Only for an owner. */
   readonly databaseUrl?: string | undefined;
   readonly filters: FilterSettings;
-  /** Absolute paths outside of sources that git may read for them; default: none. */
+  /** Absolute paths outside of the sources that git may read for them; default: none. */
   readonly gitPaths?: readonly string[];
-  /** Of a git for a request; one that makes no progress for twice as long is ended. Default: as in the settings. */
+  /**
+   * Of a git call for a request; a call without progress for twice as long is killed. Default: as
+   * in the settings.
+   */
   readonly gitTimeoutMs?: number;
   readonly searchTimeoutMs: number;
   /** Absent: only indexed revisions are searched. */
   readonly onDemand?: OnDemandLimits | undefined;
   readonly workers?: number | undefined;
   readonly log: Log;
-  /** False: symbols stay as they are. */
+  /** False: symbols are not updated. */
   readonly findsSymbols?: boolean;
-  /** As they are now; default: JOB_LIMITS. */
+  /** The current limits; default: JOB_LIMITS. */
   readonly jobLimits?: () => JobLimits;
-  /** Of the merging of shards; default: MERGE_LIMITS. */
+  /** For merging shards; default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
-  /** Absent: no code host is asked. */
+  /** Absent: no code hosts. */
   readonly hosts?: HostAccess | undefined;
-  /** As they are now; default: those of the settings' defaults. */
+  /** The current limits; default: those of the default settings. */
   readonly connectionLimits?: () => ConnectionLimits;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
   readonly onCompleted?: EngineParts['onCompleted'];
@@ -83,27 +86,27 @@ export interface InstanceOptions {
 
 export interface Instance {
   readonly catalog: Catalog;
-  /** Undefined: the data directory is open for reading alone. */
+  /** Undefined: the data directory is open read-only. */
   readonly index: Index | undefined;
   readonly served: Served;
-  /** Undefined: the data directory is open for reading alone. */
+  /** Undefined: the data directory is open read-only. */
   readonly indexer: Indexer | undefined;
-  /** Absent where nothing is built. */
+  /** Absent in read-only mode. */
   readonly symbols: SymbolKeeper | undefined;
-  /** Absent where nothing is built. */
+  /** Absent in read-only mode. */
   readonly onDemand: OnDemandRevisions | undefined;
-  /** Checks shards in the background once it runs; absent where nothing is built. */
+  /** Checks shards in the background once started; absent in read-only mode. */
   readonly integrity: IntegrityPass | undefined;
   readonly parts: EngineParts;
-  /** To be told of memory that is free again. */
+  /** To be notified when memory becomes free. */
   readonly heap: HeapTrimmer;
   close(): Promise<void>;
 }
 
 /**
- * Opens a data directory and shows what its catalog holds.
+ * Opens a data directory and makes its catalog searchable.
  *
- * Errors: LockedError if it has an owner already; a catalog that cannot be read.
+ * Errors: LockedError if it has an owner already; an unreadable catalog.
  */
 export async function openInstance(options: InstanceOptions): Promise<Instance> {
   const { dataDir, isOwner } = options;
@@ -136,7 +139,7 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
   }
 }
 
-/** What searches run on. */
+/** The parts that run searches. */
 interface SearchHost {
   readonly module: WebAssembly.Module;
   readonly searcher: Searcher;
@@ -144,7 +147,7 @@ interface SearchHost {
   readonly snapshots: SnapshotKeeper;
   readonly heap: HeapTrimmer;
   readonly notePath: string;
-  /** Shards that were being searched when the last process ended without a word. */
+  /** Shards that were being searched when the last process crashed. */
   readonly notedIds: readonly string[];
 }
 
@@ -172,7 +175,7 @@ async function openSearchHost(options: InstanceOptions, catalog: Catalog): Promi
   return { module, searcher, pool, snapshots, heap: new HeapTrimmer(), notePath, notedIds };
 }
 
-/** What searches see, and, for the owner, what keeps it up to date. */
+/** The visible snapshot and, for the owner, the parts that update it. */
 interface Upkeep {
   readonly served: Served;
   readonly indexer: Indexer | undefined;
@@ -216,7 +219,7 @@ async function openUpkeep(
       folder: path.join(dataDir, ON_DEMAND_FOLDER),
       isOut: (shardId) => served.isOut(shardId),
       filters: () => options.filters,
-      // Safety: it is there once, so it is there always.
+      // Safety: if it is there once, it always is.
       limits: () => options.onDemand!,
       threads: new BuildThreads(module, workers ?? availableParallelism(), 'demand'),
       symbolWorkers: findsSymbols ? (workers ?? availableParallelism()) : 0,
@@ -302,7 +305,7 @@ async function joined(
   };
 }
 
-/** What a search needs of the instance. */
+/** The parts of the instance that a search needs. */
 function enginePartsOf(
   options: InstanceOptions,
   catalog: Catalog,
@@ -326,19 +329,19 @@ function enginePartsOf(
   };
 }
 
-/** Errors: the data directory is opened for reading alone. */
+/** Errors: the data directory is open read-only. */
 export function indexerOf({ indexer }: Instance): Indexer {
-  if (indexer === undefined) throw new Error('the data directory is opened for reading alone');
+  if (indexer === undefined) throw new Error('the data directory is open read-only');
   return indexer;
 }
 
-/** False: searches go without notes. */
+/** False: searches are not recorded. */
 function areNotesMade(notePath: string, log: Log): boolean {
   try {
     makeNotes(notePath);
     return true;
   } catch (error) {
-    log.warn('what is searched is not noted: after a crash no shard is checked before it is used', {
+    log.warn('searched shards cannot be recorded: after a crash no shard is checked before use', {
       error: messageOf(error),
     });
     return false;

@@ -46,17 +46,17 @@ const PROGRESS_MS = 200;
 const OWNER_LOOK_MS = 5_000;
 const HOLDER = 'local';
 
-/** An index that is open. */
+/** An open index. */
 interface Opened {
   readonly instance: Instance;
   readonly services: ToolServices;
-  /** Resolves when all sources have been indexed once, or failed to be. */
+  /** Resolves when each source has been indexed once, or failed. */
   readonly indexed: Promise<void>;
-  /** It has. */
+  /** `indexed` has resolved. */
   readonly isIndexed: boolean;
-  /** Undefined: this process is the owner. Else what the catalog looked like when it was read. */
+  /** Undefined: this process is the owner. Else the state of the catalog when it was read. */
   readonly look: string | undefined;
-  /** Calls that are under way. */
+  /** Running calls. */
   useCount: number;
   /** The last call closes it. */
   isRetired: boolean;
@@ -77,14 +77,14 @@ export class LocalTools {
   constructor(options: LocalToolsOptions) {
     this.#options = options;
     this.#memory = new MemoryBudget(options.configuration.settings.memory);
-    // Whoever calls a tool is told.
+    // Errors are reported by tool calls.
     this.#openOnce().catch(() => {});
   }
 
   /**
-   * Does `work` with what a call of a tool may use.
+   * Runs `work` with the services of a tool call.
    *
-   * Errors: NOT_READY where the index cannot be opened; those of `work`.
+   * Errors: NOT_READY if the index cannot be opened; those of `work`.
    */
   async with<Value>(
     signal: AbortSignal,
@@ -159,7 +159,10 @@ export class LocalTools {
     await objectPool.close();
   }
 
-  /** The index as it is now: that of another owner is opened again when it has changed, or the owner may be gone. */
+  /**
+   * The current index: another owner's index is reopened when it has changed, or its owner may be
+   * gone.
+   */
   async #current(): Promise<Opened> {
     try {
       const opened = await this.#openOnce();
@@ -185,7 +188,7 @@ export class LocalTools {
     return next;
   }
 
-  /** The attempt that is under way, or has been successful; else another one. */
+  /** The running or successful attempt, else a new one. */
   #openOnce(): Promise<Opened> {
     if (this.#opened !== undefined) return this.#opened;
     const opened = this.#open();

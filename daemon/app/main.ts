@@ -1,5 +1,5 @@
-// The daemon: opens the instance, listens, indexes in the background, and shuts down cleanly. Called by
-// `trawl serve`.
+// The daemon: opens the instance, listens, indexes in the background, and shuts down cleanly.
+// Called by `trawl serve`.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backupSource } from '../backup/backup-source.ts';
@@ -65,43 +65,43 @@ import type { Log } from '../base/log.ts';
 export interface DaemonOptions {
   readonly configuration: Configuration;
   readonly log: Log;
-  /** Paths to serve; empty: what the catalog holds. */
+  /** Paths to serve; empty: the repos of the catalog. */
   readonly sources: readonly string[];
-  /** Absent: the files on disk of a work tree, else commits. */
+  /** Absent: the files on disk for a work tree, else commits. */
   readonly mode?: SourceMode | undefined;
-  /** Changes the repos; default: nothing. */
+  /** A change of the repos; default: none. */
   readonly change?: RepoChange;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
-  /** Where secrets of connections and the addresses of proxies are; default: nowhere. */
+  /** Environment with secrets of connections and proxy addresses; default: empty. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Daemon {
   readonly url: string;
-  /** One-time address where the first owner is made, or sets a password. */
+  /** One-time address where the first owner is created, or sets a password. */
   readonly setupUrl: string | undefined;
-  /** Requests must say who they are from, unless there is anonymous access. */
+  /** Requests need a credential, unless there is anonymous access. */
   readonly needsCredential: boolean;
   /** The first indexing of the sources. */
   readonly indexed: Promise<readonly JobResult[]>;
-  /** How it is. Errors: NOT_READY. */
+  /** Errors: NOT_READY. */
   status(): Promise<StatusReport>;
-  /** Errors: none: a file that is refused is told in the log, and nothing changes. */
+  /** Errors: none: a refused file is logged, and nothing changes. */
   readConfigurationAgain(): void;
-  /** All metrics in the format that Prometheus reads. */
+  /** All metrics in the Prometheus text format. */
   metricsText(): string;
   close(): Promise<void>;
 }
 
-/** Sources that take longer to look at are waited for while others are served. Guess. */
+/** The daemon listens after this time, although sources are still being probed. Guess. */
 const LISTEN_AFTER_MS = 2_000;
-/** Of a job; what fails in both is begun anew as another job (sync/jobs/failure-pauses.ts). */
+/** Per job; if all fail, another job follows (sync/jobs/failure-pauses.ts). */
 const JOB_ATTEMPTS = 2;
-/** How long git may go on when the daemon stops. */
+/** How long running git processes may continue when the daemon stops. */
 const GIT_GRACE_MS = 1_000;
 
 /**
- * Starts to serve; resolves once the daemon listens, while sources are still being indexed.
+ * Starts the daemon; resolves once it listens, while sources are still being indexed.
  *
  * Errors: ConfigError, LockedError, ProbeError.
  */
@@ -142,7 +142,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const { readiness } = services;
     metrics.watch(server, readiness, instance.parts.pool);
     const problems = (): readonly string[] => {
-      // These are shown as counts.
+      // Reported as counts.
       const pending = new Set(indexerOf(instance).pending);
       return readiness.status().degraded.filter((sentence) => !pending.has(sentence));
     };
@@ -174,7 +174,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-/** An instance, and what stands on it in the order of opening. */
+/** The open parts, in the order of opening. */
 class House {
   readonly #instance: Instance;
   readonly #opened: { close(): Promise<void> | void }[] = [];
@@ -183,7 +183,7 @@ class House {
     this.#instance = instance;
   }
 
-  /** Will be closed before what was added earlier. */
+  /** It is closed before those that were added earlier. */
   add<One extends { close(): Promise<void> | void }>(one: One): One {
     this.#opened.push(one);
     return one;
@@ -204,7 +204,7 @@ function openHealth({ parts }: Instance, serverOf: () => RunningServer | undefin
   }));
 }
 
-/** What takes over a changed configuration. */
+/** Creates the part that applies configuration changes. */
 function openReread(
   { configuration, log }: DaemonOptions,
   instance: Instance,
@@ -223,14 +223,14 @@ function openReread(
       members.noteListed();
       if (changed.some((name) => name === 'apps' || name.startsWith('connections.')))
         obeyConnections(instance, configuration, changed.includes('apps')).catch((error: unknown) =>
-          log.error('connections were not taken over', { error }),
+          log.error('connections could not be applied', { error }),
         );
     },
     index: () => indexerOf(instance).jobs.indexAll(instance.served.records, false, signal),
   });
 }
 
-/** Closes; whatever git waits for meanwhile, nobody waits for it. */
+/** Closes without waiting for git processes that hang. */
 async function whileGitsEnd(close: () => Promise<void>): Promise<void> {
   const ending = setInterval(endGits, GIT_GRACE_MS).unref();
   await close();
@@ -265,7 +265,7 @@ function openDataDir(
     hosts: {
       openHost: (name, settings) =>
         openConnection(name, settings, { log, env, apps: configuration.apps }),
-      // Why loaded when it is needed: what asks hosts takes a start 0.2 s, and most daemons ask none.
+      // Why loaded on demand: the code for hosts adds 0.2 s to a start, and most daemons need none.
       fetchClone: async (call) =>
         (await import('../hosts/mirrors/fetch-mirror.ts')).fetchMirror(call),
       webhookSecret: () => {
@@ -281,7 +281,10 @@ function openDataDir(
   });
 }
 
-/** Has connections follow the configuration; without one nothing that they listed before goes. */
+/**
+ * Applies the connections of the configuration; without a configuration nothing listed before is
+ * removed.
+ */
 async function obeyConnections(
   { indexer }: Instance,
   { connections, source }: Configuration,
@@ -290,7 +293,7 @@ async function obeyConnections(
   if (source !== undefined) await indexer?.connections?.configure(connections, areReopened);
 }
 
-/** Sources that are looked at, and what was known of them when the daemon began to listen. */
+/** The probing of sources, and the repos known when the daemon begins to listen. */
 interface LookedAt {
   readonly adding: Promise<AddedSources>;
   readonly early: AddedSources | undefined;
@@ -313,7 +316,7 @@ async function lookAtSources(
     );
   const waiting = sleep(LISTEN_AFTER_MS, undefined, { ref: false });
   const early = (await Promise.race([adding, waiting])) ?? undefined;
-  if (early === undefined) log.warn('requests are answered before all sources have been looked at');
+  if (early === undefined) log.warn('requests are answered before all sources have been checked');
   else if (
     early.records.length + early.failed.length === 0 &&
     indexer.connections?.all.length === 0
@@ -336,12 +339,14 @@ async function openControl(
     if (!('topic' in change) || change.topic === 'settings' || change.topic === 'readers') return;
     indexerOf(instance)
       .rules.obey()
-      .catch((error: unknown) => log.error('rules of repos were not taken over', { error }));
+      .catch((error: unknown) =>
+        log.error('permissions of repositories could not be applied', { error }),
+      );
   });
   return control;
 }
 
-/** Keeps lists of who may read what connections list, from its start on. */
+/** Starts maintaining lists of who may read repositories of connections. */
 function openMembers(instance: Instance, { accounts }: ControlPlane, log: Log): MemberSync {
   const { connections } = indexerOf(instance);
   const members = memberSyncOf(
@@ -364,7 +369,7 @@ function openMembers(instance: Instance, { accounts }: ControlPlane, log: Log): 
   return members;
 }
 
-/** What commands of this machine ask the daemon for. */
+/** Serves commands on this machine. */
 function startCommands(
   instance: Instance,
   { accounts, store }: ControlPlane,
@@ -386,7 +391,9 @@ function startCommands(
   });
 }
 
-/** Indexes the sources, several at a time, and makes their histories quick to read; then what goes on all the time. */
+/**
+ * Indexes the sources, several at a time, and writes commit graphs; then starts the recurring work.
+ */
 function startJobs(
   instance: Instance,
   { adding, early }: LookedAt,
@@ -416,7 +423,7 @@ function startJobs(
   return { indexed: jobs.then(({ results }) => results), prepared };
 }
 
-/** The repos that the catalog holds, whose sources nobody has named. */
+/** The repos of the catalog, when no sources are named. */
 async function startAgain(
   served: Served,
   indexer: Indexer,
@@ -428,7 +435,7 @@ async function startAgain(
   return { records: served.records, failed: [] };
 }
 
-/** All that the store knows. */
+/** All repos of the store. */
 function reposOf({ index }: Instance): readonly StoredRepo[] {
   return index?.register.all ?? [];
 }
@@ -461,7 +468,7 @@ async function removeUnserved(
   await indexerOf(instance).connections?.remover.remove([...repoIds], toGo, actor);
 }
 
-/** Says which repos of the index are not served, as nobody named their source. */
+/** Warns of indexed repos that are not served, because nobody named their source. */
 function warnOfUnserved({ catalog, served }: Instance, log: Log): void {
   const shown = new Set(served.repos);
   const left = catalog.repos.filter((repo) => !shown.has(repo));
@@ -498,7 +505,7 @@ function jobServiceOf(instance: Instance): JobService {
   };
 }
 
-/** Shards out of service that are named to owners. */
+/** Limit for shards out of service in an owner's answer. */
 const QUARANTINE_MAX = 100;
 
 function quarantineOf({ parts }: Instance): ShardFailure[] {
@@ -544,7 +551,7 @@ function viewOfConnection(
   };
 }
 
-/** What the endpoints call. */
+/** The services of the endpoints. */
 function servicesOf(
   log: Log,
   instance: Instance,

@@ -1,5 +1,5 @@
-// Keeps lists of who may read repositories by their hosts (sync/members/), joined with the accounts: these say whose lists
-// count and what they give.
+// Connects the lists of who may read repositories by their hosts (sync/members/) with the accounts,
+// which decide whose lists count and what access they give.
 
 import type { Accounts } from '../accounts/accounts.ts';
 import { OPERATOR } from '../accounts/audit-trail.ts';
@@ -22,7 +22,7 @@ export function memberSyncOf(
       const own = issuers.filter((issuer) => rules.connectionsOf(issuer).includes(connection));
       return store.hostReaders.counts(connection, own);
     },
-    // Counts alone: who they are is the host's to tell.
+    // Only counts: the people themselves are the host's data.
     recordsOf: (repoId, connection, changes) => {
       const target = { id: String(repoId), type: 'repo' } as const;
       const name = directory.byId(repoId)?.name ?? null;

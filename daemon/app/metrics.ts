@@ -1,5 +1,5 @@
-// The metrics of the daemon (API.md 24.1), each defined once: what searches and requests tell as they end, and what is
-// read of the parts when the text is asked for. Nobody serves the text yet.
+// The metrics of the daemon (API.md 24.1), each defined once: values reported by finished searches
+// and requests, and values read when the text is requested.
 
 import { readProductVersion } from '../base/config/version.ts';
 import { cacheSamples, Metrics, poolSamples, type Sample } from '../base/metrics.ts';
@@ -18,16 +18,16 @@ export class DaemonMetrics {
   readonly #requests = this.#metrics.histogram(
     {
       name: 'trawl_http_request_duration_seconds',
-      help: 'Time from the head of a request to the end of its answer, of a stream to its last byte.',
+      help: 'Time from the head of a request to the end of its answer; for a stream, to its last byte.',
       labels: ['method', 'route', 'status'],
     },
     TIME_BOUNDS,
   );
   readonly #rateLimited = this.#metrics.counter({
     name: 'trawl_rate_limited_total',
-    help: 'Requests refused as the limit of their user was reached.',
+    help: 'Requests refused because the limit of their user was reached.',
   });
-  readonly #durations = this.#ofKind('duration', 'Time that searches took.');
+  readonly #durations = this.#ofKind('duration', 'Search latency.');
   readonly #waits = this.#ofKind('wait', 'Time until the first unit of work of a search.');
   readonly #firstResults = this.#ofKind('first_result', 'Time to the first results of a stream.');
   readonly #incomplete = this.#metrics.counter({
@@ -35,14 +35,14 @@ export class DaemonMetrics {
     help: 'Searches that are not exhaustive, by reason.',
     labels: ['reason'],
   });
-  /** Names and sums of the numbers that searches tell, in their order. */
+  /** Names and sums of the search statistics, in their order. */
   #statNames: readonly string[] = [];
   readonly #statSums: number[] = [];
 
   constructor() {
     const head = {
       name: 'trawl_search_stat_total',
-      help: 'Sums of the numbers that searches tell of themselves.',
+      help: 'Sums of search statistics.',
       labels: ['field'],
     };
     this.#metrics.read('counter', head, () =>
@@ -68,7 +68,7 @@ export class DaemonMetrics {
     this.#addStats(numbers);
   }
 
-  // Invariant: their order is one, as `statsNumbers` makes all of them.
+  // Invariant: the order never changes, as `statsNumbers` creates all of them.
   // Measured: 2026-11-22: 0.2 us; looked up by name 1 us.
   #addStats(numbers: CompletedSearch['numbers']): void {
     const sums = this.#statSums;
@@ -80,7 +80,7 @@ export class DaemonMetrics {
     }
   }
 
-  /** Says what to read. Once only. */
+  /** Sets the values to read. Call once. */
   watch(
     server: Pick<RunningServer, 'searchCounts'>,
     readiness: Services['readiness'],
@@ -91,16 +91,21 @@ export class DaemonMetrics {
     const version = readProductVersion();
     const read = (type: 'counter' | 'gauge', name: string, help: string, look: () => number) =>
       this.#metrics.read(type, { name: `trawl_${name}`, help }, look);
-    read('gauge', 'searches_active', 'Searches that run.', () => searches().running);
-    read('gauge', 'searches_queued', 'Searches that wait.', () => searches().waiting);
+    read('gauge', 'searches_active', 'Running searches.', () => searches().running);
+    read('gauge', 'searches_queued', 'Waiting searches.', () => searches().waiting);
     read('counter', 'searches_refused_total', 'Searches refused.', () => searches().refused);
     read('gauge', 'shards', 'Shards in service.', () => status().shardCount);
-    read('gauge', 'shards_quarantined', 'Shards set aside.', () => status().quarantinedShardCount);
+    read(
+      'gauge',
+      'shards_quarantined',
+      'Shards out of service.',
+      () => status().quarantinedShardCount,
+    );
     read('gauge', 'repositories', 'Repositories known.', () => status().repoCount);
-    read('gauge', 'search_threads', 'Threads that search.', () => pool.size);
+    read('gauge', 'search_threads', 'Search threads.', () => pool.size);
     read('counter', 'search_threads_lost_total', 'Threads replaced.', () => pool.deathCount);
     this.#readLabelled('build_info', '1.', ['version'], () => [[[version], 1]]);
-    this.#readLabelled('pool', 'What pools hold.', ['pool', 'kind'], poolSamples);
+    this.#readLabelled('pool', 'Bytes held by pools.', ['pool', 'kind'], poolSamples);
     this.#readLabelled('cache_entries', 'Entries of caches.', ['cache'], cacheSamples);
   }
 
@@ -113,7 +118,7 @@ export class DaemonMetrics {
     this.#metrics.read('gauge', { name: `trawl_${name}`, help, labels }, look);
   }
 
-  /** All of them, in the format that Prometheus reads. */
+  /** All metrics in the Prometheus text format. */
   text(): string {
     return this.#metrics.text();
   }

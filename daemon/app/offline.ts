@@ -1,5 +1,5 @@
-// A data directory opened to change its accounts while no daemon runs: locked, with its catalog and its store, without
-// engine and server.
+// Opens a data directory to change its accounts while no daemon runs: lock, catalog and store,
+// without engine and server.
 
 import { backupSource } from '../backup/backup-source.ts';
 import { takeDataDir } from '../index/catalog/data-dir.ts';
@@ -20,9 +20,9 @@ export interface Offline {
 }
 
 /**
- * Opens the data directory of the configuration, made if missing.
+ * Opens the data directory of the configuration; creates it if missing.
  *
- * Errors: LockedError if it has an owner; those of openControlPlane; a catalog that cannot be read.
+ * Errors: LockedError if it has an owner; those of openControlPlane; an unreadable catalog.
  */
 export async function openOffline(configuration: Configuration, log: Log): Promise<Offline> {
   const { dataDir, databaseUrl } = configuration;
@@ -33,7 +33,7 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
     open = store;
     const repos = catalog.repos.map(({ record }) => register.ruled(record));
     const directory = new RepoDirectory(() => repos);
-    // The owner of the environment is made by the daemon.
+    // Only the daemon creates the owner given by the environment.
     const control = await openControlPlane(
       { ...configuration, owner: undefined },
       directory,

@@ -1,4 +1,5 @@
-// Catalog and store of a data directory, opened and brought together; for its owner, and the catalog alone for others.
+// Opens and reconciles catalog and store for the owner of a data directory; for others only the
+// catalog.
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
@@ -16,7 +17,7 @@ export interface Index {
   readonly catalog: Catalog;
   readonly store: Store;
   readonly register: RepoRegister;
-  /** Of this data directory among those that share the store: jobs are of one of them. */
+  /** Identifies this data directory among those that share the store: each has its own jobs. */
   readonly instanceId: string;
 }
 
@@ -24,7 +25,7 @@ export interface Index {
 const INSTANCE_FILE = 'instance';
 
 /**
- * The data directory must be there, and locked.
+ * The data directory must exist and be locked.
  *
  * @param databaseUrl  undefined: the embedded store
  *
@@ -48,7 +49,7 @@ export async function openIndex(
   }
 }
 
-/** Made at the first call. */
+/** Created on first use. */
 function instanceIdOf(dataDir: string): string {
   const file = path.join(dataDir, INSTANCE_FILE);
   try {
@@ -61,7 +62,7 @@ function instanceIdOf(dataDir: string): string {
   }
 }
 
-/** The catalog of a data directory that somebody else may own. Errors: CatalogError. */
+/** The catalog of a data directory that another process may own. Errors: CatalogError. */
 export async function readCatalog(dataDir: string): Promise<Catalog> {
   const catalog = new Catalog(dataDir);
   try {

@@ -1,6 +1,6 @@
-// Reads the configuration file again while the daemon runs (API.md 19.1, 21.3): when it changes, and at SIGHUP, when the log
-// file is opened again too. What it says counts from then on, without a restart; a file that is refused changes nothing, and
-// is told of until it is right.
+// Reads the configuration file again while the daemon runs (API.md 19.1, 21.3): when it changes,
+// and on SIGHUP, which also reopens the log file. Changes take effect without a restart; a refused
+// file changes nothing and is reported until it is fixed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../base/caught.ts';
@@ -9,17 +9,17 @@ import { ConfigError, RefusedFileError } from '../base/config/error.ts';
 import { watchFile } from '../base/config/file-watch.ts';
 import type { Log } from '../base/log.ts';
 
-/** Guess: whoever writes a file in place has written the rest of it by then. */
+/** Guess: a writer has finished the file within this time. */
 const SETTLE_MS = 500;
-/** Settings that make docs come out differently. */
+/** Settings that change the docs. */
 const DOC_SETTINGS = ['maxFileSize', 'maxTrigramCount', 'alwaysIndexFilePatterns'];
 
 export interface RereadParts {
   readonly configuration: Configuration;
   readonly log: Log;
-  /** Holds what runs to what the configuration says now. */
+  /** Applies the new configuration. */
   readonly obey: (changed: readonly string[]) => void;
-  /** Indexes what comes out differently now. */
+  /** Indexes repos whose docs change. */
   readonly index: () => Promise<unknown>;
 }
 
@@ -27,11 +27,11 @@ export class Reread {
   readonly #parts: RereadParts;
   #fault: ConfigError | undefined;
   readonly #ending = new AbortController();
-  /** The look under way: they come one after the other. */
+  /** The current read; the next one waits for it. */
   #looking: Promise<void> = Promise.resolve();
   readonly #watch: { close(): Promise<void> } | undefined;
 
-  /** Begins to watch the file. */
+  /** Starts to watch the file. */
   constructor(parts: RereadParts) {
     this.#parts = parts;
     const { log, configuration } = parts;
@@ -39,11 +39,11 @@ export class Reread {
     if (source === undefined) return;
     this.#keep();
     const onTrouble = (reason: string): void =>
-      log.warn('the configuration file cannot be watched, and is looked at every 10 s', { reason });
+      log.warn('the configuration file cannot be watched; it is checked every 10 s', { reason });
     this.#watch = watchFile({ source, onChange: () => this.#look(false), onTrouble });
   }
 
-  /** What does not work as it should, in words for the owner (API.md 18.2); empty: nothing. */
+  /** Problems, as sentences for the owner (API.md 18.2); empty: none. */
   get degradations(): readonly string[] {
     const fault = this.#fault;
     if (fault === undefined) return [];
@@ -51,14 +51,14 @@ export class Reread {
     return reasons.map((reason) => `the configuration file is refused: ${reason}`);
   }
 
-  /** Reads the file and obeys it. Errors: none: a refused file is told in the log, and nothing changes. */
+  /** Reads and applies the file. Errors: none: a refused file is logged, and nothing changes. */
   run(): void {
     const { configuration, log } = this.#parts;
     log.reopen();
     if (configuration.source !== undefined) this.#look(true);
     else
       log.info(
-        'there is no configuration file to read again; variables and flags count from the start on',
+        'there is no configuration file to read again; variables and flags only take effect at the start',
       );
   }
 
@@ -68,7 +68,7 @@ export class Reread {
     await this.#looking;
   }
 
-  /** @param isAsked  somebody waits for a line in the log, whatever comes of it */
+  /** @param isAsked  the operator expects a log line, whatever the result */
   #look(isAsked: boolean): void {
     this.#looking = this.#looking.then(() => this.#read(isAsked));
   }
@@ -90,7 +90,9 @@ export class Reread {
     }
   }
 
-  /** What changed. Errors: ConfigError, unless that was somebody's writing it; the reason of the end. */
+  /**
+   * What changed. Errors: ConfigError, unless the file was being written; the reason of the end.
+   */
   async #readSettled(isAsked: boolean): Promise<readonly string[]> {
     const { configuration } = this.#parts;
     const { signal } = this.#ending;
@@ -119,13 +121,13 @@ export class Reread {
     if (changed.some((name) => DOC_SETTINGS.includes(name))) this.#index();
   }
 
-  /** Why only now: what it says has been read, and is right. */
+  /** Why only now: the content has been read and is valid. */
   #keep(): void {
     const { configuration, log } = this.#parts;
     try {
       configuration.source?.keep(configuration.dataDir);
     } catch (error) {
-      log.warn('what the address of the configuration says could not be kept for the next start', {
+      log.warn('the configuration could not be saved for the next start', {
         error: messageOf(error),
       });
     }
@@ -136,7 +138,7 @@ export class Reread {
     const isKnown = this.#fault?.message === fault.message;
     this.#fault = fault;
     if (isKnown && !isAsked) return;
-    log.error('the configuration file is refused; what it said before stays in force', {
+    log.error('the configuration file is refused; the previous configuration stays in force', {
       file: configuration.source?.name,
       reason: fault.message,
     });
@@ -145,7 +147,7 @@ export class Reread {
   #index(): void {
     const { index, log } = this.#parts;
     index().catch((error: unknown) =>
-      log.error('nothing was indexed by the new configuration', { error }),
+      log.error('indexing after a configuration change failed', { error }),
     );
   }
 }

@@ -1,5 +1,5 @@
-// Who may see repos, whenever that changes, a repo comes in or goes: recorded with the change (API.md 24.3), and logged where
-// flags show to all what was hidden. What changes nothing leaves no record.
+// Records each change of who may see repos, and added or removed repos, in the audit trail (API.md
+// 24.3). Logs a warning if command line flags make hidden repos visible to all.
 
 import { isDeepStrictEqual } from 'node:util';
 import { auditRecord, inShownParts, OPERATOR, ORG, shownRepos } from '../accounts/audit-trail.ts';
@@ -8,10 +8,10 @@ import { readProductVersion } from '../base/config/version.ts';
 import type { Log } from '../base/log.ts';
 import { isWary, type Witness } from '../index/register/register.ts';
 
-/** Null: the repo is not known. */
+/** Null: no such repo. */
 type Rules = Pick<StoredRepo, 'visibility' | 'enforcement'> | null;
 
-/** A record for each hundred repos whose rules were the same before, and are now; nearly always that is one record. */
+/** One record per hundred repos with the same old and new permissions; nearly always one in all. */
 export function ruleChanges(log: Log): Witness {
   const version = readProductVersion();
   return ({ actor = OPERATOR, told }, before, now, removed) => {
@@ -45,7 +45,7 @@ export function ruleChanges(log: Log): Witness {
       note: () => {
         if (opened.length > 0)
           log.warn(
-            'permissions are not enforced any more, as --no-enforce-permissions says',
+            'permissions are no longer enforced, because of --no-enforce-permissions',
             shownRepos(opened),
           );
       },

@@ -1,4 +1,4 @@
-// What the daemon tells its operator of itself, put together of its parts.
+// Collects the status report for the operator from the parts of the daemon.
 
 import type { StoredConnection } from '../store/connections.ts';
 import { readProductVersion } from '../base/config/version.ts';
@@ -16,15 +16,15 @@ import { indexerOf, type Instance } from './instance.ts';
 import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
 import type { DeskJob } from '../sync/jobs/job-desk.ts';
 
-/** Jobs that are shown. */
+/** Limit for listed jobs. */
 const RUNNING_MAX = 50;
 const WARNINGS_MAX = 20;
-/** Guess: who is told that less is left waits longer. */
+/** Guess: below this no remaining time is reported. */
 const MOMENT_MS = 1_000;
 
 /**
- * @param problems  what does not work as it should, in sentences
- * @param startedMs  when the daemon began, ms since the epoch
+ * @param problems  sentences about what does not work
+ * @param startedMs  start of the daemon, ms since the epoch
  */
 export function statusSource(
   instance: Instance,
@@ -74,7 +74,7 @@ async function reportOf(
   };
 }
 
-/** Which connections were listed in part. */
+/** Connections that were only partly listed. */
 function gapsOf(connections: readonly ConnectionStatus[]): string[] {
   return connections
     .filter(({ state }) => state === 'incomplete')
@@ -84,7 +84,7 @@ function gapsOf(connections: readonly ConnectionStatus[]): string[] {
     });
 }
 
-/** What the last jobs of repositories warned of. */
+/** Warnings of the last jobs of repositories. */
 function warningsOf(instance: Instance): string[] {
   const { warned } = indexerOf(instance).jobs;
   return instance.served.records.flatMap(({ repoId, name }) =>
@@ -92,7 +92,7 @@ function warningsOf(instance: Instance): string[] {
   );
 }
 
-/** At the speed so far; no less than what a job says of its own. */
+/** At the speed so far; at least the estimate of the slowest job. */
 function remainingMs(
   running: readonly DeskJob[],
   done: number,
@@ -145,7 +145,7 @@ async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
   });
 }
 
-/** The first thing that a listing could not find out. */
+/** The first issue of a listing. */
 function gapOf(job: DeskJob | undefined): string | undefined {
   // Safety: kept by sync/connections/sync-jobs.ts alone.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

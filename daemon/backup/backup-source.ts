@@ -1,4 +1,4 @@
-// What a backup of an open instance is made of.
+// The parts of an open instance that a backup reads.
 
 import { LICENCE_SETTING } from '../accounts/licence-keeper.ts';
 import type { Configuration } from '../base/config/configuration.ts';

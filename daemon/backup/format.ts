@@ -35,7 +35,7 @@ export const headerSchema = z.object({
   /** ISO 8601. */
   createdAt: z.iso.datetime(),
   hasIndex: z.boolean(),
-  /** Tells the right secret from others, and nothing more of it. */
+  /** Verifies the instance secret without revealing it. */
   secretCheck: z.object({ salt: base64, hash: base64 }),
 });
 
@@ -53,16 +53,16 @@ export const manifestSchema = z.object({
 
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** What is in `sealed.json` once it is open. */
+/** The content of `sealed.json`. */
 export const secretsSchema = z.object({
   secret: z.string(),
-  /** Rows of the settings that nobody may read, by name. */
+  /** Secret settings, by name. */
   settings: z.record(z.string(), z.string()),
 });
 
 export type Secrets = z.infer<typeof secretsSchema>;
 
-/** A backup cannot be made or used; the message says why, and what was not changed. */
+/** A backup cannot be created or used; the message says why, and what was not changed. */
 export class BackupError extends Error {
   override readonly name = 'BackupError';
   readonly errorCode = 'INVALID_REQUEST_BODY';

@@ -1,8 +1,8 @@
-// Makes a backup while the instance is in use: the store as of one moment, then the catalog, then, held open so that
-// nobody can take them away, the shards that it names.
+// Creates a backup while the instance is in use: the store at one moment, then the catalog, then
+// its shards, which are held open so that they cannot be removed.
 //
-// Why in this order: what the store says of a repo must not be about one that the catalog has not heard of yet, whose
-// id it would give to another one.
+// Why in this order: the store must not refer to a repo that the catalog does not know yet, as the
+// catalog would give its id to another one.
 
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -35,34 +35,34 @@ export interface BackupSource {
   readonly store: Store;
   /** The instance secret. */
   readonly secret: string;
-  /** Names of settings whose values are secret. */
+  /** Names of secret settings. */
   readonly secretSettings: readonly string[];
   readonly productVersion: string;
 }
 
-/** Characters of a passphrase at least. */
+/** Minimum length of a passphrase. */
 export const PASSPHRASE_LENGTH_MIN = 8;
 
 export const backupInput = z.strictObject({
-  /** Shards too. */
+  /** With shards. */
   withIndex: z.boolean(),
-  /** Seals the secrets; without one they are left out. */
+  /** Encrypts the secrets; without one they are left out. */
   passphrase: z
     .string()
-    .min(PASSPHRASE_LENGTH_MIN, { error: `less than ${PASSPHRASE_LENGTH_MIN} characters` })
+    .min(PASSPHRASE_LENGTH_MIN, { error: `fewer than ${PASSPHRASE_LENGTH_MIN} characters` })
     .optional(),
 });
 
 export type BackupInput = z.infer<typeof backupInput>;
 
-/** Bytes of rows in a member, about. */
+/** Approximate bytes of rows per member. */
 const PART_SIZE = 1024 * 1024;
 const READ_SIZE = 256 * 1024;
 /** Measured: 2026-11-21, 64 MB of a shard, busy machine: 63 MB/s at 1, 30 MB/s at 6 for 18% less. */
 const GZIP_LEVEL = 1;
 
 /**
- * The bytes of a backup, made as they are asked for. Whoever stops asking early ends it.
+ * The bytes of a backup, created as they are read. A reader that stops early cancels it.
  *
  * Errors: BackupError; NOT_READY of the store.
  */
@@ -79,7 +79,7 @@ export async function* makeBackup(
     pack.destroy(error instanceof Error ? error : new Error(String(error)));
     throw error;
   });
-  // What fails is seen below, when the bytes end.
+  // Errors are reported below, at the end of the bytes.
   piping.catch(() => {});
   writing.catch(() => {});
   try {
@@ -87,7 +87,7 @@ export async function* makeBackup(
     await writing;
     await piping;
   } catch (error) {
-    if (signal.aborted) throw new BackupError('the backup was given up: the daemon is stopping');
+    if (signal.aborted) throw new BackupError('the backup was cancelled: the daemon is stopping');
     await failureOf(writing);
     throw error;
   } finally {
@@ -97,7 +97,7 @@ export async function* makeBackup(
   }
 }
 
-/** Throws what went wrong in making, which says more than the stream that broke by it. */
+/** Throws the error of the writer, which says more than that of the broken stream. */
 async function failureOf(writing: Promise<void>): Promise<void> {
   await writing.catch((error: unknown) => {
     if (systemCodeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
@@ -139,7 +139,7 @@ async function writeMembers(
   await members.finish();
 }
 
-/** Writes the rows of the store; returns the settings that were left out as they are secret. */
+/** Writes the rows of the store; returns the secret settings, which were left out. */
 async function writeStore(
   members: Members,
   store: Store,
@@ -181,7 +181,7 @@ interface HeldIndex {
   readonly files: readonly HeldFile[];
 }
 
-/** The catalog with the files that it names, open; tried again when an index job changed it meanwhile. */
+/** The catalog and its open files; retried if an index job changed it meanwhile. */
 async function holdIndex(catalog: Catalog, withIndex: boolean): Promise<HeldIndex> {
   for (;;) {
     const { repos, version } = catalog;
@@ -203,13 +203,13 @@ async function holdIndex(catalog: Catalog, withIndex: boolean): Promise<HeldInde
   }
 }
 
-/** A repo without what is built from it, which is built again. */
+/** A repo without its shards, which will be built again. */
 function withoutShards({ record, skipped }: CatalogRepo): CatalogRepo {
   const { indexedAt: _, revisions: __, ...rest } = record;
   return { record: rest, shards: [], skipped };
 }
 
-/** Writes members into a tar, each with its checksum into the manifest at the end. */
+/** Writes tar members, and their checksums to the manifest at the end. */
 class Members {
   readonly #pack: tar.Pack;
   readonly #written: Manifest['members'] = [];
@@ -224,7 +224,7 @@ class Members {
     await this.add(name, bytes.length, [bytes]);
   }
 
-  /** Errors: BackupError if there are other than `size` bytes. */
+  /** Errors: BackupError if the size differs from `size`. */
   async add(
     name: string,
     size: number,

@@ -1,5 +1,5 @@
-// Unpacks a backup into a folder and checks it as a whole: nothing of it is used before its manifest has been read and
-// found right. Every failure is told in terms of the backup file.
+// Unpacks a backup into a folder and verifies all of it against its manifest before any use. All
+// errors name the backup file.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -30,9 +30,10 @@ export interface UnpackedBackup {
 }
 
 /**
- * Unpacks `file` into `folder`, which is empty; what was written is synced.
+ * Unpacks `file` into the empty `folder` and syncs it.
  *
- * Errors: BackupError naming the file, which is missing, no backup, cut, damaged, or of another version.
+ * Errors: BackupError naming the file, which is missing, not a backup, truncated, damaged, or of
+ * another version.
  */
 export async function unpackBackup(file: string, folder: string): Promise<UnpackedBackup> {
   const found: Manifest['members'] = [];
@@ -58,15 +59,16 @@ async function unpackMember(
   const { name, type } = entry.header;
   const isFirst = found.length === 0;
   if (isFirst !== (name === HEADER_MEMBER)) throw new ForeignError();
-  if (type !== 'file' || !MEMBER_NAME.test(name)) throw new DamageError(`it has a member ${name}`);
+  if (type !== 'file' || !MEMBER_NAME.test(name))
+    throw new DamageError(`it has an unknown member ${name}`);
   if (found.some((member) => member.name === name || member.name === MANIFEST_MEMBER))
-    throw new DamageError(`it has a member too many: ${name}`);
+    throw new DamageError(`it has member ${name} twice`);
   const hash = createHash('sha256');
   const handle = await open(path.join(folder, name), 'wx', 0o600);
   let size = 0;
   try {
     for await (const part of entry) {
-      if (!(part instanceof Uint8Array)) throw new DamageError(`${name} has no bytes`);
+      if (!(part instanceof Uint8Array)) throw new DamageError(`${name} is empty`);
       hash.update(part);
       size += part.length;
       await handle.writeFile(part);
@@ -86,7 +88,7 @@ async function readHeader(folder: string): Promise<BackupHeader> {
   if (!success) throw new ForeignError();
   if (data.formatVersion === FORMAT_VERSION) return data;
   throw new BackupError(
-    `it has form ${data.formatVersion} (made by version ${data.productVersion}), this version reads form ${FORMAT_VERSION}`,
+    `it has format ${data.formatVersion} (written by version ${data.productVersion}), this version reads format ${FORMAT_VERSION}`,
   );
 }
 
@@ -99,18 +101,19 @@ async function check(folder: string, found: Manifest['members']): Promise<Unpack
   members.forEach((wanted, index) => {
     const { name = wanted.name, size, sha256 } = others[index] ?? {};
     if (name !== wanted.name || size !== wanted.size || sha256 !== wanted.sha256)
-      throw new DamageError(`${wanted.name} is not what the manifest says`);
+      throw new DamageError(`${wanted.name} does not match the manifest`);
   });
-  if (members.length !== others.length) throw new DamageError('it has members without manifest');
+  if (members.length !== others.length)
+    throw new DamageError('it has members that the manifest lacks');
   const names = others.map(({ name }) => name);
   if (!names.includes(CATALOG_MEMBER)) throw new DamageError('it has no catalog');
   return { header: await readHeader(folder), names };
 }
 
-/** Not ours. */
+/** Not a backup of ours. */
 class ForeignError extends Error {}
 
-/** Ours, but not as it was written. */
+/** A backup of ours that was changed. */
 class DamageError extends Error {}
 
 function parseJson(text: string): unknown {
@@ -126,9 +129,9 @@ function describe(error: unknown, file: string, isBegun: boolean): Error {
   if (error instanceof BackupError) return new BackupError(`${file}: ${error.message}`);
   if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR')
     return new BackupError(`cannot read ${file}: ${messageOf(error)}`, { cause: error });
-  // What the system says of the data directory: no room, no right.
+  // A system error of the data directory: disk full, no permission.
   if (/^E[A-Z]+$/.test(code)) return new Error(`cannot unpack ${file}: ${messageOf(error)}`);
-  if (!isBegun) return new BackupError(`${file} is no backup of Trawl`, { cause: error });
-  const reason = error instanceof ZodError ? 'its manifest is none' : messageOf(error);
-  return new BackupError(`${file} is damaged or was cut: ${reason}`, { cause: error });
+  if (!isBegun) return new BackupError(`${file} is not a backup of Trawl`, { cause: error });
+  const reason = error instanceof ZodError ? 'its manifest is invalid' : messageOf(error);
+  return new BackupError(`${file} is damaged or truncated: ${reason}`, { cause: error });
 }

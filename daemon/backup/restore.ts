@@ -1,6 +1,7 @@
-// Restores a backup into a data directory and its store: everything is unpacked, checked and made ready beside what is
-// there, then takes its place in one step (index/catalog/placing.ts). A PostgreSQL store is filled in one transaction just
-// before that step.
+// Restores a backup into a data directory and its store. Everything is unpacked, verified and
+// prepared in a staging folder, then replaces the old content in one step
+// (index/catalog/placing.ts). A PostgreSQL store is filled in one transaction just before that
+// step.
 
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { readFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
@@ -39,12 +40,12 @@ export interface RestoreOptions {
   /** Undefined: the embedded store. */
   readonly databaseUrl: string | undefined;
   readonly file: string;
-  /** What is there may be replaced. */
+  /** Existing data may be replaced. */
   readonly isForced: boolean;
   readonly passphrase: string | undefined;
   /** A sealed backup may be restored without its instance secret. */
   readonly isSecretGivenUp: boolean;
-  /** The instance secret, if it was given. */
+  /** The instance secret, if given. */
   readonly secret: string | undefined;
   readonly log: Log;
 }
@@ -57,20 +58,20 @@ export interface RestoreReport {
   readonly hasIndex: boolean;
   /** Names in the data directory that were replaced. */
   readonly replaced: readonly string[];
-  /** The right instance secret is in place; else all keys, tokens and sessions are void. */
+  /** The right instance secret is in place; otherwise all keys, tokens and sessions are void. */
   readonly hasSecret: boolean;
-  /** There are secrets in the backup that were not opened. */
+  /** The backup has secrets that were not decrypted. */
   readonly isSealed: boolean;
 }
 
-/** Names that an empty data directory may have; the secret may be put there before. */
+/** Names allowed in an empty data directory; the secret may be put there first. */
 const NEUTRAL: readonly string[] = ['lock', '.gitignore', ...CONTROL_FILES, ...PLACING_FOLDERS];
 const SECRET_SIZE_MIN = 32;
 
 /**
  * Restores a backup.
  *
- * Errors: BackupError, LockedError, DumpError, NOT_READY, after which nothing is changed.
+ * Errors: BackupError, LockedError, DumpError, NOT_READY; nothing is changed then.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const { dataDir } = options;
@@ -85,7 +86,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     await dropStaging(dataDir);
     if (isNew && !isDone) await rm(path.join(dataDir, '.gitignore'), { force: true });
     unlock();
-    // Not empty any more if somebody was waiting for it.
+    // It is not empty if another process was waiting for it.
     if (isNew && !isDone) await rmdir(dataDir).catch(() => {});
   }
 }
@@ -96,7 +97,7 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
   const occupied = present.filter((name) => name !== SECRET_FILE);
   if (occupied.length > 0 && !isForced)
     throw new BackupError(
-      `${dataDir} is not empty, it has ${occupied.join(', ')}; --force replaces what is there`,
+      `${dataDir} is not empty: it contains ${occupied.join(', ')}; --force replaces its content`,
     );
   const staging = await makeStaging(dataDir);
   const unpacked = await unpackBackup(file, staging);
@@ -107,7 +108,7 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
   const isSealed = secrets === undefined && unpacked.names.includes(SEALED_MEMBER);
   if (isSealed && !hasSecret && !options.isSecretGivenUp)
     throw new BackupError(
-      `${file} is sealed with a passphrase: without it all keys, tokens, sessions and links would be void; give it ` +
+      `${file} is sealed with a passphrase: without it all keys, tokens, sessions and links would be void; pass it ` +
         'with --passphrase-stdin or TRAWL_BACKUP_PASSPHRASE, or the instance secret with --secret-file; ' +
         '--without-passphrase restores the rest',
     );
@@ -130,7 +131,7 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
   };
 }
 
-/** Errors: BackupError for another passphrase. */
+/** Errors: BackupError for a wrong passphrase. */
 async function openSecrets(
   staging: string,
   { names }: UnpackedBackup,
@@ -145,9 +146,9 @@ async function openSecrets(
 }
 
 /**
- * Puts the instance secret where it is known. False: nobody knows it.
+ * Installs the instance secret if it is known, else returns false.
  *
- * Errors: BackupError if the one that was given is not the right one.
+ * Errors: BackupError if the given secret is wrong.
  */
 async function provideSecret(
   staging: string,
@@ -156,7 +157,7 @@ async function provideSecret(
   { dataDir, secret: given, file }: RestoreOptions,
 ): Promise<boolean> {
   if (given !== undefined && !(await isRightSecret(given, secretCheck)))
-    throw new BackupError(`${file} was made with another instance secret than the one given`);
+    throw new BackupError(`${file} was made with a different instance secret`);
   const known = given ?? secrets?.secret ?? presentSecret(dataDir);
   if (known === undefined || known.length < SECRET_SIZE_MIN) return false;
   if (!(await isRightSecret(known, secretCheck))) return false;
@@ -172,7 +173,7 @@ function presentSecret(dataDir: string): string | undefined {
   }
 }
 
-/** Loads the rows into a store beside the one in use, or into PostgreSQL. Returns how many users it has. */
+/** Loads the rows into a new embedded store, or into PostgreSQL. Returns the number of users. */
 async function fillStore(
   staging: string,
   { names }: UnpackedBackup,

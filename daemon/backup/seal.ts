@@ -1,5 +1,5 @@
-// Seals the secrets of a backup with a passphrase: a key by scrypt, AES-256-GCM over the JSON. And a check value by
-// which the right instance secret is known without being there.
+// Encrypts the secrets of a backup with a passphrase (scrypt, AES-256-GCM over the JSON), and
+// creates a check value that verifies the instance secret without containing it.
 
 import {
   createCipheriv,
@@ -12,14 +12,14 @@ import {
 import { z } from 'zod';
 import { BackupError, type Secrets, secretsSchema } from './format.ts';
 
-/** Memory of a guess: 128 * N * r = 128 MiB. Measured: 2026-11-21, 0.9 s on a busy machine. */
+/** Memory per guess: 128 * N * r = 128 MiB. Measured: 2026-11-21, 0.9 s on a busy machine. */
 const COST = { N: 131_072, r: 8, p: 1 };
 const MEMORY_MAX = 1024 * 1024 * 1024;
 const CHECK_COST = { N: 16_384, r: 8, p: 1 };
 const KEY_SIZE = 32;
 const SALT_SIZE = 16;
 const IV_SIZE = 12;
-/** Bound into the seal, so that it is good for nothing else. */
+/** Bound into the encryption, so that it is valid only here. */
 const CONTEXT = Buffer.from('trawl-backup 1');
 
 const base64 = z.base64();
@@ -51,7 +51,7 @@ export async function seal(secrets: Secrets, passphrase: string): Promise<string
   });
 }
 
-/** Errors: BackupError if the passphrase is another one. */
+/** Errors: BackupError for a wrong passphrase. */
 export async function unseal(text: string, passphrase: string): Promise<Secrets> {
   const { N, r, p, salt, iv, tag, data } = sealedSchema.parse(JSON.parse(text));
   const key = await derive(passphrase, Buffer.from(salt, 'base64'), { N, r, p });
@@ -63,7 +63,7 @@ export async function unseal(text: string, passphrase: string): Promise<Secrets>
     const opened = Buffer.concat([decipher.update(Buffer.from(data, 'base64')), decipher.final()]);
     return secretsSchema.parse(JSON.parse(opened.toString('utf8')));
   } catch (error) {
-    throw new BackupError('the passphrase is not the one that the backup was made with', {
+    throw new BackupError('the passphrase is wrong', {
       cause: error,
     });
   }
@@ -74,7 +74,7 @@ export interface SecretCheck {
   readonly hash: string;
 }
 
-/** Slow to compute, so that a weak secret is not found by trying. */
+/** Slow to compute, so that a weak secret cannot be found by trying. */
 export async function makeSecretCheck(secret: string): Promise<SecretCheck> {
   const salt = randomBytes(SALT_SIZE);
   const hash = await derive(secret, salt, CHECK_COST);

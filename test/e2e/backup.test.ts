@@ -167,7 +167,7 @@ void test('without passphrase: no secret, said so; with the secret keys live on,
     const place = path.join(temporaryFolder(), 'data');
     const target = { env: { ...env, TRAWL_DATA_DIR: place } };
     const wrong = await refused(['restore', file, '--secret-file', wrongFile], target);
-    assert.match(wrong, /another instance secret/);
+    assert.match(wrong, /a different instance secret/);
     assert.equal(existsSync(place), false);
     const outcome = await ok(['restore', file, ...flags], target);
     assert.equal(/keys, tokens.* void/.test(outcome.stderr.replaceAll('\n', ' ')), status === 401);
@@ -223,10 +223,10 @@ void test('what is not a whole backup is refused and changes nothing', async () 
     ['empty', Buffer.alloc(0), /no backup/],
     ['text', Buffer.from('hello\n'), /no backup/],
     ['other archive', gzipSync(Buffer.alloc(10_240)), /no backup/],
-    ['cut', bytes.subarray(0, bytes.length - 10), /damaged or was cut/],
-    ['cut early', bytes.subarray(0, bytes.length >> 2), /damaged or was cut/],
-    ['a bit', flipped, /damaged or was cut/],
-    ['a row', gzipSync(changed), /damaged or was cut.*store/],
+    ['cut', bytes.subarray(0, bytes.length - 10), /damaged or truncated/],
+    ['cut early', bytes.subarray(0, bytes.length >> 2), /damaged or truncated/],
+    ['a bit', flipped, /damaged or truncated/],
+    ['a row', gzipSync(changed), /damaged or truncated.*store/],
     [
       'no manifest',
       gzipSync(Buffer.concat([plain.subarray(0, endAt), Buffer.alloc(1024)])),

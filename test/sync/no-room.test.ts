@@ -84,7 +84,11 @@ void test('where nobody waits for room the others are not begun, and say why', a
   assert.deepEqual(begun(daemon), [1, 2]);
   assert.deepEqual(
     (await results).map(({ error = '' }) => error.split(';')[0]),
-    ['', "ENOSPC: no space left on device, write '/d/x'", 'not started, as there was no room for r2'],
+    [
+      '',
+      "ENOSPC: no space left on device, write '/d/x'",
+      'not started, as there was no room for r2',
+    ],
   );
   await jobs.whenIdle();
   await jobs.close();

@@ -91,7 +91,7 @@ test('who may see a repo is recorded when it comes and with each change, or neit
   await register.admit([probed], { enforcement: 'none' });
   const opened = changed(repo, 1, 'private restricted', 'private none');
   assert.deepEqual((await recorded(index)).slice(2), [opened]);
-  assert.match(logged.splice(0).join(), /not enforced any more/);
+  assert.match(logged.splice(0).join(), /no longer enforced/);
   const actor = operatorUnder('ada');
   await register.change(new Set([repoId]), { enforcement: 'restricted' }, actor);
   await register.change(new Set([repoId]), { enforcement: 'restricted' }, actor);
@@ -122,7 +122,7 @@ test('where grants without repos are left, a new repo that all may see is record
   const repo = makeRepo({ a: 'plum\n' });
   await register.admit([await probeSource(repo)], { enforcement: 'none' });
   assert.deepEqual(await recorded(index), [changed(repo, 8, null, 'unknown none')]);
-  assert.match(logged.splice(0).join(), /not enforced any more/);
+  assert.match(logged.splice(0).join(), /no longer enforced/);
   await store.close();
 });
 
